@@ -1,6 +1,13 @@
 #!/usr/bin/env node
-// `signalbox` in a checkout.
+// `signalbox`. Plain JavaScript, and nothing is imported before the check: a Node that is too old for
+// the rest must get as far as the sentence.
 
-import { refusesNode } from './node-version.js'
+const [major, minor] = process.versions.node.split('.').map(Number)
 
-if (!refusesNode()) await import('./signalbox.ts')
+if (major > 22 || (major === 22 && minor >= 22)) await import('./signalbox.ts')
+else {
+  process.stderr.write(
+    `signalbox: Node ${process.versions.node} is too old: Signalbox needs Node 22.22 or newer.\n`,
+  )
+  process.exitCode = 2
+}

@@ -1,7 +1,8 @@
 // The command line on commander: picks the command, and turns what it throws into an exit code.
 
 import { CommanderError, Help, Command as Program, Option as ProgramOption } from 'commander'
-import type { World } from './command.ts'
+import { edition } from '#edition'
+import type { Commands, World } from './command.ts'
 import { type CommandName, DEFINITIONS, type Definition, GROUPS } from './commands.ts'
 import { OPTIONS, type Option, type OptionName } from './options.ts'
 import { type OptionValues, Settings, UsageError, VERSION } from './settings.ts'
@@ -18,18 +19,40 @@ const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`
 
+/** Loaded when it is needed: `watch` must not wait for what `start` imports. */
+export const COMMANDS: Commands = {
+  dev: () => import('./commands/dev.ts'),
+  serve: () => import('./commands/serve.ts'),
+  start: edition.start,
+  watch: () => import('./commands/watch.ts'),
+  sync: () => import('./commands/sync.ts'),
+  token: () => import('./commands/token.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  migrate: () => import('./commands/migrate.ts'),
+  'sign-in': () => import('./commands/sign-in.ts'),
+  'payments doctor': () => import('./payments/doctor.ts'),
+  'payments simulate': () => import('./payments/simulate.ts'),
+}
+
+/** Their message is one sentence for the person at the terminal. */
+const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError']
+
 /** Runs one command line to its exit code; `argv` without the program. */
-export async function main(argv: readonly string[], world: World): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  world: World,
+  commands = COMMANDS,
+): Promise<number> {
   const { io } = world
   let code = 0
-  const program = createProgram(world, (exitCode) => {
+  const program = createProgram(world, commands, (exitCode) => {
     code = exitCode
   })
   try {
     await program.parseAsync(withCommand(argv), { from: 'user' })
     return code
   } catch (error) {
-    if (error instanceof UsageError) {
+    if (error instanceof Error && REFUSALS.includes(error.name)) {
       io.err(`signalbox: ${error.message}\n`)
       return USAGE
     }
@@ -53,8 +76,12 @@ function withCommand(argv: readonly string[]): readonly string[] {
 /** By its form alone: a folder `sync` here must not keep anyone from the command. */
 const isFolder = (word: string): boolean => /[\\/]|^\.\.?$/.test(word)
 
-function createProgram(world: World, ended: (exitCode: number) => void): Program {
-  const { io, commands } = world
+function createProgram(
+  world: World,
+  commands: Commands,
+  ended: (exitCode: number) => void,
+): Program {
+  const { io } = world
   const program = new Program('signalbox')
     .description('Signalbox: signals of task boards and payments, at the edge.')
     .version(VERSION, '-v, --version', 'print the version')

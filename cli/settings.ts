@@ -6,6 +6,7 @@ import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { messageOf } from '../sidecar/log.ts'
 import { cacheFolder } from '../sidecar/user-folders.ts'
+import { pathProblem } from '../worker/shared/repos.ts'
 import { nameOf, OPTIONS, type Option, type OptionName } from './options.ts'
 
 export const VERSION = manifest.version
@@ -101,6 +102,13 @@ export class Settings {
 
   noPositionals(): void {
     if (this.#positionals.length > 0) this.malformed(`unexpected ${this.#positionals.join(', ')}`)
+  }
+
+  /** Of --repo. */
+  checkRepo(repo: string | undefined): void {
+    const problem = repo === undefined ? undefined : pathProblem(repo)
+    if (problem === undefined) return
+    this.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
   }
 
   url(name: OptionName, isRequired: boolean): URL | undefined {

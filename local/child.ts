@@ -7,12 +7,16 @@ export interface ChildSpec {
   name: string
   command: string
   args: readonly string[]
-  /** All of the process's environment: a gateway's secret is no business of the database. */
+  /** The complete environment, so that secrets reach only the process that needs them. */
   env: Readonly<Record<string, string>>
+  /** Absent: our own. */
+  cwd?: string
   /** Standard output and error are appended to it. */
   logFile: string
   /** From SIGTERM to SIGKILL. */
   graceMs: number
+  /** Gets what the process sends by `process.send`. Absent: it has no channel. */
+  onMessage?: (message: unknown) => void
 }
 
 export interface Ending {
@@ -43,7 +47,7 @@ const TIED = `
   tenths="$0"
   while [ "$tenths" -gt 0 ] && kill -0 $$; do sleep 0.1; tenths=$((tenths - 1)); done
   kill -KILL 0
-} </dev/null >/dev/null 2>&1 &
+} </dev/null >/dev/null 2>&1 4<&- &
 exec "$@" 3<&-
 `
 
@@ -54,11 +58,13 @@ export function spawnChild(spec: ChildSpec): Child {
   const grace = String(Math.ceil(spec.graceMs / 100))
   const child = spawn('/bin/sh', ['-c', TIED, grace, spec.command, ...spec.args], {
     env: spec.env,
-    stdio: ['ignore', log, log, 'pipe'],
+    ...(spec.cwd !== undefined && { cwd: spec.cwd }),
+    stdio: ['ignore', log, log, 'pipe', ...(spec.onMessage ? (['ipc'] as const) : [])],
     // Its own group also keeps a terminal's Ctrl-C away from it: we decide the order of ending.
     detached: true,
   })
   closeSync(log)
+  if (spec.onMessage) child.on('message', spec.onMessage)
   // The lifeline carries nothing; a reset of it is how a child's death may look from here.
   child.stdio[3]?.on('error', () => child.stdio[3]?.destroy())
 

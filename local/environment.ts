@@ -1,10 +1,12 @@
 // Which variables each process of a local system gets: some of the user's environment and, for the
 // edge, its URLs, its secrets and the simulated gateways. Pure.
 
+import { ConfigError, readConfig } from '../worker/config.ts'
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { eventsSecret, gatewaySecrets, simulatedGateways } from './gateways.ts'
+import { StartError } from './start-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -72,5 +74,23 @@ export function edgeVariables(
     AUTH_SECRETS: secret,
     LIBSQL_URL: database,
     LIBSQL_AUTH_TOKEN: databaseToken,
+  }
+}
+
+/**
+ * Refuses here what the Worker would refuse at every request. `embeds`: its database may be a file.
+ * Throws StartError.
+ */
+export function checkVariables(
+  variables: Readonly<Record<string, string | undefined>>,
+  file: SignalboxFile,
+  { embeds = false } = {},
+): void {
+  try {
+    const { auth } = readConfig(variables, file, { embeds })
+    if (auth.problem !== undefined) throw new ConfigError(auth.problem)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new StartError('bad_configuration', error.message, { cause: error })
   }
 }

@@ -4,7 +4,7 @@ import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Store } from '../sidecar/layouts/layout.ts'
 import { findStore, LAYOUT_SIGNS } from '../sidecar/layouts/registry.ts'
-import { DATA_DIR } from './options.ts'
+import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 
 export interface FoundBoard {
@@ -48,7 +48,7 @@ const EXAMPLE = 'signalbox-example'
  * The folder of the example in `parent`: made now, or by an earlier start. Never writes into a
  * folder that is there already. Throws StartError.
  */
-export async function makeExample(home: string, parent: string): Promise<string> {
+export async function makeExample(parent: string): Promise<string> {
   const dir = join(parent, EXAMPLE)
   try {
     await mkdir(dir)
@@ -60,6 +60,6 @@ export async function makeExample(home: string, parent: string): Promise<string>
   }
   // Without the data folder of a start in the example itself.
   const filter = (path: string) => basename(path) !== DATA_DIR
-  await cp(join(home, 'examples/board'), dir, { recursive: true, filter })
+  await cp(join(import.meta.dirname, '../examples/board'), dir, { recursive: true, filter })
   return dir
 }

@@ -1,8 +1,8 @@
-// What a start tells the person at the terminal. Pure.
+// What a start prints for the person at the terminal.
 
 import { relative } from 'node:path'
+import { DATA_DIR } from './data-folder.ts'
 import type { LocalJson } from './local-json.ts'
-import { DATA_DIR } from './options.ts'
 
 export interface Greeting {
   /** `tasks`: absent where another process counts them. */
@@ -19,13 +19,15 @@ export interface Greeting {
   simulated: readonly string[]
   /** The store is the example, whose tasks we know by name. */
   isExample: boolean
-  platform: NodeJS.Platform
   /** Paths below it are shown short. */
   cwd: string
 }
 
 /** Other programs wait for this line, word for word. */
 export const readyLine = (url: string): string => `signalbox ready ${url}`
+
+export const greeting = (all: Greeting): string =>
+  `${beforeReady(all)}${readyLine(all.local.url)}\n${afterReady(all)}`
 
 /** A charge to try. */
 const LAMP = {
@@ -36,7 +38,7 @@ const LAMP = {
   description: 'A lamp',
 }
 
-export const beforeReady = ({ board, dataDir, host, local, simulated, cwd }: Greeting): string => `\
+const beforeReady = ({ board, dataDir, host, local, simulated, cwd }: Greeting): string => `\
 board       ${near(board.dir, cwd)} (${board.layout}${countOf(board.tasks)})
 repository  ${local.path}
 edge        ${local.url} (${host})
@@ -51,13 +53,13 @@ const eventsOf = ({ eventsUrl }: LocalJson): string =>
 const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
 
-export function afterReady(greeting: Greeting): string {
-  const { board, dataDir, trustsData, local, link, isExample, platform, cwd } = greeting
+function afterReady(greeting: Greeting): string {
+  const { board, dataDir, trustsData, local, link, isExample, cwd } = greeting
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
   const tokenOf = (name: string) => `$(node -p 'require("${module}/local.json").tokens.${name}')`
-  const inPlace = platform === 'darwin' ? "-i ''" : '-i'
+  const inPlace = process.platform === 'darwin' ? "-i ''" : '-i'
   const task = quote(`${near(board.dir, cwd)}/.cairn/tasks/LAMP-4.md`)
   const change = isExample
     ? `and change a task in another:

@@ -6,6 +6,8 @@ import { until } from './until.ts'
 
 export const LOOPBACK = '127.0.0.1'
 
+export const loopbackUrl = (port: number): string => `http://${LOOPBACK}:${port}`
+
 export type Claim = { ok: true; port: number } | { ok: false; code: string }
 
 /**

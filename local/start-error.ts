@@ -1,7 +1,6 @@
-// Why a start did not come about.
+// Why a start failed.
 
 export type StartErrorCode =
-  | 'bad_options'
   | 'bad_configuration'
   | 'bad_store'
   | 'bad_data_folder'

@@ -13,7 +13,8 @@ export interface SupervisorDeps {
   notice(sentence: string): void
 }
 
-interface Charge {
+/** A child process, also while it waits to be started again. */
+interface ManagedProcess {
   spec: ChildSpec
   policy: RestartPolicy
   child: Child | undefined
@@ -24,7 +25,7 @@ export class Supervisor {
   readonly #deps: SupervisorDeps
   readonly #limits: RestartLimits
   /** In the order of their start. */
-  readonly #charges: Charge[] = []
+  readonly #processes: ManagedProcess[] = []
   readonly #failed = Promise.withResolvers<{ sentence: string }>()
   #restarting = false
   #stopping = false
@@ -34,7 +35,7 @@ export class Supervisor {
     this.#limits = limits
   }
 
-  /** Resolves when a process is given up, with what is to be said; never, when all goes well. */
+  /** Resolves with a sentence when a process is not started again. Else it never resolves. */
   get failed(): Promise<{ sentence: string }> {
     return this.#failed.promise
   }
@@ -42,9 +43,9 @@ export class Supervisor {
   start(spec: ChildSpec): void {
     if (this.#stopping) return
     const policy = new RestartPolicy(this.#limits)
-    const charge: Charge = { spec, policy, child: undefined, cancelRestart: undefined }
-    this.#charges.push(charge)
-    this.#run(charge)
+    const managed: ManagedProcess = { spec, policy, child: undefined, cancelRestart: undefined }
+    this.#processes.push(managed)
+    this.#run(managed)
   }
 
   /**
@@ -58,8 +59,8 @@ export class Supervisor {
   /** Ends all, the last one started first: what depends on others goes before them. */
   async stop(): Promise<void> {
     this.#stopping = true
-    for (const charge of this.#charges) charge.cancelRestart?.()
-    for (const { child } of this.#charges.toReversed()) {
+    for (const managed of this.#processes) managed.cancelRestart?.()
+    for (const { child } of this.#processes.toReversed()) {
       child?.stop()
       await child?.ended
     }
@@ -68,36 +69,36 @@ export class Supervisor {
   /** Ends all at once. A `stop` under way resolves soon after. */
   kill(): void {
     this.#stopping = true
-    for (const charge of this.#charges) {
-      charge.cancelRestart?.()
-      charge.child?.kill()
+    for (const managed of this.#processes) {
+      managed.cancelRestart?.()
+      managed.child?.kill()
     }
   }
 
-  #run(charge: Charge): void {
-    charge.cancelRestart = undefined
-    const child = this.#deps.spawn(charge.spec)
-    charge.child = child
-    void child.ended.then((ending) => this.#onDeath(charge, child.pid, ending))
+  #run(managed: ManagedProcess): void {
+    managed.cancelRestart = undefined
+    const child = this.#deps.spawn(managed.spec)
+    managed.child = child
+    void child.ended.then((ending) => this.#onDeath(managed, child.pid, ending))
   }
 
-  #onDeath(charge: Charge, pid: number | undefined, ending: Ending): void {
-    charge.child = undefined
+  #onDeath(managed: ManagedProcess, pid: number | undefined, ending: Ending): void {
+    managed.child = undefined
     if (this.#stopping) return
-    const { name, logFile } = charge.spec
+    const { name, logFile } = managed.spec
     const what = `${name} (pid ${pid ?? 'none'}) ${endingText(ending)}`
     if (!this.#restarting) {
       this.#failed.resolve({ sentence: `${what} before it was ready; see ${logFile}.` })
       return
     }
-    const verdict = charge.policy.onDeath(this.#deps.now())
+    const verdict = managed.policy.onDeath(this.#deps.now())
     if (!verdict.again) {
       const often = `${verdict.deaths} times within a minute`
       this.#failed.resolve({ sentence: `${what}, ${often}; see ${logFile}.` })
       return
     }
     this.#deps.notice(`${what}; starting it again in ${verdict.delayMs} ms.`)
-    charge.cancelRestart = this.#deps.after(verdict.delayMs, () => this.#run(charge))
+    managed.cancelRestart = this.#deps.after(verdict.delayMs, () => this.#run(managed))
   }
 }
 

@@ -1,4 +1,4 @@
-// Waits for a process by polling, since the process cannot call back.
+// Waits for a process by polling, since most processes cannot call back.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from './start-error.ts'
@@ -18,11 +18,11 @@ export interface Patience {
  * when it is aborted, and every error of `ask`.
  */
 export async function until(
-  ask: (signal: AbortSignal) => Promise<boolean>,
+  ask: () => boolean | Promise<boolean>,
   { what, waitMs, signal }: Patience,
 ): Promise<void> {
   const deadline = performance.now() + waitMs
-  while (!(await ask(signal))) {
+  while (!(await ask())) {
     signal.throwIfAborted()
     if (performance.now() > deadline) {
       throw new StartError('not_ready_in_time', `${what} was not ready in ${waitMs / 1_000} s.`)
@@ -31,17 +31,19 @@ export async function until(
   }
 }
 
-/** An answer. Undefined: nothing listens there. Throws the signal's reason when aborted. */
-export async function tryFetch(
-  url: string | URL,
-  init: RequestInit & { signal: AbortSignal },
-): Promise<Response | undefined> {
-  try {
-    return await fetch(url, init)
-  } catch (error) {
-    init.signal.throwIfAborted()
-    // What fetch throws for a refused or reset connection; all else is a fault of ours.
-    if (error instanceof TypeError) return undefined
-    throw error
-  }
+/** Waits for any answer at this URL. */
+export function untilAnswers(url: string, patience: Patience): Promise<void> {
+  const { signal } = patience
+  return until(async () => {
+    try {
+      const answer = await fetch(url, { signal })
+      await answer.body?.cancel()
+      return true
+    } catch (error) {
+      signal.throwIfAborted()
+      // What fetch throws for a refused or reset connection; all else is a defect.
+      if (error instanceof TypeError) return false
+      throw error
+    }
+  }, patience)
 }

@@ -4,10 +4,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { parse } from 'smol-toml'
 import * as z from 'zod'
-import { bundling } from './bundling.ts'
+import { bundleWorker } from './bundle.ts'
 import type { ChildSpec } from './child.ts'
 import { EDGE_GRACE_MS, type EdgePlan } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
@@ -85,23 +84,6 @@ async function settingsIn(home: string): Promise<WorkerSettings> {
     throw new StartError('bad_configuration', `wrangler.toml cannot be used: ${why}`, { cause })
   }
 }
-
-/** One ES module, made as wrangler makes it; what the runtime brings stays an import. */
-export const bundleWorker = (entry: string, outfile: string): Promise<void> =>
-  bundling('The Worker', () =>
-    build({
-      entryPoints: [entry],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      target: 'es2024',
-      conditions: ['workerd', 'worker', 'browser'],
-      external: ['cloudflare:*', 'node:*'],
-      sourcemap: 'inline',
-      sourcesContent: false,
-      logLevel: 'silent',
-    }),
-  )
 
 /** Of one workerd process. */
 interface WorkerdConfig {

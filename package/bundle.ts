@@ -65,13 +65,14 @@ export async function bundleForNode(outDir: string): Promise<Metafile> {
   const { metafile } = await build({
     ...COMMON,
     entryPoints: {
-      signalbox: 'package/bin.js',
+      signalbox: 'cli/bin.js',
       worker: 'package/worker.ts',
-      'database-thread': 'worker/payments/ledger/libsql/thread-libsql.ts',
+      'thread-libsql': 'worker/payments/ledger/libsql/thread-libsql.ts',
     },
-    // One folder deep, as package/signalbox.ts is in a checkout: both find their files so.
+    // One folder deep, as cli/ and local/ are in a checkout: both find schema.sql and examples/ so.
     outdir: join(outDir, 'node'),
     platform: 'node',
+    conditions: ['signalbox-package'],
     external: [...EXTERNAL],
     target: 'node22.22',
     splitting: true,

@@ -39,6 +39,11 @@ export interface OpenSidecar {
   board: Board
   sidecar: Sidecar
   publisher: Publisher
+  /**
+   * Publishes until the signal is aborted. `ready` resolves when the edge holds all of the board;
+   * `ended` rejects for a defect.
+   */
+  run(end: AbortSignal): { ready: Promise<void>; ended: Promise<void> }
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {
@@ -82,7 +87,21 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     version,
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
-  return { board, sidecar, publisher }
+  const run = (end: AbortSignal) => {
+    const ended = sidecar.run(end).then(() => {
+      const { behind, dirty } = publisher.status()
+      log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
+    })
+    const ready = publisher.synced().then(() => {
+      if (end.aborted) return
+      // Since the process began, its own loading included.
+      const ms = Math.round(performance.now())
+      const { size: files } = board.files
+      log('info', 'sidecar.ready', { files, tasks: board.files.count('task'), ms })
+    })
+    return { ready, ended }
+  }
+  return { board, sidecar, publisher, run }
 }
 
 /** Two stores never share a cache, and the same one finds its own again. */

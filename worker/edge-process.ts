@@ -39,6 +39,8 @@ export interface ProcessEdgeDeps {
   openDatabase(place: PaymentsConfig['database']): Database
   log: Log
   metrics: Metrics
+  /** How often the payments are swept. */
+  sweepEveryMs?: number | undefined
 }
 
 export interface ProcessEdge {
@@ -55,7 +57,7 @@ export interface ProcessEdge {
 }
 
 export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
-  const { config, host, file, openDatabase, log, metrics } = deps
+  const { config, host, file, openDatabase, log, metrics, sweepEveryMs = SWEEP_EVERY_MS } = deps
   // For its user alone, since it contains tasks and payments.
   mkdirSync(host.dataDir, { recursive: true, mode: 0o700 })
   const work = underWay()
@@ -102,7 +104,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     })
   let app = appOf(config.auth)
   // What the cron trigger does on Cloudflare.
-  const sweeping = payments && setInterval(() => payments.sweepLater(), SWEEP_EVERY_MS)
+  const sweeping = payments && setInterval(() => payments.sweepLater(), sweepEveryMs)
 
   return {
     fetch: (request) => app.fetch(request),

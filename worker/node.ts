@@ -51,10 +51,10 @@ export interface NodeEdgeOptions {
   log: Log
   /** Served at METRICS_PORT. Other parts of this process may count there, too. */
   metrics?: Metrics
+  /** How often the payments are swept. Absent: as on every host. */
+  sweepEveryMs?: number
   /** Creates or upgrades the tables of an embedded database, but not those of a remote one. */
   schema?: (database: Database) => Promise<void>
-  /** The file of thread-libsql for an embedded database. A bundle has its own file. */
-  databaseThread: URL
 }
 
 /** The ledger answers every caller within 25 s, and a call of a gateway takes 20 at most. */
@@ -64,15 +64,15 @@ const BACKGROUND_MS = 5_000
 
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
-  const { env, file, log, schema, metrics = new Metrics() } = options
+  const { env, file, log, schema, metrics = new Metrics(), sweepEveryMs } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
   const url = config.payments?.database.url ?? ''
-  const embedded = isEmbedded(url) ? await openFile(fileOf(url), options.databaseThread) : undefined
+  const embedded = isEmbedded(url) ? await openFile(fileOf(url)) : undefined
   try {
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
-      ...{ config, host, file, log, metrics },
+      ...{ config, host, file, log, metrics, sweepEveryMs },
       openSql: (path) => openSqlite(path),
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })
@@ -104,8 +104,8 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
   }
 }
 
-function openFile(path: string, thread: URL): Promise<ThreadedDatabase> {
-  return openThreaded(path, thread).catch((cause: unknown) => {
+function openFile(path: string): Promise<ThreadedDatabase> {
+  return openThreaded(path).catch((cause: unknown) => {
     throw new ConfigError(`LIBSQL_URL: ${path} cannot be opened: ${cause}.`, { cause })
   })
 }

@@ -2,15 +2,13 @@
 // Node edge.
 
 import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
-import {
-  databaseReady,
-  databaseUrl,
-  libsqlServer,
-  prepareDatabase,
-} from '../../local/libsql-server.ts'
+import { prepareSchema } from '../../local/migrate.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer } from '../../local/processes.ts'
 import { databaseAccess } from '../../local/tokens.ts'
+import { untilAnswers } from '../../local/until.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
@@ -20,7 +18,6 @@ import {
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type Program, startProgram } from './process.ts'
 
-const HOME = resolve(import.meta.dirname, '../..')
 /** Of every database of the benchmarks. */
 export const ACCESS = await databaseAccess('the-secret-of-the-benchmark-that-opens-its-databases')
 const START_WAIT_MS = 30_000
@@ -41,18 +38,18 @@ export interface BenchDatabase extends BenchStore, Program {
 export async function startDatabase(dir: string): Promise<BenchDatabase> {
   mkdirSync(dir, { recursive: true })
   const port = await freePort()
-  const url = databaseUrl(port)
+  const url = loopbackUrl(port)
   const signal = AbortSignal.timeout(START_WAIT_MS)
   const { publicKey, token } = ACCESS
   const place = { dir: join(dir, 'database'), port, publicKey }
+  const database = libsqlDatabase({ url, authToken: token }, Date.now)
   const program = await startProgram(
     libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }),
     async () => {
-      await databaseReady(url, { what: 'sqld', waitMs: START_WAIT_MS, signal })
-      await prepareDatabase({ url, token }, HOME, { signal })
+      await untilAnswers(`${url}/health`, { what: 'sqld', waitMs: START_WAIT_MS, signal })
+      await prepareSchema(database, { signal })
     },
   )
-  const database = libsqlDatabase({ url, authToken: token }, Date.now)
   return { ...program, port, url, ...storeOver(database) }
 }
 

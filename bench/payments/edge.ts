@@ -4,8 +4,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
-import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
-import { embeddedUrl, prepareNode } from '../../local/node.ts'
+import { databaseIn } from '../../local/data-folder.ts'
+import type { PrepareEdge } from '../../local/edge.ts'
+import { prepareNode } from '../../local/node.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { untilAnswers } from '../../local/until.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../local/workerd.ts'
 import { fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { stopsToo } from '../child.ts'
@@ -40,7 +43,7 @@ export function startOurEdge(
 /** Its payments are in a file. */
 export async function startOurNodeEdge(dir: string): Promise<BenchEdge & { file: string }> {
   const edge = await startEdge(prepareNode, dir, HOME, ourVariables())
-  return { ...edge, file: fileOf(embeddedUrl(dir)) }
+  return { ...edge, file: fileOf(databaseIn(dir)) }
 }
 
 const ourVariables = (gatewayUrl = 'http://127.0.0.1:9') => ({
@@ -74,9 +77,10 @@ export async function startEdge(
   home: string,
   variables: Record<string, string>,
 ): Promise<BenchEdge> {
-  mkdirSync(dir, { recursive: true })
+  // `serve` takes no data folder that others may read.
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
   const port = await freePort()
-  const url = edgeUrl(port)
+  const url = loopbackUrl(port)
   const preparing = prepare({
     port,
     dir,
@@ -90,6 +94,6 @@ export async function startEdge(
   const spec = await preparing.finally(forget)
   const signal = AbortSignal.timeout(START_WAIT_MS)
   const patience = { what: 'the edge', waitMs: START_WAIT_MS, signal }
-  const program = await startProgram(spec, () => edgeReady(url, patience))
+  const program = await startProgram(spec, () => untilAnswers(url, patience))
   return { ...program, port, url }
 }

@@ -1,70 +1,130 @@
-// Runs Signalbox for the board of a project, in this process. It imports next to nothing, so that
-// what the rest compiles to can be kept.
+// `signalbox`: all of it for the board of a project, in this process, on loopback, with simulated
+// gateways.
 
+import { spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { edition } from '#edition'
+import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
+import { checkVariables, edgeVariables, workerVariables } from '../../local/environment.ts'
 import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
-import type { BoardPlan } from '../../local/one-process/publish.ts'
-import { DATA_DIR } from '../../local/options.ts'
-import { StartError } from '../../local/start-error.ts'
+import {
+  describePayments,
+  gatewaySecrets,
+  simulatedNames,
+  simulatorVariables,
+} from '../../local/gateways.ts'
+import { greeting } from '../../local/greeting.ts'
+import { writeLocalJson } from '../../local/local-json.ts'
+import { deliveryNotices, storeNotices } from '../../local/notices.ts'
+import { openSystem } from '../../local/one-process.ts'
+import { claimPort, findPort, freePorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
+import { openSecret } from '../../local/secret.ts'
+import { openSimulator } from '../../local/simulator/open-simulator.ts'
+import { mintTokens, signInLink } from '../../local/tokens.ts'
 import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
-import { StoreError } from '../../sidecar/layouts/registry.ts'
+import { createLog } from '../../sidecar/log.ts'
+import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
+import { lineLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { type Io, loadConfig, type World } from '../command.ts'
-import { keepCompiled } from '../compiled.ts'
+import { loadConfig, noticeTo, type World } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
 
+const PORT = 8_787
+/** A user who tries things out is waiting: more often than the minute of a deployment. */
+const SWEEP_EVERY_MS = 10_000
+
 export async function run(settings: Settings, world: World): Promise<number> {
-  const { io, env } = world
-  const { dir, ...options } = readDev(settings, world.cwd)
-  try {
-    const home = await world.loadHome()
-    const example = options.isExample ? await makeExample(home.dir, dir) : undefined
-    const found = await boardIn(example ?? dir, options.followsLinks)
-    const dataDir = options.dataDir ?? join(found.project, DATA_DIR)
-    const board = boardPlan(options, found, io)
-    // All that is written from here on is for its owner alone.
-    process.umask(0o077)
-    keepCompiled(env)
-    const { dev } = await import('../../local/one-process/dev.ts')
-    return await dev({
-      ...{ ...options, board, project: found.project, dataDir, home, env },
-      file: await loadConfig(settings, world),
-      version: VERSION,
-      out: io.out,
-      notice: (sentence) => io.err(`signalbox: ${sentence}\n`),
-    })
-  } catch (error) {
-    if (!(error instanceof StartError || error instanceof StoreError)) throw error
-    throw new UsageError(error.message, { cause: error })
+  const { io, env, cwd } = world
+  const options = readDev(settings, cwd)
+  const { trustsData, runOutput, isPolling } = options
+  const dir = options.isExample ? await makeExample(options.dir) : options.dir
+  const { store, project } = await boardIn(dir, options.followsLinks)
+  const repo = options.repo ?? project
+  if (pathProblem(repo) !== undefined) {
+    throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
   }
+  const file = await loadConfig(settings, world)
+  // All that is written from here on is for its owner alone.
+  process.umask(0o077)
+  const notice = noticeTo(io)
+  const place = { dataDir: options.dataDir ?? join(project, DATA_DIR), trustsData, env }
+
+  const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
+    const secret = await openSecret(place, notice)
+    const port = await choosePort(options.port, { inherited: data.inherited, signal }, notice)
+    const url = loopbackUrl(port)
+    const log = openLog(data.logFile('signalbox'))
+    defer(log.close)
+
+    const callbackOf = (key: string) =>
+      `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
+    const [free = 0] = await freePorts(1, port)
+    const simulated = simulatorVariables(gatewaySecrets(secret), { port: free, callbackOf })
+    const simulator = await openSimulator(simulated)
+    defer(simulator.close)
+
+    const database = databaseIn(data.dir)
+    const places = { database, databaseToken: '', simulator: simulator.url }
+    const variables = {
+      ...edgeVariables(env, file, { secret, edge: url, ...places }),
+      HOST: LOOPBACK,
+      PORT: String(port),
+    }
+    checkVariables(variables, file, { embeds: true })
+    const payments = describePayments(variables)
+    const onStore = storeNotices(notice)
+    const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
+    const terminal = io.isTerminal && { terminal: io.err }
+    const system = await openSystem({
+      ...{ data, variables, file, notice, signal, version: VERSION },
+      page: edition.consoleIn(data.edgeDir),
+      board: { store, repo, runOutput, isPolling, ...terminal },
+      sweepEveryMs: SWEEP_EVERY_MS,
+      log(...line) {
+        log.edge(...line)
+        onDelivery(...line)
+      },
+      sidecarLog(level, event, fields = {}) {
+        log.sidecar(level, event, fields)
+        onStore(event, fields)
+      },
+    })
+    defer(system.close)
+    const asked = aborted(signal)
+    await Promise.race([system.ready, asked])
+    if (signal.aborted) return 0
+
+    const tokens = await mintTokens(secret, repo, Date.now())
+    const local = { url, path: repo, ...places, tokens, ...payments }
+    await writeLocalJson(data.dir, local)
+    const link = await signInLink(secret, local, Date.now())
+    io.out(
+      greeting({
+        board: { dir: project, layout: store.layout, tasks: system.tasks() },
+        ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
+        simulated: simulatedNames(workerVariables(env)),
+        isExample: options.isExample,
+      }),
+    )
+    if (options.opens) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
+    await Promise.race([asked, system.failed])
+    return 0
+  }
+  const asked = io.ended()
+  const code = await runIn({ place, host: 'node', asked, notice }, bringUp)
+  if (asked.aborted) io.out('Ended.\n')
+  return code
 }
 
-export interface DevOptions {
-  /** Where the board is looked for, absolute. */
-  dir: string
-  followsLinks: boolean
-  isExample: boolean
-  opens: boolean
-  port: number | undefined
-  /** Absolute; undefined: in the project. */
-  dataDir: string | undefined
-  trustsData: boolean
-  repo: string | undefined
-  runOutput: BoardPlan['runOutput']
-  isPolling: boolean
-}
-
-export function readDev(settings: Settings, cwd: string): DevOptions {
+export function readDev(settings: Settings, cwd: string) {
   for (const name of ['data', 'repo', 'port'] as const) {
     if (settings.givenAll(name).at(-1) === '') settings.malformed(`--${name} is empty`)
   }
   const data = settings.given('data')
   const repo = settings.given('repo')
-  const problem = repo === undefined ? undefined : pathProblem(repo)
-  if (problem !== undefined) {
-    settings.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
-  }
+  settings.checkRepo(repo)
   const options = {
     dir: resolve(cwd, settings.optionalPositional('dev') ?? '.'),
     followsLinks: settings.has('follow-links'),
@@ -87,13 +147,46 @@ async function boardIn(dir: string, followsLinks: boolean): Promise<FoundBoard> 
   throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
 }
 
-function boardPlan(options: Omit<DevOptions, 'dir'>, found: FoundBoard, io: Io): BoardPlan {
-  const repo = options.repo ?? found.project
-  const problem = pathProblem(repo)
-  if (problem !== undefined) {
-    throw new UsageError(`${found.project} cannot name the repository: choose one with --repo.`)
+/** Without `port` another one may be used: two boards can run side by side. */
+async function choosePort(
+  port: number | undefined,
+  wanted: { inherited: boolean; signal: AbortSignal },
+  notice: (sentence: string) => void,
+): Promise<number> {
+  if (port !== undefined) return await claimPort({ port, ...wanted })
+  const usual = await findPort(PORT)
+  if (usual.ok) return usual.port
+  notice(`Port ${PORT} is taken, so another one is used.`)
+  return await claimPort({ port: 0, ...wanted })
+}
+
+/** Lines of JSON from the edge and the sidecar, in one file. */
+function openLog(file: string) {
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 })
+  // A full disk is no reason to end what is logged.
+  stream.on('error', () => undefined)
+  const edge = lineLog((line) => stream.write(`${line}\n`))
+  return {
+    edge: (...[level, event, fields]: Parameters<typeof edge>) =>
+      edge(level, event, { time: new Date().toISOString(), ...fields }),
+    sidecar: createLog('json', (line) => void stream.write(line)),
+    close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
   }
-  const { runOutput, isPolling } = options
-  const terminal = io.isTerminal && { terminal: io.err }
-  return { store: found.store, repo, runOutput, isPolling, ...terminal }
+}
+
+/** Does not wait for it. `failed` gets the reason if it could not be opened. */
+function openBrowser(url: string, failed: (why: string) => void): void {
+  const [program, ...args] = browserCommand(process.platform, url)
+  const child = spawn(program, args, { detached: true, stdio: 'ignore' })
+  child.once('error', (error) => failed(`${program}: ${error.message}`))
+  child.once('exit', (code) => code !== 0 && failed(`${program} ended with exit code ${code}`))
+  // It may live for as long as the browser does.
+  child.unref()
+}
+
+function browserCommand(platform: NodeJS.Platform, url: string): [string, ...string[]] {
+  if (platform === 'darwin') return ['open', url]
+  // The first text in quotes would be the window's title.
+  if (platform === 'win32') return ['cmd', '/c', 'start', '""', url]
+  return ['xdg-open', url]
 }

@@ -1,14 +1,13 @@
 // Brings the database of payments to the schema of this version.
 
-import { MigrationError, migrate } from '../../local/database/migrate.ts'
-import { readScripts } from '../../local/database/scripts.ts'
+import { MigrationError, migrate, readScripts } from '../../local/migrate.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { World } from '../command.ts'
 import { hiding, secretValues } from '../payments/hide.ts'
 import type { Settings } from '../settings.ts'
 
-export async function run(settings: Settings, { io, loadHome }: World): Promise<number> {
+export async function run(settings: Settings, { io }: World): Promise<number> {
   settings.noPositionals()
   const env = await settings.variables()
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env
@@ -20,7 +19,7 @@ export async function run(settings: Settings, { io, loadHome }: World): Promise<
   const notice = (sentence: string) => io.err(hide(`signalbox migrate: ${sentence}\n`))
   const database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
   try {
-    const scripts = await readScripts((await loadHome()).dir)
+    const scripts = await readScripts()
     const { from, to } = await migrate({ database, scripts, notice, clock: hostClock })
     io.out(
       from === to ? `The database has schema ${to} already.\n` : `The database has schema ${to}.\n`,

@@ -1,13 +1,11 @@
 // What `watch` and `sync` have in common: their settings, and the checks before a sidecar.
 
 import { RUN_OUTPUTS, type RunOutput } from '../../sidecar/files/file-reader.ts'
-import type { Store } from '../../sidecar/layouts/layout.ts'
-import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import type { Io } from '../command.ts'
-import { type Settings, UsageError, VERSION } from '../settings.ts'
+import { type Settings, VERSION } from '../settings.ts'
 
 export const LOG_FORMATS: readonly LogFormat[] = ['json', 'pretty']
 
@@ -56,14 +54,4 @@ export function readPublishing<T>(
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
     ...rest,
   }
-}
-
-/** Throws UsageError when there is no board. */
-export const storeIn = (dir: string, followsLinks: boolean): Promise<Store> =>
-  openStore(dir, followsLinks).catch(asUsage)
-
-/** For what findStore and openStore throw. */
-export function asUsage(error: unknown): never {
-  if (error instanceof StoreError) throw new UsageError(error.message, { cause: error })
-  throw error
 }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DATA_DIR } from '../../local/options.ts'
+import { DATA_DIR } from '../../local/data-folder.ts'
 import { signInLink } from '../../local/tokens.ts'
 import type { World } from '../command.ts'
 import { readDataFolder } from '../data-folder.ts'

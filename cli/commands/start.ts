@@ -1,48 +1,109 @@
-// Runs the whole system on this machine. It imports next to nothing, so that what the rest compiles
-// to can be kept.
+// `signalbox start`: the whole system on this machine, each part in its own process.
 
 import { join, resolve } from 'node:path'
-import { DATA_DIR, type Host, type StartOptions } from '../../local/options.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bundleConsole } from '../../local/bundle.ts'
+import { spawnChild } from '../../local/child.ts'
+import { aborted, DATA_DIR, type Running, runIn } from '../../local/data-folder.ts'
+import { prepareDeno } from '../../local/deno.ts'
+import {
+  checkVariables,
+  edgeVariables,
+  machineVariables,
+  sidecarVariables,
+  workerVariables,
+} from '../../local/environment.ts'
+import { describePayments, gatewaySecrets, simulatedNames } from '../../local/gateways.ts'
+import { greeting } from '../../local/greeting.ts'
+import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
+import { prepareSchema } from '../../local/migrate.ts'
+import { storeNotices } from '../../local/notices.ts'
+import { claimPort, freePorts, loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer, sidecarProcess, simulatorProcess } from '../../local/processes.ts'
+import { openSecret } from '../../local/secret.ts'
 import { StartError } from '../../local/start-error.ts'
-import { pathProblem } from '../../worker/shared/repos.ts'
-import type { World } from '../command.ts'
-import { keepCompiled } from '../compiled.ts'
+import { Supervisor } from '../../local/supervisor.ts'
+import { databaseAccess, mintTokens, signInLink } from '../../local/tokens.ts'
+import { until, untilAnswers } from '../../local/until.ts'
+import { prepareWorkerd } from '../../local/workerd.ts'
+import { openStore } from '../../sidecar/layouts/registry.ts'
+import { compileCache } from '../../sidecar/user-folders.ts'
+import signalbox from '../../signalbox.config.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
+import { noticeTo, type World } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
-import { type Settings, UsageError } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
-const HOSTS: readonly Host[] = ['workerd', 'deno']
+const EXAMPLE = join(HOME, 'examples/board')
+const HOSTS = ['workerd', 'deno'] as const
 const PORT = 8_787
+/** A user who tries things out is waiting: more often than the minute of a deployment. */
+const SWEEP_EVERY_MS = 10_000
+/** Longer than a sweep takes; one that hangs must not end all that follow. */
+const SWEEP_WITHIN_MS = 60_000
+/** Long, since a store of 100,000 tasks is read and published before the board is there. */
+const BOARD_WAIT_MS = 120_000
+/** A busy machine may need long; a process that dies is reported at once, so it ends what hangs. */
+const PROCESS_WAIT_MS = 60_000
 
-export async function run(settings: Settings, { io, env }: World): Promise<number> {
-  const options = readStart(settings, process.cwd(), HOME)
+export async function run(settings: Settings, { io, env, cwd }: World): Promise<number> {
+  const options = readStart(settings, cwd)
+  const { storeDir, host, dataDir, trustsData } = options
+  const { layout } = await openStore(storeDir, options.followsLinks)
+  const notice = noticeTo(io)
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)
-  keepCompiled(env)
-  const { start } = await import('../../local/start.ts')
-  const notice = (sentence: string) => io.err(`signalbox: ${sentence}\n`)
-  try {
-    return await start({ options, home: HOME, env, out: io.out, notice })
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error
-    throw new UsageError(error.message, { cause: error })
-  }
+  const supervisor = new Supervisor({
+    spawn: spawnChild,
+    now: () => performance.now(),
+    after(ms, call) {
+      const timer = setTimeout(call, ms)
+      return () => clearTimeout(timer)
+    },
+    notice,
+  })
+  const asked = io.ended({
+    npmScript: env.npm_lifecycle_event,
+    onSecondSignal: () => supervisor.kill(),
+  })
+  const place = { dataDir, trustsData, env }
+  return await runIn({ place, host, asked, notice }, async (running) => {
+    const { data, defer, signal } = running
+    const secret = await openSecret(place, notice)
+    defer(() => supervisor.stop())
+    const plan = { ...running, ...options, secret, env, supervisor, notice }
+    const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
+    if (!local) return 0
+    if ('sentence' in local) throw new StartError('child_failed', local.sentence)
+
+    supervisor.keepAlive()
+    await writeLocalJson(data.dir, local)
+    const link = await signInLink(secret, local, Date.now())
+    const board = { dir: storeDir, layout }
+    const simulated = simulatedNames(workerVariables(env))
+    const isExample = storeDir === EXAMPLE
+    const shown = { board, dataDir, trustsData, host, simulated, isExample, local, link, cwd }
+    io.out(greeting(shown))
+    const failed = await Promise.race([supervisor.failed, aborted(signal)])
+    if (!failed) return 0
+    notice(`${failed.sentence} Everything is ended.`)
+    return 1
+  })
 }
 
-/** `cwd`: what relative folders are relative to; `home`: the folder that holds `examples/`. */
-export function readStart(settings: Settings, cwd: string, home: string): StartOptions {
+/** `cwd`: what relative folders are relative to. */
+export function readStart(settings: Settings, cwd: string) {
   settings.noPositionals()
   for (const name of ['store', 'data', 'repo', 'port'] as const) {
     if (settings.givenAll(name).at(-1) === '') settings.malformed(`--${name} is empty`)
   }
   const store = settings.given('store')
-  const storeDir = store === undefined ? join(home, 'examples/board') : resolve(cwd, store)
+  const storeDir = store === undefined ? EXAMPLE : resolve(cwd, store)
   const followsLinks = settings.has('follow-links')
   const repo = settings.given('repo') ?? storeDir
-  const problem = pathProblem(repo)
-  if (problem !== undefined) {
-    settings.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
-  }
+  settings.checkRepo(repo)
   const port = settings.port('port') ?? PORT
   const data = settings.given('data')
   const dataDir = data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, data)
@@ -50,4 +111,98 @@ export function readStart(settings: Settings, cwd: string, home: string): StartO
   const host = settings.choice('host', HOSTS) ?? 'workerd'
   settings.check()
   return { storeDir, followsLinks, repo, port, dataDir, trustsData, host }
+}
+
+type StartPlan = Omit<Running, 'defer'> &
+  ReturnType<typeof readStart> & {
+    /** Of the data folder. */
+    secret: string
+    env: World['env']
+    supervisor: Supervisor
+    notice: (sentence: string) => void
+  }
+
+/** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
+async function bringUp(plan: StartPlan): Promise<LocalJson> {
+  const { data, secret, env, host, repo, supervisor, notice, signal } = plan
+  const compiled = compileCache(env)
+  const machine = {
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
+    ...machineVariables(env),
+  }
+  // The edge gets the other ports when it starts, so all are found before anything is started.
+  const edgePort = await claimPort({ port: plan.port, inherited: data.inherited, signal })
+  const [databasePort = 0, simulatorPort = 0] = await freePorts(2, edgePort)
+  const [edge, database, simulator] = [edgePort, databasePort, simulatorPort].map(loopbackUrl)
+  if (!edge || !database || !simulator) throw new Error('There are three ports.')
+  const { publicKey, token: databaseToken } = await databaseAccess(secret)
+  const places = { database, simulator, databaseToken }
+  const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
+  checkVariables(variables, signalbox)
+  const tokens = await mintTokens(secret, repo, Date.now())
+  const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
+
+  const bringDatabaseUp = async () => {
+    const place = { dir: data.databaseDir, port: databasePort, publicKey }
+    supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
+    await untilAnswers(`${database}/health`, inTime('The database'))
+    const opened = libsqlDatabase({ url: database, authToken: databaseToken }, Date.now)
+    await prepareSchema(opened, { notice, signal })
+  }
+  const bringSimulatorUp = async () => {
+    const callbackOf = (key: string) =>
+      `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
+    const logFile = data.logFile('simulator')
+    const settings = { callbackOf, secrets: gatewaySecrets(secret), logsDir: data.logsDir }
+    supervisor.start(simulatorProcess({ port: simulatorPort, ...settings, env: machine, logFile }))
+    await untilAnswers(`${simulator}/health`, inTime('The simulator'))
+  }
+  const bringEdgeUp = async () => {
+    const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
+    const consoleDir = join(data.edgeDir, 'console')
+    const settings = { port: edgePort, dir: data.edgeDir, consoleDir, home: HOME, variables }
+    const [spec] = await Promise.all([
+      prepare({ ...settings, env: machine, logFile: data.logFile(host) }),
+      bundleConsole(consoleDir),
+    ])
+    supervisor.start(spec)
+    await untilAnswers(edge, inTime('The edge'))
+  }
+  const bringBoardUp = async () => {
+    const { storeDir, followsLinks } = plan
+    const onStore = storeNotices(notice)
+    let isReady = false
+    supervisor.start(
+      sidecarProcess({
+        ...{ storeDir, followsLinks, cacheDir: data.cacheDir, edge, repo, token: tokens.sidecar },
+        env: { ...machine, ...sidecarVariables(env) },
+        logFile: data.logFile('sidecar'),
+        onEvent(event, fields) {
+          isReady ||= event === 'sidecar.ready'
+          onStore(event, fields)
+        },
+      }),
+    )
+    await until(() => isReady, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
+  }
+
+  await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
+  void sweepAgainAndAgain(edge, tokens.payments, signal)
+  return { url: edge, path: repo, ...places, tokens, ...describePayments(variables) }
+}
+
+/**
+ * The cron of the system: it calls the edge as Cloudflare does every minute. Quiet: an edge that is
+ * away is reported by the supervisor, and what a sweep found is in the edge's own log.
+ */
+async function sweepAgainAndAgain(edge: string, token: string, end: AbortSignal): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` }
+  while (!end.aborted) {
+    await sleep(SWEEP_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => undefined)
+    const signal = AbortSignal.any([end, AbortSignal.timeout(SWEEP_WITHIN_MS)])
+    await fetch(`${edge}/api/payments/sweep`, { method: 'POST', headers, signal }).then(
+      (answer) => answer.body?.cancel(),
+      () => undefined,
+    )
+  }
 }

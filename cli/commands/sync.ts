@@ -1,11 +1,13 @@
 // Publishes a board once, for cron and CI.
 
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import type { Failure } from '../../sidecar/publish/edge.ts'
 import type { World } from '../command.ts'
 import type { Settings } from '../settings.ts'
-import { readPublishing, storeIn } from './publish-settings.ts'
+import { readPublishing } from './publish-settings.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -18,25 +20,23 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
       timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
     }),
   )
-  const store = await storeIn(dir, followsLinks)
-  let giveUp: (why: string) => void = () => undefined
-  const hopeless = new Promise<string>((resolve) => {
-    giveUp = resolve
-  })
+  const store = await openStore(dir, followsLinks)
+  const { promise: finalFailure, resolve: fail } = Promise.withResolvers<string>()
   const { sidecar, publisher, board } = openSidecar({
     store,
     edge,
     log,
     ...plan,
-    onFailure: (failure) => isFinal(failure) && giveUp(failure.message),
+    onFailure: (failure) => isFinal(failure) && fail(failure.message),
   })
   const end = new AbortController()
   const running = sidecar.run(end.signal)
+  const asked = io.ended()
   const tooLate = new AbortController()
   const why = await Promise.race([
     publisher.synced().then(() => undefined),
-    hopeless,
-    io.ended(false).then((signal) => `It was ended by ${signal}.`),
+    finalFailure,
+    once(asked, 'abort').then(() => `It was ended by ${asked.reason}.`),
     sleep(timeoutMs, 'It took longer than --timeout allows.', { signal: tooLate.signal }),
   ])
   tooLate.abort()

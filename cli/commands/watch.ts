@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
-import { findStore } from '../../sidecar/layouts/registry.ts'
+import { findStore, openStore } from '../../sidecar/layouts/registry.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { type OpenSidecar, openSidecar } from '../../sidecar/open-sidecar.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
@@ -11,38 +11,35 @@ import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
 import type { World } from '../command.ts'
 import { type Settings, UsageError } from '../settings.ts'
-import { asUsage, readPublishing, storeIn } from './publish-settings.ts'
+import { readPublishing } from './publish-settings.ts'
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000
 
 export async function run(settings: Settings, { io }: World): Promise<number> {
-  const { dir, followsLinks, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
+  const { dir, followsLinks, edge, ...plan } = readPublishing(settings, io, (it) => ({
     watch: it.has('poll') ? undefined : watchChokidar,
     healthzPort: it.port('healthz'),
     isPatient: it.has('wait'),
     withParent: it.has('exit-with-parent'),
   }))
-  const end = new AbortController()
-  void io.ended(plan.withParent).then((why) => {
-    log('info', 'sidecar.ending', { why })
-    end.abort()
-  })
-  const find = () => findStore(dir, followsLinks).catch(asUsage)
+  // `start` waits until the board is published, and says when it is gone.
+  const log: Log = (level, event, fields) => {
+    plan.log(level, event, fields)
+    io.tell?.({ event, ...fields })
+  }
+  const end = io.ended({ withParent: plan.withParent })
+  end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
   const store = plan.isPatient
-    ? await awaitStore(dir, find, log, end.signal)
-    : await storeIn(dir, followsLinks)
+    ? await awaitStore(dir, () => findStore(dir, followsLinks), log, end)
+    : await openStore(dir, followsLinks)
   if (!store) return 0
   const metrics = new Metrics()
-  const open = openSidecar({ store, edge, log, metrics, ...plan })
+  const open = openSidecar({ ...plan, store, edge, log, metrics })
   const healthz = await health(plan.healthzPort, open, metrics)
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
-  const running = open.sidecar.run(end.signal)
-  await Promise.race([ready(open, log, end.signal), running])
-  await running
+  await open.run(end).ended
   await healthz?.close()
-  const { behind, dirty } = open.publisher.status()
-  log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
   return 0
 }
 
@@ -60,15 +57,6 @@ async function awaitStore(
     await sleep(LOOK_AGAIN_MS, undefined, { signal: end }).catch(() => undefined)
   }
   return undefined
-}
-
-async function ready({ board, publisher }: OpenSidecar, log: Log, end: AbortSignal): Promise<void> {
-  await publisher.synced()
-  if (end.aborted) return
-  // Since the process began, its own loading included.
-  const ms = Math.round(performance.now())
-  const tasks = board.files.count('task')
-  log('info', 'sidecar.ready', { files: board.files.size, tasks, ms })
 }
 
 async function health(

@@ -3,15 +3,11 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Process } from '../../harness/process.ts'
-import {
-  databaseReady,
-  databaseUrl,
-  libsqlServer,
-  prepareDatabase,
-} from '../../local/libsql-server.ts'
-import { embeddedUrl } from '../../local/node.ts'
+import { prepareSchema } from '../../local/migrate.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer } from '../../local/processes.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import type { Patience } from '../../local/until.ts'
+import { type Patience, untilAnswers } from '../../local/until.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   type Database,
@@ -49,16 +45,16 @@ export async function startServer(
   patience: () => Patience,
 ): Promise<RunDatabase> {
   const { publicKey, token } = await databaseAccess(secret)
-  const url = databaseUrl(port)
+  const url = loopbackUrl(port)
   const spec = libsqlServer(
     { dir: join(dir, 'db'), port, publicKey },
     { env: { PATH: process.env.PATH ?? '', HOME: dir }, logFile: join(dir, 'database.log') },
   )
-  const server = new Process(spec, () => databaseReady(url, patience()))
+  const server = new Process(spec, () => untilAnswers(`${url}/health`, patience()))
   await server.start()
-  await prepareDatabase({ url, token }, process.cwd(), { signal: patience().signal })
-  const proxy = await FaultyProxy.before(port)
   const direct = libsqlDatabase({ url, authToken: token }, Date.now)
+  await prepareSchema(direct, { signal: patience().signal })
+  const proxy = await FaultyProxy.before(port)
   return {
     url: proxy.url,
     token,
@@ -73,14 +69,14 @@ export async function startServer(
 
 /** The edge makes its tables. */
 export function fileIn(dir: string): RunDatabase {
-  const url = embeddedUrl(dir)
+  const url = `file:${join(dir, 'payments.db')}`
   const file = fileOf(url)
   return {
     url,
     token: '',
     async lock() {
       const other = openSqlite(file)
-      await patiently(async () => other.exec('BEGIN IMMEDIATE'))
+      await retryWhileLocked(async () => other.exec('BEGIN IMMEDIATE'))
       return () => other.close()
     },
     async query(sql) {
@@ -96,10 +92,12 @@ export function fileIn(dir: string): RunDatabase {
 }
 
 const write = (database: Database, sql: string): Promise<Row[][]> =>
-  patiently((signal) => database.write([statement(sql)], signal))
+  retryWhileLocked((signal) => database.write([statement(sql)], signal))
 
 /** Again while an edge writes. */
-async function patiently<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+async function retryWhileLocked<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const signal = AbortSignal.timeout(WRITE_WITHIN_MS)
   for (;;) {
     try {

@@ -12,13 +12,13 @@ import { Process } from '../../harness/process.ts'
 import { shopHome } from '../../harness/shop-home.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { prepareDeno } from '../../local/deno.ts'
-import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { edgeVariables, machineVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
 import { prepareNode } from '../../local/node.ts'
-import { boardReady, sidecarProcess } from '../../local/sidecar-process.ts'
-import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { mintTokens } from '../../local/tokens.ts'
+import { until, untilAnswers } from '../../local/until.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { fileIn, type RunDatabase, startServer } from './database.ts'
 import { FaultyProxy } from './proxy.ts'
@@ -112,19 +112,20 @@ export async function startSystem(host: Host): Promise<System> {
   })
   const edge = async (name: string, port: number) => {
     const own = join(dir, name)
-    await mkdir(own)
+    // `serve` takes no data folder that others may read.
+    await mkdir(own, { mode: 0o700 })
     const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
     const spec = await PREPARE[host](plan)
     const args = host === 'deno' ? preloaded(spec.args) : spec.args
-    return new Process({ ...spec, args }, () => edgeReady(edgeUrl(port), patience(name)))
+    return new Process({ ...spec, args }, () => untilAnswers(loopbackUrl(port), patience(name)))
   }
-  const simulator = simulatorUrl(simulatorPort)
+  const simulator = loopbackUrl(simulatorPort)
   const cacheDir = join(dir, 'cache')
   const logFile = (name: string) => join(dir, `${name}.log`)
+  let isBoardThere = false
   const processes = {
     simulator: new Process(
       simulatorProcess({
-        home: process.cwd(),
         port: simulatorPort,
         callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
         secrets,
@@ -132,13 +133,12 @@ export async function startSystem(host: Host): Promise<System> {
         env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
         logFile: logFile('simulator'),
       }),
-      () => simulatorReady(simulator, patience('the simulator')),
+      () => untilAnswers(`${simulator}/health`, patience('the simulator')),
     ),
     edge: await edge('edge', edgePort),
     secondEdge: await edge('secondEdge', secondEdgePort),
     sidecar: new Process(
       sidecarProcess({
-        home: process.cwd(),
         storeDir: store,
         cacheDir,
         edge: proxies.sidecar.url,
@@ -146,15 +146,16 @@ export async function startSystem(host: Host): Promise<System> {
         token: tokens.sidecar,
         env,
         logFile: logFile('sidecar'),
+        onEvent: (event) => {
+          isBoardThere ||= event === 'sidecar.ready'
+        },
       }),
-      async () => undefined,
+      () => until(() => isBoardThere, patience('the board')),
     ),
   }
   await processes.simulator.start()
   await processes.edge.start()
   await processes.sidecar.start()
-  const question = { edge: edgeUrl(edgePort), repo: REPO, token: tokens.board }
-  await boardReady({ ...question, sidecarLog: logFile('sidecar') }, patience('the board'))
 
   return {
     host,
@@ -162,8 +163,8 @@ export async function startSystem(host: Host): Promise<System> {
     proxies,
     database,
     moveClock: (ms) => writeFile(clockFile, String(ms)),
-    edgeUrl: edgeUrl(edgePort),
-    secondEdgeUrl: edgeUrl(secondEdgePort),
+    edgeUrl: loopbackUrl(edgePort),
+    secondEdgeUrl: loopbackUrl(secondEdgePort),
     store: join(store, '.cairn'),
     repo: REPO,
     tokens,

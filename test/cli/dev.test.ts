@@ -21,12 +21,12 @@ describe('signalbox without a command', () => {
     [['--open']],
     ...['../board', './sync', '/srv/board', 'C:\\board', '.', '..'].map((folder) => [[folder]]),
   ])('means dev, also with a folder: %j', async (argv) => {
-    expect((await run(argv, {}, { commands: { dev } })).code).toBe(0)
+    expect((await run(argv, {}, {}, { dev })).code).toBe(0)
     expect(asked).toEqual(['dev'])
   })
 
   it.each([['--help'], ['--version'], ['help']])('does not mean it: %s', async (word) => {
-    expect((await run([word], {}, { commands: { dev } })).code).toBe(0)
+    expect((await run([word], {}, {}, { dev })).code).toBe(0)
     expect(asked).toEqual([])
   })
 })

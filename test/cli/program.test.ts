@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ConfigChoice } from '../../cli/command.ts'
 import { DEFINITIONS } from '../../cli/commands.ts'
-import { PACKAGED } from '../../cli/packaged.ts'
 import { hiding, secretValues } from '../../cli/payments/hide.ts'
+import { COMMANDS } from '../../cli/program.ts'
 import { REDIRECT } from './payments/bed.ts'
 import { run } from './run.ts'
 
-const COMMANDS = Object.keys(DEFINITIONS)
+const NAMES = Object.keys(DEFINITIONS)
 const refusal = async (...argv: string[]): Promise<string> => {
   const { code, out, err } = await run(argv)
   expect({ argv, code, out }).toEqual({ argv, code: 2, out: '' })
@@ -24,21 +24,18 @@ describe('help', () => {
     for (const argv of [['--help'], ['-h'], ['help']]) {
       const { code, out, err } = await run(argv)
       expect([code, err]).toEqual([0, ''])
-      for (const name of COMMANDS) expect(out).toMatch(new RegExp(`^ +${name}  `, 'm'))
+      for (const name of NAMES) expect(out).toMatch(new RegExp(`^ +${name}  `, 'm'))
       expect(out).toContain('Exit codes:')
     }
   })
 
-  it.each(COMMANDS)(
-    'of %s says how it is used, with its options and the exit codes',
-    async (name) => {
-      const { code, out, err } = await run([...name.split(' '), '--help'])
-      expect([code, err]).toEqual([0, ''])
-      expect(out).toContain(`Usage: signalbox ${name} `)
-      expect(out).toContain('Exit codes:')
-      expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
-    },
-  )
+  it.each(NAMES)('of %s says how it is used, with its options and the exit codes', async (name) => {
+    const { code, out, err } = await run([...name.split(' '), '--help'])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(`Usage: signalbox ${name} `)
+    expect(out).toContain('Exit codes:')
+    expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
 
   it('names the variable that stands for an option', async () => {
     expect((await run(['watch', '--help'])).out).toMatch(/--edge <URL> .*SIGNALBOX_EDGE/)
@@ -190,11 +187,11 @@ describe('signalbox in a checkout', () => {
 })
 
 describe('signalbox in the installed package', () => {
-  const packaged = (...argv: string[]) => run(argv, {}, { commands: PACKAGED })
+  const packaged = (...argv: string[]) => run(argv, {}, {}, { ...COMMANDS, start: undefined })
 
   it('lists every command but start, which needs a checkout and says so', async () => {
     const { out } = await packaged('--help')
-    for (const name of COMMANDS) {
+    for (const name of NAMES) {
       const isListed = new RegExp(`^ +${name}  `, 'm').test(out)
       expect([name, isListed]).toEqual([name, name !== 'start'])
     }

@@ -1,10 +1,8 @@
 // The command line under test, in this process: what it prints, and its exit code.
 
-import { CHECKOUT } from '../../cli/checkout.ts'
-import type { World } from '../../cli/command.ts'
-import { main } from '../../cli/program.ts'
+import type { Commands, World } from '../../cli/command.ts'
+import { COMMANDS, main } from '../../cli/program.ts'
 import { type Environment, Settings } from '../../cli/settings.ts'
-import { checkoutHome } from '../../local/checkout-home.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
 
 export interface Run {
@@ -13,11 +11,11 @@ export interface Run {
   err: string
 }
 
-/** The commands of a checkout, unless `world` says otherwise. */
 export async function run(
   argv: readonly string[],
   env: Environment = {},
   world: Partial<World> = {},
+  commands: Commands = COMMANDS,
 ): Promise<Run> {
   const said = { out: '', err: '' }
   const io = {
@@ -28,16 +26,13 @@ export async function run(
       said.err += text
     },
     isTerminal: false,
-    ended: () => new Promise<never>(() => undefined),
+    ended: () => new AbortController().signal,
   }
   // Not where a developer's own system may run.
   const cwd = '/'
   const loadFile = async () => defineConfig({})
-  const loadHome = async () => checkoutHome
-  const code = await main(argv, {
-    ...{ io, env: { HOME: process.env.HOME, ...env }, cwd, commands: CHECKOUT, loadFile, loadHome },
-    ...world,
-  })
+  const whole = { io, env: { HOME: process.env.HOME, ...env }, cwd, loadFile, ...world }
+  const code = await main(argv, whole, commands)
   return { code, ...said }
 }
 
@@ -53,9 +48,9 @@ export async function settingsOf(
       return 0
     },
   }
-  const names = Object.keys(CHECKOUT)
+  const names = Object.keys(COMMANDS)
   const commands = Object.fromEntries(names.map((name) => [name, async () => command]))
-  const { code, err } = await run(argv, env, { commands })
+  const { code, err } = await run(argv, env, {}, commands)
   if (code !== 0) throw new Error(err)
   return given
 }

@@ -1,16 +1,17 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readStart } from '../../cli/commands/start.ts'
 import { settingsOf } from './run.ts'
 
 const options = async (...args: string[]) =>
-  readStart(await settingsOf(['start', ...args]), '/home/me', '/opt/signalbox')
+  readStart(await settingsOf(['start', ...args]), '/home/me')
 
 describe('the options of signalbox start', () => {
   it('serve the example from the port and into the folder that the contract names', async () => {
     expect(await options()).toEqual({
-      storeDir: '/opt/signalbox/examples/board',
+      storeDir: resolve('examples/board'),
       followsLinks: false,
-      repo: '/opt/signalbox/examples/board',
+      repo: resolve('examples/board'),
       port: 8787,
       dataDir: '/home/me/.signalbox',
       trustsData: false,
@@ -38,7 +39,7 @@ describe('the options of signalbox start', () => {
 
   it('name the repository after the folder, whatever repository the sidecar publishes', async () => {
     const settings = await settingsOf(['start'], { SIGNALBOX_REPO: 'another' })
-    expect(readStart(settings, '/home/me', '/opt').repo).toBe('/opt/examples/board')
+    expect(readStart(settings, '/home/me').repo).toBe(resolve('examples/board'))
   })
 
   it.each([

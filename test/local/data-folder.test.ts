@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDataFolder } from '../../local/data-folder.ts'
+import { openDataFolder, takeLock } from '../../local/data-folder.ts'
 import { openSecret } from '../../local/secret.ts'
 
 let parent: string
@@ -137,5 +137,30 @@ describe('the data folder', () => {
   it('is refused while another start uses it', async () => {
     await open()
     await expect(open()).rejects.toMatchObject({ code: 'data_folder_in_use' })
+  })
+})
+
+/** A pid that no process has: past the largest that the system gives out. */
+const NOBODY = 2 ** 22 + 1
+
+describe('the lock of a data folder', () => {
+  it('has one holder until it is released', async () => {
+    const file = join(parent, 'lock')
+    const first = await takeLock(file)
+    expect(await takeLock(file)).toEqual({ ok: false, pid: process.pid })
+    if (first.ok) await first.release()
+    expect(await takeLock(file)).toMatchObject({ ok: true, inherited: false })
+  })
+
+  it.each([
+    ['a process that is gone', JSON.stringify({ pid: NOBODY, born: '1' })],
+    ['an earlier process with the same pid', JSON.stringify({ pid: process.pid, born: '1' })],
+    ['an unreadable file', 'not ours'],
+    ['an empty file', ''],
+  ])('is inherited from %s, and no other file is left', async (_, text) => {
+    const file = join(parent, 'lock')
+    await writeFile(file, text)
+    expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
+    expect(await readdir(parent)).toEqual(['lock'])
   })
 })

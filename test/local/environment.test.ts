@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { acme } from '../../examples/worker/acme.ts'
-import { checkVariables } from '../../local/edge.ts'
-import { machineVariables, sidecarVariables, workerVariables } from '../../local/environment.ts'
+import {
+  checkVariables,
+  machineVariables,
+  sidecarVariables,
+  workerVariables,
+} from '../../local/environment.ts'
 import signalbox from '../../signalbox.config.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 

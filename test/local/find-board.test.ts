@@ -32,7 +32,7 @@ describe('the example', () => {
   it('is never written into a folder that exists already', async () => {
     const dir = join(project, 'signalbox-example')
     await mkdir(dir)
-    await expect(makeExample('.', project)).rejects.toThrow(`${dir} is there already`)
+    await expect(makeExample(project)).rejects.toThrow(`${dir} is there already`)
     expect(await readdir(dir)).toEqual([])
   })
 })

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../harness/free-port.ts'
 import { type Child, spawnChild } from '../../local/child.ts'
-import { statementsOf } from '../../local/database/scripts.ts'
-import { databaseReady, databaseUrl, libsqlServer } from '../../local/libsql-server.ts'
+import { statementsOf } from '../../local/migrate.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer } from '../../local/processes.ts'
 import { databaseAccess } from '../../local/tokens.ts'
+import { untilAnswers } from '../../local/until.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../support/edge.ts'
@@ -27,12 +29,12 @@ let schema: string
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-schema-'))
   const port = await freePort()
-  url = databaseUrl(port)
+  url = loopbackUrl(port)
   const access = await databaseAccess(SECRET)
   token = access.token
   const place = { dir: join(dir, 'db'), port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
-  await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
+  await untilAnswers(`${url}/health`, { what: 'sqld', waitMs: 60_000, signal })
   schema = await readFile('schema.sql', 'utf8')
 })
 

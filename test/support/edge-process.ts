@@ -4,11 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
+import { bundleWorker } from '../../local/bundle.ts'
 import { spawnChild } from '../../local/child.ts'
 import { prepareDeno } from '../../local/deno.ts'
-import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
+import type { PrepareEdge } from '../../local/edge.ts'
 import { prepareNode } from '../../local/node.ts'
-import { bundleWorker, prepareWorkerd } from '../../local/workerd.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { untilAnswers } from '../../local/until.ts'
+import { prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-home.ts'
@@ -51,7 +54,7 @@ export async function startEdge(
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
   const port = await freePort()
-  const url = edgeUrl(port)
+  const url = loopbackUrl(port)
   const given = typeof variables === 'function' ? variables(url) : variables
   const spec = await PREPARE[host]({
     port,
@@ -64,7 +67,7 @@ export async function startEdge(
   })
   const start = async () => {
     const started = spawnChild(spec)
-    await edgeReady(url, { what: host, waitMs: 60_000, signal: AbortSignal.timeout(60_000) })
+    await untilAnswers(url, { what: host, waitMs: 60_000, signal: AbortSignal.timeout(60_000) })
     return started
   }
   let child = await start()

@@ -3,9 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkoutHome } from '../../local/checkout-home.ts'
-import { schemaFrom } from '../../local/database/migrate.ts'
-import { embeddedUrl } from '../../local/node.ts'
+import { prepareSchema } from '../../local/migrate.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { isTransient } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
@@ -15,9 +13,9 @@ const noServer = () => Promise.reject(new Error('A file has no server.'))
 
 export async function startFileDatabase(): Promise<LibsqlServer> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-file-'))
-  const url = embeddedUrl(dir)
+  const url = `file:${join(dir, 'payments.db')}`
   const database = embeddedDatabase(fileOf(url))
-  await schemaFrom(checkoutHome.dir, {})(database)
+  await prepareSchema(database)
   const query: LibsqlServer['query'] = async (sql, args) => {
     for (;;) {
       try {

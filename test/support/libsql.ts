@@ -5,13 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
 import { type Child, spawnChild } from '../../local/child.ts'
-import {
-  databaseReady,
-  databaseUrl,
-  libsqlServer,
-  prepareDatabase,
-} from '../../local/libsql-server.ts'
+import { prepareSchema } from '../../local/migrate.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer } from '../../local/processes.ts'
 import { databaseAccess } from '../../local/tokens.ts'
+import { untilAnswers } from '../../local/until.ts'
 import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
@@ -53,19 +51,19 @@ const soon = (): AbortSignal => AbortSignal.timeout(300_000)
 export async function startLibsql({ older }: { older?: string } = {}): Promise<LibsqlServer> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))
   const port = await freePort()
-  const url = databaseUrl(port)
+  const url = loopbackUrl(port)
   const { publicKey, token } = await databaseAccess(SECRET)
   const place = { dir: join(dir, 'db'), port, publicKey }
   const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
   const start = async (): Promise<Child> => {
     const child = spawnChild(spec)
-    await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal: soon() })
+    await untilAnswers(`${url}/health`, { what: 'sqld', waitMs: 60_000, signal: soon() })
     return child
   }
 
   let server = await start()
   const database = libsqlDatabase({ url, authToken: token }, Date.now)
-  if (older === undefined) await prepareDatabase({ url, token }, process.cwd(), { signal: soon() })
+  if (older === undefined) await prepareSchema(database, { signal: soon() })
   else {
     // Each statement ends with a line; none of its texts does.
     const statements = older.split(/;$/m).filter((sql) => sql.trim() !== '')

@@ -5,8 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
-import { checkoutHome } from '../../local/checkout-home.ts'
-import { schemaFrom } from '../../local/database/migrate.ts'
+import { prepareSchema } from '../../local/migrate.ts'
 import signalbox from '../../signalbox.config.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
@@ -25,10 +24,16 @@ export interface NodeEdgeInTest extends Edge {
 
 type Variables = Readonly<Record<string, string>>
 
+interface NodeEdgePlan {
+  file?: SignalboxFile
+  consoleDir?: string
+  sweepEveryMs?: number
+}
+
 /** Some variables contain the URL of the edge, which is known only now. */
 export async function startNodeEdge(
   variables: Variables | ((origin: string) => Variables) = {},
-  { file = signalbox, consoleDir }: { file?: SignalboxFile; consoleDir?: string } = {},
+  { file = signalbox, consoleDir, ...more }: NodeEdgePlan = {},
 ): Promise<NodeEdgeInTest> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-node-'))
   const port = await freePort()
@@ -39,9 +44,7 @@ export async function startNodeEdge(
     ...{ PORT: String(port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
   }
   const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
-  const { databaseThread } = checkoutHome
-  const schema = schemaFrom(checkoutHome.dir, {})
-  const open = () => openNodeEdge({ env, file, log, schema, databaseThread })
+  const open = () => openNodeEdge({ env, file, log, schema: prepareSchema, ...more })
   let edge = await open()
   return {
     origin,

@@ -10,7 +10,9 @@ import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { simulatorProcess } from '../../local/processes.ts'
+import { untilAnswers } from '../../local/until.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
 import { token } from './edge.ts'
@@ -71,7 +73,7 @@ export class PaymentSystem implements AsyncDisposable {
         (origin) => ({
           LIBSQL_URL: database.url,
           LIBSQL_AUTH_TOKEN: database.token,
-          ...simulatedGateways({}, SECRETS, simulatorUrl(simulatorPort)),
+          ...simulatedGateways({}, SECRETS, loopbackUrl(simulatorPort)),
           PAYMENT_PUBLIC_URL: origin,
           PAYMENT_EVENTS_URL: receiver.url,
           PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
@@ -82,7 +84,7 @@ export class PaymentSystem implements AsyncDisposable {
       )
     const edge = await edgeOf({ METRICS_PORT: String(metricsPort) })
     const stop = await startSimulator(simulatorPort, edge.origin)
-    const simulator = new SimulatorControl(simulatorUrl(simulatorPort))
+    const simulator = new SimulatorControl(loopbackUrl(simulatorPort))
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
     const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }
@@ -205,13 +207,12 @@ async function startSimulator(port: number, edge: string): Promise<() => Promise
     port,
     callbackOf: (gateway) => `${edge}/payments/webhooks/${gateway}`,
     secrets: SECRETS,
-    home: process.cwd(),
     env: { ...programEnv(dir), ...haste },
     ...{ logsDir: dir, logFile: join(dir, 'simulator.log') },
   })
   const simulator = new Process(spec, () => {
     const patience = { what: 'the simulator', waitMs: 60_000, signal: AbortSignal.timeout(60_000) }
-    return simulatorReady(simulatorUrl(port), patience)
+    return untilAnswers(`${loopbackUrl(port)}/health`, patience)
   })
   await simulator.start()
   return async () => {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
-import { sidecarProcess } from '../../local/sidecar-process.ts'
+import { sidecarProcess } from '../../local/processes.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
 import { PATIENT } from './patience.ts'
@@ -87,7 +87,6 @@ export class System {
   /** Resolves after the first sync; at once if `isPatient` is false. */
   async startSidecar(isPatient = true): Promise<void> {
     const spec = sidecarProcess({
-      home: process.cwd(),
       storeDir: this.project,
       cacheDir: join(this.home, 'cache'),
       edge: this.edge.origin,

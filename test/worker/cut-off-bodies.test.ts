@@ -5,9 +5,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { checkoutHome } from '../../local/checkout-home.ts'
-import { schemaFrom } from '../../local/database/migrate.ts'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import { prepareSchema } from '../../local/migrate.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import { SECRET, token } from '../support/edge.ts'
 
@@ -26,8 +25,7 @@ beforeAll(async () => {
     },
     file: { payments: { gateways: { redirect: { driver: 'redirect' } } } },
     log: (level, event) => lines.push([level, event]),
-    schema: schemaFrom(checkoutHome.dir, {}),
-    databaseThread: checkoutHome.databaseThread,
+    schema: prepareSchema,
   })
   authorization = `Bearer ${await token({ scope: 'board:write payments:write', repos: ['*'] })}`
 })

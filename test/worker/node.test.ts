@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../harness/free-port.ts'
-import { checkoutHome } from '../../local/checkout-home.ts'
 import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import { loopbackUrl } from '../../local/ports.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
-import { simulatorUrl } from '../../local/simulator-process.ts'
 import { openNodeEdge } from '../../worker/node.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
@@ -35,11 +34,12 @@ describe('a payment on embedded libSQL', () => {
     metricsPort = await freePort()
     edge = await startNodeEdge(
       (origin) => ({
-        ...simulatedGateways({}, SECRETS, simulatorUrl(simulatorPort)),
+        ...simulatedGateways({}, SECRETS, loopbackUrl(simulatorPort)),
         PAYMENT_PUBLIC_URL: origin,
         METRICS_PORT: String(metricsPort),
       }),
       {
+        sweepEveryMs: 50,
         file: {
           payments: {
             gateways: { redirect: { driver: 'redirect' } },
@@ -95,6 +95,20 @@ describe('a payment on embedded libSQL', () => {
       .toMatch(/^signalbox_deliveries_total\{subscriber="listeners",outcome="delivered"\} [1-9]/m)
     expect(await read()).toMatch(/^process_cpu_seconds_total \d/m)
     expect((await edge.fetch('/metrics')).status).toBe(404)
+  })
+
+  it('whose webhook is lost is found by the sweeper, which its host calls again and again', async () => {
+    const faults = { orders: { 'node-lost': { lost: true } } }
+    const body = JSON.stringify(faults)
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${simulator.url}/_control/faults`, { method: 'PUT', headers, body })
+    const charge = await charged('node-lost')
+    await pays(charge)
+    const database = embeddedDatabase(join(edge.dir, 'payments.db'))
+    const sql = `UPDATE payment_transactions SET next_check_at = 0 WHERE reference = 'node-lost'`
+    await database.write([{ sql, args: {} }], AbortSignal.timeout(30_000))
+    database.close()
+    await expect.poll(() => paymentOf(charge), PATIENT).toMatchObject({ status: 'Paid' })
   })
 
   it('is in the file when the process comes back, and goes on', async () => {
@@ -187,8 +201,7 @@ describe('an edge in this process', () => {
     ['a file that is no database', () => join(edge.dir, 'edge.log')],
   ])('is refused %s as its database, in a sentence', async (_, path) => {
     const env = { AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${path()}` }
-    const { databaseThread } = checkoutHome
-    const opening = openNodeEdge({ env, file: {}, log: () => undefined, databaseThread })
+    const opening = openNodeEdge({ env, file: {}, log: () => undefined })
     await expect(opening).rejects.toMatchObject({
       code: 'misconfigured',
       message: expect.stringContaining(`${path()} cannot be opened`),
@@ -198,10 +211,7 @@ describe('an edge in this process', () => {
   it('is refused the port of another one, and leaves nothing open', async () => {
     const { port } = new URL(edge.origin)
     const env = { AUTH_SECRETS: SECRET, PORT: port, DATA_DIR: edge.dir }
-    const opening = openNodeEdge({
-      ...{ env, file: {}, log: () => undefined },
-      databaseThread: checkoutHome.databaseThread,
-    })
+    const opening = openNodeEdge({ env, file: {}, log: () => undefined })
     await expect(opening).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })

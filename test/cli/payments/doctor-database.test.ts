@@ -7,9 +7,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkDatabase } from '../../../cli/payments/doctor-database.ts'
 import { freePort } from '../../../harness/free-port.ts'
 import { type Child, spawnChild } from '../../../local/child.ts'
-import { statementsOf } from '../../../local/database/scripts.ts'
-import { databaseReady, databaseUrl, libsqlServer } from '../../../local/libsql-server.ts'
+import { statementsOf } from '../../../local/migrate.ts'
+import { loopbackUrl } from '../../../local/ports.ts'
+import { libsqlServer } from '../../../local/processes.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
+import { untilAnswers } from '../../../local/until.ts'
 import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
@@ -29,12 +31,12 @@ const script = readFileSync('schema.sql', 'utf8')
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
   const port = await freePort()
-  url = databaseUrl(port)
+  url = loopbackUrl(port)
   const access = await databaseAccess(SECRET)
   token = access.token
   const place = { dir: join(dir, 'db'), port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
-  await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
+  await untilAnswers(`${url}/health`, { what: 'sqld', waitMs: 60_000, signal })
 })
 
 afterAll(async () => {
@@ -97,7 +99,7 @@ describe('the schema of the database', () => {
 
 describe('a database', () => {
   it('that does not answer is reported without its tables', async () => {
-    const [found, ...more] = await check(undefined, databaseUrl(await freePort()))
+    const [found, ...more] = await check(undefined, loopbackUrl(await freePort()))
     expect(found).toMatch(/^error database: HOST cannot be read: .*ECONNREFUSED/)
     expect(more).toEqual([])
   })

@@ -3,7 +3,7 @@
 // host makes sure of that.
 
 import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { LibsqlError } from '@libsql/client/web'
@@ -100,8 +100,11 @@ export interface ThreadedDatabase extends Database {
 
 type Waiting = PromiseWithResolvers<Row[][]>
 
-/** `thread`: the file of thread-libsql. Rejects when `file` cannot be opened. */
-export async function openThreaded(file: string, thread: URL): Promise<ThreadedDatabase> {
+/** Beside this file, in the sources and in a bundle. */
+const THREAD = new URL(`thread-libsql${extname(import.meta.url)}`, import.meta.url)
+
+/** Rejects when `file` cannot be opened. `thread`: another one, for a test. */
+export async function openThreaded(file: string, thread = THREAD): Promise<ThreadedDatabase> {
   mkdirSync(dirname(file), { recursive: true })
   const worker = new Worker(thread, { workerData: { file } })
   const waiting = new Map<number, Waiting>()

@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { checkoutHome } from '../../../../../local/checkout-home.ts'
-import { schemaFrom } from '../../../../../local/database/migrate.ts'
 import { denoBinary } from '../../../../../local/deno.ts'
+import { prepareSchema } from '../../../../../local/migrate.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
@@ -22,13 +21,12 @@ import { startProgram } from '../../../../support/program.ts'
 import { programEnv } from '../../../../support/run-home.ts'
 
 const never = new AbortController().signal
-const { databaseThread } = checkoutHome
 let dir: string
 let database: ThreadedDatabase
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-threaded-'))
-  database = await openThreaded(':memory:', databaseThread)
-  await schemaFrom(checkoutHome.dir, {})(database)
+  database = await openThreaded(':memory:')
+  await prepareSchema(database)
 })
 afterAll(async () => {
   await database?.close()
@@ -62,7 +60,7 @@ describe('an error of a database in a thread', () => {
   })
 
   it('is transient while another process writes', async () => {
-    const own = await openThreaded(join(dir, 'busy.db'), databaseThread)
+    const own = await openThreaded(join(dir, 'busy.db'))
     const other = openSqlite(join(dir, 'busy.db'))
     other.exec('BEGIN IMMEDIATE')
     const error = await caught(own.write([statement('CREATE TABLE t (id TEXT)')], never))
@@ -78,7 +76,7 @@ describe('an error of a database in a thread', () => {
   })
 
   it('says that the database is closed, after the running call has ended', async () => {
-    const own = await openThreaded(join(dir, 'own.db'), databaseThread)
+    const own = await openThreaded(join(dir, 'own.db'))
     const written = own.write([statement('CREATE TABLE t (id TEXT)')], never)
     await own.close()
     await written

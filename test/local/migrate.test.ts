@@ -2,20 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { migrate } from '../../../local/database/migrate.ts'
-import {
-  readScripts,
-  type Scripts,
-  statementsOf,
-  stepsOf,
-} from '../../../local/database/scripts.ts'
-import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
-import { SCHEMA_VERSION } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import type { Row } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { type SqliteDatabase, sqliteDatabase } from '../../support/sqlite-database.ts'
+import { migrate, readScripts, type Scripts, statementsOf, stepsOf } from '../../local/migrate.ts'
+import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { type SqliteDatabase, sqliteDatabase } from '../support/sqlite-database.ts'
 
 const SCHEMA = readFileSync('schema.sql', 'utf8')
-const ours = await readScripts('.')
+const ours = await readScripts()
 
 /** The table of the number, as schema.sql has it, and a table of notes. */
 const numbered = (version: number, notes: string) => `
@@ -250,5 +244,38 @@ describe('a database', () => {
       })
       expect([schemaOf(database), content()]).toEqual(before)
     },
+  )
+})
+
+it('a migration without a marker is one step, and comments are not statements', () => {
+  expect(stepsOf('-- A column.\nALTER TABLE a ADD COLUMN b;\n\nUPDATE a\nSET b = 1;\n')).toEqual([
+    { statements: ['ALTER TABLE a ADD COLUMN b', 'UPDATE a\nSET b = 1'] },
+  ])
+})
+
+it('a marker begins a step: one transaction, or one for each number of rows', () => {
+  const script = `-- What it is for.
+-- step: once
+ALTER TABLE a ADD COLUMN b;
+-- step: for every 20 rows of a
+-- Why.
+UPDATE a SET b = 1 WHERE id > :after AND id <= :upto;
+`
+  expect(stepsOf(script)).toEqual([
+    { statements: ['ALTER TABLE a ADD COLUMN b'] },
+    {
+      statements: ['UPDATE a SET b = 1 WHERE id > :after AND id <= :upto'],
+      parts: { table: 'a', rows: 20 },
+    },
+  ])
+})
+
+it('an unknown marker is refused: otherwise it would be a comment', () => {
+  expect(() => stepsOf('-- step: for every row of a\nUPDATE a SET b = 1;')).toThrow('not a step')
+})
+
+it('two statements on a line are refused: the server would silently ignore one', () => {
+  expect(() => statementsOf('CREATE TABLE one (x); CREATE TABLE two (x);')).toThrow(
+    'two statements',
   )
 })

@@ -1,6 +1,6 @@
 import { build, type Plugin } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { bundling } from '../../local/bundling.ts'
+import { bundling } from '../../local/bundle.ts'
 import { StartError } from '../../local/start-error.ts'
 
 /** A module that is read when `when` is settled. */

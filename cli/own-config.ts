@@ -1,15 +1,17 @@
-// signalbox.config.ts of the folder that a command runs in, where Signalbox is an installed
-// package.
+// signalbox.config.ts of the folder that a command runs in.
 
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ConfigChoice } from '../cli/command.ts'
 import standard from '../signalbox.config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import type { ConfigChoice } from './command.ts'
+import { UsageError } from './settings.ts'
 
 const NAMES = ['signalbox.config.ts', 'signalbox.config.js', 'signalbox.config.mjs']
+/** In a checkout, the file of its folder is the one that was imported above. */
+const STANDARD = join(import.meta.dirname, '../signalbox.config.ts')
 
 /**
  * `dir` without such a file has that of a checkout. The folder may be of a project that came from
@@ -19,8 +21,12 @@ export async function loadOwnConfig(
   dir: string,
   { skips, notice }: ConfigChoice,
 ): Promise<SignalboxFile> {
-  const file = skips ? undefined : NAMES.map((name) => join(dir, name)).find(existsSync)
-  if (file === undefined) return standard
+  const file = NAMES.map((name) => join(dir, name)).find(existsSync)
+  if (file === STANDARD && skips) {
+    const why = 'whose signalbox.config.ts is a part of the program'
+    throw new UsageError(`--no-config has no effect in a checkout, ${why}.`)
+  }
+  if (file === undefined || file === STANDARD || skips) return standard
   notice(`Runs ${file} (--no-config skips it).`)
   importFromHere()
   const loaded = (await import(pathToFileURL(file).href)) as { default?: SignalboxFile }
