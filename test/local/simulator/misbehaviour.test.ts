@@ -91,9 +91,9 @@ describe('the API', () => {
 })
 
 describe('a webhook', () => {
-  it.each([2, 50])('is sent %i times at once, with the same content', async (copies) => {
-    await paidUnder({ copies })
-    expect(bed.merchant.bodies).toHaveLength(copies)
+  it('is sent 50 times at once, with the same content', async () => {
+    await paidUnder({ copies: 50 })
+    expect(bed.merchant.bodies).toHaveLength(50)
     expect(new Set(bed.merchant.bodies).size).toBe(1)
   })
 
