@@ -1,4 +1,4 @@
-// What the OpenAPI document says of the routes of boards.
+// Describes the routes of boards for the OpenAPI document.
 
 import * as z from 'zod'
 import {

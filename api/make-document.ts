@@ -36,10 +36,10 @@ const problemSchema = z.object({
     .exactOptional(),
 })
 
-export function makeDocument(info: Json, rooms: readonly Description[]): Json {
+export function makeDocument(info: Json, parts: readonly Description[]): Json {
   const registry = z.registry<{ id: string }>()
   registry.add(problemSchema, { id: 'Problem' })
-  for (const { schemas } of rooms) {
+  for (const { schemas } of parts) {
     for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id })
   }
   const refer: Refer = (schema) => {
@@ -54,9 +54,9 @@ export function makeDocument(info: Json, rooms: readonly Description[]): Json {
     openapi: '3.1.1',
     info,
     servers: [{ url: '/', description: 'The edge that sent this document.' }],
-    tags: rooms.map(({ tag }) => tag),
-    paths: pathsOf(rooms, refer),
-    webhooks: Object.fromEntries(rooms.flatMap((room) => sentBy(room, refer))),
+    tags: parts.map(({ tag }) => tag),
+    paths: pathsOf(parts, refer),
+    webhooks: Object.fromEntries(parts.flatMap((part) => sentBy(part, refer))),
     components: {
       schemas: Object.fromEntries(Object.entries(named).map(([id, json]) => [id, bare(json)])),
       headers: RESPONSE_HEADERS,
@@ -79,43 +79,43 @@ function override({ jsonSchema }: { jsonSchema: Json }): void {
 
 const bare = ({ $schema, $id, ...json }: Json): Json => json
 
-function pathsOf(rooms: readonly Description[], refer: Refer): Json {
+function pathsOf(parts: readonly Description[], refer: Refer): Json {
   const paths: Record<string, Json> = {}
-  for (const room of rooms) {
-    for (const [route, operation] of Object.entries(room.operations)) {
+  for (const part of parts) {
+    for (const [route, operation] of Object.entries(part.operations)) {
       const [method = '', pattern = ''] = route.split(' ')
       const path = pattern.replaceAll(/:(\w+)/g, '{$1}')
       paths[path] = {
         ...paths[path],
-        [method.toLowerCase()]: describe(method, room, operation, refer),
+        [method.toLowerCase()]: describe(method, part, operation, refer),
       }
     }
   }
   return paths
 }
 
-function describe(method: string, room: Description, operation: Operation, refer: Refer): Json {
+function describe(method: string, part: Description, operation: Operation, refer: Refer): Json {
   const { id, summary, description, body, isBodyOptional = body === 'any' } = operation
-  const parameters = parametersOf(room, operation)
+  const parameters = parametersOf(part, operation)
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    tags: [room.tag.name],
+    tags: [part.tag.name],
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body, refer) } }),
     responses: responsesOf(
       Object.entries(operation.answers).map(([status, answer]) => [
         status,
-        responseOf(answer, room, refer),
+        responseOf(answer, part, refer),
       ]),
       failuresOf([...operation.failures, ...commonFailures(method, operation)], operation),
     ),
   }
 }
 
-/** A webhook's words and our codes share a status: which of the two it is, its type tells. */
+/** The words for a webhook and our codes may share a status: they differ in their type. */
 function responsesOf(answers: [status: string, Response][], failures: Responses): Responses {
   const merged = answers.map(([status, answer]): [string, Response] => {
     const failure = failures[status]
@@ -128,12 +128,12 @@ function responsesOf(answers: [status: string, Response][], failures: Responses)
 }
 
 function securityOf({ needs, takesTicket }: Operation): Json[] {
-  if (needs === 'nobody') return []
+  if (needs === 'nothing') return []
   const scopes = needs === 'token' ? [] : [needs]
   return [{ bearer: scopes }, { cookie: scopes }, ...(takesTicket ? [{ ticket: scopes }] : [])]
 }
 
-function parametersOf(room: Description, { path = {}, query, headers = [] }: Operation): Json[] {
+function parametersOf(part: Description, { path = {}, query, headers = [] }: Operation): Json[] {
   const inPath = Object.entries(path).map(([name, description]) => {
     return { name, in: 'path', required: true, description, schema: { type: 'string' } }
   })
@@ -151,7 +151,7 @@ function parametersOf(room: Description, { path = {}, query, headers = [] }: Ope
       schema,
     }
   })
-  const all: RequestHeader[] = [...headers, ...(room.isBare ? [] : ['X-Request-Id' as const])]
+  const all: RequestHeader[] = [...headers, ...(part.isBare ? [] : ['X-Request-Id' as const])]
   return [
     ...inPath,
     ...inQuery,
@@ -167,19 +167,19 @@ const headersOf = (names: readonly ResponseHeader[]): Json =>
 
 function responseOf(
   { description, schema, type, headers = [] }: Answer,
-  room: Description,
+  part: Description,
   refer: Refer,
 ): Response {
   return {
     description,
-    headers: headersOf([...headers, ...(room.isBare ? [] : ['X-Request-Id' as const])]),
+    headers: headersOf([...headers, ...(part.isBare ? [] : ['X-Request-Id' as const])]),
     ...(schema && { content: contentOf(schema, refer, type) }),
   }
 }
 
 /** Of every route behind the authentication. */
 function commonFailures(method: string, { needs }: Operation): Reason[] {
-  if (needs === 'nobody') return []
+  if (needs === 'nothing') return []
   return [
     ...(['invalid_request', 'unauthorized', 'internal'] as const),
     ...(['not_configured', 'misconfigured', 'keys_unavailable'] as const),

@@ -24,7 +24,7 @@ const SESSION: Description = {
     'POST /api/session': {
       id: 'signIn',
       summary: 'Sign in with a token or with the code of a one-time link',
-      needs: 'nobody',
+      needs: 'nothing',
       headers: ['Origin'],
       body: signInSchema,
       answers: {
@@ -66,7 +66,7 @@ const OWN: Description = {
     'GET /openapi.json': {
       id: 'getDocument',
       summary: 'This document',
-      needs: 'nobody',
+      needs: 'nothing',
       headers: ['If-None-Match'],
       answers: {
         200: {

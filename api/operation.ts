@@ -25,8 +25,8 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** `token`: any valid token. `nobody`: no token is needed. */
-  needs: Scope | 'token' | 'nobody'
+  /** `token`: any valid token. `nothing`: no token is needed. */
+  needs: Scope | 'token' | 'nothing'
   /** A ticket in the query does as well as a token. */
   takesTicket?: true
   /** What each `:name` of the path is. */

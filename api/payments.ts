@@ -1,4 +1,4 @@
-// What the OpenAPI document says of the routes of payments, except of the webhooks.
+// Describes the routes of payments, and the webhooks, for the OpenAPI document.
 
 import * as z from 'zod'
 import {
@@ -254,8 +254,8 @@ export const PAYMENTS: Description = {
   },
 }
 
-// What the OpenAPI document says of webhooks: those of gateways, which we receive, and the
-// events of payments, which we send to the shop.
+// Webhooks: those of gateways, which we receive, and the events of payments, which we send to the
+// shop.
 
 type Word = WebhookAnswer['body'] | 'too_large'
 
@@ -284,7 +284,7 @@ const receiving = (name: WebhookRoute): Operation => ({
   description:
     'The body is what the gateway sends. A middleware of `signalbox.config.ts` may answer ' +
     'something else.',
-  needs: 'nobody',
+  needs: 'nothing',
   path: { gateway: 'Key of the configuration.' },
   headers: ['X-Correlation-Id'],
   body: 'any',

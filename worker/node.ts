@@ -29,7 +29,7 @@ import { openSqlite } from './shared/sqlite-libsql.ts'
 export interface NodeEdge {
   /** Such as http://127.0.0.1:8787. */
   url: string
-  /** The same app without a socket. */
+  /** The app without its socket. */
   fetch(request: Request): Promise<Response>
   /**
    * Replaces the AUTH_ variables. All others are unchanged. Throws ConfigError, and changes

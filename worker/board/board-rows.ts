@@ -71,7 +71,7 @@ export type List = 'tasks' | 'sessions'
 
 /** A row that changed. */
 export interface ChangedRow extends Row {
-  /** The number of the message that tells of it. */
+  /** The number of the message about it. */
   seq: number
   /** It matches the filter. */
   shown: boolean

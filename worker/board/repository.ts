@@ -269,7 +269,7 @@ function refuseRun(
     : { ok: false, reason: 'sync_required' }
 }
 
-/** A time ahead of `now` is one before the clock was set back: it tells nothing. */
+/** A time ahead of `now` was taken before the clock was set back, and means nothing. */
 function isHeld({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolean {
   return !ended && lastSeenAt <= now && now - lastSeenAt < SILENT_MS
 }

@@ -24,7 +24,7 @@ const MAX_DIALS = 16
 
 /** A socket to the repository. */
 export interface Connection {
-  /** Tells the repository how many streams share this socket. */
+  /** Reports to the repository how many streams share this socket. */
   report(streams: number): void
   close(): void
 }

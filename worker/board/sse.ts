@@ -38,7 +38,7 @@ export const retry = (ms: number): string => `retry: ${Math.round(ms)}\n\n`
 /** A block with an id alone: moves the client's place in the log and fires no event. */
 export const idOnly = (id: EventId): string => idBlock(formatEventId(id))
 
-/** The same, of an id that is text already. */
+/** A block with an id alone, from its text. */
 export const idBlock = (id: string): string => `id: ${safeId(id)}\n\n`
 
 /** One change message; without an id the client's place in the log stays where it was. */

@@ -16,7 +16,7 @@ export interface StreamLimits {
   unreadMs: number
   /** Clients wait this long, plus up to three times as much, before they reconnect. */
   retryMs: number
-  /** The same for a client that found the repository full. */
+  /** Clients that found the repository full wait this long, plus up to as much again. */
   fullRetryMs: number
 }
 

@@ -8,7 +8,7 @@ export async function sha256Hex(text: string): Promise<string> {
 export const toHex = (buffer: ArrayBuffer): string =>
   Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** The same for two requests that differ only in the order of their fields. */
+/** Two requests that differ only in the order of their fields have one hash. */
 export async function requestHash(request: object): Promise<string> {
   return await sha256Hex(canonicalJson(request))
 }
