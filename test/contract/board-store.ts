@@ -68,6 +68,19 @@ export function boardStoreContract(
     )
 
     it(
+      'writes the sums that have changed, and each of them once',
+      on(({ sql, store }) => {
+        const rows = () => sql.all<{ n: number }>('SELECT n FROM buckets').map(({ n }) => n)
+        store.put(taskRecord('A-1'), 1)
+        store.save(store.state())
+        expect(rows()).toEqual([bucketOf('task:A-1')])
+        sql.all('DELETE FROM buckets')
+        store.save(store.state())
+        expect(rows()).toEqual([])
+      }),
+    )
+
+    it(
       'tells a task whose file changed from one that only follows from others',
       on(({ store }) => {
         const task = taskRecord('A-1')

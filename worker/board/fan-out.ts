@@ -246,7 +246,6 @@ export class FanOut<M extends Member> {
     // the two would be missing.
     const isAtHead = lastEventId === undefined ? !waited : lastEventId === head
     if (!isAtHead) return this.#catchUp(member)
-    mailbox.length = 0
     member.place = head
     return { do: 'send', bytes: encoder.encode(idBlock(head)) }
   }

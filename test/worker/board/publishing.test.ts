@@ -52,4 +52,9 @@ it('takes the keys of a sync by the same rules, and no bucket beside the 256', (
   expect(checkSync(entries('256', 'task:A'))).toMatchObject({ ok: false })
   expect(checkSync(entries('0', 'task:\ud800'))).toMatchObject({ ok: false })
   expect(checkSync(entries('0', 'other:A'))).toMatchObject({ ok: false })
+  const buckets = (count: number) => {
+    const sums = new Array<string>(count).fill(EMPTY_HASH)
+    return checkSync({ step: 'buckets', run: 1, buckets: sums }).ok
+  }
+  expect([255, 256, 257].map(buckets)).toEqual([false, true, false])
 })
