@@ -24,8 +24,8 @@ const LONGEST = [
   ...['faults/prove', 'e2e/workerd', 'e2e/client-workerd', 'browser/console-honesty'],
   ...['browser/client', 'e2e/supervision', 'e2e/home', 'faults/requests', 'e2e/access'],
   ...['browser/console-payments', 'faults/board', 'browser/console', 'e2e/start'],
-  ...['browser/console-accessibility', 'e2e/package', 'faults/payments', 'e2e/payments-node'],
-  ...['e2e/payments-workerd', 'browser/console-task', 'browser/console-board'],
+  ...['browser/console-accessibility', 'e2e/package', 'faults/payments', 'e2e/payments'],
+  ...['browser/console-task', 'browser/console-board'],
 ]
 
 class LongestFirst extends BaseSequencer {

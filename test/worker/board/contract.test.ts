@@ -1,7 +1,32 @@
+// The board’s contracts in this process.
+
+import { createHash } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { BOARD_SCHEMA, createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
+import { openSql } from '../../../worker/board/sql-node.ts'
 import { accessContract } from '../../contract/access.ts'
 import { boardContract } from '../../contract/board.ts'
+import { boardStoreContract } from '../../contract/board-store.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
 const edge = processEdge()
 boardContract('this process', { edge: () => edge, sendsConnection: true })
 accessContract('this process', { edge: () => edge })
+
+boardStoreContract('node:sqlite', async (use) => {
+  const sql = openSql(':memory:')
+  use(sql)
+  sql.close()
+})
+
+it('the tables of a board have another number when they are others', () => {
+  const sql = openSql(':memory:')
+  createBoardTables(sql)
+  const rows = sql.all<{ sql: string }>(
+    'SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name',
+  )
+  const text = rows.map((row) => row.sql.replaceAll(/\s+/g, ' ')).join('\n')
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 12)
+  // A change of a table raises BOARD_SCHEMA. Then both stand here.
+  expect([BOARD_SCHEMA, digest]).toEqual([3, 'bbce146beb21'])
+})

@@ -1,6 +1,11 @@
-// A charge that nobody can pay, since its page or its answer was lost, can be replaced.
+// Charges without a page that can be paid, and their replacement.
 
 import { describe, expect, it } from 'vitest'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+} from '../../../../worker/payments/domain/exceptions.ts'
+import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import { openRoom, reported, unavailable } from '../../../support/payments-room.ts'
 import {
@@ -265,5 +270,56 @@ describe('a request to replace', () => {
   it('is invalid if it is neither true nor false', async () => {
     const answer = await tryCharge(openRoom(), { ...order, replace: 'yes' })
     expect(answer).toMatchObject({ code: 'invalid_argument' })
+  })
+})
+
+describe('a gateway that can cancel', () => {
+  const cancelling = (cancel: () => Promise<void>, statuses: PaymentStatus[]) => {
+    const cancelled: unknown[] = []
+    const gateway = {
+      cancel: async (names: unknown) => {
+        cancelled.push(names)
+        await cancel()
+      },
+      checkStatus: async () => reported(statuses.shift() ?? 'Failed'),
+    }
+    return { gateway, cancelled }
+  }
+
+  it.each(['Cancelled', 'Pending', 'Expired'] as const)(
+    'cancels the charge, which is then %s and is replaced',
+    async (after) => {
+      const { gateway, cancelled } = cancelling(() => Promise.resolve(), ['Pending', after])
+      const { room } = await pageLost(gateway)
+      expect(await tryCharge(room, again, keyed)).toMatchObject({ isNew: true })
+      expect(cancelled).toMatchObject([{ gatewayTransactionId: 'gateway-1', amount: 25_000 }])
+    },
+  )
+
+  it('cannot cancel a charge that was paid in the meantime, which is then Paid', async () => {
+    const no = () => Promise.reject(new GatewayRefusedException({ code: 'no', message: 'No.' }))
+    const { gateway } = cancelling(no, ['Pending', 'Paid'])
+    const { room, first } = await pageLost(gateway)
+    const answer = await tryCharge(room, again, keyed)
+    expect(answer).toMatchObject({ isNew: false, status: 'Paid', transactionId: first })
+  })
+
+  it.each([
+    ['refuses to cancel', new GatewayRefusedException({ code: 'no', message: 'No.' })],
+    ['does not answer', new GatewayUnavailableException('Nobody answers.')],
+  ])('that %s leaves the charge unchanged', async (_what, error) => {
+    const { gateway } = cancelling(() => Promise.reject(error), ['Pending', 'Pending'])
+    const { room, first } = await pageLost(gateway)
+    expect(await tryCharge(room, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
+    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+  })
+
+  it('is not asked to cancel a charge that is paid, or is being paid', async () => {
+    for (const status of [reported('Paid'), reported('Pending', { isBeingPaid: true })]) {
+      const { gateway, cancelled } = cancelling(() => Promise.resolve(), [])
+      const { room } = await pageLost({ ...gateway, checkStatus: async () => status })
+      await tryCharge(room, again, keyed)
+      expect(cancelled).toEqual([])
+    }
   })
 })

@@ -1,8 +1,18 @@
-// The contract for FIB. Its callbacks are unsigned, so a forged one has an unknown payment id.
+// The contract of a gateway, and that the simulator agrees.
 
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
+import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
+import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
 import { type Answer, json } from '../../../../support/gateway-bed.ts'
+import { CLIENT, openBed, type SimulatorBed } from '../../../../support/simulator.ts'
 
 const PAYMENTS = '/protected/v1/payments'
 const KNOWN = ['d2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11', 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c22']
@@ -81,4 +91,142 @@ gatewayContract('fib', {
     'an id that is percent-encoded': told('%2e%2e%2fadmin'),
     'an id that is too long': told(ONE.repeat(2)),
   }),
+})
+
+let bed: SimulatorBed
+beforeAll(async () => {
+  bed = await openBed()
+})
+afterAll(() => bed[Symbol.asyncDispose]())
+
+function open(client_secret = CLIENT.secret) {
+  const bank = fib.create('fib', {
+    base_url: bed.url,
+    client_id: CLIENT.id,
+    client_secret,
+    expires_in: 'PT1H',
+    refundable_for: 'P7D',
+  })
+  const common = { clock: hostClock, fetch, log: () => undefined }
+  const guard = createGuard({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
+  const none = () => undefined
+  const caller = createCaller({ ...common, guard, onTimeout: none, onOpened: none })
+  const run = <T>(work: (call: GatewayCall) => Promise<T>) =>
+    caller.run(bank, 'charge', 'call', work)
+
+  /** A payment, its names, and what the simulator calls back with once `act` is done to it. */
+  async function charged() {
+    const charge: GatewayCharge = {
+      gateway: 'fib',
+      reference: 'order-7',
+      externalReferenceId: 'ext-7',
+      amount: 25_000,
+      currency: 'IQD',
+      description: '💡'.repeat(100),
+      returnUrl: 'https://shop.test/back',
+      callbackUrl: bed.callback,
+      now: Date.now(),
+    }
+    const answer = await run((call) => bank.charge(charge, call))
+    if (!answer.ok) throw new Error(answer.error.message)
+    const { gatewayTransactionId } = answer
+    const { externalReferenceId, reference, amount, currency } = charge
+    const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+    return { answer, names }
+  }
+  const told = (body: string) =>
+    run((call) =>
+      bank.handleWebhook(
+        { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: Date.now() },
+        call,
+      ),
+    )
+  return { bank, run, charged, told }
+}
+
+/** Those of a payment: one of another test may come late. */
+const callbacks = (id: string): string[] => bed.merchant.bodies.filter((body) => body.includes(id))
+
+/** The payment's callback after so many, once it has arrived. */
+async function callbackAfter(count: number, id: string): Promise<string> {
+  await expect.poll(() => callbacks(id).length).toBeGreaterThan(count)
+  return callbacks(id)[count] ?? ''
+}
+
+/** The callback that `act` causes. */
+async function callbackOf(id: string, action: string): Promise<string> {
+  const before = callbacks(id).length
+  await bed.act(id, action)
+  return await callbackAfter(before, id)
+}
+
+describe('FIB, simulated', () => {
+  it('makes a charge, is paid, sends a callback, and returns the status', async () => {
+    const { bank, run, charged, told } = open()
+    const { answer, names } = await charged()
+    expect(answer).toMatchObject({
+      readableCode: expect.any(String),
+      qrCode: expect.any(String),
+      deepLink: expect.any(String),
+      expiresAt: expect.any(Number),
+    })
+    const id = names.gatewayTransactionId
+    expect(await told(await callbackOf(id, 'pay'))).toMatchObject({
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      gatewayTransactionId: id,
+      eventId: `${id}:PAID`,
+    })
+    expect(await run((call) => bank.checkStatus(names, call))).toMatchObject({ status: 'Paid' })
+  })
+
+  it('accepts a refund, and reports when the money was sent', async () => {
+    const { bank, run, charged, told } = open()
+    const { names } = await charged()
+    const id = names.gatewayTransactionId
+    await callbackOf(id, 'pay')
+    const before = callbacks(id).length
+    const refund = { ...names, refundId: '01R', refundAmount: 25_000, reason: 'Broken' }
+    expect(await run((call) => bank.refund(refund, call))).toEqual({ ok: true, isDone: false })
+    const statuses: string[] = []
+    while (!statuses.includes('Refunded')) {
+      const payload = await told(await callbackAfter(before + statuses.length, id))
+      statuses.push('status' in payload ? payload.status : 'ignored')
+    }
+    expect(statuses.at(-1)).toBe('Refunded')
+    expect(await run((call) => bank.refund(refund, call))).toMatchObject({ ok: false })
+  })
+
+  it.each([
+    ['cancel', 'Cancelled'],
+    ['expire', 'Expired'],
+    ['fail', 'Failed'],
+  ])('tells by %s that a payment is %s', async (action, status) => {
+    const { charged, told } = open()
+    const { names } = await charged()
+    const body = await callbackOf(names.gatewayTransactionId, action)
+    expect(await told(body)).toMatchObject({ status })
+  })
+
+  it('cancels an open payment', async () => {
+    const { bank, run, charged } = open()
+    const { names } = await charged()
+    await run((call) => bank.cancel(names, call))
+    expect(await run((call) => bank.checkStatus(names, call))).toMatchObject({
+      status: 'Cancelled',
+    })
+  })
+
+  it('does not know an invented payment', async () => {
+    const { told } = open()
+    const body = JSON.stringify({ id: '00000000-0000-4000-8000-000000000000', status: 'PAID' })
+    await expect(told(body)).rejects.toThrow(InvalidWebhookSignatureException)
+  })
+
+  it('is unavailable while our client is refused, and no callback counts as forged', async () => {
+    const { names } = await open().charged()
+    const body = JSON.stringify({ id: names.gatewayTransactionId, status: 'PAID' })
+    await expect(open('another secret').told(body)).rejects.toThrow(GatewayUnavailableException)
+  })
 })

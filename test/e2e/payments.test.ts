@@ -1,3 +1,4 @@
 import { paymentsContract } from '../contract/payments.ts'
 
+paymentsContract('node')
 paymentsContract('workerd')

@@ -1,3 +1,0 @@
-import { paymentsContract } from '../contract/payments.ts'
-
-paymentsContract('node')
