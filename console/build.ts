@@ -24,7 +24,7 @@ export async function buildConsole(outDir: string): Promise<Metafile> {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,
-    // Markdown and plots are loaded only by the views that need them.
+    // Markdown is loaded only by the view that needs it.
     splitting: true,
     format: 'esm',
     target: 'es2022',

@@ -74,7 +74,6 @@ export const paymentWords = {
     plot: 'Plot of webhooks per minute in the last hour. The table below has the same data.',
     table: 'As a table',
     minute: 'Minute',
-    failed: 'The plot could not be loaded. The table has the same data.',
   },
 
   outcomes: {

@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   })
 
   it('plots the webhooks, and shows the same data as a table', async () => {
-    await page.locator('.plot canvas').waitFor()
+    await page.locator('.plot rect').first().waitFor()
     await page.getByText('As a table').click()
     await page.getByRole('columnheader', { name: 'applied' }).waitFor()
     await page.getByText('As a table').click()

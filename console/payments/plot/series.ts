@@ -30,14 +30,22 @@ export function seriesOf({ from, to, minutes }: WebhookRates): Series {
   return { minutes: all, outcomes, total: sum(outcomes.map(({ total }) => total)) }
 }
 
-/** Each series on top of those before it. */
-export function stacked({ outcomes }: Series): number[][] {
+/** For each outcome, how high its part of each bar ends: each on top of those before it. */
+export function stacked(outcomes: Series['outcomes']): number[][] {
   let below: readonly number[] = []
   return outcomes.map(({ counts }) => {
     const tops = counts.map((count, at) => count + (below[at] ?? 0))
     below = tops
     return tops
   })
+}
+
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
+
+/** The marks of an axis from 0 to `highest`: whole numbers, since it counts webhooks. */
+export function marksOf(highest: number): number[] {
+  const step = STEPS.find((some) => highest / some <= 4) ?? highest
+  return Array.from({ length: Math.floor(highest / step) + 1 }, (_, at) => at * step)
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)

@@ -1,13 +1,11 @@
 // Webhooks per minute by outcome, for the last hour: a plot, a legend with totals, and a table.
 
-import type { RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { minuteOf } from '../../ui/time-text.ts'
 import { locale } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { paymentWords } from '../words.ts'
-import type { Drawing, PlotStyle } from './draw.ts'
-import { OUTCOMES, type Outcome, type Series, seriesOf } from './series.ts'
+import { marksOf, type Series, seriesOf, stacked } from './series.ts'
 
 export function WebhookPlot({ feed }: { feed: Feed }) {
   const { rates: texts } = paymentWords
@@ -16,90 +14,78 @@ export function WebhookPlot({ feed }: { feed: Feed }) {
   return (
     <section class="rates panel" aria-labelledby="rates">
       <h2 id="rates">{texts.title}</h2>
-      {series && (series.total === 0 ? <p class="hint">{texts.none}</p> : <Plot series={series} />)}
+      {series?.total === 0 && <p class="hint">{texts.none}</p>}
+      {series && series.total > 0 && (
+        <>
+          <Legend series={series} />
+          <Plot series={series} />
+          <RatesTable series={series} />
+        </>
+      )}
     </section>
   )
 }
 
-function Plot({ series }: { series: Series }) {
+function Legend({ series }: { series: Series }) {
   const { rates: texts, outcomes } = paymentWords
-  const box = useRef<HTMLDivElement>(null)
-  const problem = useDrawing(box, series)
   return (
-    <>
-      <p class="legend">
-        <span class="visually-hidden">{texts.summary(series.total)}: </span>
-        {series.outcomes.map(({ outcome, total }) => (
-          <span key={outcome} class={`outcome ${outcome}`}>
-            {outcomes[outcome]} <b>{total.toLocaleString(locale)}</b>
-          </span>
-        ))}
-      </p>
-      <div ref={box} class="plot" role="img" aria-label={texts.plot} />
-      <p class="problem-line" role="status">
-        {problem && texts.failed}
-      </p>
-      <RatesTable series={series} />
-    </>
+    <p class="legend">
+      <span class="visually-hidden">{texts.summary(series.total)}: </span>
+      {series.outcomes.map(({ outcome, total }) => (
+        <span key={outcome} class={`outcome ${outcome}`}>
+          {outcomes[outcome]} <b>{total.toLocaleString(locale)}</b>
+        </span>
+      ))}
+    </p>
   )
 }
 
-/** True: the plot could not be loaded. */
-function useDrawing(box: RefObject<HTMLDivElement>, series: Series): boolean {
-  const drawing = useRef<Drawing | undefined>(undefined)
-  const newest = useRef(series)
-  newest.current = series
-  const [hasFailed, setFailed] = useState(false)
-  // A new outcome needs a new series, so the plot is made again.
-  const kinds = series.outcomes.map(({ outcome }) => outcome).join()
-
-  useEffect(() => {
-    const { current: element } = box
-    if (!element) return
-    let isOver = false
-    const redraw = async () => {
-      const { draw } = await import('./draw.ts')
-      if (isOver) return
-      drawing.current?.destroy()
-      drawing.current = draw(element, newest.current, styleOf(element))
-    }
-    const start = () => void redraw().catch(() => setFailed(true))
-    start()
-    const sizes = new ResizeObserver(() => drawing.current?.resize(element.clientWidth))
-    sizes.observe(element)
-    const scheme = matchMedia('(prefers-color-scheme: dark)')
-    scheme.addEventListener('change', start)
-    return () => {
-      isOver = true
-      sizes.disconnect()
-      scheme.removeEventListener('change', start)
-      drawing.current?.destroy()
-      drawing.current = undefined
-    }
-  }, [box, kinds])
-  useEffect(() => drawing.current?.show(series), [series])
-  return hasFailed
+/** Stacked bars. All places are in percent of the plot, so it fits every width. */
+function Plot({ series: { minutes, outcomes } }: { series: Series }) {
+  const tops = stacked(outcomes)
+  const highest = Math.max(4, Math.ceil(Math.max(...(tops.at(-1) ?? [])) * 1.1))
+  const across = (at: number) => `${(at / minutes.length) * 100}%`
+  const up = (n: number) => (n / highest) * 100
+  return (
+    <svg class="plot" role="img" aria-label={paymentWords.rates.plot}>
+      {marksOf(highest).map((n) => (
+        <g key={n} class="count">
+          <line x2="100%" y1={`${100 - up(n)}%`} y2={`${100 - up(n)}%`} />
+          <text x="-8" y={`${100 - up(n)}%`} dy="0.35em">
+            {n.toLocaleString(locale)}
+          </text>
+        </g>
+      ))}
+      {minutes.map(
+        (minute, at) =>
+          new Date(minute).getMinutes() % MARK_EVERY === 0 && (
+            <text key={minute} x={across(at)} y="100%" dy="1.4em">
+              {minuteOf(minute)}
+            </text>
+          ),
+      )}
+      {outcomes.map(({ outcome, counts }, layer) => (
+        <g key={outcome} class={`outcome ${outcome}`}>
+          {counts.map(
+            (count, at) =>
+              count > 0 && (
+                <rect
+                  key={minutes[at]}
+                  x={across(at)}
+                  width={across(0.8)}
+                  y={`${100 - up(tops[layer]?.[at] ?? 0)}%`}
+                  height={`${up(count)}%`}
+                />
+              ),
+          )}
+        </g>
+      ))}
+    </svg>
+  )
 }
 
-/** Resolves the colours, since a canvas does not know CSS custom properties. */
-function styleOf(box: HTMLElement): PlotStyle {
-  const probe = document.createElement('span')
-  box.append(probe)
-  const colour = (className: string) => {
-    probe.className = className
-    return getComputedStyle(probe).color
-  }
-  const style = {
-    ink: colour('plot-ink'),
-    line: colour('plot-line'),
-    font: `12px ${getComputedStyle(box).fontFamily}`,
-    of: Object.fromEntries(
-      OUTCOMES.map((outcome) => [outcome, colour(`outcome ink ${outcome}`)]),
-    ) as Record<Outcome, string>,
-  }
-  probe.remove()
-  return style
-}
+/** Minutes between two times below the plot: as many as fit on a phone. */
+const MARK_EVERY = 15
 
 function RatesTable({ series }: { series: Series }) {
   const { rates: texts, outcomes } = paymentWords

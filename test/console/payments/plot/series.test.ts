@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { OUTCOMES, seriesOf, stacked } from '../../../../console/payments/plot/series.ts'
+import { marksOf, OUTCOMES, seriesOf, stacked } from '../../../../console/payments/plot/series.ts'
 import { OUTCOMES as KNOWN } from '../../../../worker/payments/domain/status.ts'
 
 const rates = {
@@ -27,10 +27,19 @@ describe('webhooks per minute', () => {
   })
 
   it('are stacked', () => {
-    expect(stacked(seriesOf(rates))).toEqual([
+    expect(stacked(seriesOf(rates).outcomes)).toEqual([
       [0, 3, 0, 2],
       [0, 4, 0, 2],
     ])
-    expect(stacked(seriesOf({ ...rates, minutes: [] }))).toEqual([])
+    expect(stacked(seriesOf({ ...rates, minutes: [] }).outcomes)).toEqual([])
+  })
+
+  it.each([
+    [4, [0, 1, 2, 3, 4]],
+    [22, [0, 10, 20]],
+    [180, [0, 50, 100, 150]],
+    [90_000, [0, 90_000]],
+  ])('have marks of whole numbers to %d', (highest, marks) => {
+    expect(marksOf(highest)).toEqual(marks)
   })
 })
