@@ -24,8 +24,11 @@ export function parseRoute(hash: string): Route {
   return id === undefined ? { view, query } : { view, id: decode(id), query }
 }
 
+/** What a link needs of a route. */
+export type Link = Partial<Route> & { view: View }
+
 /** Omits empty filters, so that the same view always has the same URL. */
-export function formatRoute({ view, id, query }: Route): string {
+export function formatRoute({ view, id, query = {} }: Link): string {
   const path = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
   const filters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
   return filters.size === 0 ? path : `${path}?${filters}`

@@ -3,28 +3,25 @@
 import './style/style.css'
 import { render } from 'preact'
 import { BoardView } from './board/board-view.tsx'
-import { live, repository } from './data/live/open.ts'
+import { live, repository } from './data/live.ts'
 import { findSession, session, signOutWithOtherTabs } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
-import { RepositoryPicker } from './frame/repository-picker.tsx'
-import { SignIn } from './frame/sign-in.tsx'
+import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { route } from './router.ts'
-import { direction, locale, words } from './words.ts'
+import { LOADING } from './ui/text.ts'
 
-document.documentElement.lang = locale
-document.documentElement.dir = direction
 render(<App />, document.body)
 signOutWithOtherTabs()
 // A sign-in link signs in by itself, and asks for the session only if that fails.
 if (route.value.view !== 'sign-in') void findSession()
 
-export function App() {
+function App() {
   const { view } = route.value
   if (view === 'sign-in') return <SignIn />
   switch (session.value.name) {
     case 'unknown':
-      return <p class="whole-page">{words.loading}</p>
+      return <p class="whole-page">{LOADING}</p>
     case 'signed-out':
       return <SignIn />
     case 'signed-in':

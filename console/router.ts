@@ -10,7 +10,7 @@ addEventListener('hashchange', () => {
 
 /** Opens a view as a new step in the history: the back button closes it. */
 export function go(to: Partial<Route>): void {
-  location.hash = formatRoute({ view: 'board', query: {}, ...to })
+  location.hash = formatRoute({ view: 'board', ...to })
 }
 
 /** Changes the current view without a new step in the history, such as a filter during typing. */

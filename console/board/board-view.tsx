@@ -1,19 +1,18 @@
-// The board: search and filters, columns of cards, and the open task.
+// The board: search and filters, columns of cards, and the open task, which is in the URL, so that
+// links and the back button work.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Live } from '../data/live/live.ts'
-import { route } from '../router.ts'
-import { Announcer } from './announcer.tsx'
-import { type Cards, cardsOf } from './cards.ts'
+import type { ReadonlySignal } from '@preact/signals'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Live } from '../data/live.ts'
+import { go, replace, route } from '../router.ts'
+import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
 import { ColumnsView } from './columns-view.tsx'
 import { TaskDialog } from './detail/task-dialog.tsx'
-import { clearFilters, FilterBar } from './filter-bar.tsx'
+import { BoardFilters } from './filter-bar.tsx'
 import { choicesOf, filtersOf, isFiltering, passes, placed } from './filters.ts'
 import { focusCard } from './focus.ts'
-import { NoBoard, Notices, Skeleton } from './notices.tsx'
-import { useOpening } from './opening.ts'
-import { boardWords } from './words.ts'
+import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
 
 export function BoardView({ live }: { live: Live }) {
   const { open, close } = useOpening()
@@ -29,13 +28,44 @@ export function BoardView({ live }: { live: Live }) {
     // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
     <div class="board" ref={board} onClick={open}>
-      <h1 class="visually-hidden">{boardWords.title}</h1>
+      <h1 class="visually-hidden">Board</h1>
       <Notices live={live} />
       {live.tasks.value ? <Tasks live={live} /> : <NoBoard live={live} />}
       {live.tasks.value && <Announcer changedAt={live.changedAt} />}
       {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
     </div>
   )
+}
+
+function useOpening() {
+  /** Steps in the history since the board without an open task. */
+  const depth = useRef(0)
+  const { id } = route.value
+  useEffect(() => {
+    if (id === undefined) depth.current = 0
+  }, [id])
+  return {
+    /** Handles clicks on links with `data-open` anywhere in the board. */
+    open(event: MouseEvent): void {
+      const taskId = linkedTask(event)
+      if (taskId === undefined) return
+      event.preventDefault()
+      depth.current++
+      go({ view: 'board', id: taskId, query: route.peek().query })
+    },
+    close(): void {
+      // Without this, the back button would open the closed task again.
+      if (depth.current === 1) history.back()
+      else replace({ view: 'board', query: route.peek().query })
+    },
+  }
+}
+
+/** Undefined: leave the click to the browser, such as opening a new tab. */
+function linkedTask(event: MouseEvent): string | undefined {
+  const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey)
+  if (!isPlain || !(event.target instanceof Element)) return undefined
+  return event.target.closest<HTMLElement>('a[data-open]')?.dataset.open
 }
 
 function Tasks({ live }: { live: Live }) {
@@ -53,7 +83,7 @@ function Tasks({ live }: { live: Live }) {
     () => placed(cards.values(), filters, config?.currentTag),
     [cards, filters, config],
   )
-  const choices = useMemo(() => choicesOf(onBoard, cards.values()), [onBoard, cards])
+  const choices = useMemo(() => choicesOf(onBoard, [...cards.values()]), [onBoard, cards])
   const columns = useMemo(
     () => columnsOf(onBoard, config, passes(filters)),
     [onBoard, config, filters],
@@ -62,7 +92,7 @@ function Tasks({ live }: { live: Live }) {
   const count = columns.reduce((sum, column) => sum + column.cards.length, 0)
   return (
     <>
-      <FilterBar
+      <BoardFilters
         filters={filters}
         choices={choices}
         currentTag={config?.currentTag}
@@ -86,25 +116,31 @@ function Tasks({ live }: { live: Live }) {
   )
 }
 
-function Empty() {
-  const { empty } = boardWords.notice
-  return (
-    <section class="notice whole">
-      <h2>{empty.title}</h2>
-      <p>{empty.lead}</p>
-    </section>
-  )
-}
+/** With a shorter interval, an agent at work would interrupt each sentence. */
+const INTERVAL_MS = 3_000
 
-function NoMatch() {
-  const { filters } = boardWords
+/** Announces changes to screen readers, at most one sentence every few seconds. */
+function Announcer({ changedAt }: { changedAt: ReadonlySignal<ReadonlyMap<string, number>> }) {
+  const [sentence, setSentence] = useState('')
+  useEffect(() => {
+    let announced = changedAt.peek()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = changedAt.subscribe((after) => {
+      if (after === announced || timer !== undefined) return
+      timer = setTimeout(() => {
+        timer = undefined
+        setSentence(announcementOf(changedIds(announced, changedAt.peek())))
+        announced = changedAt.peek()
+      }, INTERVAL_MS)
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [changedAt])
   return (
-    <section class="notice whole">
-      <h2>{filters.none}</h2>
-      <p>{filters.noneHint}</p>
-      <button type="button" onClick={clearFilters}>
-        {filters.clear}
-      </button>
-    </section>
+    <p role="status" class="visually-hidden">
+      {sentence}
+    </p>
   )
 }

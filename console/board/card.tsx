@@ -1,12 +1,18 @@
-// One card. A class component, since `shouldComponentUpdate` limits rendering to real changes.
+// One card and its chips, which the details of a task use, too.
 
 import { Component } from 'preact'
 import type { Task } from '../../api/types.ts'
 import { formatRoute } from '../address.ts'
-import { Chips } from './card-chips.tsx'
-import { assigneesOf, type CardData } from './cards.ts'
-import { nameOf } from './screen-reader.ts'
-import { boardWords } from './words.ts'
+import {
+  assigneesOf,
+  type CardData,
+  nameOf,
+  partOf,
+  statusName,
+  unreadable,
+  workState,
+} from './cards.ts'
+import { urgency } from './filters.ts'
 
 interface CardProps {
   card: CardData
@@ -16,9 +22,10 @@ interface CardProps {
   isActive: boolean
 }
 
-/** The same as `--flash` in tokens.css. */
+/** The same as `--flash` in style.css. */
 const FLASH_MS = 2_400
 
+/** A class, since `shouldComponentUpdate` limits rendering to real changes. */
 export class Card extends Component<CardProps> {
   /** Alternates with each change: an animation restarts only under another name. */
   #isOdd = false
@@ -36,7 +43,7 @@ export class Card extends Component<CardProps> {
       <li class={`card ${edgeClass(card)} ${this.#flash()}`} data-card={id}>
         <Top task={card.task} parentTitle={card.parentTitle} />
         <a
-          href={formatRoute({ view: 'board', id, query: {} })}
+          href={formatRoute({ view: 'board', id })}
           data-open={id}
           tabIndex={isActive ? 0 : -1}
           aria-label={nameOf(card)}
@@ -53,7 +60,7 @@ export class Card extends Component<CardProps> {
         <Chips card={card} />
         {invalid !== undefined && (
           <p class="invalid-line" aria-hidden="true">
-            {boardWords.card.invalid(invalid)}
+            {unreadable(invalid)}
           </p>
         )}
       </li>
@@ -77,7 +84,7 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
       <span class="id">{id}</span>
       {parent !== undefined && (
         <span class="parent" title={parentTitle}>
-          {boardWords.card.partOf(parent)}
+          {partOf(parent)}
         </span>
       )}
       {assignees !== '' && <span class="assignee">{assignees}</span>}
@@ -89,4 +96,48 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
 function edgeClass({ task, isClosed }: CardData): string {
   if (task.invalid !== undefined) return 'invalid'
   return isClosed ? '' : (task.executionState ?? '')
+}
+
+/** Further labels are only counted. */
+const MAX_LABELS = 4
+
+function Chips({ card }: { card: CardData }) {
+  const { priority, labels = [] } = card.task
+  if (!workState(card) && priority === undefined && labels.length === 0) return null
+  return (
+    <p class="chips" aria-hidden="true">
+      <WorkChip card={card} />
+      {priority !== undefined && <PriorityChip priority={priority} />}
+      <LabelChips labels={labels.slice(0, MAX_LABELS)} />
+      {labels.length > MAX_LABELS && <span class="chip">+{labels.length - MAX_LABELS}</span>}
+    </p>
+  )
+}
+
+/** The state of the work, if there is anything to show. */
+export function WorkChip({ card }: { card: CardData }) {
+  const state = workState(card)
+  return state ? <span class={`chip work ${state.name}`}>{state.text}</span> : null
+}
+
+export const LabelChips = ({ labels }: { labels: readonly string[] }) => (
+  <>
+    {labels.map((label) => (
+      <span class="chip" key={label} dir="auto">
+        {label}
+      </span>
+    ))}
+  </>
+)
+
+const HIGH = urgency('high')
+
+export function PriorityChip({ priority }: { priority: string }) {
+  const isHigh = urgency(priority) <= HIGH
+  return (
+    <span class={isHigh ? 'chip priority high' : 'chip priority'} title={`priority ${priority}`}>
+      {isHigh && '↑ '}
+      {statusName(priority)}
+    </span>
+  )
 }

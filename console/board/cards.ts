@@ -1,8 +1,8 @@
-// The data of a card: a task, and what the rest of the board adds to it. Pure. A card whose data
-// did not change stays the same object, so that it is not rendered again.
+// The data of a card: a task, and what the rest of the board adds to it; and its texts. Pure. A
+// card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../api/types.ts'
-import { boardWords } from './words.ts'
+import { count, LANGUAGE } from '../ui/text.ts'
 
 export interface CardData {
   task: Task
@@ -15,7 +15,7 @@ export interface CardData {
   progress?: string
 }
 
-export interface Waiting {
+interface Waiting {
   id: string
   /** False: there is no such task. */
   isKnown: boolean
@@ -46,7 +46,7 @@ export function cardsOf(board: Board, shown: Cards): Cards {
   return cards
 }
 
-function cardOf(task: Task, board: Board, closed: ReadonlySet<string>): CardData {
+export function cardOf(task: Task, board: Board, closed: ReadonlySet<string>): CardData {
   const isClosed = closed.has(task.status)
   const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
   const parentTitle = board.tasks.get(task.parent ?? '')?.title
@@ -85,23 +85,80 @@ function isSame(one: CardData, other: CardData): boolean {
   )
 }
 
+export type Execution = NonNullable<Task['executionState']>
+
+export const EXECUTIONS: Readonly<Record<Execution, string>> = {
+  active: 'Working',
+  stalled: 'Stalled',
+  awaiting_review: 'Awaiting review',
+}
+
 export interface WorkState {
-  name: NonNullable<Task['executionState']> | 'ready' | 'blocked'
+  name: Execution | 'ready' | 'blocked'
   text: string
 }
 
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
 export function workState({ task, isClosed, waitsFor, actor }: CardData): WorkState | undefined {
-  const texts = boardWords.card
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
   const { executionState } = task
   if (executionState) {
-    const text = texts.execution[executionState]
-    return { name: executionState, text: actor === undefined ? text : texts.by(text, actor) }
+    const text = EXECUTIONS[executionState]
+    return { name: executionState, text: actor === undefined ? text : `${text}: ${actor}` }
   }
-  if (task.ready) return { name: 'ready', text: texts.ready }
+  if (task.ready) return { name: 'ready', text: 'Ready' }
   if (waitsFor.length === 0) return undefined
-  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : texts.missingDep(id)))
-  return { name: 'blocked', text: texts.blocked(names) }
+  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : `${id} (does not exist)`))
+  return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }
+}
+
+export const partOf = (parent: string): string => `Part of ${parent}`
+export const unreadable = (sentence: string): string => `Cannot be read: ${sentence}`
+
+/** `in_progress` becomes `In progress`. Capital letters stay. */
+export function statusName(status: string): string {
+  const spaced = status.replaceAll(/[_-]+/g, ' ').trim()
+  // A file that is partly unreadable may have no status.
+  if (spaced === '') return 'No status'
+  return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
+}
+
+/** The name of the card for screen readers: all that it shows. */
+export function nameOf(card: CardData): string {
+  const { id, title, status, priority, labels = [], parent, invalid } = card.task
+  const assignees = assigneesOf(card.task)
+  return [
+    id,
+    title,
+    statusName(status),
+    workState(card)?.text,
+    priority !== undefined && `priority ${priority}`,
+    assignees.length > 0 && `assigned to ${assignees.join(', ')}`,
+    labels.length > 0 && `labels ${labels.join(', ')}`,
+    parent !== undefined && partOf(parent),
+    invalid !== undefined && unreadable(invalid),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** Ids whose time of change differs. */
+export function changedIds(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): string[] {
+  if (before === after) return []
+  return [...after].filter(([id, at]) => before.get(id) !== at).map(([id]) => id)
+}
+
+/** More changes than these are only counted. */
+const MAX_NAMED = 3
+
+const list = new Intl.ListFormat(LANGUAGE, { type: 'conjunction' })
+
+/** What screen readers announce of changes. Empty if nothing changed. */
+export function announcementOf(ids: readonly string[]): string {
+  if (ids.length === 0) return ''
+  return `${ids.length > MAX_NAMED ? count(ids.length, 'task') : list.format(ids)} changed.`
 }

@@ -2,11 +2,11 @@
 // keys move from there.
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { locale } from '../words.ts'
+import { count, number } from '../ui/text.ts'
 import { Card } from './card.tsx'
-import { type Column, statusName } from './columns.ts'
+import { statusName } from './cards.ts'
+import type { Column } from './columns.ts'
 import { cardIdOf, focusCard, moveByKey, useCardFocus } from './focus.ts'
-import { boardWords } from './words.ts'
 
 interface ColumnsProps {
   columns: readonly Column[]
@@ -44,9 +44,7 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (!board.current || moveByKey(board.current, grid, event)) return
-    const last = columns.find((_, at) => {
-      return grid[at]?.at(-1) === cardIdOf(event.target)
-    })
+    const last = columns.find((_, at) => grid[at]?.at(-1) === cardIdOf(event.target))
     if (event.key !== 'ArrowDown' || !last || last.cards.length <= limitOf(last.status)) return
     event.preventDefault()
     showMore(last)
@@ -77,33 +75,30 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
   )
 }
 
-interface ColumnProps {
+interface ColumnProps extends Omit<ColumnsProps, 'columns'> {
   column: Column
   /** The maximum number of rendered cards. */
   limit: number
-  changedAt: ReadonlyMap<string, number>
   /** The card in the tab order. */
   active: string | undefined
-  isFiltered: boolean
   onMore(column: Column): void
 }
 
-export function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
+function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
   const { status, isClosed, cards, total } = column
   const heading = useId()
-  const texts = boardWords.column
   const left = cards.length - limit
   return (
     <section class={isClosed ? 'column closed' : 'column'} aria-labelledby={heading}>
       <header>
         <h2 id={heading}>{statusName(status)}</h2>
         <span class="count">
-          {isFiltered ? texts.some(cards.length, total) : total.toLocaleString(locale)}
-          <span class="visually-hidden"> {isFiltered ? '' : texts.tasks(total)}</span>
+          {isFiltered ? `${number(cards.length)} of ${number(total)}` : number(total)}
+          <span class="visually-hidden"> {isFiltered ? '' : count(total, 'task')}</span>
         </span>
       </header>
       <div class="scroller">
-        {cards.length === 0 && <p class="nothing">{total === 0 ? texts.empty : texts.noneMatch}</p>}
+        {cards.length === 0 && <p class="nothing">{total === 0 ? 'No tasks.' : 'No matches.'}</p>}
         <ul>
           {cards.slice(0, limit).map((card) => (
             <Card
@@ -116,7 +111,8 @@ export function ColumnView({ column, limit, changedAt, active, isFiltered, onMor
         </ul>
         {left > 0 && (
           <button type="button" class="quiet more" onClick={() => onMore(column)}>
-            {texts.more(Math.min(left, limit))} <span class="left">{texts.left(left)}</span>
+            Show {number(Math.min(left, limit))} more{' '}
+            <span class="left">{number(left)} not shown</span>
           </button>
         )}
       </div>

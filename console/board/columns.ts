@@ -2,7 +2,6 @@
 
 import type { BoardConfig } from '../../api/types.ts'
 import type { CardData } from './cards.ts'
-import { boardWords } from './words.ts'
 
 export interface Column {
   status: string
@@ -40,14 +39,6 @@ export function columnsOf(
   }
   for (const { cards: shown } of columns.values()) shown.sort(compareCards)
   return [...columns.values()]
-}
-
-/** `in_progress` becomes `In progress`. Capital letters stay. */
-export function statusName(status: string): string {
-  const spaced = status.replaceAll(/[_-]+/g, ' ').trim()
-  // A file that is partly unreadable may have no status.
-  if (spaced === '') return boardWords.column.noStatus
-  return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
 }
 
 /**

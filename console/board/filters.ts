@@ -79,46 +79,33 @@ function textOf(task: Task): string {
   return text
 }
 
-export interface Choices {
-  assignee: readonly string[]
-  label: readonly string[]
-  priority: readonly string[]
-  parent: readonly string[]
-  folder: readonly string[]
-  tag: readonly string[]
-}
+export type Choices = Readonly<
+  Record<'assignee' | 'label' | 'priority' | 'parent' | 'folder' | 'tag', readonly string[]>
+>
 
-/** The values that occur on the board, sorted for people; of all folders and tags, their names. */
-export function choicesOf(shown: Iterable<CardData>, all: Iterable<CardData>): Choices {
-  const assignees = new Set<string>()
-  const labels = new Set<string>()
-  const priorities = new Set<string>()
-  const parents = new Set<string>()
-  const folders = new Set<string>()
-  const tags = new Set<string>()
-  for (const { task } of all) {
-    if (task.folder) folders.add(task.folder)
-    if (task.tag) tags.add(task.tag)
-  }
-  for (const { task } of shown) {
-    if (task.parent) parents.add(task.parent)
-    for (const assignee of assigneesOf(task)) assignees.add(assignee)
-    if (task.priority) priorities.add(task.priority)
-    for (const label of task.labels ?? []) labels.add(label)
-  }
+/** The values that occur on the board; of folders and tags, all that there are. */
+export function choicesOf(shown: readonly CardData[], all: readonly CardData[]): Choices {
+  const tags = valuesOf(all, ({ tag = '' }) => [tag])
   return {
-    assignee: sorted(assignees),
-    label: sorted(labels),
-    priority: [...priorities].sort((a, b) => urgency(a) - urgency(b) || collator.compare(a, b)),
-    parent: sorted(parents),
-    folder: sorted(folders),
+    assignee: valuesOf(shown, assigneesOf),
+    label: valuesOf(shown, ({ labels = [] }) => labels),
+    priority: valuesOf(shown, ({ priority = '' }) => [priority]).sort(
+      (a, b) => urgency(a) - urgency(b),
+    ),
+    parent: valuesOf(shown, ({ parent = '' }) => [parent]),
+    folder: valuesOf(all, ({ folder = '' }) => [folder]),
     // A board with one tag needs no choice.
-    tag: tags.size > 1 ? sorted(tags) : [],
+    tag: tags.length > 1 ? tags : [],
   }
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true })
-const sorted = (values: Iterable<string>) => [...values].sort(collator.compare)
+
+/** Each value once, sorted for people. */
+function valuesOf(cards: readonly CardData[], pick: (task: Task) => readonly string[]): string[] {
+  const values = cards.flatMap(({ task }) => pick(task)).filter((value) => value !== '')
+  return [...new Set(values)].sort(collator.compare)
+}
 
 const URGENCIES = ['critical', 'urgent', 'highest', 'high', 'medium', 'normal', 'low', 'lowest']
 

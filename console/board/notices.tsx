@@ -1,54 +1,82 @@
-// Notices where the board cannot be shown, or is not current.
+// Notices where the board cannot be shown, is not current, or has nothing to show.
 
-import type { Live } from '../data/live/live.ts'
-import { boardWords } from './words.ts'
+import type { ComponentChildren } from 'preact'
+import type { Live } from '../data/live.ts'
+import { clearFilters } from '../ui/filter-bar.tsx'
 
 /** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
-  const texts = boardWords.notice
   const state = live.state.value
   const status = live.status.value
   if (state.name === 'stale' && state.reason === 'missing') {
     return (
       <section class="notice stop" role="status">
-        <h2>{texts.missing.title}</h2>
-        <p>{texts.missing.lead}</p>
+        <h2>The folder of the board is missing.</h2>
+        <p>The page shows the last known state, until the folder is back.</p>
       </section>
     )
   }
-  const invalid = status?.config && 'invalid' in status.config ? status.config.invalid : undefined
+  const invalid = status?.config?.invalid
   return invalid === undefined ? null : (
     <section class="notice caution" role="status">
-      <p>{texts.config(invalid)}</p>
+      <p>The board’s configuration cannot be read: {invalid}</p>
     </section>
   )
 }
 
+interface WholeProps {
+  title: string
+  isProblem?: true
+  children: ComponentChildren
+}
+
+/** In the place of the board. */
+const Whole = ({ title, isProblem, children }: WholeProps) => (
+  <section class={isProblem ? 'notice whole stop' : 'notice whole'} role={isProblem && 'alert'}>
+    <h2>{title}</h2>
+    {children}
+  </section>
+)
+
 /** Shown instead of the board while there is no data. */
 export function NoBoard({ live }: { live: Live }) {
-  const texts = boardWords.notice
   const state = live.state.value
   switch (state.name) {
     case 'waiting':
       return (
-        <section class="notice whole">
-          <h2>{texts.waiting.title}</h2>
-          <p>{texts.waiting.lead}</p>
-          <pre>{texts.waiting.command(location.origin, live.path)}</pre>
-        </section>
+        <Whole title="This repository has not been published yet.">
+          <p>Start a sidecar where its files are. The board then appears here.</p>
+          <pre>
+            signalbox watch DIR --edge {location.origin} --repo {live.path ?? 'NAME'}
+          </pre>
+        </Whole>
       )
     case 'refused':
       return (
-        <section class="notice whole stop" role="alert">
-          <h2>{texts.refused.title}</h2>
+        <Whole title="The edge refuses to show this board." isProblem>
           <p>{state.error}</p>
-          <p>{texts.refused.lead}</p>
-        </section>
+          <p>Sign out, and sign in with a token for this repository.</p>
+        </Whole>
       )
     default:
       return <Skeleton />
   }
 }
+
+export const Empty = () => (
+  <Whole title="This board has no tasks yet.">
+    <p>Save a first task in the folder of the board, and it appears here.</p>
+  </Whole>
+)
+
+export const NoMatch = () => (
+  <Whole title="No task matches.">
+    <p>Check the spelling, or clear the other filters.</p>
+    <button type="button" onClick={clearFilters}>
+      Clear filters
+    </button>
+  </Whole>
+)
 
 /** As large as the board will be, so that nothing jumps when it appears. */
 export function Skeleton() {
@@ -57,7 +85,7 @@ export function Skeleton() {
       <div class="board-filters skeleton" aria-hidden="true">
         <span class="bone search" />
       </div>
-      <div class="columns skeleton" role="status" aria-label={boardWords.loading}>
+      <div class="columns skeleton" role="status" aria-label="Loading the board…">
         {[5, 3, 2, 4].map((cards, column) => (
           <div class="column" key={column} aria-hidden="true">
             <header>

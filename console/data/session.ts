@@ -1,20 +1,12 @@
 // Who is signed in. The token itself is in a cookie that no script can read.
 
 import { signal } from '@preact/signals'
+import type { SignedIn } from '../../api/types.ts'
 import { ApiProblem, request } from './http.ts'
-
-/** The answer of `GET /api/session`. */
-export interface Session {
-  subject?: string
-  scopes: readonly string[]
-  /** Exact paths, or prefixes followed by `*`. */
-  repos: readonly string[]
-  expiresAt: string
-}
 
 export type SessionState =
   | { name: 'unknown' }
-  | { name: 'signed-in'; session: Session }
+  | { name: 'signed-in'; session: SignedIn }
   /** `problem`: why, unless the user simply has not signed in yet. */
   | { name: 'signed-out'; problem?: ApiProblem }
 
@@ -25,12 +17,12 @@ const SIGNED_OUT = 'signalbox.signed-out'
 
 /** Reads the session once, when the page opens. */
 export async function findSession(): Promise<void> {
-  await apply(request<Session>('/api/session'), (problem) => problem.code === 'unauthorized')
+  await apply(request<SignedIn>('/api/session'), (problem) => problem.code === 'unauthorized')
 }
 
 /** With a pasted token, or with the code of a link. */
 export async function signIn(by: { token: string } | { code: string }): Promise<void> {
-  await apply(request<Session>('/api/session', { method: 'POST', body: by }), () => false)
+  await apply(request<SignedIn>('/api/session', { method: 'POST', body: by }), () => false)
 }
 
 /** Deletes the cookie, which only the edge can do. Throws ApiProblem if it does not answer. */
@@ -59,7 +51,7 @@ export function expire(problem: ApiProblem): void {
   session.value = { name: 'signed-out', problem }
 }
 
-async function apply(response: Promise<Session>, isExpected: (p: ApiProblem) => boolean) {
+async function apply(response: Promise<SignedIn>, isExpected: (p: ApiProblem) => boolean) {
   try {
     session.value = { name: 'signed-in', session: await response }
   } catch (problem) {

@@ -4,27 +4,22 @@ import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useState } from 'preact/hooks'
 import { formatRoute, type View } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
-import { live } from '../data/live/open.ts'
+import { live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
-import { words } from '../words.ts'
-import { Connection } from './connection.tsx'
-import { SignalStrip } from './signal-strip.tsx'
-import { frameWords } from './words.ts'
+import { Connection, SignalStrip } from './connection.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={skip}>
-        {frameWords.skipToContent}
+        Skip to the content
       </button>
       <header class="bar">
-        <span class="name">{words.product}</span>
-        <nav aria-label={frameWords.navigation.label}>
-          <ViewLink view="board">{frameWords.navigation.board}</ViewLink>
-          {may('payments:read') && (
-            <ViewLink view="payments">{frameWords.navigation.payments}</ViewLink>
-          )}
+        <span class="name">Signalbox</span>
+        <nav aria-label="Views">
+          <ViewLink view="board">Board</ViewLink>
+          {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
         </nav>
         <div class="bar-end">
           {live.value && <Connection live={live.value} />}
@@ -58,10 +53,10 @@ function SignOut() {
   return (
     <>
       <span class="problem-line" role="alert">
-        {hasFailed && frameWords.navigation.notSignedOut}
+        {hasFailed && 'You are still signed in: the edge does not answer.'}
       </span>
       <button type="button" class="quiet" onClick={press}>
-        {frameWords.navigation.signOut}
+        Sign out
       </button>
     </>
   )
@@ -78,8 +73,8 @@ function ErrorBoundary({ children }: { children: ComponentChildren }) {
   if (error === undefined) return <>{children}</>
   return (
     <section class="problem" role="alert">
-      <h1>{frameWords.failed.title}</h1>
-      <p>{frameWords.failed.lead}</p>
+      <h1>This view has failed</h1>
+      <p>Other views still work. Reload the page. If the error remains, report this text:</p>
       <pre>{String(error)}</pre>
     </section>
   )

@@ -1,8 +1,10 @@
-// The lamp for the state of the stream. Green only if the data is that of the board's folder. Pure.
+// The lamps: for the stream, the sidecar, and the payments. Green only if what is shown is
+// certainly current. Pure.
 
-import type { BoardState } from '../../client/index.ts'
-import { timeOf } from '../ui/time-text.ts'
-import { frameWords } from './words.ts'
+import type { BoardState, LostReason } from '../../client/index.ts'
+import { NO_ANSWER, problemText } from '../data/http.ts'
+import type { Freshness } from '../data/poller.ts'
+import { ago, LOADING, timeOf } from '../ui/text.ts'
 
 export type Lamp = 'go' | 'caution' | 'stop'
 
@@ -15,43 +17,99 @@ export interface LampStatus {
 /** Most breaks are shorter: only a longer one is shown as stale. */
 const STALE_AFTER_MS = 10_000
 
-/** `now` in ms. */
+const REASONS = {
+  unreachable: NO_ANSWER,
+  failing: 'The edge answers with errors.',
+  ended: 'The edge ended the stream. This is normal from time to time.',
+  silent: 'The connection was lost.',
+  token: 'The page could not get a token.',
+  behind: 'Something changed, and loading it takes longer than it should.',
+} satisfies Record<LostReason, string>
+
+const FOLDER_MISSING =
+  'The folder of the board is missing on its machine. The page shows its last known state.'
+
+/** Of the stream. `now` in ms. */
 export function lampOf(state: BoardState, now: number): LampStatus {
-  const { connection } = frameWords
   switch (state.name) {
     case 'connecting':
       return {
         lamp: 'caution',
-        text: connection.connecting,
-        ...(state.reason && { hint: connection.reasons[state.reason] }),
+        text: 'Connecting…',
+        ...(state.reason && { hint: REASONS[state.reason] }),
       }
     case 'live':
-      return { lamp: 'go', text: connection.live, hint: connection.liveHint }
+      return { lamp: 'go', text: 'Live', hint: 'The page shows the current state of the edge.' }
     case 'stale':
       return state.reason === 'missing'
-        ? { lamp: 'stop', text: connection.boardMissing, hint: connection.storeMissing }
-        : {
-            lamp: 'stop',
-            text: connection.stale(timeOf(state.currentAt, now)),
-            hint: connection.offlineHint,
-          }
+        ? { lamp: 'stop', text: 'The folder is missing', hint: FOLDER_MISSING }
+        : staleLamp(
+            state.currentAt,
+            now,
+            'The sidecar does not report. The page shows the state of that time.',
+          )
     case 'reconnecting': {
-      const { currentAt } = state
-      if (currentAt === undefined || now - currentAt < STALE_AFTER_MS) {
-        return {
-          lamp: 'caution',
-          text: connection.reconnecting,
-          hint: connection.reasons[state.reason],
-        }
-      }
-      const text = connection.stale(timeOf(currentAt, now))
-      return { lamp: 'stop', text, hint: connection.staleHint }
+      const { currentAt, reason } = state
+      return currentAt === undefined || now - currentAt < STALE_AFTER_MS
+        ? { lamp: 'caution', text: 'Reconnecting…', hint: REASONS[reason] }
+        : staleLamp(
+            currentAt,
+            now,
+            'The page shows the state of that time. It is updated as soon as the edge answers.',
+          )
     }
     case 'waiting':
-      return { lamp: 'caution', text: connection.waiting, hint: connection.waitingHint }
+      return {
+        lamp: 'caution',
+        text: 'Waiting for a sidecar',
+        hint: 'No sidecar has published this repository yet.',
+      }
     case 'refused':
-      return { lamp: 'stop', text: connection.refused, hint: state.error }
+      return { lamp: 'stop', text: 'Refused', hint: state.error }
     case 'closed':
-      return { lamp: 'stop', text: connection.closed }
+      return { lamp: 'stop', text: 'Closed' }
+  }
+}
+
+const staleLamp = (since: number, now: number, hint: string): LampStatus => {
+  return { lamp: 'stop', text: `Stale since ${timeOf(since, now)}`, hint }
+}
+
+/** Of the sidecar. `now` in ms. */
+export function sidecarLamp(state: BoardState, now: number): LampStatus {
+  switch (state.name) {
+    case 'live':
+      return { lamp: 'go', text: `synced ${ago(state.currentAt, now)}` }
+    case 'stale':
+      return state.reason === 'missing'
+        ? { lamp: 'stop', text: FOLDER_MISSING }
+        : { lamp: 'stop', text: `offline, last synced ${timeOf(state.currentAt, now)}` }
+    case 'waiting':
+      return { lamp: 'caution', text: 'never seen' }
+    default:
+      return { lamp: 'caution', text: '…' }
+  }
+}
+
+/** Two rounds and a slow response. Computed from the time, since browsers may delay timers. */
+const LATE_MS = 15_000
+
+/** Of the payments. `now` in ms. */
+export function freshnessLamp(freshness: Freshness, now: number): LampStatus {
+  switch (freshness.name) {
+    case 'loading':
+      return { lamp: 'caution', text: LOADING }
+    case 'current': {
+      const { asOf } = freshness
+      const text = `As of ${timeOf(asOf, now)}`
+      return now - asOf > LATE_MS
+        ? { lamp: 'caution', text, hint: 'The update takes longer than it should.' }
+        : { lamp: 'go', text, hint: 'Updated every five seconds while the page is visible.' }
+    }
+    case 'unreachable': {
+      const { asOf, problem } = freshness
+      const text = asOf === undefined ? 'Not loaded' : `Not updated since ${timeOf(asOf, now)}`
+      return { lamp: 'stop', text, hint: problemText(problem) }
+    }
   }
 }

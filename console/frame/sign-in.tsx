@@ -1,10 +1,11 @@
-// Signing in: at once with the code of a link, else with a pasted token.
+// Before the first view: signing in, at once with the code of a link, else with a pasted token; and
+// the choice of a repository, if the token covers more than one.
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { choose, repository } from '../data/live.ts'
 import { findSession, session, signIn } from '../data/session.ts'
 import { go, replace, route } from '../router.ts'
-import { words } from '../words.ts'
-import { frameWords } from './words.ts'
+import { Field, Form, useOnce } from '../ui/form.tsx'
 
 export function SignIn() {
   const { view, id: code } = route.value
@@ -21,11 +22,13 @@ export function SignIn() {
 
   return (
     <main class="whole-page sign-in">
-      <h1>{words.product}</h1>
-      {isWorking ? <p role="status">{frameWords.signIn.working}</p> : <TokenForm />}
+      <h1>Signalbox</h1>
+      {isWorking ? <p role="status">{WORKING}</p> : <TokenForm />}
     </main>
   )
 }
+
+const WORKING = 'Signing in…'
 
 /** With the code. If it fails, the user may still be signed in from before, with the same link. */
 async function enter(code: string | undefined): Promise<void> {
@@ -37,46 +40,39 @@ async function enter(code: string | undefined): Promise<void> {
 }
 
 function TokenForm() {
-  const field = useRef<HTMLInputElement>(null)
-  const [isWorking, setWorking] = useState(false)
+  const [token, setToken] = useState('')
   const [isEmpty, setEmpty] = useState(false)
-  const ids = { token: useId(), hint: useId() }
-
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    const token = field.current?.value.trim() ?? ''
-    setEmpty(token === '')
-    if (token === '') return
-    setWorking(true)
-    await signIn({ token })
-    setWorking(false)
+  const { isWorking, run } = useOnce(async () => {
+    setEmpty(token.trim() === '')
+    if (token.trim() === '') return
+    await signIn({ token: token.trim() })
     if (session.peek().name === 'signed-in') go({ view: 'board' })
-  }
+  })
   return (
-    <form onSubmit={submit}>
-      <p>{frameWords.signIn.lead}</p>
-      <label for={ids.token}>{frameWords.signIn.label}</label>
-      <input
-        id={ids.token}
-        ref={field}
+    <Form onSubmit={run}>
+      <p>Sign in with an access token. It is kept in a cookie that no script can read.</p>
+      <Field
+        label="Access token"
+        hint={HINT}
         type="password"
         autocomplete="off"
         spellcheck={false}
-        aria-describedby={ids.hint}
         aria-invalid={isEmpty || undefined}
+        value={token}
+        onText={setToken}
       />
-      <p class="hint" id={ids.hint}>
-        {frameWords.signIn.hint}
-      </p>
       <p class="problem-line" role="alert">
-        {isEmpty ? frameWords.signIn.empty : problemOf()}
+        {isEmpty ? 'Paste a token first.' : problemOf()}
       </p>
       <button type="submit" disabled={isWorking}>
-        {isWorking ? frameWords.signIn.working : frameWords.signIn.submit}
+        {isWorking ? WORKING : 'Sign in'}
       </button>
-    </form>
+    </Form>
   )
 }
+
+const HINT =
+  'Signalbox prints a sign-in link when it starts. npx signalbox sign-in prints a new one.'
 
 function problemOf(): string | undefined {
   const state = session.value
@@ -84,10 +80,36 @@ function problemOf(): string | undefined {
   const { code, message } = state.problem
   switch (code) {
     case 'unreachable':
-      return frameWords.signIn.unreachable
+      return 'The edge does not answer. Is it running?'
     case 'invalid_request':
-      return frameWords.signIn.noToken
+      return 'This is not a valid token.'
     default:
-      return frameWords.signIn.problem(message)
+      return `Sign-in failed: ${message}`
   }
+}
+
+export function RepositoryPicker() {
+  const [path, setPath] = useState('')
+  const list = useId()
+  const known = repository.value.name === 'unchosen' ? repository.value.known : []
+  return (
+    <Form class="picker" onSubmit={() => path.trim() !== '' && choose(path.trim())}>
+      <h1>Which repository?</h1>
+      <p>Your token is valid for more than one.</p>
+      <Field
+        label="Path of the repository"
+        list={list}
+        spellcheck={false}
+        required
+        value={path}
+        onText={setPath}
+      />
+      <datalist id={list}>
+        {known.map((some) => (
+          <option key={some} value={some} />
+        ))}
+      </datalist>
+      <button type="submit">Open</button>
+    </Form>
+  )
 }

@@ -3,11 +3,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Alert } from '../../api/types.ts'
+import type { Alert, AlertKind } from '../../api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
-import { acknowledge, redeliver } from './api.ts'
-import { paymentWords } from './words.ts'
+import { useOnce } from '../ui/form.tsx'
+import { post } from './requests.ts'
 
 interface ActionButtonProps {
   /** The full label for screen readers. */
@@ -15,21 +15,19 @@ interface ActionButtonProps {
   children: ComponentChildren
   /** Shown after success, if the success is not visible otherwise. */
   done?: string
-  act(): Promise<void>
+  act(): Promise<unknown>
 }
 
 export function ActionButton({ label, children, done, act }: ActionButtonProps) {
-  const [state, setState] = useState<{ name: 'idle' | 'working' | 'done' } | Failed>(IDLE)
-  const press = async () => {
-    if (state.name === 'working') return
-    setState({ name: 'working' })
-    try {
-      await act()
-      setState({ name: 'done' })
-    } catch (problem) {
-      setState({ name: 'failed', sentence: problemText(problem) })
-    }
-  }
+  const [result, setResult] = useState<{ problem: string } | { done: string | undefined }>()
+  const { isWorking, run } = useOnce(async () => {
+    setResult(undefined)
+    await act().then(
+      () => setResult({ done }),
+      (problem: unknown) => setResult({ problem: problemText(problem) }),
+    )
+  })
+  const hasFailed = result !== undefined && 'problem' in result
   return (
     <span class="action">
       <button
@@ -37,28 +35,20 @@ export function ActionButton({ label, children, done, act }: ActionButtonProps) 
         class="quiet small"
         aria-label={label}
         // Not `disabled`: a disabled button loses the focus.
-        aria-disabled={state.name === 'working'}
-        onClick={() => void press()}
+        aria-disabled={isWorking}
+        onClick={run}
       >
         {children}
       </button>
-      <span role="status" class={state.name === 'failed' ? 'problem-line' : 'hint'}>
-        {state.name === 'failed' && state.sentence}
-        {state.name === 'done' && done}
+      <span role="status" class={hasFailed ? 'problem-line' : 'hint'}>
+        {hasFailed ? result.problem : result?.done}
       </span>
     </span>
   )
 }
 
-interface Failed {
-  name: 'failed'
-  sentence: string
-}
-
-const IDLE = { name: 'idle' } as const
-
 /** A person may have paid money back by hand: the reference of that is kept. */
-const BY_HAND: readonly Alert['kind'][] = [
+const BY_HAND: readonly AlertKind[] = [
   'late_payment',
   'double_payment',
   'amount_mismatch',
@@ -67,36 +57,38 @@ const BY_HAND: readonly Alert['kind'][] = [
 ]
 
 interface AcknowledgeProps {
-  alert: Pick<Alert, 'id'> & { kind?: Alert['kind'] }
+  alert: Pick<Alert, 'id'> & { kind?: AlertKind }
   title: string
   onDone(): void
 }
 
-export function Acknowledge({ alert, title, onDone }: AcknowledgeProps) {
-  const { actions: texts } = paymentWords
-  const [reference, setReference] = useState('')
+export function Acknowledge({ alert: { id, kind }, title, onDone }: AcknowledgeProps) {
+  const [typed, setTyped] = useState('')
   if (!may('payments:write')) return null
+  const gatewayReference = typed.trim()
   return (
     <>
-      {alert.kind !== undefined && BY_HAND.includes(alert.kind) && (
+      {kind !== undefined && BY_HAND.includes(kind) && (
         <input
           type="text"
           class="small"
           maxLength={255}
-          aria-label={texts.referenceOf(title)}
-          placeholder={texts.reference}
-          value={reference}
-          onInput={(event) => setReference(event.currentTarget.value)}
+          aria-label={`Reference at the gateway: ${title}`}
+          placeholder="Reference at the gateway"
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
         />
       )}
       <ActionButton
-        label={texts.acknowledgeOf(title)}
-        act={async () => {
-          await acknowledge(alert.id, reference.trim())
-          onDone()
-        }}
+        label={`Acknowledge: ${title}`}
+        act={() =>
+          post(
+            `/alerts/${encodeURIComponent(id)}/acknowledge`,
+            gatewayReference === '' ? {} : { gatewayReference },
+          ).then(onDone)
+        }
       >
-        {texts.acknowledge}
+        Acknowledge
       </ActionButton>
     </>
   )
@@ -111,18 +103,14 @@ interface RedeliverProps {
 }
 
 export function Redeliver({ id, event, endpoint, onDone }: RedeliverProps) {
-  const { actions: texts } = paymentWords
   if (!may('payments:write')) return null
   return (
     <ActionButton
-      label={texts.redeliverOf(event, endpoint)}
-      done={texts.sentAgain}
-      act={async () => {
-        await redeliver(id)
-        onDone()
-      }}
+      label={`Send again: ${event} to ${endpoint}`}
+      done="It is being sent again."
+      act={() => post(`/deliveries/${encodeURIComponent(id)}/redeliver`).then(onDone)}
     >
-      {texts.redeliver}
+      Send again
     </ActionButton>
   )
 }

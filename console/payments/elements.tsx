@@ -2,12 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import type { PaymentError, PaymentStatus, Transaction } from '../../api/types.ts'
-import { now } from '../data/clock.ts'
 import type { Freshness } from '../data/poller.ts'
-import { Fact } from '../ui/fact.tsx'
-import { freshnessLamp } from './feed/freshness.ts'
-import { moneyParts } from './money-text.ts'
-import { paymentWords } from './words.ts'
+import { freshnessLamp } from '../frame/lamp.ts'
+import { Facts } from '../ui/facts.tsx'
+import { now } from '../ui/time.tsx'
+import { moneyParts, STATUSES } from './texts.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   const parts = moneyParts(amount, currency)
@@ -27,7 +26,7 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 }
 
 export const StatusBadge = ({ status }: { status: PaymentStatus }) => (
-  <span class={`badge ${status}`}>{paymentWords.status[status]}</span>
+  <span class={`badge ${status}`}>{STATUSES[status]}</span>
 )
 
 /** Why a gateway did not do what it should, with the code from the manual of the gateway. */
@@ -49,18 +48,13 @@ export function Copyable({ text, what }: { text: string; what: string }) {
       () => true,
       () => false,
     )
-    setMessage(done ? paymentWords.copy.done : paymentWords.copy.failed)
+    setMessage(done ? 'Copied' : 'Not copied: the browser does not allow it.')
     setTimeout(() => setMessage(undefined), SHOWN_MS)
   }
   return (
     <span class="copyable">
       <code>{text}</code>
-      <button
-        type="button"
-        class="icon"
-        aria-label={paymentWords.copy.button(what)}
-        onClick={() => void copy()}
-      >
+      <button type="button" class="icon" aria-label={`Copy: ${what}`} onClick={() => void copy()}>
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M5 5V2.5h8.5V11H11M2.5 5H11v8.5H2.5z" />
         </svg>
@@ -74,20 +68,17 @@ export function Copyable({ text, what }: { text: string; what: string }) {
 
 const SHOWN_MS = 2_000
 
+/** An id as a fact. Missing ids are omitted. */
+export const idFact = (name: string, id: string | undefined) =>
+  [name, id && <Copyable key={name} text={id} what={name} />] as const
+
 interface IdsProps {
-  /** Names and ids. Missing ids are omitted. */
   of: readonly (readonly [name: string, id: string | undefined])[]
 }
 
 /** Several ids in one line, with their names. */
 export const Ids = ({ of }: IdsProps) => (
-  <dl class="ids">
-    {of.map(([name, id]) => (
-      <Fact key={name} name={name}>
-        {id !== undefined && <Copyable text={id} what={name} />}
-      </Fact>
-    ))}
-  </dl>
+  <Facts class="ids" of={of.map(([name, id]) => idFact(name, id))} />
 )
 
 export function FreshnessLamp({ freshness }: { freshness: Freshness }) {

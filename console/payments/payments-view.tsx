@@ -1,26 +1,25 @@
-// Payments: what needs a person, gateways, all transactions; or the story of one payment.
+// Payments: open issues, gateways, all transactions; or the story of one payment.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { ApiProblem } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
 import { may } from '../data/session.ts'
 import { route } from '../router.ts'
-import { AttentionList } from './attention/attention-list.tsx'
-import { TestCharge, useReturnFromPayment } from './charge/test-charge.tsx'
+import { AttentionList } from './attention-list.tsx'
+import { TestCharge, useReturnFromPayment } from './charge-form.tsx'
 import { FreshnessLamp } from './elements.tsx'
-import { type Feed, openFeed } from './feed/feed.ts'
-import { GatewayList } from './gateways/gateway-list.tsx'
-import { WebhookPlot } from './plot/webhook-plot.tsx'
-import { StoryView } from './story/story-view.tsx'
-import { TransactionTable } from './transactions/transaction-table.tsx'
-import { paymentWords } from './words.ts'
+import { type Feed, openFeed } from './feed.ts'
+import { GatewayList } from './gateway-list.tsx'
+import { StoryView } from './story-view.tsx'
+import { TransactionTable } from './transaction-table.tsx'
+import { WebhookPlot } from './webhook-plot.tsx'
 
 export function PaymentsView() {
   if (may('payments:read')) return <Payments />
   return (
     <section class="payments">
-      <h1>{paymentWords.title}</h1>
-      <p>{paymentWords.missingScope}</p>
+      <h1>Payments</h1>
+      <p>Your token lacks the scope payments:read, which is needed to see payments.</p>
     </section>
   )
 }
@@ -65,7 +64,7 @@ function Overview({ feed, left }: OverviewProps) {
     <>
       <header class="view-head">
         <h1 ref={heading} tabIndex={-1}>
-          {paymentWords.title}
+          Payments
         </h1>
         <FreshnessLamp freshness={feed.freshness.value} />
         <div class="end">
@@ -102,13 +101,13 @@ function notConfigured(freshness: Freshness): ApiProblem | undefined {
   return isNotConfigured ? problem : undefined
 }
 
-function NotConfigured({ problem }: { problem: ApiProblem }) {
-  const { notConfigured: texts } = paymentWords
-  return (
-    <section class="payments" role="status">
-      <h1>{texts.title}</h1>
-      <p>{problem.message}</p>
-      <p class="hint">{texts.lead}</p>
-    </section>
-  )
-}
+const NotConfigured = ({ problem }: { problem: ApiProblem }) => (
+  <section class="payments" role="status">
+    <h1>Payments are not configured</h1>
+    <p>{problem.message}</p>
+    <p class="hint">
+      Set LIBSQL_URL and the variables of a gateway; docs/payments.md lists them. `npm start` needs
+      none of them: it includes a database and simulated gateways.
+    </p>
+  </section>
+)

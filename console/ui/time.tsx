@@ -1,10 +1,22 @@
-// A time as its age or as a time of day, with the full date in the tooltip.
+// A time as its age or as a time of day, with the full date in the tooltip; and the page's only
+// ticking clock.
 
-import { computed } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { now } from '../data/clock.ts'
-import { ago, dateOf, timeOf } from './time-text.ts'
+import { ago, dateOf, timeOf } from './text.ts'
+
+const TICK_MS = 1_000
+
+/** In ms; moves once a second while the page is visible. */
+export const now = signal(Date.now())
+
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now()
+}, TICK_MS)
+document.addEventListener('visibilitychange', () => {
+  now.value = Date.now()
+})
 
 interface MomentProps {
   /** ISO 8601. Any other text is shown unchanged. */
@@ -18,16 +30,17 @@ export function Age({ at }: MomentProps) {
 }
 
 /** A time of day, with the date unless it is today. */
-export const Time = ({ at }: MomentProps) => (
-  <Moment at={at} text={(ms) => timeOf(ms, now.peek())} />
-)
+export const Time = ({ at }: MomentProps) => <Moment at={at} text={() => timeAt(at)} />
 
-function Moment({ at, text }: MomentProps & { text(ms: number): ComponentChildren }) {
+/** The same as a text, which does not move with the clock. */
+export const timeAt = (at: string): string => timeOf(Date.parse(at), now.peek())
+
+function Moment({ at, text }: MomentProps & { text(): ComponentChildren }) {
   const ms = Date.parse(at)
   if (Number.isNaN(ms)) return <>{at}</>
   return (
     <time dateTime={at} title={dateOf(ms)}>
-      {text(ms)}
+      {text()}
     </time>
   )
 }

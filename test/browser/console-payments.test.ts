@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
     ;({ page, complaints } = await openConsole(context, linkOf(start)))
     await page.getByRole('link', { name: 'Payments' }).click()
-    await page.getByText('Nothing needs a person.').waitFor()
+    await page.getByText('No open issues.').waitFor()
   })
   afterAll(async () => {
     await closePages(browser)
@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     // On the whole alert: a second Enter must not acknowledge an alert that nobody has read.
     expect(await focusedText()).toMatch(/^A different amount was paid order-3/)
     await alert('order-3').getByRole('button', { name: 'Acknowledge' }).press('Enter')
-    await page.getByText('Nothing needs a person.').waitFor()
+    await page.getByText('No open issues.').waitFor()
     await expect.poll(() => isFocused('h2#attention')).toBe(true)
     expect(await page.evaluate('[window.timesLost, window.isTheSamePage]')).toEqual([0, true])
 
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('listitem').getByRole('button', { name: 'Acknowledge' }).focus()
     const { alerts } = await start.payments<{ alerts: { id: string }[] }>('/alerts')
     await start.payments(`/alerts/${alerts[0]?.id}/acknowledge`, {})
-    await page.getByText('Nothing needs a person.').waitFor()
+    await page.getByText('No open issues.').waitFor()
     await expect.poll(() => isFocused('h2#attention')).toBe(true)
   })
 
@@ -174,7 +174,9 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     // The gateway gives the page when it is asked again, so nothing is replaced.
     await page.getByRole('button', { name: 'Replace this payment' }).press('Enter')
     await page.getByRole('link', { name: 'Open the payment page' }).waitFor()
-    await page.getByRole('heading', { name: 'Nobody can pay this' }).waitFor({ state: 'detached' })
+    await page
+      .getByRole('heading', { name: 'This payment has no payment link' })
+      .waitFor({ state: 'detached' })
     expect((await transactions())[0]).toMatchObject({ id: newest?.id, attempt: 1 })
     await toList()
   })
@@ -252,7 +254,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await dialog.getByLabel('Gateway').selectOption('fib')
     await page.getByRole('button', { name: 'Charge', exact: true }).press('Enter')
     await dialog.getByRole('link', { name: 'Show the payment' }).press('Enter')
-    await page.getByRole('heading', { name: 'Nobody can pay this' }).waitFor()
+    await page.getByRole('heading', { name: 'This payment has no payment link' }).waitFor()
     await page.getByText(/^fib is asked once more. Only if this payment is certainly/).waitFor()
     expect(await seriousFaults(page, 'main')).toEqual([])
     const [first] = await transactions()
@@ -270,7 +272,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     ])
     await toList()
     await page.getByRole('button', { name: /^Acknowledge: A payment has no final/ }).click()
-    await page.getByText('Nothing needs a person.').waitFor()
+    await page.getByText('No open issues.').waitFor()
   })
 
   it('fits a phone, and its cards are still a table for screen readers', async () => {

@@ -144,7 +144,7 @@ const HOSTILE = `
 <svg><style><img src="x" onerror="window.taken = 3"></style></svg>
 <iframe srcdoc="<script>parent.taken = 4</script>"></iframe>
 <form action="https://example.com/"><input name="token"><button>Sign in again</button></form>
-<div id="board-search" class="notice" style="position: fixed; inset: 0">Sign in</div>
+<div id="search" class="notice" style="position: fixed; inset: 0">Sign in</div>
 <a href="javascript:window.taken = 5" onclick="window.taken = 6">here</a>
 <base href="https://example.com/"><meta http-equiv="refresh" content="0; url=https://example.com/">
 

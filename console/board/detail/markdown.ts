@@ -5,7 +5,6 @@ import DOMPurify, { type Config } from 'dompurify'
 import { hostClock } from '../../../client/clock.ts'
 import { type MarkdownTree, markdownParser, type ParserWorker } from './markdown-parser.ts'
 import type { MarkdownElement, MarkdownNode } from './markdown-tree.ts'
-import { detailWords } from './words.ts'
 
 /** Elements whose content is nothing to read. */
 const UNREAD = new Set([
@@ -117,5 +116,5 @@ function disableInput(input: Element): void {
     return
   }
   input.setAttribute('disabled', '')
-  input.setAttribute('aria-label', detailWords.box(input.hasAttribute('checked')))
+  input.setAttribute('aria-label', input.hasAttribute('checked') ? 'done' : 'to do')
 }

@@ -2,7 +2,6 @@
 // and for what cannot be formatted, the plain text is shown.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { detailWords } from './words.ts'
 
 type Shown = 'loading' | 'formatted' | 'plain'
 
@@ -25,7 +24,9 @@ export function Markdown({ text }: { text: string }) {
   }, [text])
   return (
     <div class="markdown" dir="auto">
-      {shown === 'plain' && <p class="soft">{detailWords.plain}</p>}
+      {shown === 'plain' && (
+        <p class="soft">Shown as plain text, because it could not be formatted.</p>
+      )}
       {shown !== 'formatted' && <p class="raw">{text}</p>}
       <div ref={container} />
     </div>

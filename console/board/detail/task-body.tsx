@@ -1,50 +1,62 @@
-// The content of the open task, from its facts to its history.
+// The content of the open task: its facts, its description, its checks, who worked on it.
 
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import type { TaskDetail } from '../../../client/index.ts'
-import type { Live } from '../../data/live/live.ts'
-import { boardWords } from '../words.ts'
-import { Checks, Runs } from './checks.tsx'
-import { Extra, Facts } from './facts.tsx'
+import type { Check, Provenance, Run, Session, Task, TaskDetail } from '../../../api/types.ts'
+import { formatRoute } from '../../address.ts'
+import type { Live } from '../../data/live.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { ago } from '../../ui/text.ts'
+import { Age, now } from '../../ui/time.tsx'
+import { LabelChips, PriorityChip } from '../card.tsx'
+import { assigneesOf, statusName, unreadable } from '../cards.ts'
 import { Markdown } from './markdown.tsx'
-import { History, Sessions } from './sessions.tsx'
-import { detailWords } from './words.ts'
+import { colorOf } from './task-state.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
+  const extras = Object.entries(extra)
   return (
     <>
-      {task.invalid !== undefined && (
-        <p class="notice stop">{boardWords.card.invalid(task.invalid)}</p>
-      )}
-      <Facts task={task} live={live} />
-      <Part title={detailWords.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
-        {body.trim() === '' ? <p class="soft">{detailWords.noBody}</p> : <Markdown text={body} />}
+      {task.invalid !== undefined && <p class="notice stop">{unreadable(task.invalid)}</p>}
+      <TaskFacts task={task} tasks={live.tasks.value ?? new Map()} />
+      <Part title="Description" isUntitled={STARTS_WITH_HEADING.test(body)}>
+        {body.trim() === '' ? <p class="soft">No description.</p> : <Markdown text={body} />}
       </Part>
-      {checks.length > 0 && (
-        <Part title={detailWords.checks} count={checks.length}>
-          <Checks checks={checks} />
-        </Part>
-      )}
-      {sessions.length > 0 && (
-        <Part title={detailWords.sessions} count={sessions.length}>
-          <Sessions sessions={sessions} />
-        </Part>
-      )}
-      {runs.length > 0 && (
-        <Part title={detailWords.runs} count={runs.length}>
-          <Runs runs={runs} />
-        </Part>
-      )}
-      {provenance.length > 0 && (
-        <Part title={detailWords.history} count={provenance.length}>
-          <History entries={provenance} />
-        </Part>
-      )}
-      {Object.keys(extra).length > 0 && (
-        <Part title={detailWords.extra}>
-          <Extra fields={extra} />
+      <Parts title="Checks" of={checks}>
+        <ul class="checks">
+          {/* Checks have no id, so the index is the key. */}
+          {checks.map((check, at) => (
+            <CheckItem key={at} check={check} />
+          ))}
+        </ul>
+      </Parts>
+      <Parts title="Sessions" of={sessions}>
+        <ol class="sessions">
+          {sessions.map((session) => (
+            <SessionItem key={session.id} session={session} />
+          ))}
+        </ol>
+      </Parts>
+      <Parts title="Runs" of={runs}>
+        <ol class="runs">
+          {runs.map((run) => (
+            <RunItem key={run.file} run={run} />
+          ))}
+        </ol>
+      </Parts>
+      <Parts title="History" of={provenance}>
+        <History entries={provenance} />
+      </Parts>
+      {extras.length > 0 && (
+        <Part title="Other fields">
+          <Facts
+            class="task-facts extra"
+            of={extras.map(([name, value]) => [
+              name,
+              typeof value === 'string' ? value : <pre>{JSON.stringify(value, undefined, 2)}</pre>,
+            ])}
+          />
         </Part>
       )}
     </>
@@ -71,5 +83,197 @@ function Part({ title, isUntitled = false, count, children }: PartProps) {
       </h3>
       {children}
     </section>
+  )
+}
+
+/** A part with a list, which is omitted if the list is empty. */
+function Parts({ of, ...part }: PartProps & { of: readonly unknown[] }) {
+  return of.length === 0 ? null : <Part {...part} count={of.length} />
+}
+
+function TaskFacts({ task, tasks }: { task: TaskDetail; tasks: ReadonlyMap<string, Task> }) {
+  const { priority, labels = [], parent, deps = [], updatedAt, folder, activeAttempt } = task
+  const assignees = assigneesOf(task)
+  const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
+  const links = (ids: readonly string[]) => ids.length > 0 && <TaskLinks ids={ids} tasks={tasks} />
+  return (
+    <Facts
+      class="task-facts"
+      of={[
+        [assignees.length > 1 ? 'Assignees' : 'Assignee', assignees.join(', ')],
+        ['Priority', priority && <PriorityChip priority={priority} />],
+        ['Type', task.type],
+        ['Milestone', task.milestone],
+        ['Due', task.dueDate],
+        ['Complexity', task.complexity],
+        ['Folder', folder && statusName(folder)],
+        ['Tag', task.tag],
+        [
+          'Labels',
+          labels.length > 0 && (
+            <span class="chips">
+              <LabelChips labels={labels} />
+            </span>
+          ),
+        ],
+        ['Part of', parent && links([parent])],
+        ['Depends on', links(deps)],
+        ['Subtasks', links(subtasks.map(({ id }) => id))],
+        ['Updated', updatedAt && <Age at={updatedAt} />],
+        ['Rank', task.rank],
+        ['Attempt', activeAttempt && <span class="mono">{activeAttempt}</span>],
+      ]}
+    />
+  )
+}
+
+interface TaskLinksProps {
+  ids: readonly string[]
+  tasks: ReadonlyMap<string, Task>
+}
+
+function TaskLinks({ ids, tasks }: TaskLinksProps) {
+  return (
+    <ul class="task-links">
+      {ids.map((id) => {
+        const task = tasks.get(id)
+        if (!task) {
+          return (
+            <li key={id}>
+              <span class="id">{id}</span> <span class="soft">does not exist</span>
+            </li>
+          )
+        }
+        return (
+          <li key={id}>
+            <a href={formatRoute({ view: 'board', id })} data-open={id}>
+              <span class="id">{id}</span> <span dir="auto">{task.title}</span>
+            </a>{' '}
+            <span class="soft">{statusName(task.status)}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function CheckItem({ check: { desc, cmd, type, result, cwd, timeout } }: { check: Check }) {
+  const more = [
+    type,
+    cwd !== undefined && `in ${cwd}`,
+    timeout !== undefined && `at most ${timeout} s`,
+  ]
+  return (
+    <li>
+      <span class={`result ${colorOf(result)}`}>{result ?? 'not run yet'}</span>
+      <span class="check">
+        <span dir="auto">{desc}</span>
+        {cmd !== undefined && <code>{cmd}</code>}
+        <span class="soft">{more.filter(Boolean).join(' · ')}</span>
+      </span>
+    </li>
+  )
+}
+
+/** The output is folded. */
+function RunItem({ run }: { run: Run }) {
+  const { file, cmd, at, duration, cwd, head, output = '', invalid } = run
+  return (
+    <li>
+      <details>
+        <summary>
+          <Outcome run={run} />
+          <code>{cmd ?? file}</code>
+          <span class="soft">
+            {duration}
+            {duration !== undefined && at !== undefined && ' · '}
+            {at !== undefined && <Age at={at} />}
+          </span>
+        </summary>
+        {invalid !== undefined && <p class="invalid-line">{unreadable(invalid)}</p>}
+        {(cwd !== undefined || head !== undefined) && (
+          <p class="soft mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
+        )}
+        {output.trim() === '' ? (
+          <p class="soft">No output.</p>
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
+          <pre tabIndex={0}>{output}</pre>
+        )}
+      </details>
+    </li>
+  )
+}
+
+function Outcome({ run: { exit, timedout } }: { run: Run }) {
+  if (exit === undefined) return <span class="result stop">unreadable</span>
+  return (
+    <span class={exit === 0 && !timedout ? 'result go' : 'result stop'}>
+      {timedout ? 'timed out' : `exit ${exit}`}
+    </span>
+  )
+}
+
+const HEALTH: Readonly<Record<Session['health'], string>> = {
+  active: 'Working',
+  stalled: 'Stalled',
+  finished: 'Finished',
+  canceled: 'Canceled',
+}
+
+function SessionItem({ session }: { session: Session }) {
+  const { health, actor, summary, cancelReason, invalid, live } = session
+  const { startedAt, endedAt, branch, headStarted, headFinished } = session
+  const heads = [headStarted, headFinished].flatMap((head) => (head ? [shortHash(head)] : []))
+  return (
+    <li>
+      <p class="who">
+        <span class={`chip work ${health}`}>{HEALTH[health]}</span>
+        <strong>{actor}</strong>
+        <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
+      </p>
+      {live && (
+        <p class="live-line">
+          {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
+          <span class="soft">heartbeat {ago(Date.parse(live.heartbeatAt), now.value)}</span>
+        </p>
+      )}
+      {summary !== undefined && <Markdown text={summary} />}
+      {cancelReason !== undefined && <p dir="auto">Canceled: {cancelReason}</p>}
+      {invalid !== undefined && <p class="invalid-line">{unreadable(invalid)}</p>}
+      <Facts
+        class="small-facts"
+        of={[
+          ['Started', <Age at={startedAt} />],
+          ['Ended', endedAt && <Age at={endedAt} />],
+          ['Branch', branch && <code>{branch}</code>],
+          ['Commits', headStarted && <code>{heads.join(' → ')}</code>],
+          ['Worktree', live?.worktree && <code>{live.worktree}</code>],
+        ]}
+      />
+    </li>
+  )
+}
+
+/** A commit hash, shortened as git does. */
+const shortHash = (hash: string) => hash.slice(0, 8)
+
+function History({ entries }: { entries: readonly Provenance[] }) {
+  return (
+    <ol class="history">
+      {entries.toReversed().map(({ who, at, did, text }, index) => (
+        // Counted from the oldest entry, so that a new entry does not change the keys of the
+        // others.
+        <li key={entries.length - index}>
+          <p>
+            <strong>{who}</strong> {did}{' '}
+            <span class="soft">
+              <Age at={at} />
+            </span>
+          </p>
+          {text !== undefined && <p dir="auto">{text}</p>}
+        </li>
+      ))}
+    </ol>
   )
 }

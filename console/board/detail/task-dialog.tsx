@@ -1,16 +1,14 @@
-// The open task, in a dialog on top of the board.
+// The open task, in a dialog on top of the board. It is fetched again whenever it may have changed.
 
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Live } from '../../data/live/live.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Signal } from '../../../client/index.ts'
+import type { Live } from '../../data/live.ts'
 import { StreamLamp } from '../../frame/connection.tsx'
-import { CloseButton } from '../../ui/dialog.tsx'
-import { WorkChip } from '../card-chips.tsx'
-import { cardsOf, workState } from '../cards.ts'
-import { statusName } from '../columns.ts'
+import { CloseButton } from '../../ui/form.tsx'
+import { WorkChip } from '../card.tsx'
+import { cardOf, statusName } from '../cards.ts'
 import { TaskBody } from './task-body.tsx'
-import type { TaskState } from './task-state.ts'
-import { useTask } from './use-task.ts'
-import { detailWords } from './words.ts'
+import { answered, type TaskState } from './task-state.ts'
 
 interface TaskDialogProps {
   id: string
@@ -34,12 +32,12 @@ export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
       }}
       onClick={(event) => event.target === dialog.current && onClose()}
     >
-      <Task key={id} id={id} live={live} onClose={onClose} />
+      <TaskView key={id} id={id} live={live} onClose={onClose} />
     </dialog>
   )
 }
 
-function Task({ id, live, onClose }: TaskDialogProps) {
+function TaskView({ id, live, onClose }: TaskDialogProps) {
   const { state, retry } = useTask(live, id)
   const heading = useRef<HTMLHeadingElement>(null)
   // After a link from one task to another, reading continues at the new heading.
@@ -49,7 +47,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
       <header>
         <span class="id">{id}</span>
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
-        {state.name === 'shown' && <TaskWork id={id} live={live} />}
+        {state.name === 'shown' && <Work id={id} live={live} />}
         <StreamLamp live={live} />
         <CloseButton onClose={onClose} />
       </header>
@@ -64,14 +62,55 @@ function Task({ id, live, onClose }: TaskDialogProps) {
   )
 }
 
+function useTask(live: Live, id: string): { state: TaskState; retry(): void } {
+  const [state, setState] = useState<TaskState>({ name: 'loading' })
+  const [tries, setTries] = useState(0)
+  const trigger = useTrigger(live, id)
+  useEffect(() => {
+    let isWanted = true
+    live.task(id).then(
+      (task) => isWanted && setState((before) => answered(before, { task })),
+      (error: unknown) => {
+        const problem = error instanceof Error ? error.message : String(error)
+        if (isWanted) setState((before) => answered(before, { problem }))
+      },
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [live, id, trigger, tries])
+  return { state, retry: () => setTries((n) => n + 1) }
+}
+
+/** Changes whenever the task may have changed. A needless fetch costs little (`304`). */
+function useTrigger(live: Live, id: string): string {
+  const liveSince = useRef(0)
+  const state = live.state.value
+  if (state.name === 'live') liveSince.current = state.since
+  // A row of the list does not change with the body or the runs, but a message names the task.
+  const lastSignal = live.signals.value.find((signal) => isAbout(signal, id))
+  const sessions = [...(live.sessions.value?.values() ?? [])].filter(({ task }) => task === id)
+  return JSON.stringify([
+    live.changedAt.value.get(id),
+    live.tasks.value?.has(id),
+    lastSignal && [lastSignal.id, lastSignal.at],
+    liveSince.current,
+    sessions,
+  ])
+}
+
+function isAbout({ message }: Signal, id: string): boolean {
+  return message.type === 'task-changed' ? message.id === id : message.type === 'tasks-changed'
+}
+
 function titleOf(id: string, state: TaskState, live: Live): string {
   switch (state.name) {
     case 'shown':
       return state.task.title
     case 'unknown':
-      return detailWords.unknown(id)
+      return `There is no task ${id}.`
     case 'loading':
-      return live.tasks.value?.get(id)?.title ?? detailWords.loading(id)
+      return live.tasks.value?.get(id)?.title ?? `Loading ${id}…`
     case 'failed':
       return id
   }
@@ -85,7 +124,7 @@ function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
       {sentence !== undefined && <p>{sentence}</p>}
       {'problem' in state && (
         <button type="button" class="quiet" onClick={onRetry}>
-          {detailWords.again}
+          Try again
         </button>
       )}
     </div>
@@ -97,26 +136,23 @@ function sentenceOf(state: TaskState): string | undefined {
     case 'loading':
       return undefined
     case 'unknown':
-      return detailWords.unknownHint
+      return 'It may have been deleted or renamed, or the link may be mistyped.'
     case 'failed':
-      return detailWords.failedEmpty(state.problem)
+      return `The task could not be loaded: ${state.problem}`
     case 'shown':
-      if (state.isGone) return detailWords.gone
-      return state.problem === undefined ? undefined : detailWords.failed(state.problem)
+      if (state.isGone) return 'This task was deleted. The page shows its last known state.'
+      return (
+        state.problem &&
+        `The task could not be loaded. The page may show an old state. ${state.problem}`
+      )
   }
 }
 
-export function TaskWork({ id, live }: { id: string; live: Live }) {
+function Work({ id, live }: { id: string; live: Live }) {
   const tasks = live.tasks.value
   const task = tasks?.get(id)
   if (!tasks || !task) return null
-  const related = [task, ...(task.deps ?? []).flatMap((dep) => tasks.get(dep) ?? [])]
-  const board = {
-    tasks: new Map(related.map((it) => [it.id, it])),
-    sessions: live.sessions.value,
-    config: live.status.value?.config,
-  }
-  const card = cardsOf(board, new Map()).get(id)
-  const state = card && workState(card)
-  return state ? <WorkChip workState={state} /> : null
+  const config = live.status.value?.config
+  const board = { tasks, sessions: live.sessions.value, config }
+  return <WorkChip card={cardOf(task, board, new Set(config?.closed))} />
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { columnsOf, statusName } from '../../../console/board/columns.ts'
+import { columnsOf } from '../../../console/board/columns.ts'
 import { CONFIG, card } from '../../support/made-up-board.ts'
 
 const all = () => true
@@ -44,16 +44,5 @@ describe('the columns', () => {
     const cards = [card({ id: 'LAMP-1' }), card({ id: 'LAMP-2', ready: true })]
     const [backlog] = columnsOf(cards, CONFIG, ({ task }) => task.ready)
     expect(backlog).toMatchObject({ total: 2, cards: [cards[1]] })
-  })
-})
-
-describe('the name of a status', () => {
-  it.each([
-    ['in_progress', 'In progress'],
-    ['to-do', 'To do'],
-    ['In Review', 'In Review'],
-    ['', 'No status'],
-  ])('%j reads as %j', (status, name) => {
-    expect(statusName(status)).toBe(name)
   })
 })

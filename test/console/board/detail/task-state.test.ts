@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answered, type TaskState } from '../../../../console/board/detail/task-state.ts'
+import { answered, colorOf, type TaskState } from '../../../../console/board/detail/task-state.ts'
 import { task as light } from '../../../support/made-up-board.ts'
 
 const LOADING: TaskState = { name: 'loading' }
@@ -29,4 +29,14 @@ describe('the open task', () => {
   it('is no longer gone when its file is back', () => {
     expect(answered(answered(shown, { task: undefined }), { task })).toEqual(shown)
   })
+})
+
+it.each([
+  ['pass', 'go'],
+  ['FAILED', 'stop'],
+  ['timed out', 'stop'],
+  ['skipped', 'soft'],
+  [undefined, 'soft'],
+])('a result of %j is shown in the colour %j', (result, color) => {
+  expect(colorOf(result)).toBe(color)
 })

@@ -1,0 +1,167 @@
+// Texts for open issues: alerts, and webhook events that wait for their payment. Pure.
+
+import type { Alert, AlertKind, Unreadable, WebhookEvent } from '../../api/types.ts'
+import { timeOf } from '../ui/text.ts'
+import { isUnreadable } from './story.ts'
+import { money, STATUSES } from './texts.ts'
+
+/** What the sentence of an alert names, as texts. */
+interface AlertFacts {
+  amount: string
+  expected: string
+  /** A time. */
+  since: string
+  /** What the gateway reported last. */
+  reported: string
+  event: string
+  endpoint: string
+  /** The gateway of the other payment of this order. */
+  otherGateway: string
+}
+
+interface AlertTexts {
+  title: string
+  sentence(facts: AlertFacts): string
+  todo: string
+}
+
+export const ALERTS = {
+  late_payment: {
+    title: 'Late payment',
+    sentence: ({ amount }) =>
+      `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
+    todo:
+      'Deliver the order, or refund the payment: with the button in its details or, if the ' +
+      'gateway does not refund, by hand. Then enter the reference of that and acknowledge.',
+  },
+  double_payment: {
+    title: 'An order was paid twice',
+    sentence: ({ amount, otherGateway }) =>
+      `${amount} was paid for an order that has another payment at ${otherGateway}.`,
+    todo: 'Refund one of the two payments. The alert ends with the refund.',
+  },
+  id_mismatch: {
+    title: 'The ids of an event contradict',
+    sentence: ({ amount }) =>
+      `An event over ${amount} names this payment, and another one by a second id.`,
+    todo:
+      'Nothing was changed, and the gateway is asked. Look both ids up at the gateway: another ' +
+      'system may share the account, or answers may be mixed up.',
+  },
+  amount_mismatch: {
+    title: 'A different amount was paid',
+    sentence: ({ amount, expected }) => `${amount} was paid instead of ${expected}.`,
+    todo: 'Compare it with the order. Then collect the rest, or refund the payment.',
+  },
+  refund_mismatch: {
+    title: 'A different amount was refunded',
+    sentence: ({ amount, expected }) =>
+      `The gateway reports a refund of ${amount} instead of ${expected}.`,
+    todo: 'Check the refund at the gateway, and settle the difference by hand.',
+  },
+  refund_failed: {
+    title: 'A refund failed',
+    sentence: ({ amount }) => `The gateway could not refund ${amount}.`,
+    todo: 'Try the refund again, or refund by hand.',
+  },
+  dispute: {
+    title: 'A payment is disputed',
+    sentence: ({ amount }) => `The payer’s bank asks for ${amount} back.`,
+    todo: 'Answer the dispute at the gateway, before its deadline there.',
+  },
+  unsettled: {
+    title: 'A payment has no final status',
+    sentence: ({ amount, since, reported }) =>
+      `${amount} has been open since ${since}. The gateway last reported ${reported}.`,
+    todo: 'Check it at the gateway.',
+  },
+  refund_unsettled: {
+    title: 'A refund has no final status',
+    sentence: ({ amount, since, reported }) =>
+      `A refund of ${amount} has been open since ${since}. ` +
+      `The gateway last reported ${reported}.`,
+    todo: 'Check it at the gateway. Do not refund again before you know the result.',
+  },
+  unreadable: {
+    title: 'A payment or its webhooks cannot be read',
+    sentence: () => 'Its status may be out of date.',
+    todo:
+      'Check the payment at the gateway. Repair a row in the database; for a webhook, ask the ' +
+      'gateway what it has changed.',
+  },
+  listener_dead: {
+    title: 'A listener failed',
+    sentence: ({ event }) => `The listeners have failed to process ${event} for a day.`,
+    todo: 'Fix the listener, and do its work for this order by hand.',
+  },
+  delivery_dead: {
+    title: 'An event was not delivered',
+    sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} for a day.`,
+    todo: 'Fix the endpoint, then send the event again.',
+  },
+} satisfies Record<AlertKind | 'refund_mismatch', AlertTexts>
+
+export const AN_EVENT = 'an event'
+export const AN_ENDPOINT = 'An endpoint'
+
+/** `error`: the text of a gateway or an endpoint. `now` in ms. */
+export function alertText({ kind, detail }: Alert, now: number) {
+  const { error, lastStatus, gatewayStatus } = detail
+  // A mismatch of a refund has other texts than one of a payment.
+  const isOfRefund =
+    kind === 'amount_mismatch' &&
+    (gatewayStatus === 'Refunded' || gatewayStatus === 'PartiallyRefunded')
+  const { title, sentence, todo }: AlertTexts = ALERTS[isOfRefund ? 'refund_mismatch' : kind]
+  const reported = sentence(factsOf(detail, now))
+  return {
+    title,
+    // The error, if there is one, contains the status as well.
+    sentence:
+      lastStatus === undefined || error ? reported : `${reported} It last answered ${lastStatus}.`,
+    error: typeof error === 'string' ? error : error?.message,
+    todo,
+  }
+}
+
+function factsOf(detail: Alert['detail'], now: number): AlertFacts {
+  const { amount, currency, expectedAmount, expectedCurrency, since, gatewayStatus } = detail
+  return {
+    amount: amountOf(amount, currency),
+    expected: amountOf(expectedAmount, expectedCurrency),
+    since: since === undefined ? '' : timeOf(Date.parse(since), now),
+    reported:
+      gatewayStatus === undefined || gatewayStatus === 'none' ? 'nothing' : STATUSES[gatewayStatus],
+    event: detail.type ?? AN_EVENT,
+    endpoint: detail.endpoint ?? AN_ENDPOINT,
+    otherGateway: detail.otherGateway ?? 'a gateway',
+  }
+}
+
+const amountOf = (amount: number | undefined, currency: string | undefined): string =>
+  amount === undefined || currency === undefined ? 'An amount' : money(amount, currency)
+
+/** A webhook may arrive before the response to its charge. Such an event waits only a moment. */
+const PARKED_MS = 5 * 60_000
+
+export interface Parked {
+  gateway: string
+  /** Newest first. */
+  events: readonly WebhookEvent[]
+  /** ISO 8601, of the oldest. */
+  since: string
+}
+
+/** Events that have waited long, by gateway. Unreadable rows are not among them. `now` in ms. */
+export function parkedLong(events: Iterable<WebhookEvent | Unreadable>, now: number): Parked[] {
+  const byGateway = new Map<string, WebhookEvent[]>()
+  for (const event of events) {
+    if (isUnreadable(event)) continue
+    if (now - Date.parse(event.receivedAt) < PARKED_MS) continue
+    byGateway.set(event.gateway, [...(byGateway.get(event.gateway) ?? []), event])
+  }
+  return [...byGateway].map(([gateway, of]) => ({
+    gateway,
+    events: of,
+    since: of.at(-1)?.receivedAt ?? '',
+  }))
+}

@@ -1,0 +1,141 @@
+// The data of the payments view, kept up to date: the reads, the poller that repeats them, and
+// events of the page. Their results are signals. Only this file uses the browser's clock.
+
+import { signal } from '@preact/signals'
+import type {
+  Alert,
+  Gateway,
+  TransactionStory,
+  Unreadable,
+  WebhookEvent,
+  WebhookRates,
+} from '../../api/types.ts'
+import { hostClock } from '../../client/clock.ts'
+import type { Route } from '../address.ts'
+import { ApiProblem, repeatedRead } from '../data/http.ts'
+import { merge } from '../data/merge.ts'
+import { type Freshness, Poller } from '../data/poller.ts'
+import { expire } from '../data/session.ts'
+import { type Story, storyOf } from './story.ts'
+import { filtersOf, MAX_ROWS, TransactionsRead } from './transactions-read.ts'
+
+export type Feed = ReturnType<typeof openFeed>
+
+export function openFeed() {
+  const transactions = new TransactionsRead()
+  const story = storyRead()
+  const alerts = listRead<Alert | Unreadable>(`/alerts?limit=${MAX_ROWS}`, 'alerts')
+  const parked = listRead<WebhookEvent | Unreadable>(
+    `/webhook-events?outcome=parked&limit=${MAX_ROWS}`,
+    'webhookEvents',
+  )
+  const gateways = valueRead<{ gateways: readonly Gateway[] }>('/gateways')
+  const rates = valueRead<WebhookRates>('/webhook-rates?minutes=60')
+  const freshness = signal<Freshness>({ name: 'loading' })
+
+  const reads = [story, transactions, alerts, parked, gateways, rates]
+  const poller = new Poller({
+    clock: hostClock,
+    isVisible: () => !document.hidden,
+    async round(aborted) {
+      const results = await Promise.allSettled(reads.map((read) => read.refresh(aborted)))
+      const failed = results.find((result) => result.status === 'rejected')
+      if (failed) throw failed.reason
+    },
+    onFreshness(current) {
+      freshness.value = current
+      const problem = current.name === 'unreachable' ? current.problem : undefined
+      if (problem instanceof ApiProblem && problem.code === 'unauthorized') expire(problem)
+    },
+  })
+  const wake = () => poller.wake()
+  document.addEventListener('visibilitychange', wake)
+  addEventListener('online', wake)
+
+  return {
+    transactions,
+    story: story.shown,
+    alerts: alerts.rows,
+    parked: parked.rows,
+    gateways: gateways.value,
+    rates: rates.value,
+    freshness,
+    /** Reads what this route shows from now on. */
+    show({ id, query }: Route): void {
+      const isFiltered = transactions.setFilters(filtersOf(query))
+      const isOpened = id !== undefined && id !== story.shown.peek()?.id
+      story.open(id)
+      if (isFiltered || isOpened || freshness.peek().name === 'loading') poller.refresh()
+    },
+    loadMore(): void {
+      transactions.loadMore()
+      poller.refresh()
+    },
+    /** Call this after an action of the user, to read its result. */
+    refresh: () => poller.refresh(),
+    close(): void {
+      poller.stop()
+      document.removeEventListener('visibilitychange', wake)
+      removeEventListener('online', wake)
+    },
+  }
+}
+
+const API = '/api/payments'
+
+function valueRead<Body>(path: string) {
+  const value = signal<Body | undefined>(undefined)
+  const read = repeatedRead<Body>()
+  return {
+    value,
+    async refresh(aborted: AbortSignal) {
+      value.value = await read(API + path, aborted)
+    },
+  }
+}
+
+/** `name`: the field with the list. Rows that did not change stay the same objects. */
+function listRead<Row extends { id: string }>(path: string, name: string) {
+  const rows = signal<ReadonlyMap<string, Row> | undefined>(undefined)
+  const { value, refresh } = valueRead<Readonly<Record<string, Row[]>>>(path)
+  value.subscribe((body) => {
+    if (body) rows.value = merge(rows.peek(), body[name] ?? []).items
+  })
+  return { rows, refresh }
+}
+
+type StoryShown =
+  | { name: 'loading'; id: string }
+  | { name: 'found'; id: string; story: Story }
+  | { name: 'unknown'; id: string }
+
+/** The story of the open payment, if one is open. */
+function storyRead() {
+  const shown = signal<StoryShown | undefined>(undefined)
+  const read = repeatedRead<TransactionStory>()
+  let known: TransactionStory | undefined
+  return {
+    shown,
+    open(id: string | undefined): void {
+      if (shown.peek()?.id === id) return
+      known = undefined
+      shown.value = id === undefined ? undefined : { name: 'loading', id }
+    },
+    async refresh(aborted: AbortSignal): Promise<void> {
+      const id = shown.peek()?.id
+      if (id === undefined) return
+      // The user may have opened another payment by then.
+      const isOpen = () => shown.peek()?.id === id
+      try {
+        const answer = await read(`${API}/transactions/${encodeURIComponent(id)}`, aborted)
+        if (!isOpen() || answer === known) return
+        known = answer
+        shown.value = { name: 'found', id, story: storyOf(answer) }
+      } catch (problem) {
+        const isUnknown = problem instanceof ApiProblem && problem.code === 'unknown_transaction'
+        if (!isUnknown) throw problem
+        if (isOpen()) shown.value = { name: 'unknown', id }
+      }
+    },
+  }
+}

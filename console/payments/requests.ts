@@ -1,0 +1,44 @@
+// Requests that change payments, and the idempotency key that makes it safe to repeat them.
+
+import { ApiProblem, problemText, request } from '../data/http.ts'
+
+/** Rejects with an ApiProblem. */
+export const post = <Answer = unknown>(
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Promise<Answer> =>
+  request(`/api/payments${path}`, { method: 'POST', body, ...(headers && { headers }) })
+
+/**
+ * Posts requests with an Idempotency-Key: the same one for the same request, until the edge has
+ * refused it. `newKey` returns a key that was never used.
+ */
+export function keyedPost<Answer>(path: string, newKey: () => string) {
+  let known: { text: string; key: string } | undefined
+  return async (body: object): Promise<Answer> => {
+    const text = JSON.stringify(body)
+    if (known?.text !== text) known = { text, key: newKey() }
+    try {
+      return await post(path, body, { 'Idempotency-Key': known.key })
+    } catch (problem) {
+      if (isRefusal(problem)) known = undefined
+      throw problem
+    }
+  }
+}
+
+/** The sentence for a failure. It says whether the user may safely press the button again. */
+export const failureText = (problem: unknown): string =>
+  isRefusal(problem)
+    ? problemText(problem)
+    : `${problemText(problem)} Pressing again is safe: it cannot happen twice.`
+
+/**
+ * Whether the request certainly has no effect. Then the next try may use a new key. After any other
+ * failure the gateway may have acted, and only the same key is safe.
+ */
+export const isRefusal = (problem: unknown): boolean =>
+  problem instanceof ApiProblem && REFUSALS.includes(problem.code)
+
+const REFUSALS: readonly string[] = ['invalid_argument', 'gateway_refused', 'already_paid']

@@ -1,0 +1,131 @@
+// The story of a payment: its rows, the timeline of them, and what can be refunded. Pure. The edge
+// may have been unable to read a row.
+
+import type {
+  Alert,
+  Paid,
+  Refund,
+  StoredEvent,
+  Transaction,
+  TransactionStory,
+  Unreadable,
+  WebhookEvent,
+} from '../../api/types.ts'
+
+export const isUnreadable = <Row extends object>(row: Row | Unreadable): row is Unreadable =>
+  'invalid' in row
+
+export const isReadable = <Row extends object>(row: Row | Unreadable): row is Row =>
+  !isUnreadable(row)
+
+/** A story with readable rows only, and the unreadable ones apart. */
+export interface Story {
+  /** The payment is open but cannot be paid. */
+  isStranded: boolean
+  /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
+  transaction: Transaction | undefined
+  invalid: string | undefined
+  webhookEvents: readonly WebhookEvent[]
+  refunds: readonly Refund[]
+  events: readonly StoredEvent[]
+  alerts: readonly Alert[]
+  /** The unreadable rows, without that of the payment. Their times are unknown. */
+  unreadable: readonly Unreadable[]
+  /** Such a refund may be in progress. */
+  hasUnreadableRefund: boolean
+}
+
+export function storyOf(answer: TransactionStory): Story {
+  const { isStranded, webhookEvents, refunds, events, alerts, ...row } = answer
+  const transaction: Transaction | Unreadable = row
+  return {
+    isStranded,
+    transaction: isReadable(transaction) ? transaction : undefined,
+    invalid: isUnreadable(transaction) ? transaction.invalid : undefined,
+    webhookEvents: webhookEvents.filter(isReadable),
+    refunds: refunds.filter(isReadable),
+    events: events.filter(isReadable),
+    alerts: alerts.filter(isReadable),
+    unreadable: [...webhookEvents, ...refunds, ...events, ...alerts].filter(isUnreadable),
+    hasUnreadableRefund: refunds.some(isUnreadable),
+  }
+}
+
+/** `at`: ISO 8601. */
+export type Entry = { key: string; at: string } & (
+  | { kind: 'initiated'; transaction: Transaction }
+  | { kind: 'refused'; error: NonNullable<Transaction['error']> }
+  | { kind: 'webhook'; event: WebhookEvent }
+  | { kind: 'refund'; refund: Refund; currency: string }
+  | { kind: 'event'; event: StoredEvent }
+  | { kind: 'alert'; alert: Alert }
+)
+
+/** Entries of the same time: causes come before effects. */
+const ORDER: readonly Entry['kind'][] = [
+  'initiated',
+  'refund',
+  'refused',
+  'webhook',
+  'event',
+  'alert',
+]
+
+export function timeline(story: Story): Entry[] {
+  const { transaction, webhookEvents, refunds, events, alerts } = story
+  // Only the row of the payment has the currency.
+  const currency = transaction ? (transaction.paid ?? transaction).currency : ''
+  const entries: Entry[] = [
+    ...(transaction ? [initiated(transaction), ...refusal(transaction, story)] : []),
+    ...webhookEvents.map((event): Entry => {
+      return { key: event.id, at: event.receivedAt, kind: 'webhook', event }
+    }),
+    ...refunds.map((refund): Entry => {
+      return { key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency }
+    }),
+    ...events.map((event): Entry => {
+      return { key: event.id, at: event.createdAt, kind: 'event', event }
+    }),
+    ...alerts.map((alert): Entry => {
+      return { key: alert.id, at: alert.createdAt, kind: 'alert', alert }
+    }),
+  ]
+  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
+}
+
+const rankOf = (entry: Entry): number =>
+  entry.kind === 'event' && entry.event.type.startsWith('Alert')
+    ? ORDER.length
+    : ORDER.indexOf(entry.kind)
+
+const initiated = (transaction: Transaction): Entry => {
+  return { key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction }
+}
+
+/** The gateway refused the charge at once. There is no webhook for this. */
+function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Entry[] {
+  const isInWebhook = webhookEvents.some((event) => event.error && event.outcome === 'applied')
+  if (!error || isInWebhook) return []
+  const failed = events.find(({ type }) => type === 'PaymentFailed')
+  return [{ key: 'refused', at: failed?.createdAt ?? updatedAt, kind: 'refused', error }]
+}
+
+/** What came in. Late money is only in its alert, until it is to be refunded. */
+export function moneyOf({ transaction, alerts }: Story): Paid | undefined {
+  const { paid, alert } = transaction ?? {}
+  if (paid || alert?.kind !== 'late_payment') return paid
+  const { amount, currency } = alerts.find(({ id }) => id === alert.id)?.detail ?? {}
+  return amount === undefined || currency === undefined ? undefined : { amount, currency }
+}
+
+/** The refundable amount in minor units; 0 while a refund is in progress. */
+export function refundable(story: Story): number {
+  const { transaction, refunds, hasUnreadableRefund } = story
+  if (!transaction) return 0
+  const { status, refundedAmount, alert } = transaction
+  const isLate = alert?.kind === 'late_payment'
+  const isInProgress = refunds.some((refund) => ['claimed', 'accepted'].includes(refund.status))
+  if (isInProgress || hasUnreadableRefund) return 0
+  if (status !== 'Paid' && status !== 'PartiallyRefunded' && !isLate) return 0
+  return Math.max(0, (moneyOf(story)?.amount ?? 0) - refundedAmount)
+}

@@ -1,0 +1,190 @@
+// All transactions, newest first, with their filters: a table, or cards on a narrow screen.
+
+import { useMemo, useRef } from 'preact/hooks'
+import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../api/types.ts'
+import { formatRoute, type Route } from '../address.ts'
+import { route } from '../router.ts'
+import { Choice, FilterBar } from '../ui/filter-bar.tsx'
+import { useFocusFallback } from '../ui/keyboard.ts'
+import { count, LOADING } from '../ui/text.ts'
+import { Age } from '../ui/time.tsx'
+import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
+import type { Feed } from './feed.ts'
+import { isUnreadable } from './story.ts'
+import { STATUSES } from './texts.ts'
+import { filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
+
+export function TransactionTable({ feed }: { feed: Feed }) {
+  const shown = feed.transactions.shown.value
+  const list = useRef<HTMLElement>(null)
+  // A row disappears when newer payments or a filter remove it, and so does the button for more.
+  useFocusFallback(list)
+  return (
+    <section ref={list} class="transactions" aria-labelledby="transactions">
+      <div class="section-head">
+        <h2 id="transactions" tabIndex={-1}>
+          Transactions
+        </h2>
+        <Filters feed={feed} />
+      </div>
+      {shown && shown.rows.size > 0 && <Rows shown={shown} />}
+      <p class="quiet-line" role="status">
+        {textOf(shown)}
+      </p>
+      {shown?.hasMore && <LoadMore feed={feed} />}
+    </section>
+  )
+}
+
+function textOf(shown: TransactionsShown | undefined): string {
+  if (!shown) return LOADING
+  if (shown.rows.size > 0) {
+    return `${count(shown.rows.size, 'payment')}${shown.hasMore ? ', and more' : ''}`
+  }
+  return isFiltering(filtersOf(route.value.query)) ? 'No payment matches.' : 'No payments yet.'
+}
+
+function Filters({ feed }: { feed: Feed }) {
+  const filters = filtersOf(route.value.query)
+  return (
+    <FilterBar
+      class="transaction-filters"
+      label="Filters"
+      hint="Search by reference or id"
+      isFiltering={isFiltering(filters)}
+      clear="Show all"
+    >
+      <Choice
+        name="status"
+        label="Status"
+        isLabelled
+        chosen={filters.status ?? ''}
+        any="all"
+        values={Object.keys(STATUSES)}
+        textOf={(status) => STATUSES[status as PaymentStatus]}
+      />
+      <Choice
+        name="gateway"
+        label="Gateway"
+        isLabelled
+        chosen={filters.gateway ?? ''}
+        any="all"
+        values={feed.gateways.value?.gateways.map(({ key }) => key) ?? []}
+      />
+      {filters.reference && <span class="only">Only {filters.reference}</span>}
+    </FilterBar>
+  )
+}
+
+const Rows = ({ shown }: { shown: TransactionsShown }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col" class="head-status">
+          Status
+        </th>
+        <th scope="col">Reference</th>
+        <th scope="col" class="head-gateway">
+          Gateway
+        </th>
+        <th scope="col" class="head-amount number">
+          Amount
+        </th>
+        <th scope="col" class="head-age number">
+          Age
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {[...shown.rows.values()].map((row) => (
+        <Row key={row.id} row={row} changes={shown.changes.get(row.id) ?? 0} />
+      ))}
+    </tbody>
+  </table>
+)
+
+interface RowProps {
+  row: Transaction | Unreadable
+  /** How often the row has changed while it was shown. */
+  changes: number
+}
+
+/** Rendered again only when its transaction is another object. */
+function Row({ row, changes }: RowProps) {
+  const { query } = route.value
+  return useMemo(() => {
+    if (isUnreadable(row)) return <UnreadableRow row={row} query={query} />
+    const { id, status, reference, gateway, description, amount, currency } = row
+    const { refundedAmount, createdAt, paid } = row
+    return (
+      <tr class={flashOf(changes)}>
+        <td class="cell-status">
+          <StatusBadge status={status} />
+        </td>
+        <th scope="row" class="cell-reference">
+          <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })} dir="auto">
+            {reference}
+          </a>
+          <span class="hint" dir="auto">
+            {description}
+          </span>
+        </th>
+        <td class="cell-gateway">{gateway}</td>
+        <td class="cell-amount number">
+          <Money amount={amount} currency={currency} />
+          {paid && isOtherAmount(row) && <PaidOther paid={paid} />}
+          {paid && refundedAmount > 0 && (
+            <span class="refunded">
+              −<Money amount={refundedAmount} currency={paid.currency} />
+            </span>
+          )}
+        </td>
+        <td class="cell-age number">
+          <Age at={createdAt} />
+        </td>
+      </tr>
+    )
+  }, [row, changes, query])
+}
+
+interface UnreadableRowProps {
+  row: Unreadable
+  query: Route['query']
+}
+
+function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
+  return (
+    <tr>
+      <td class="cell-status">
+        <span class="badge Failed">Unreadable</span>
+      </td>
+      <th scope="row" class="cell-reference" colSpan={4}>
+        <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
+          {id}
+        </a>
+        <span class="hint">{invalid}</span>
+      </th>
+    </tr>
+  )
+}
+
+/** The paid amount, if it differs from the requested one. */
+const PaidOther = ({ paid }: { paid: Paid }) => (
+  <span class="paid-other">
+    paid <Money {...paid} />
+  </span>
+)
+
+function LoadMore({ feed }: { feed: Feed }) {
+  const isLoading = feed.transactions.isLoadingMore.value
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-disabled={isLoading}
+      onClick={() => !isLoading && feed.loadMore()}
+    >
+      {isLoading ? 'Loading more…' : 'Load more'}
+    </button>
+  )
+}

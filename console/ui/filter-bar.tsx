@@ -1,0 +1,118 @@
+// Search and filters above a list. They are in the URL, so that a filtered list can be shared.
+
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { replace, route } from '../router.ts'
+import { useKey } from './keyboard.ts'
+
+interface FilterBarProps {
+  class: string
+  label: string
+  /** What can be searched for. */
+  hint: string
+  isFiltering: boolean
+  /** The text of the button that shows everything. */
+  clear: string
+  /** Of the search. */
+  onKeyDown?: (event: KeyboardEvent) => void
+  children: ComponentChildren
+}
+
+export function FilterBar(props: FilterBarProps) {
+  const { class: className, label, hint, isFiltering, clear, onKeyDown, children } = props
+  useKey('/', focusSearch)
+  return (
+    <search class={className} aria-label={label}>
+      <span class="search">
+        <label class="visually-hidden" for={SEARCH_ID}>
+          {hint}
+        </label>
+        <input
+          id={SEARCH_ID}
+          type="search"
+          maxLength={255}
+          value={route.value.query.q ?? ''}
+          placeholder={hint}
+          autocomplete="off"
+          spellcheck={false}
+          aria-keyshortcuts="/"
+          onInput={({ currentTarget }) => filterBy({ q: currentTarget.value })}
+          onKeyDown={onKeyDown}
+        />
+        <span class="key" aria-hidden="true">
+          /
+        </span>
+      </span>
+      <div class="selects">
+        {children}
+        {isFiltering && (
+          <button type="button" class="quiet clear" onClick={clearFilters}>
+            {clear}
+          </button>
+        )}
+      </div>
+    </search>
+  )
+}
+
+interface ChoiceProps {
+  /** Of the filter in the URL. */
+  name: string
+  label: string
+  /** Without one, only screen readers get the label. */
+  isLabelled?: boolean
+  chosen: string
+  /** The text while nothing is chosen. */
+  any: string
+  values: readonly string[]
+  /** The text of a value, where it differs. */
+  textOf?: (value: string) => string
+}
+
+export function Choice({ name, label, isLabelled, chosen, any, values, textOf }: ChoiceProps) {
+  const id = useId()
+  if (values.length === 0 && chosen === '') return null
+  // The URL may name a value that does not occur. Show it, since it filters.
+  const options = chosen === '' || values.includes(chosen) ? values : [...values, chosen]
+  return (
+    <span class="choice">
+      <label for={id} class={isLabelled ? undefined : 'visually-hidden'}>
+        {label}
+      </label>
+      <select
+        id={id}
+        class={chosen === '' ? undefined : 'chosen'}
+        value={chosen}
+        onChange={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
+      >
+        <option value="">{any}</option>
+        {options.map((value) => (
+          <option key={value} value={value}>
+            {textOf?.(value) ?? value}
+          </option>
+        ))}
+      </select>
+    </span>
+  )
+}
+
+export function filterBy(some: Readonly<Record<string, string>>): void {
+  const { query, ...rest } = route.peek()
+  const entries = Object.entries({ ...query, ...some }).filter(([, value]) => value !== '')
+  replace({ ...rest, query: Object.fromEntries(entries) })
+}
+
+/** The button disappears with the filters, so the search field gets the focus. */
+export function clearFilters(): void {
+  replace({ ...route.peek(), query: {} })
+  focusSearch()
+}
+
+const SEARCH_ID = 'search'
+
+function focusSearch(): void {
+  const field = document.getElementById(SEARCH_ID)
+  if (!(field instanceof HTMLInputElement)) return
+  field.focus()
+  field.select()
+}

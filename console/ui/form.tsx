@@ -1,0 +1,97 @@
+// Forms: fields with their labels, an action that runs once at a time, and a modal dialog.
+
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+
+interface FormProps {
+  class?: string
+  onSubmit(): unknown
+  children: ComponentChildren
+}
+
+/** The page itself sends: the browser would load another one. */
+export const Form = ({ class: className, onSubmit, children }: FormProps) => (
+  <form
+    class={className}
+    onSubmit={(event) => {
+      event.preventDefault()
+      onSubmit()
+    }}
+  >
+    {children}
+  </form>
+)
+
+interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+  label: string
+  hint?: string
+  onText(text: string): void
+}
+
+export function Field({ label, hint, onText, ...input }: FieldProps) {
+  const id = useId()
+  const hintId = useId()
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        aria-describedby={hint && hintId}
+        onInput={(event) => onText(event.currentTarget.value)}
+        {...input}
+      />
+      {hint && (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** `run` does nothing while the action runs: a double click is faster than the next render. */
+export function useOnce(act: () => Promise<void>): { isWorking: boolean; run(): void } {
+  const [isWorking, setWorking] = useState(false)
+  const isRunning = useRef(false)
+  const run = async () => {
+    if (isRunning.current) return
+    isRunning.current = true
+    setWorking(true)
+    await act()
+    isRunning.current = false
+    setWorking(false)
+  }
+  return { isWorking, run: () => void run() }
+}
+
+interface DialogProps {
+  title: string
+  children: ComponentChildren
+  onClose(): void
+}
+
+/** The browser keeps the focus inside, restores it, and closes on Esc. */
+export function Dialog({ title, children, onClose }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby={heading} onClose={onClose}>
+      <header>
+        <h2 id={heading}>{title}</h2>
+        <CloseButton onClose={() => dialog.current?.close()} />
+      </header>
+      {children}
+    </dialog>
+  )
+}
+
+export function CloseButton({ onClose }: { onClose(): void }) {
+  return (
+    <button type="button" class="close" aria-label="Close" onClick={onClose}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M3 3l10 10M13 3L3 13" />
+      </svg>
+    </button>
+  )
+}

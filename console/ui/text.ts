@@ -1,0 +1,46 @@
+// Numbers, lists, ages and times in the language of the page. Pure.
+
+/** As in index.html. */
+export const LANGUAGE = 'en'
+
+export const LOADING = 'Loading…'
+
+export const number = (n: number): string => n.toLocaleString(LANGUAGE)
+
+const plural = new Intl.PluralRules(LANGUAGE)
+
+/** `1 task`, `1,200 tasks`. */
+export const count = (n: number, one: string, other = `${one}s`): string =>
+  `${number(n)} ${plural.select(n) === 'one' ? one : other}`
+
+export const quote = (text: string): string => `“${text}”`
+
+const relative = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'always', style: 'short' })
+const clock = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: 'medium' })
+const minute = new Intl.DateTimeFormat(LANGUAGE, { hour: 'numeric', minute: '2-digit' })
+const date = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeStyle: 'short' })
+
+const STEPS = [
+  { unit: 'day', ms: 86_400_000 },
+  { unit: 'hour', ms: 3_600_000 },
+  { unit: 'minute', ms: 60_000 },
+] as const
+
+/** `5 min. ago`. Both in ms. `just now` below a minute, and for the future (clocks differ). */
+export function ago(at: number, now: number): string {
+  const age = now - at
+  const step = STEPS.find(({ ms }) => age >= ms)
+  return step ? relative.format(-Math.floor(age / step.ms), step.unit) : 'just now'
+}
+
+/** `14:03:07` today, else with the date. */
+export function timeOf(at: number, now: number): string {
+  const isToday = new Date(at).toDateString() === new Date(now).toDateString()
+  return isToday ? clock.format(at) : date.format(at)
+}
+
+/** `14:03`. */
+export const minuteOf = (at: number): string => minute.format(at)
+
+/** Date and time, for a tooltip or a timeline. */
+export const dateOf = (at: number): string => date.format(at)

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { AlertDetail, AlertKind, WebhookEvent } from '../../../api/types.ts'
+import { ALERTS, alertText, parkedLong } from '../../../console/payments/attention.ts'
+
+const NOW = Date.parse('2026-03-02T10:00:00Z')
+const KINDS = Object.keys(ALERTS) as AlertKind[]
+
+const textOf = (kind: AlertKind, detail: AlertDetail) => {
+  const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
+  const text = alertText(alert, NOW)
+  return { ...text, sentence: text.sentence.replaceAll('\u00a0', ' ') }
+}
+
+describe('an alert', () => {
+  it('has a sentence with what happened and the amount', () => {
+    const paid = { amount: 20_000, currency: 'IQD' }
+    const asked = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
+    expect(textOf('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
+      'IQD 20,000 was paid instead of IQD 25,000.',
+    )
+    const back = {
+      ...paid,
+      expectedAmount: 25_000,
+      expectedCurrency: 'IQD',
+      gatewayStatus: 'Refunded',
+    } as const
+    expect(textOf('amount_mismatch', back)).toMatchObject({
+      title: 'A different amount was refunded',
+      sentence: 'The gateway reports a refund of IQD 20,000 instead of IQD 25,000.',
+    })
+    expect(
+      textOf('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } }),
+    ).toMatchObject({
+      sentence: 'The gateway could not refund IQD 20,000.',
+      error: 'No.',
+    })
+    const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
+    const sentence = 'https://shop has not accepted PaymentSucceeded for a day.'
+    expect(textOf('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)
+    const error = 'The endpoint answered 500.'
+    expect(textOf('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
+    expect(
+      textOf('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', gatewayStatus: 'Pending' })
+        .sentence,
+    ).toMatch(/^IQD 20,000 has been open since Feb 27, 2026.*last reported Pending\.$/)
+  })
+
+  it('has complete texts even without details', () => {
+    for (const kind of KINDS) {
+      const { title, sentence, todo } = textOf(kind, {})
+      expect(`${title} ${sentence} ${todo}`).not.toMatch(/undefined|null|NaN/)
+    }
+  })
+})
+
+describe('events that wait for their payment', () => {
+  const event = (id: string, gateway: string, minutes: number) =>
+    ({
+      id,
+      gateway,
+      receivedAt: new Date(NOW - minutes * 60_000).toISOString(),
+    }) as WebhookEvent
+
+  it('are listed after five minutes, by gateway', () => {
+    const events = [
+      event('3', 'fib', 4),
+      event('2', 'redirect', 6),
+      event('1', 'redirect', 60),
+      event('0', 'fib', 5),
+    ]
+    const unreadable = { id: '9', code: 'unreadable', invalid: 'No time.' } as const
+    expect(parkedLong([unreadable, ...events], NOW)).toEqual([
+      { gateway: 'redirect', events: [events[1], events[2]], since: events[2]?.receivedAt },
+      { gateway: 'fib', events: [events[3]], since: events[3]?.receivedAt },
+    ])
+  })
+})

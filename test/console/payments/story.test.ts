@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import type { Transaction, TransactionStory } from '../../../api/types.ts'
+import { refundable, storyOf, timeline } from '../../../console/payments/story.ts'
+
+type Answer = Transaction & TransactionStory
+
+const at = (seconds: number) => new Date(1_772_445_600_000 + seconds * 1_000).toISOString()
+
+function answer(more: Partial<Answer> = {}): Answer {
+  return {
+    id: '01',
+    gateway: 'redirect',
+    reference: 'order-1',
+    attempt: 1,
+    externalReferenceId: 'ours',
+    status: 'Paid',
+    amount: 25_000,
+    currency: 'IQD',
+    refundedAmount: 0,
+    createdAt: at(0),
+    updatedAt: at(9),
+    isStranded: false,
+    webhookEvents: [],
+    refunds: [],
+    events: [],
+    alerts: [],
+    ...more,
+  }
+}
+
+const story = (more: Partial<Answer> = {}) => storyOf(answer(more))
+
+const lifecycle = (
+  type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed' | 'AlertRaised',
+  when: string,
+) => ({
+  id: type,
+  type,
+  payload: { transaction: answer() },
+  createdAt: when,
+  deliveries: [],
+})
+const webhook = (id: string, when: string): Answer['webhookEvents'][number] => ({
+  ...{ id, gateway: 'redirect', eventId: `event-${id}`, toStatus: 'Paid', outcome: 'applied' },
+  ...{ amount: 25_000, currency: 'IQD', isMismatch: false },
+  ...{ occurredAt: when, receivedAt: when },
+})
+const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
+  ...{ id: `refund-${status}`, amount: 5_000, reason: 'Broken', status },
+  ...{ createdAt: at(20), updatedAt: at(21) },
+})
+
+describe('the story of a payment', () => {
+  it('shows readable rows in order, and unreadable rows apart', () => {
+    const row = (id: string) => ({ id, code: 'unreadable', invalid: 'It is no time.' }) as const
+    const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')] }
+    const webhookEvents = [row('w0'), webhook('w1', at(5))]
+    const whole = story({ ...parts, webhookEvents })
+    expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
+    expect(whole.unreadable.map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
+    // The unreadable refund may be in progress.
+    expect(refundable(whole)).toBe(0)
+    const own = storyOf({ ...row('01'), isStranded: false, ...parts, webhookEvents })
+    expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
+    expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
+  })
+
+  it('is in order of time, and at the same time causes come first', () => {
+    const whole = story({
+      events: [
+        lifecycle('PaymentInitiated', at(0)),
+        lifecycle('PaymentSucceeded', at(5)),
+        lifecycle('AlertRaised', at(5)),
+      ] as never,
+      webhookEvents: [webhook('w1', at(5))],
+      refunds: [refund('succeeded')],
+      alerts: [
+        { id: 'a1', kind: 'amount_mismatch', gateway: 'redirect', detail: {}, createdAt: at(5) },
+      ],
+    })
+    expect(timeline(whole).map(({ key }) => key)).toEqual([
+      'initiated',
+      'PaymentInitiated',
+      'w1',
+      'PaymentSucceeded',
+      'a1',
+      'AlertRaised',
+      'refund-succeeded',
+    ])
+  })
+
+  it('shows a refusal without a webhook, and shows no refusal twice', () => {
+    const error = { code: 'declined', message: 'Not today.' }
+    const events = [lifecycle('PaymentFailed', at(2))] as never
+    const refused = timeline(story({ status: 'Failed', error, events }))
+    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused', 'event'])
+    const webhookEvents = [{ ...webhook('w1', at(2)), error }]
+    const reported = timeline(story({ status: 'Failed', error, events, webhookEvents }))
+    expect(reported.map(({ kind }) => kind)).toEqual(['initiated', 'webhook', 'event'])
+  })
+
+  it('knows the refundable amount, which is 0 while a refund is in progress', () => {
+    const paid = { amount: 25_000, currency: 'IQD' }
+    const left = (more: Partial<Answer>) => refundable(story({ paid, ...more }))
+    expect(left({})).toBe(25_000)
+    expect(left({ status: 'PartiallyRefunded', refundedAmount: 5_000 })).toBe(20_000)
+    expect(left({ refunds: [refund('failed')] })).toBe(25_000)
+    expect(left({ refunds: [refund('claimed')] })).toBe(0)
+    expect(refundable(story({ status: 'Pending' }))).toBe(0)
+    expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
+  })
+
+  it('can refund late money, of which only the alert knows the amount', () => {
+    const detail = { amount: 20_000, currency: 'IQD' }
+    const late = { id: 'a1', kind: 'late_payment', gateway: 'redirect', createdAt: at(5) } as const
+    const alerts = [{ ...late, detail }]
+    const expired = { status: 'Expired', alerts } as const
+    expect(refundable(story({ ...expired, alert: { id: 'a1', kind: 'late_payment' } }))).toBe(
+      20_000,
+    )
+    expect(refundable(story(expired))).toBe(0)
+  })
+
+  it('refunds the paid amount, not the requested one, in its currency', () => {
+    const other = story({
+      ...{ status: 'PartiallyRefunded', refundedAmount: 5_000, refunds: [refund('succeeded')] },
+      paid: { amount: 20_000, currency: 'USD' },
+    })
+    expect(refundable(other)).toBe(15_000)
+    expect(timeline(other).at(-1)).toMatchObject({ kind: 'refund', currency: 'USD' })
+  })
+})
