@@ -53,13 +53,13 @@ export class Card extends Component<CardProps> {
           </span>
         </a>
         {card.progress !== undefined && (
-          <p class="progress" dir="auto">
+          <p class="progress hint" dir="auto">
             {card.progress}
           </p>
         )}
         <Chips card={card} />
         {invalid !== undefined && (
-          <p class="invalid-line" aria-hidden="true">
+          <p class="problem-line" aria-hidden="true">
             {unreadable(invalid)}
           </p>
         )}

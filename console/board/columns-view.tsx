@@ -98,7 +98,7 @@ function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: Co
         </span>
       </header>
       <div class="scroller">
-        {cards.length === 0 && <p class="nothing">{total === 0 ? 'No tasks.' : 'No matches.'}</p>}
+        {cards.length === 0 && <p class="hint">{total === 0 ? 'No tasks.' : 'No matches.'}</p>}
         <ul>
           {cards.slice(0, limit).map((card) => (
             <Card
@@ -112,7 +112,7 @@ function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: Co
         {left > 0 && (
           <button type="button" class="quiet more" onClick={() => onMore(column)}>
             Show {number(Math.min(left, limit))} more{' '}
-            <span class="left">{number(left)} not shown</span>
+            <span class="hint">{number(left)} not shown</span>
           </button>
         )}
       </div>

@@ -30,7 +30,6 @@ export function BoardFilters(props: BoardFiltersProps) {
   )
   return (
     <FilterBar
-      class="board-filters"
       label="Search and filters"
       hint="Search id, title, label, person"
       isFiltering={isFiltered}

@@ -82,7 +82,7 @@ export const NoMatch = () => (
 export function Skeleton() {
   return (
     <>
-      <div class="board-filters skeleton" aria-hidden="true">
+      <div class="filters skeleton" aria-hidden="true">
         <span class="bone search" />
       </div>
       <div class="columns skeleton" role="status" aria-label="Loading the board…">

@@ -15,13 +15,13 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
-      <header class="bar">
+      <header class="bar row">
         <span class="name">Signalbox</span>
         <nav aria-label="Views">
           <ViewLink view="board">Board</ViewLink>
           {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
         </nav>
-        <div class="bar-end">
+        <div class="bar-end row">
           {live.value && <Connection live={live.value} />}
           <SignOut />
         </div>

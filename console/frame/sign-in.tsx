@@ -23,7 +23,13 @@ export function SignIn() {
   return (
     <main class="whole-page sign-in">
       <h1>Signalbox</h1>
-      {isWorking ? <p role="status">{WORKING}</p> : <TokenForm />}
+      {isWorking ? (
+        <p role="status" class="hint">
+          {WORKING}
+        </p>
+      ) : (
+        <TokenForm />
+      )}
     </main>
   )
 }
@@ -50,7 +56,9 @@ function TokenForm() {
   })
   return (
     <Form onSubmit={run}>
-      <p>Sign in with an access token. It is kept in a cookie that no script can read.</p>
+      <p class="hint">
+        Sign in with an access token. It is kept in a cookie that no script can read.
+      </p>
       <Field
         label="Access token"
         hint={HINT}

@@ -27,17 +27,17 @@ export function AttentionList({ feed }: { feed: Feed }) {
   const list = useRef<HTMLElement>(null)
   // An alert disappears when this or another user acknowledges it.
   useFocusFallback(list)
-  if (!alerts || !parked) return <p class="quiet-line">{LOADING}</p>
+  if (!alerts || !parked) return <p class="hint">{LOADING}</p>
   const broken = [...parked.values()].filter(isUnreadable)
   const total = alerts.size + broken.length + groups.length
   return (
-    <section ref={list} class="attention" aria-labelledby="attention">
+    <section ref={list} class="attention stack" aria-labelledby="attention">
       <h2 id="attention" tabIndex={-1} class={total === 0 ? 'visually-hidden' : undefined}>
         Open issues
         {total > 0 && <span class="count"> {total}</span>}
       </h2>
-      {total === 0 && <p class="quiet-line lamp go">No open issues.</p>}
-      <ul>
+      {total === 0 && <p class="hint lamp go">No open issues.</p>}
+      <ul class="stack">
         {[...alerts.values()].map((alert) =>
           isUnreadable(alert) ? (
             <UnreadableItem key={alert.id} row={alert} title={UNREADABLE_ALERT}>
@@ -68,13 +68,13 @@ interface UnreadableItemProps {
 
 function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableItemProps) {
   return (
-    <li class="alert" data-item tabIndex={-1}>
+    <li class="alert panel stop" data-item tabIndex={-1}>
       <h3>{title}</h3>
       <p>
         <Copyable text={id} what="Our id" /> {invalid}
       </p>
-      <p class="todo">Repair its database row.</p>
-      <div class="actions">{children}</div>
+      <p class="hint">Repair its database row.</p>
+      <div class="row actions">{children}</div>
     </li>
   )
 }
@@ -84,7 +84,7 @@ function AlertItem({ alert, onDone }: { alert: Alert; onDone(): void }) {
   const { transactionId, createdAt, detail } = alert
   const { amount, currency, reference, deliveryId, type, endpoint } = detail
   return (
-    <li class="alert" data-item tabIndex={-1}>
+    <li class="alert panel stop" data-item tabIndex={-1}>
       <h3>
         {title}{' '}
         {transactionId !== undefined && (
@@ -104,8 +104,8 @@ function AlertItem({ alert, onDone }: { alert: Alert; onDone(): void }) {
         <Age at={createdAt} />
       </div>
       <AlertSentence alert={alert} />
-      <p class="todo">{todo}</p>
-      <div class="actions">
+      <p class="hint">{todo}</p>
+      <div class="row actions">
         {deliveryId !== undefined && (
           <Redeliver
             id={deliveryId}
@@ -135,7 +135,7 @@ export function AlertSentence({ alert }: { alert: Alert }) {
 function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
   const { gateway, events, since } = group
   return (
-    <li class="alert parked" data-item tabIndex={-1}>
+    <li class="alert panel parked" data-item tabIndex={-1}>
       <h3>
         {count(events.length, 'webhook')}
         {isMore && ' or more'} without a payment
@@ -147,15 +147,15 @@ function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
         Verified events of {gateway} are parked, the oldest since {timeAt(since)}: no payment here
         matches them.
       </p>
-      <p class="todo">
+      <p class="hint">
         They are applied as soon as their payment appears. If another system uses the same account
         of the gateway, they may belong to it.
       </p>
       <details>
         <summary>Show events</summary>
-        <ul class="parked-events">
+        <ul class="parked-events stack">
           {events.map((event) => (
-            <li key={event.id}>
+            <li class="row" key={event.id}>
               <Copyable text={event.eventId} what="Event" />
               {event.reference !== undefined && <span>{event.reference}</span>}
               <span>{STATUSES[event.toStatus]}</span>

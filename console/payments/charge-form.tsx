@@ -198,7 +198,7 @@ function Charged({ response }: { response: PaymentResponse }) {
         </p>
       )}
       {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
-      <p class="actions">
+      <p class="row actions">
         {isWeb(link) && (
           <a href={link} target="_blank" rel="noopener noreferrer">
             {text}

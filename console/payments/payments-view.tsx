@@ -17,7 +17,7 @@ import { WebhookPlot } from './webhook-plot.tsx'
 export function PaymentsView() {
   if (may('payments:read')) return <Payments />
   return (
-    <section class="payments">
+    <section class="payments stack">
       <h1>Payments</h1>
       <p>Your token lacks the scope payments:read, which is needed to see payments.</p>
     </section>
@@ -36,7 +36,7 @@ function Payments() {
   const problem = notConfigured(feed.freshness.value)
   if (problem) return <NotConfigured problem={problem} />
   return (
-    <div class="payments">
+    <div class="payments stack">
       {shown.id === undefined ? (
         <Overview feed={feed} left={left.current} />
       ) : (
@@ -62,7 +62,7 @@ function Overview({ feed, left }: OverviewProps) {
   }, [left])
   return (
     <>
-      <header class="view-head">
+      <header class="view-head row">
         <h1 ref={heading} tabIndex={-1}>
           Payments
         </h1>
@@ -102,7 +102,7 @@ function notConfigured(freshness: Freshness): ApiProblem | undefined {
 }
 
 const NotConfigured = ({ problem }: { problem: ApiProblem }) => (
-  <section class="payments" role="status">
+  <section class="payments stack" role="status">
     <h1>Payments are not configured</h1>
     <p>{problem.message}</p>
     <p class="hint">

@@ -119,7 +119,7 @@ function Confirm({ amount, gateway, problem, onBack, submit }: ConfirmProps) {
       <p role="alert" class="problem-line">
         {problem}
       </p>
-      <div class="actions">
+      <div class="row actions">
         <button type="button" class="quiet" onClick={onBack} aria-disabled={isWorking}>
           Back
         </button>

@@ -39,15 +39,15 @@ export function StoryView({ feed }: { feed: Feed }) {
   const transaction = story?.transaction
   const isUnknown = shown?.name === 'unknown'
   return (
-    <article ref={article} class="story">
-      <header class="view-head">
+    <article ref={article} class="story stack">
+      <header class="view-head row">
         <a class="back" href={formatRoute({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />
           All payments
         </a>
         <FreshnessLamp freshness={feed.freshness.value} />
       </header>
-      <div class="story-head">
+      <div class="story-head row">
         <h1 ref={heading} tabIndex={-1}>
           {transaction?.reference ??
             (story && shown?.id) ??
@@ -63,7 +63,7 @@ export function StoryView({ feed }: { feed: Feed }) {
         )}
       </div>
       {isUnknown && <p>It may be in another database, or the link is incomplete.</p>}
-      {story?.invalid !== undefined && <p class="invalid-line">{story.invalid}</p>}
+      {story?.invalid !== undefined && <p class="problem-line">{story.invalid}</p>}
       {story?.isStranded && transaction && (
         <Stranded key={transaction.id} story={story} transaction={transaction} feed={feed} />
       )}
@@ -90,7 +90,7 @@ function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
   const gateways = feed.gateways.value?.gateways
   const refunds = gateways?.find(({ key }) => key === transaction.gateway)?.refunds
   return (
-    <div class="standing">
+    <div class="standing row">
       <span class="sum">
         <Money amount={amount} currency={currency} />
       </span>
@@ -141,7 +141,7 @@ function Stranded({ story, transaction, feed }: StrandedProps) {
     if (transactionId !== transaction.id) go({ view: 'payments', id: transactionId, query })
   }
   return (
-    <section class="stranded panel" aria-labelledby="stranded">
+    <section class="stranded panel stack" aria-labelledby="stranded">
       <h2 id="stranded">This payment has no payment link</h2>
       <p>The payment page or code of this charge never came back, or it has expired.</p>
       {request && may('payments:write') && (
@@ -184,7 +184,7 @@ function StoryBody({ story, feed }: StoryProps) {
             <li key={id} class="entry">
               <div class="entry-body">
                 <h3>This entry cannot be read</h3>
-                <p class="invalid-line">{invalid}</p>
+                <p class="problem-line">{invalid}</p>
                 <Ids of={[['Our id', id]]} />
               </div>
             </li>

@@ -36,7 +36,7 @@ export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
       entry.kind === 'webhook' ? `by-webhook ${entry.event.outcome}` : `by-${entry.kind}`
     return (
       <li class={`entry ${cause} ${flashOf(changes)}`}>
-        <div class="entry-at">
+        <div class="entry-at hint">
           <Time at={entry.at} />
         </div>
         <div class="entry-body">{bodyOf(entry, onDone)}</div>
@@ -206,7 +206,7 @@ function EventEntry({ event, onDone }: { event: StoredEvent; onDone(): void }) {
           : 'Not delivered to listeners yet'}
       </p>
       {deliveries.length > 0 && (
-        <ul class="deliveries">
+        <ul class="deliveries stack">
           {deliveries.map((delivery) => (
             <DeliveryItem key={delivery.id} delivery={delivery} type={type} onDone={onDone} />
           ))}
@@ -239,7 +239,7 @@ function DeliveryItem({ delivery, type, onDone }: DeliveryProps) {
     status !== 'delivered' && lastError && quote(lastError),
   ]
   return (
-    <li>
+    <li class="panel row">
       <div>
         <span class={`state ${status}`}>{DELIVERIES[status]}</span> <code>{endpoint}</code>
         <p class="hint">{parts.filter(Boolean).join(' · ')}</p>

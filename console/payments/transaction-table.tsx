@@ -20,15 +20,15 @@ export function TransactionTable({ feed }: { feed: Feed }) {
   // A row disappears when newer payments or a filter remove it, and so does the button for more.
   useFocusFallback(list)
   return (
-    <section ref={list} class="transactions" aria-labelledby="transactions">
-      <div class="section-head">
+    <section ref={list} class="transactions stack" aria-labelledby="transactions">
+      <div class="section-head row">
         <h2 id="transactions" tabIndex={-1}>
           Transactions
         </h2>
         <Filters feed={feed} />
       </div>
       {shown && shown.rows.size > 0 && <Rows shown={shown} />}
-      <p class="quiet-line" role="status">
+      <p class="hint" role="status">
         {textOf(shown)}
       </p>
       {shown?.hasMore && <LoadMore feed={feed} />}
@@ -48,7 +48,6 @@ function Filters({ feed }: { feed: Feed }) {
   const filters = filtersOf(route.value.query)
   return (
     <FilterBar
-      class="transaction-filters"
       label="Filters"
       hint="Search by reference or id"
       isFiltering={isFiltering(filters)}
@@ -77,7 +76,7 @@ function Filters({ feed }: { feed: Feed }) {
 }
 
 const Rows = ({ shown }: { shown: TransactionsShown }) => (
-  <table>
+  <table class="panel">
     <thead>
       <tr>
         <th scope="col" class="head-status">
@@ -134,7 +133,7 @@ function Row({ row, changes }: RowProps) {
           <Money amount={amount} currency={currency} />
           {paid && isOtherAmount(row) && <PaidOther paid={paid} />}
           {paid && refundedAmount > 0 && (
-            <span class="refunded">
+            <span class="hint">
               −<Money amount={refundedAmount} currency={paid.currency} />
             </span>
           )}
@@ -170,7 +169,7 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
 
 /** The paid amount, if it differs from the requested one. */
 const PaidOther = ({ paid }: { paid: Paid }) => (
-  <span class="paid-other">
+  <span class="hint">
     paid <Money {...paid} />
   </span>
 )

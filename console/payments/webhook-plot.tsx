@@ -9,7 +9,7 @@ export function WebhookPlot({ feed }: { feed: Feed }) {
   const rates = feed.rates.value
   const series = useMemo(() => rates && seriesOf(rates), [rates])
   return (
-    <section class="rates panel" aria-labelledby="rates">
+    <section class="rates panel stack" aria-labelledby="rates">
       <h2 id="rates">Webhooks per minute</h2>
       {series?.total === 0 && <p class="hint">No webhooks in the last hour.</p>}
       {series && series.total > 0 && (
@@ -25,7 +25,7 @@ export function WebhookPlot({ feed }: { feed: Feed }) {
 
 function Legend({ series }: { series: Series }) {
   return (
-    <p class="legend">
+    <p class="legend row hint">
       <span class="visually-hidden">{count(series.total, 'webhook')} in the last hour: </span>
       {series.outcomes.map(({ outcome, total }) => (
         <span key={outcome} class={`outcome ${outcome}`}>
@@ -95,7 +95,7 @@ function RatesTable({ series }: { series: Series }) {
   return (
     <details>
       <summary>As a table</summary>
-      <table class="rates-table">
+      <table>
         <thead>
           <tr>
             <th scope="col">Minute</th>

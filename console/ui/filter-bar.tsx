@@ -6,7 +6,6 @@ import { replace, route } from '../router.ts'
 import { useKey } from './keyboard.ts'
 
 interface FilterBarProps {
-  class: string
   label: string
   /** What can be searched for. */
   hint: string
@@ -19,10 +18,10 @@ interface FilterBarProps {
 }
 
 export function FilterBar(props: FilterBarProps) {
-  const { class: className, label, hint, isFiltering, clear, onKeyDown, children } = props
+  const { label, hint, isFiltering, clear, onKeyDown, children } = props
   useKey('/', focusSearch)
   return (
-    <search class={className} aria-label={label}>
+    <search class="filters" aria-label={label}>
       <span class="search">
         <label class="visually-hidden" for={SEARCH_ID}>
           {hint}
@@ -46,7 +45,7 @@ export function FilterBar(props: FilterBarProps) {
       <div class="selects">
         {children}
         {isFiltering && (
-          <button type="button" class="quiet clear" onClick={clearFilters}>
+          <button type="button" class="quiet small" onClick={clearFilters}>
             {clear}
           </button>
         )}

@@ -25,7 +25,7 @@ export function Markdown({ text }: { text: string }) {
   return (
     <div class="markdown" dir="auto">
       {shown === 'plain' && (
-        <p class="soft">Shown as plain text, because it could not be formatted.</p>
+        <p class="hint">Shown as plain text, because it could not be formatted.</p>
       )}
       {shown !== 'formatted' && <p class="raw">{text}</p>}
       <div ref={container} />

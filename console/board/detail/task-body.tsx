@@ -21,7 +21,7 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
       {task.invalid !== undefined && <p class="notice stop">{unreadable(task.invalid)}</p>}
       <TaskFacts task={task} tasks={live.tasks.value ?? new Map()} />
       <Part title="Description" isUntitled={STARTS_WITH_HEADING.test(body)}>
-        {body.trim() === '' ? <p class="soft">No description.</p> : <Markdown text={body} />}
+        {body.trim() === '' ? <p class="hint">No description.</p> : <Markdown text={body} />}
       </Part>
       <Parts title="Checks" of={checks}>
         <ul class="checks">
@@ -140,7 +140,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         if (!task) {
           return (
             <li key={id}>
-              <span class="id">{id}</span> <span class="soft">does not exist</span>
+              <span class="id">{id}</span> <span class="hint">does not exist</span>
             </li>
           )
         }
@@ -149,7 +149,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
             <a href={formatRoute({ view: 'board', id })} data-open={id}>
               <span class="id">{id}</span> <span dir="auto">{task.title}</span>
             </a>{' '}
-            <span class="soft">{statusName(task.status)}</span>
+            <span class="hint">{statusName(task.status)}</span>
           </li>
         )
       })}
@@ -169,7 +169,7 @@ function CheckItem({ check: { desc, cmd, type, result, cwd, timeout } }: { check
       <span class="check">
         <span dir="auto">{desc}</span>
         {cmd !== undefined && <code>{cmd}</code>}
-        <span class="soft">{more.filter(Boolean).join(' · ')}</span>
+        <span class="hint">{more.filter(Boolean).join(' · ')}</span>
       </span>
     </li>
   )
@@ -184,18 +184,18 @@ function RunItem({ run }: { run: Run }) {
         <summary>
           <Outcome run={run} />
           <code>{cmd ?? file}</code>
-          <span class="soft">
+          <span class="hint">
             {duration}
             {duration !== undefined && at !== undefined && ' · '}
             {at !== undefined && <Age at={at} />}
           </span>
         </summary>
-        {invalid !== undefined && <p class="invalid-line">{unreadable(invalid)}</p>}
+        {invalid !== undefined && <p class="problem-line">{unreadable(invalid)}</p>}
         {(cwd !== undefined || head !== undefined) && (
-          <p class="soft mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
+          <p class="hint mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
         )}
         {output.trim() === '' ? (
-          <p class="soft">No output.</p>
+          <p class="hint">No output.</p>
         ) : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
           <pre tabIndex={0}>{output}</pre>
@@ -230,17 +230,17 @@ function SessionItem({ session }: { session: Session }) {
       <p class="who">
         <span class={`chip work ${health}`}>{HEALTH[health]}</span>
         <strong>{actor}</strong>
-        <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
+        <span class="hint">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
       </p>
       {live && (
         <p class="live-line">
           {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
-          <span class="soft">heartbeat {ago(Date.parse(live.heartbeatAt), now.value)}</span>
+          <span class="hint">heartbeat {ago(Date.parse(live.heartbeatAt), now.value)}</span>
         </p>
       )}
       {summary !== undefined && <Markdown text={summary} />}
       {cancelReason !== undefined && <p dir="auto">Canceled: {cancelReason}</p>}
-      {invalid !== undefined && <p class="invalid-line">{unreadable(invalid)}</p>}
+      {invalid !== undefined && <p class="problem-line">{unreadable(invalid)}</p>}
       <Facts
         class="small-facts"
         of={[
@@ -267,7 +267,7 @@ function History({ entries }: { entries: readonly Provenance[] }) {
         <li key={entries.length - index}>
           <p>
             <strong>{who}</strong> {did}{' '}
-            <span class="soft">
+            <span class="hint">
               <Age at={at} />
             </span>
           </p>
