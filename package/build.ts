@@ -3,12 +3,12 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Metafile } from 'esbuild'
 import { buildConsole } from '../console/build.ts'
 import { bundleForAnyHost, bundleForNode, bundleForWorkerd } from './bundle.ts'
-import { licensesOf } from './licenses.ts'
 import { packageManifest, TYPED } from './manifest.ts'
 import { writeTypes } from './types.ts'
 
@@ -62,6 +62,35 @@ async function withoutDeadLinks(outDir: string, page: string): Promise<void> {
     .replaceAll(/^!\[[^\]]*\]\(([^)]*)\)\n+/gm, (all, target) => (isDead(target) ? '' : all))
     .replaceAll(/\[([^\]]+)\]\(([^)]*)\)/g, (all, text, target) => (isDead(target) ? text : all))
   await writeFile(file, text)
+}
+
+const LIBRARY = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//
+
+/**
+ * The licenses of the libraries inside the bundles, as one text: each asks to come along with its
+ * code. Throws for a library that names none.
+ */
+async function licensesOf(bundles: readonly Metafile[]): Promise<string> {
+  const inputs = bundles.flatMap(({ inputs }) => Object.keys(inputs))
+  const folders = new Set(inputs.flatMap((input) => LIBRARY.exec(input)?.[1] ?? []))
+  const texts = await Promise.all([...folders].toSorted().map(licenseOf))
+  return texts.join(`\n\n${'-'.repeat(80)}\n\n`)
+}
+
+async function licenseOf(folder: string): Promise<string> {
+  const dir = join(ROOT, folder)
+  const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+    license?: string
+  }
+  const { name, version, license } = manifest
+  if (license === undefined) throw new Error(`${folder} names no license.`)
+  const title = `${name} ${version} (${license})`
+  const file = (await readdir(dir)).find((entry) => /^licen[cs]e/i.test(entry))
+  // Some packages name a license and leave its text out.
+  if (file === undefined) return title
+  return `${title}\n\n${(await readFile(join(dir, file), 'utf8')).trim()}`
 }
 
 /** As npm packs it: `3.1 MB unpacked, 0.8 MB packed, 96 files`. */

@@ -39,7 +39,7 @@ export async function writeTypes(entries: readonly string[], outDir: string): Pr
 
 /** Adds a declaration and everything that it imports: name → text. */
 async function withImports(dir: string, name: string, known: Map<string, string>): Promise<void> {
-  const text = withoutZod(name, await readFile(join(dir, `${name}.d.ts`), 'utf8'))
+  const text = withoutSchemas(name, await readFile(join(dir, `${name}.d.ts`), 'utf8'))
   known.set(name, text)
   for (const [, imported = ''] of text.matchAll(/from '(\..*)\.ts'/g)) {
     const next = join(dirname(name), imported)
@@ -47,28 +47,20 @@ async function withImports(dir: string, name: string, known: Map<string, string>
   }
 }
 
-/** The types of api/types.ts, where the sources name them otherwise. */
-const NAMED_OTHERWISE: Readonly<Record<string, string>> = { AskedCharge: 'ChargeRequest' }
+/** Where a statement begins, with its comment. */
+const STATEMENT = /^(?=\/\*\*|(?<!\*\/\n)(?:import|export|interface|declare) )/m
 
 /**
- * Types that are derived from a schema are taken from api/types.ts, where they are written out:
- * zod's own would make everybody install zod. Throws where that is not enough.
+ * Without schemas, which are not public: with zod's types everybody would have to install zod.
+ * Public types that have a schema come from api/types.ts. Throws where one does not.
  */
-function withoutZod(name: string, text: string): string {
+function withoutSchemas(name: string, text: string): string {
   if (!/from 'zod'/.test(text)) return text
-  const statements = text.split(/^(?=import |export |interface |declare |\/\*\*)/m)
-  const kept = statements.filter(
-    (it) => !/^(export declare const|import .*(Schema|'zod'))/.test(it),
-  )
-  const plain = kept.map((statement) => {
-    const [, type = ''] = /^export type (\w+) =/.exec(statement) ?? []
-    return statement
-      .replaceAll(/z\.infer<typeof \w+>/g, `api.${NAMED_OTHERWISE[type] ?? type}`)
-      .replace('z.infer<(typeof EVENT_PAYLOADS)[Name]>', 'api.PaymentEvents[Name]')
-      .replace(/^import type \{ EVENT_PAYLOADS \} .*\n/, '')
-  })
-  const types = `${'../'.repeat(name.split('/').length - 1)}api/types.ts`
-  const found = `import type * as api from '${types}';\n${plain.join('')}`
-  if (/\bz\.|\w+Schema\b|EVENT_PAYLOADS/.test(found)) throw new Error(`${name} needs zod's types.`)
-  return found
+  const isSchema = /^export declare const |^import .*('zod'|Schema\b)/m
+  const plain = text
+    .split(STATEMENT)
+    .filter((statement) => !isSchema.test(statement))
+    .join('')
+  if (/\bz\.|Schema\b/.test(plain)) throw new Error(`${name} needs zod's types.`)
+  return plain
 }

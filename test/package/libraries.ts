@@ -84,7 +84,9 @@ const acme = {
 const edge: WorkerParts = signalbox(defineConfig({
   fetch: async (request, { payments }) => {
     const { redirectUrl } = (await payments?.for('order').driver('acme').amount(1, 'USD').charge()) ?? {}
-    return Response.json({ redirectUrl, url: request.url })
+    const given = { transactionId: 't', amount: 1, reason: 'Paid twice' }
+    const refund = await payments?.driver('acme').refund?.(given)
+    return Response.json({ redirectUrl, url: request.url, refundId: refund?.refundId })
   },
   payments: {
     drivers: { acme },

@@ -1,6 +1,7 @@
 // Alerts: what only a person can settle. Pure.
 
 import * as z from 'zod'
+import type * as api from '../../../api/types.ts'
 import type { AlertRow, TransactionRow } from './rows.ts'
 import { alertKindSchema, paymentErrorSchema, statusSchema, timeSchema } from './schemas.ts'
 import { type AlertKind, DURABLE_EVENTS } from './status.ts'
@@ -77,8 +78,8 @@ export const acknowledgeAlert = (
     ? { ...row, acknowledged_at: now, acknowledged_by: by, gateway_reference: gatewayReference }
     : row
 
-// An alert as the API, the events and the host application see it. The types are derived from
-// the schemas, which describe the answers in the OpenAPI document.
+// An alert as the API, the events and the host application see it. The schemas describe it in the
+// OpenAPI document, from which the types are generated.
 
 export const alertDetailSchema = z
   .object({
@@ -135,9 +136,9 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .exactOptional(),
 })
 
-export type AlertDetail = z.infer<typeof alertDetailSchema>
+export type AlertDetail = api.AlertDetail
 
 /** An alert as the host application gets it. */
-export type RaisedAlert = z.infer<typeof raisedAlertSchema>
+export type RaisedAlert = api.RaisedAlert
 
-export type SettledAlert = z.infer<typeof settledAlertSchema>
+export type SettledAlert = api.SettledAlert

@@ -1,11 +1,12 @@
 // How events reach a host application.
 
 import * as z from 'zod'
+import type * as api from '../../../api/types.ts'
 import { raisedAlertSchema, settledAlertSchema } from './alerts.ts'
 import { chargeSchema, transactionSchema, webhookPayloadSchema } from './schemas.ts'
 import { CALL_KINDS, type DurableEvent, type EventName } from './status.ts'
 
-export type PaymentEvents = { [Name in EventName]: z.infer<(typeof EVENT_PAYLOADS)[Name]> }
+export type PaymentEvents = api.PaymentEvents
 
 /** A listener that throws or rejects is called again later, like a delivery that failed. */
 export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
@@ -53,8 +54,8 @@ export interface Subscribers {
   endpointFor(type: DurableEvent): string | undefined
 }
 
-// The eleven events that a host application listens to, and their payloads. The types of
-// events.ts are derived from the schemas; at run time only the OpenAPI document loads them.
+// The eleven events that a host application listens to, and their payloads, for the OpenAPI
+// document: at run time nothing else loads them.
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
 

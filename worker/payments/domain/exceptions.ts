@@ -1,7 +1,6 @@
 // What the public API throws. The names are the contract's; match `code`, never the message.
 
-import type * as z from 'zod'
-import type { paymentErrorSchema } from './schemas.ts'
+import type * as api from '../../../api/types.ts'
 
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {
@@ -64,7 +63,7 @@ export class GatewayRefusedException extends GatewayUnavailableException {
 }
 
 /** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
-export type PaymentError = z.infer<typeof paymentErrorSchema>
+export type PaymentError = api.PaymentError
 
 /**
  * The same request is under way, its key or order belongs to another one, or the order is paid and

@@ -1,7 +1,8 @@
 // A payment as the API, the events and the host application see it; and what a charge and a refund
-// must be. The types are derived from the schemas, which describe both in the OpenAPI document.
+// must be. The schemas describe both in the OpenAPI document, from which the types are generated.
 
 import * as z from 'zod'
+import type * as api from '../../../api/types.ts'
 import { CURRENCY, MAX_AMOUNT } from './money.ts'
 import { ALERT_KINDS, PAYMENT_STATUSES } from './status.ts'
 
@@ -122,31 +123,32 @@ export const refundResultSchema = z.object({
   refundedAmount: z.int().describe('What this refund returns, in minor units.'),
 })
 
-export type Metadata = z.infer<typeof metadataSchema>
+export type Metadata = api.Metadata
 
 /** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
-export type Transaction = z.infer<typeof transactionSchema>
+export type Transaction = api.Transaction
 
 /** What was paid, as the gateway reported it. */
-export type Paid = z.infer<typeof paidSchema>
+export type Paid = api.Paid
 
-export type OpenAlert = z.infer<typeof openAlertSchema>
+export type OpenAlert = api.OpenAlert
 
 /** A charge as it is asked for. */
-export type AskedCharge = z.infer<typeof chargeSchema>
+export type AskedCharge = api.ChargeRequest
 
 /** What the host application asks to be paid. */
 export type ChargeRequest = Omit<AskedCharge, 'replace' | 'repeat'>
 
 /** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
-export type PaymentResponse = z.infer<typeof paymentResponseSchema>
+export type PaymentResponse = api.PaymentResponse
 
 /** What a gateway answered when it made a payment. */
 export type OpenedPayment = PaymentResponse & { gatewayTransactionId: string }
 
-export type RefundRequest = z.infer<typeof refundSchema>
+/** In process the gateway is that of the driver; over HTTP the request names it. */
+export type RefundRequest = Omit<api.RefundRequest, 'gateway'>
 
-export type RefundResult = z.infer<typeof refundResultSchema>
+export type RefundResult = api.RefundResult
 
 // A gateway's event: as its driver reads it, and as it is stored and dispatched.
 
@@ -190,7 +192,7 @@ export const webhookPayloadSchema = z.object({
     .exactOptional(),
 })
 
-export type WebhookPayload = Readonly<z.infer<typeof webhookPayloadSchema>>
+export type WebhookPayload = Readonly<api.WebhookPayload>
 
 /** As a driver makes it: nothing is masked, and its time may be any number. */
 export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
@@ -291,7 +293,7 @@ export const unreadableSchema = z
       'fails, and the list shows that it exists.',
   )
 
-export type Unreadable = z.infer<typeof unreadableSchema>
+export type Unreadable = api.Unreadable
 
 export type Listed<Item> = Item | Unreadable
 
