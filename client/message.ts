@@ -45,7 +45,7 @@ export function isNewer(id: string, position: string | undefined): boolean {
 /** Messages that the edge keeps. */
 const KEPT = 1_024
 
-/** Whether the edge can tell all that changed between the two. */
+/** Whether the edge still has every message between the two. */
 export function isNear(from: string, to: string | undefined): boolean {
   const a = splitId(from)
   const b = splitId(to ?? '')

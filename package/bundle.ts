@@ -18,7 +18,7 @@ const COMMON: BuildOptions & { metafile: true } = {
   metafile: true,
 }
 
-/** Of the repository's manifest a bundle needs the version; the rest is nobody's business. */
+/** Of the repository's manifest a bundle needs the version; the rest is not published. */
 const versionOnly: Plugin = {
   name: 'version-only',
   setup: (it) =>

@@ -194,7 +194,7 @@ export class Board implements Records {
     return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat)
   }
 
-  /** What the file of a fact file of it now; undefined: nothing any more. */
+  /** The entry of a fact, from its file as it is now; undefined if it is gone. */
   #entryOf(key: Key, fact: Fact): Entry | undefined {
     const file = this.#readNow(key, fact.path)
     if (file === undefined) return undefined

@@ -137,12 +137,12 @@ export function factOf(
       return { kind: 'setting', path, id: entry.id, hash: fileHash, sent, value: entry.value }
     case 'board': {
       const { board, staleAfterMs } = entry
-      const said = {
+      const given = {
         closed: board.closed.map(compact),
         states: board.states.map(compact),
         staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
       }
-      const rules = (board.invalid && lastRules) || said
+      const rules = (board.invalid && lastRules) || given
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.
       const hash = digest(JSON.stringify([board, rules.staleAfterMs]))
@@ -155,7 +155,7 @@ export function factOf(
 export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>
   kind === 'task' ? `task:${store.fold(id)}` : `${kind}:${id}`
 
-// What tells two states of a file apart without reading it.
+// What distinguishes two states of a file without reading it.
 
 export interface FileStat {
   size: number

@@ -23,7 +23,7 @@ export type FileState =
       unsure: boolean
     }
   | { state: 'gone' }
-  /** Nothing can be said of the file now: keep what is known, look again. */
+  /** Its state is unknown now: keep what is known, look again. */
   | {
       state: 'later'
       why: string
@@ -79,7 +79,7 @@ export function createFileReader(deps: {
 }
 
 /**
- * Why nothing can be said of a file that is not there, or is behind a link: the store vanished and
+ * Why the state of a file is unknown that is not there, or is behind a link: the store vanished and
  * took its files along, or a link has replaced a folder. When the folder is back, the file is as it
  * was, so it would not be read again.
  */

@@ -11,7 +11,7 @@ import type { FileTable } from './file-table.ts'
 const SLICE_MS = 5
 
 interface Taken {
-  /** Paths that said something new. */
+  /** Paths whose text is another one now. */
   news: string[]
   /** Something could not be read; scan again. */
   later: boolean

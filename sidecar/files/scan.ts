@@ -205,7 +205,7 @@ class Scan {
   }
 }
 
-/** A folder, `absent`, or a sentence why nothing can be said of it. */
+/** A folder, `absent`, or a sentence why its state is unknown. */
 type Looked = { directory: true } | 'absent' | (string & {})
 
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined

@@ -14,7 +14,7 @@ export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
 type SessionSource = Omit<Session, 'health' | 'live'>
 
 /**
- * What the tool makes of a task whatever its status says. `closed`: it is done. `held`: nobody is
+ * How the tool treats a task, whatever its status is. `closed`: it is done. `held`: nobody is
  * to begin it now. `outside`: it is in none of the tool's lists, so nothing that waits for it is
  * ready either.
  */

@@ -105,9 +105,9 @@ function understand<T>(
     })
   }
   const code = typeof body?.code === 'string' ? body.code : undefined
-  const said = typeof body?.error === 'string' ? body.error : `The edge answered ${status}.`
+  const message = typeof body?.error === 'string' ? body.error : `The edge answered ${status}.`
   const wait = retryAfterMs(headers['retry-after'])
-  return fail(reasonOf(status, code), said, {
+  return fail(reasonOf(status, code), message, {
     status,
     ...(code !== undefined && { code }),
     ...(wait !== undefined && { retryAfterMs: wait }),

@@ -135,7 +135,7 @@ export class Hints {
 
   #onGap(why: string): void {
     if (this.#isClosed) return
-    // The same may be said every few milliseconds: once a window is enough.
+    // The same gap may be reported every few milliseconds: one line a window is enough.
     if (this.#gap !== why) this.#deps.log('info', 'watch.gap', { why })
     this.#gap = why
     this.#open()
