@@ -56,7 +56,7 @@ export class WatchedList {
     return { isNew, ids: idsOf(given, gone) }
   }
 
-  /** `isNear`: the edge has every change in between; so most of the list changed, not a few rows. */
+  /** `isNear`: the edge has each change in between, so most of the list changed, not a few rows. */
   #replace(given: readonly Item[], isNear: boolean): Changes {
     const before = this.#items
     this.#items = new Map(given.map((item) => [item.id, item]))
