@@ -1,25 +1,43 @@
 // A process that can be killed, frozen, and started again.
 
 import { type Child, type ChildSpec, spawnChild } from '../local/child.ts'
+import { untilAnswers } from '../local/until.ts'
+
+/** On a busy machine, too. */
+const START_WAIT_MS = 60_000
 
 export class Process {
   readonly #spec: ChildSpec
-  readonly #ready: () => Promise<void>
+  readonly #url: string | undefined
   #child: Child | undefined
 
-  /** `ready` resolves when the process answers. */
-  constructor(spec: ChildSpec, ready: () => Promise<void>) {
+  /** It has started when this URL answers; without one, at once. */
+  constructor(spec: ChildSpec, url?: string) {
     this.#spec = spec
-    this.#ready = ready
+    this.#url = url
   }
 
   get logFile(): string {
     return this.#spec.logFile
   }
 
+  /** Undefined: it was never started. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Rejects, and leaves no process, if it does not answer in time. */
   async start(): Promise<void> {
     this.#child = spawnChild(this.#spec)
-    await this.#ready()
+    if (this.#url === undefined) return
+    const signal = AbortSignal.timeout(2 * START_WAIT_MS)
+    const patience = { what: this.#spec.name, waitMs: START_WAIT_MS, signal }
+    try {
+      await untilAnswers(this.#url, patience)
+    } catch (error) {
+      await this.kill()
+      throw error
+    }
   }
 
   /** SIGKILL. */
@@ -44,10 +62,9 @@ export class Process {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const pid = this.#child?.pid
-    if (pid === undefined) return
+    if (this.pid === undefined) return
     try {
-      process.kill(pid, signal)
+      process.kill(this.pid, signal)
     } catch (error) {
       // The process has ended meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error

@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { HOSTS } from '../harness/edge.ts'
 import { FAULTS, faultsOf } from './recorder/faults.ts'
-import { HOSTS } from './recorder/system.ts'
 
 export const USAGE = `usage: npm run prove -- [options]
   --fault NAME   a fault; may be given several times (default: all of them in turn; none: only load)

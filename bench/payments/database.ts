@@ -2,25 +2,21 @@
 // Node edge.
 
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { freePort } from '../../harness/free-port.ts'
-import { prepareSchema } from '../../local/migrate.ts'
-import { loopbackUrl } from '../../local/ports.ts'
-import { libsqlServer } from '../../local/processes.ts'
+import { startLibsql } from '../../harness/database.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import { untilAnswers } from '../../local/until.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
   statement,
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { type Program, startProgram } from './process.ts'
+import { stopsToo } from '../child.ts'
+import type { Program } from './process.ts'
 
+const SECRET = 'the-secret-of-the-benchmark-that-opens-its-databases'
 /** Of every database of the benchmarks. */
-export const ACCESS = await databaseAccess('the-secret-of-the-benchmark-that-opens-its-databases')
-const START_WAIT_MS = 30_000
+export const ACCESS = await databaseAccess(SECRET)
 const WRITE_WAIT_MS = 60_000
 
 export interface BenchStore {
@@ -37,20 +33,15 @@ export interface BenchDatabase extends BenchStore, Program {
 
 export async function startDatabase(dir: string): Promise<BenchDatabase> {
   mkdirSync(dir, { recursive: true })
-  const port = await freePort()
-  const url = loopbackUrl(port)
-  const signal = AbortSignal.timeout(START_WAIT_MS)
-  const { publicKey, token } = ACCESS
-  const place = { dir: join(dir, 'database'), port, publicKey }
-  const database = libsqlDatabase({ url, authToken: token }, Date.now)
-  const program = await startProgram(
-    libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }),
-    async () => {
-      await untilAnswers(`${url}/health`, { what: 'sqld', waitMs: START_WAIT_MS, signal })
-      await prepareSchema(database, { signal })
-    },
-  )
-  return { ...program, port, url, ...storeOver(database) }
+  const { process, port, url, database, close } = await startLibsql({ dir, secret: SECRET })
+  const forget = stopsToo(close)
+  const { pid } = process
+  if (pid === undefined) throw new Error('sqld has no pid.')
+  const stop = async () => {
+    await close()
+    forget()
+  }
+  return { pid, port, url, stop, ...storeOver(database) }
 }
 
 /** The file of an edge that runs: only one of them may write at a time. */

@@ -1,6 +1,7 @@
 // One run: the real processes, a load, faults in turn, rest, and the history of it all.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Host } from '../../harness/edge.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
 import { FAULTS, type Scene } from './faults.ts'
@@ -9,7 +10,7 @@ import { PaymentsLoad } from './payments-load.ts'
 import { Recorder } from './recorder.ts'
 import { boardRests, comeToRest, writeDown } from './rest.ts'
 import { Seeded } from './seeded.ts'
-import { type Host, startSystem } from './system.ts'
+import { startSystem } from './system.ts'
 
 export interface Plan {
   host: Host

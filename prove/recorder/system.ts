@@ -6,27 +6,22 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fileIn, type PaymentsDatabase, startLibsql } from '../../harness/database.ts'
+import { type Host, PREPARE } from '../../harness/edge.ts'
 import { EventReceiver } from '../../harness/event-receiver.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
 import { shopHome } from '../../harness/shop-home.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
-import { prepareDeno } from '../../local/deno.ts'
 import { edgeVariables, machineVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
-import { prepareNode } from '../../local/node.ts'
 import { loopbackUrl } from '../../local/ports.ts'
 import { sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { mintTokens } from '../../local/tokens.ts'
-import { until, untilAnswers } from '../../local/until.ts'
-import { prepareWorkerd } from '../../local/workerd.ts'
-import { fileIn, type RunDatabase, startServer } from './database.ts'
+import { until } from '../../local/until.ts'
 import { FaultyProxy } from './proxy.ts'
 import shop from './shop.config.ts'
 
-export const HOSTS = ['workerd', 'deno', 'node'] as const
-export type Host = (typeof HOSTS)[number]
-const PREPARE = { workerd: prepareWorkerd, deno: prepareDeno, node: prepareNode }
 const MOVED_CLOCK = new URL('moved-clock.mjs', import.meta.url)
 /** Deno's own option: it knows none of Node's. */
 const preloaded = ([run = 'run', ...args]: readonly string[]) => [
@@ -44,6 +39,13 @@ const SHOP = {
 }
 /** The gateways' waits before they send a webhook again; after the last they give it up. */
 const RETRIES_MS = '200 400 800 1600 3200'
+
+interface RunDatabase extends PaymentsDatabase {
+  /** Absent: it is a file. */
+  server?: { process: Process; proxy: FaultyProxy }
+  /** Of a file: another process holds its lock until the returned function is called. */
+  lock?(): Promise<() => void>
+}
 
 export interface System {
   host: Host
@@ -70,7 +72,7 @@ export interface System {
 export async function startSystem(host: Host): Promise<System> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-prove-')))
   const [edgePort, secondEdgePort] = [await freePort(), await freePort()]
-  const [databasePort, simulatorPort] = [await freePort(), await freePort()]
+  const simulatorPort = await freePort()
   const proxies = {
     gateways: await FaultyProxy.before(simulatorPort),
     webhooks: await FaultyProxy.before(edgePort),
@@ -95,13 +97,7 @@ export async function startSystem(host: Host): Promise<System> {
   await mkdir(join(store, '.cairn/sessions'))
   await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
 
-  const patience = (what: string) => {
-    return { what, waitMs: WAIT_MS, signal: AbortSignal.timeout(2 * WAIT_MS) }
-  }
-  const database =
-    host === 'node'
-      ? fileIn(dir)
-      : await startServer(dir, databasePort, secret, () => patience('the database'))
+  const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
   const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
@@ -117,7 +113,7 @@ export async function startSystem(host: Host): Promise<System> {
     const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
     const spec = await PREPARE[host](plan)
     const args = host === 'deno' ? preloaded(spec.args) : spec.args
-    return new Process({ ...spec, args }, () => untilAnswers(loopbackUrl(port), patience(name)))
+    return new Process({ ...spec, args }, loopbackUrl(port))
   }
   const simulator = loopbackUrl(simulatorPort)
   const cacheDir = join(dir, 'cache')
@@ -133,7 +129,7 @@ export async function startSystem(host: Host): Promise<System> {
         env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
         logFile: logFile('simulator'),
       }),
-      () => untilAnswers(`${simulator}/health`, patience('the simulator')),
+      `${simulator}/health`,
     ),
     edge: await edge('edge', edgePort),
     secondEdge: await edge('secondEdge', secondEdgePort),
@@ -150,12 +146,13 @@ export async function startSystem(host: Host): Promise<System> {
           isBoardThere ||= event === 'sidecar.ready'
         },
       }),
-      () => until(() => isBoardThere, patience('the board')),
     ),
   }
   await processes.simulator.start()
   await processes.edge.start()
   await processes.sidecar.start()
+  const signal = AbortSignal.timeout(2 * WAIT_MS)
+  await until(() => isBoardThere, { what: 'the board', waitMs: WAIT_MS, signal })
 
   return {
     host,
@@ -178,6 +175,20 @@ export async function startSystem(host: Host): Promise<System> {
       receiver.close()
       for (const proxy of Object.values(proxies)) await proxy.close()
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function proxiedServer(dir: string): Promise<RunDatabase> {
+  const server = await startLibsql({ dir })
+  const proxy = await FaultyProxy.before(server.port)
+  return {
+    ...server,
+    url: proxy.url,
+    server: { process: server.process, proxy },
+    async close() {
+      await server.close()
+      await proxy.close()
     },
   }
 }

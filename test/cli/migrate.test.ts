@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
+import { startLibsql } from '../../harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { startLibsql } from '../support/libsql.ts'
 import { run } from './payments/bed.ts'
 
 it('makes the tables of the database that the environment names, and is quiet the next time', async () => {
-  const libsql = await startLibsql({ older: 'CREATE TABLE orders (id TEXT)' })
+  const libsql = await startLibsql({ script: 'CREATE TABLE orders (id TEXT)' })
   const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
   try {
     const first = await run('migrate', env)
@@ -19,7 +19,7 @@ it('makes the tables of the database that the environment names, and is quiet th
     expect(newer).toMatchObject({ code: 1, out: '' })
     expect(newer.err).toContain('has schema 99')
   } finally {
-    await libsql.stop()
+    await libsql.close()
   }
 })
 

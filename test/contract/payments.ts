@@ -2,6 +2,7 @@
 // host. The rules are tested in worker/payments, and with faults by `npm run prove`.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Host } from '../../harness/edge.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import {
@@ -14,7 +15,6 @@ import {
   tokenOf,
 } from '../support/callbacks.ts'
 import { LAST } from '../support/edge.ts'
-import type { Host } from '../support/edge-process.ts'
 import { PATIENT } from '../support/patience.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { eventsContract } from './payments-events.ts'

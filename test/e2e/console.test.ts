@@ -4,11 +4,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Host } from '../../harness/edge.ts'
 import { consolePageContract, writePage } from '../contract/console-page.ts'
 import { codeFor, consoleSessionContract, signIn } from '../contract/console-session.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { freshPath } from '../support/edge.ts'
-import { type EdgeProcess, type Host, startEdge } from '../support/edge-process.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
 describe.each<Host>(['workerd', 'node'])('the console', (host) => {
   let folder: string

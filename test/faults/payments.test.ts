@@ -136,10 +136,10 @@ it('300 at once, some with clients that disconnect, are each applied once and an
 it('a long wait for the database ends with each webhook answered, applied once and delivered', async () => {
   const payments = await seed(system.database, 150)
   const callbacks = await signedAll(payments)
-  await system.database.kill()
+  await system.database.process?.kill()
   const sent = Promise.all(callbacks.map((callback) => send(system.edge, callback)))
   await sleep(4_500)
-  await system.database.restart()
+  await system.database.process?.start()
   const answers = await sent
   expect(new Set(answers.map(({ status, word }) => `${status} ${word}`))).toEqual(
     new Set(['200 ok']),

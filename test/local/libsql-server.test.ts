@@ -2,14 +2,14 @@
 // is the token alone.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../harness/database.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import { type LibsqlServer, startLibsql } from '../support/libsql.ts'
 
 let libsql: LibsqlServer
 beforeAll(async () => {
   libsql = await startLibsql()
 })
-afterAll(() => libsql.stop())
+afterAll(() => libsql.close())
 
 const QUESTION = JSON.stringify({
   requests: [{ type: 'execute', stmt: { sql: 'SELECT 1' } }, { type: 'close' }],

@@ -6,11 +6,11 @@ import { createHmac } from 'node:crypto'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startLibsql } from '../../harness/database.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import { type Edge, publishedRepo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { type InstalledPackage, MACHINE, run } from '../support/installed-package.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { startLibsql } from '../support/libsql.ts'
 import { PATIENT } from '../support/patience.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { serve, type TestServer } from '../support/serve.ts'
@@ -50,7 +50,7 @@ export function ownWorker(installed: () => InstalledPackage): void {
     it('runs in `wrangler dev`: a board with its stream, a payment, and the listener', async () => {
       const { folder } = installed()
       const database = await startLibsql()
-      onTestFinished(() => database.stop())
+      onTestFinished(() => database.close())
       const variables = {
         ...{ AUTH_SECRETS: SECRET, ...acmeVariables(acme) },
         ...{ LIBSQL_URL: database.url, LIBSQL_AUTH_TOKEN: database.token },

@@ -2,11 +2,11 @@
 // they are accepted.
 
 import { ulid } from 'ulid'
+import type { PaymentsDatabase } from '../../harness/database.ts'
 import { webhookOf } from '../../local/simulator/one-webhook.ts'
 import type { Action } from '../../local/simulator/payments.ts'
 import type { EncodedWebhook } from '../../local/simulator/webhooks.ts'
 import { type Edge, LAST } from './edge.ts'
-import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
 
 /** A payment in the database: a charge that the redirect gateway has answered. */
@@ -19,7 +19,7 @@ export interface Seeded {
 const AMOUNT = 25_000
 
 /** Inserts pending payments, without the calls for their charges. */
-export async function seed(database: LibsqlServer, count: number): Promise<Seeded[]> {
+export async function seed(database: PaymentsDatabase, count: number): Promise<Seeded[]> {
   const seeded = Array.from({ length: count }, () => {
     const id = ulid()
     return { id, reference: `order-${id}`, gatewayTransactionId: `gateway-${id}` }
@@ -100,7 +100,7 @@ export const answersOf = (attempts: readonly Attempt[]): string[] =>
   [...new Set(attempts.map(({ status, word }) => `${status ?? 'none'} ${word}`.trim()))].sort()
 
 /** What is stored for these payments. All fields are `once` if each was paid once. */
-export async function stored(database: LibsqlServer, payments: readonly Seeded[]) {
+export async function stored(database: PaymentsDatabase, payments: readonly Seeded[]) {
   const [row] = await database.query(
     `WITH mine AS (SELECT value AS id FROM json_each(:ids))
     SELECT
@@ -141,7 +141,7 @@ export async function sendAgain(system: PaymentSystem, edge = system.edge): Prom
 }
 
 /** Ends the leases of a killed Worker now, instead of in a minute. */
-export async function endLeases(database: LibsqlServer): Promise<void> {
+export async function endLeases(database: PaymentsDatabase): Promise<void> {
   for (const table of ['payment_outbox', 'payment_deliveries']) {
     await database.query(`UPDATE ${table} SET leased_until = 0 WHERE leased_until IS NOT NULL`)
   }

@@ -5,6 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
+import { fileIn, type PaymentsDatabase, startLibsql } from '../../harness/database.ts'
+import type { Host } from '../../harness/edge.ts'
 import { EventReceiver } from '../../harness/event-receiver.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
@@ -12,14 +14,11 @@ import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
 import { loopbackUrl } from '../../local/ports.ts'
 import { simulatorProcess } from '../../local/processes.ts'
-import { untilAnswers } from '../../local/until.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
 import { token } from './edge.ts'
-import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
-import { startFileDatabase } from './file-database.ts'
+import { type EdgeProcess, startEdge } from './edge-process.ts'
 import { jsonOf } from './json-of.ts'
-import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-home.ts'
 
@@ -31,7 +30,7 @@ export type TransactionStory = Transaction & Omit<Story, 'transaction'>
 
 export class PaymentSystem implements AsyncDisposable {
   readonly host: Host
-  readonly database: LibsqlServer
+  readonly database: PaymentsDatabase
   readonly edge: EdgeProcess
   readonly simulator: SimulatorControl
   readonly receiver: EventReceiver
@@ -63,8 +62,9 @@ export class PaymentSystem implements AsyncDisposable {
   ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
     const [simulatorPort, metricsPort] = [await freePort(), await freePort()]
+    const dir = await mkdtemp(join(tmpdir(), 'signalbox-payments-'))
     const [database] = await Promise.all([
-      file ? startFileDatabase() : startLibsql(),
+      file ? fileIn(dir) : startLibsql({ dir }),
       receiver.listen(),
     ])
     const edgeOf = (more: Record<string, string>) =>
@@ -83,9 +83,13 @@ export class PaymentSystem implements AsyncDisposable {
         { home },
       )
     const edge = await edgeOf({ METRICS_PORT: String(metricsPort) })
-    const stop = await startSimulator(simulatorPort, edge.origin)
+    const process = simulatorIn(dir, simulatorPort, edge.origin)
+    await process.start()
     const simulator = new SimulatorControl(loopbackUrl(simulatorPort))
-    const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
+    const stops = [
+      ...[() => edge.close(), () => process.stop(), () => database.close()],
+      ...[() => receiver.close(), () => rm(dir, { recursive: true, force: true })],
+    ]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
     const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }
     return new PaymentSystem(parts)
@@ -190,7 +194,7 @@ export class PaymentSystem implements AsyncDisposable {
 
 interface Parts {
   host: Host
-  database: LibsqlServer
+  database: PaymentsDatabase
   edge: EdgeProcess
   simulator: SimulatorControl
   receiver: EventReceiver
@@ -200,8 +204,7 @@ interface Parts {
 }
 
 /** With few repetitions of webhooks and fast refunds of the bank. */
-async function startSimulator(port: number, edge: string): Promise<() => Promise<void>> {
-  const dir = await mkdtemp(join(tmpdir(), 'signalbox-simulator-'))
+function simulatorIn(dir: string, port: number, edge: string): Process {
   const haste = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
   const spec = simulatorProcess({
     port,
@@ -210,15 +213,7 @@ async function startSimulator(port: number, edge: string): Promise<() => Promise
     env: { ...programEnv(dir), ...haste },
     ...{ logsDir: dir, logFile: join(dir, 'simulator.log') },
   })
-  const simulator = new Process(spec, () => {
-    const patience = { what: 'the simulator', waitMs: 60_000, signal: AbortSignal.timeout(60_000) }
-    return untilAnswers(`${loopbackUrl(port)}/health`, patience)
-  })
-  await simulator.start()
-  return async () => {
-    await simulator.stop()
-    await rm(dir, { recursive: true, force: true })
-  }
+  return new Process(spec, `${loopbackUrl(port)}/health`)
 }
 
 let orders = 0

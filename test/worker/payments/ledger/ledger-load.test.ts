@@ -217,7 +217,7 @@ describe('the ledger on libSQL, when the server dies', () => {
     const killed = new Promise<void>((resolve) => {
       // The fourth batch is on its way, and most webhooks are still to come.
       batches.onSend = (batch) => {
-        if (batch === 3) resolve(libsql.kill())
+        if (batch === 3) resolve(libsql.process.kill())
       }
     })
     const burst = atATime(64, arrivals, async (arrival) => {
@@ -229,7 +229,7 @@ describe('the ledger on libSQL, when the server dies', () => {
     const known = new Set(acknowledged)
     expect(known.size).toBeGreaterThan(0)
     expect(known.size).toBeLessThan(total)
-    await libsql.restart()
+    await libsql.process.start()
 
     const stored = await libsql.query(`SELECT gateway_transaction_id AS name
       FROM payment_transactions WHERE status = 'Paid'`)

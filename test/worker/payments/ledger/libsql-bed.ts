@@ -1,12 +1,12 @@
 // A ledger over libSQL's own server, with counters for tests of load and faults.
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../../../harness/database.ts'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
-import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 export let libsql: LibsqlServer
 export let ledger: Ledger
@@ -25,7 +25,7 @@ export function useLibsqlLedger(): void {
   beforeAll(async () => {
     libsql = await startLibsql()
   })
-  afterAll(() => libsql.stop())
+  afterAll(() => libsql.close())
   beforeEach(async () => {
     await libsql.wipe()
     dispatcher = new FakeDispatcher()

@@ -1,8 +1,8 @@
 // Payments at a gateway called `shop`: payment `t-0` for `order-0` has the gateway's id `g-0`.
 
 import { monotonicFactory } from 'ulid'
+import type { LibsqlServer } from '../../../../harness/database.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
-import type { LibsqlServer } from '../../../support/libsql.ts'
 
 export const nextId = monotonicFactory()
 

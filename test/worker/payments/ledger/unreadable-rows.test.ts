@@ -2,6 +2,7 @@
 // an older version or a person may have.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../../../harness/database.ts'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
@@ -11,7 +12,6 @@ import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsq
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeGuard } from '../../../support/ledger-fakes.ts'
-import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { keptLog, type Logged } from '../../../support/payments.ts'
 import { insertPending, paid } from './shop-payments.ts'
 
@@ -32,7 +32,7 @@ let lines: Logged[]
 beforeAll(async () => {
   libsql = await startLibsql()
 })
-afterAll(() => libsql.stop())
+afterAll(() => libsql.close())
 beforeEach(async () => {
   await libsql.wipe()
   handled = []

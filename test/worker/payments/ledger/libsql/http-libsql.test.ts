@@ -173,8 +173,8 @@ describe('a connection of libSQL', () => {
   it('is opened again after a restart of the server', async () => {
     const { write } = opened()
     await write(alert('l'))
-    await libsql.kill()
-    await libsql.restart()
+    await libsql.process.kill()
+    await libsql.process.start()
     await write(alert('m'))
     const written = `SELECT id FROM payment_alerts WHERE id IN ('l', 'm') ORDER BY id`
     expect(await libsql.query(written)).toEqual([{ id: 'l' }, { id: 'm' }])

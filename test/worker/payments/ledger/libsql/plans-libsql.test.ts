@@ -1,17 +1,17 @@
 // The server's query plans: they use an index, so they do not slow down with more payments.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../../../../harness/database.ts'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { TransactionFilter } from '../../../../../worker/payments/queries/queries.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
-import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 
 describe('a page of payments', () => {
   let libsql: LibsqlServer
   beforeAll(async () => {
     libsql = await startLibsql()
   })
-  afterAll(() => libsql.stop())
+  afterAll(() => libsql.close())
 
   async function planOf(filter: TransactionFilter): Promise<string> {
     const asked: Statement[] = []

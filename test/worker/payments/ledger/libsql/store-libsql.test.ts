@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../../../../harness/database.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'
-import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 import { sqliteDatabase } from '../../../../support/sqlite-database.ts'
 
 let libsql: LibsqlServer
 beforeAll(async () => {
   libsql = await startLibsql()
 })
-afterAll(() => libsql.stop())
+afterAll(() => libsql.close())
 
 storeContract('libSQL’s server', async () => {
   await libsql.wipe()

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { TABLES } from '../../../../../harness/database.ts'
 import { denoBinary } from '../../../../../local/deno.ts'
 import { prepareSchema } from '../../../../../local/migrate.ts'
 import {
@@ -16,7 +17,6 @@ import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'
-import { TABLES } from '../../../../support/libsql.ts'
 import { startProgram } from '../../../../support/program.ts'
 import { programEnv } from '../../../../support/run-home.ts'
 
