@@ -1,8 +1,44 @@
 // What a command is given, and what it must have.
 
+import { readFile } from 'node:fs/promises'
+import { parseEnv } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
+import { messageOf } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import type { CommandName } from './commands.ts'
-import { type Environment, type Settings, UsageError } from './settings.ts'
+
+export const VERSION = manifest.version
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Exit code 2: what was asked for cannot be done so. The message is one sentence. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'usage'
+}
+
+export interface Command {
+  /** Resolves with the exit code. Throws UsageError for 2. */
+  run(input: Input, context: Context): Promise<number>
+}
+
+/** What was typed after the command. */
+export interface Input<Options = object> {
+  /** Before the options. */
+  argument: string | undefined
+  /** Values, of variables too, by their names in camel case. */
+  options: Options
+  /** The options that were typed, such as `--repo`; without those of variables. */
+  typed: ReadonlySet<string>
+}
+
+export interface Context {
+  io: Io
+  env: Environment
+  /** Where it was typed. */
+  cwd: string
+  /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
+  loadFile(choice: ConfigChoice): Promise<SignalboxFile>
+}
 
 export interface Io {
   /** Results only: a token, a report. */
@@ -19,35 +55,13 @@ export interface Io {
 
 export interface Ending {
   /** The end of standard input asks, too. */
-  withParent?: boolean
+  withParent?: boolean | undefined
   /** The name under which npm runs us: if it begins with `start`, npm's end asks, too. */
   npmScript?: string | undefined
   /** Absent: a second signal ends the process at once. */
   onSecondSignal?: () => void
   /** Absent: SIGHUP asks, as a terminal does that closes. */
   onHangup?: () => void
-}
-
-/** Tells the person at the terminal one sentence. */
-export const noticeTo =
-  ({ err }: Io) =>
-  (sentence: string): void =>
-    err(`signalbox: ${sentence}\n`)
-
-export interface Command {
-  /** Resolves with the exit code. Throws UsageError for 2. */
-  run(settings: Settings, world: World): Promise<number>
-}
-
-export type Commands = { readonly [Name in CommandName]?: (() => Promise<Command>) | undefined }
-
-export interface World {
-  io: Io
-  env: Environment
-  /** Where it was typed. */
-  cwd: string
-  /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
-  loadFile(choice: ConfigChoice): Promise<SignalboxFile>
 }
 
 export interface ConfigChoice {
@@ -57,15 +71,72 @@ export interface ConfigChoice {
   notice(sentence: string): void
 }
 
-/** signalbox.config.ts. Throws UsageError. */
+/** Tells the person at the terminal one sentence. */
+export const noticeTo =
+  ({ err }: Io) =>
+  (sentence: string): void =>
+    err(`signalbox: ${sentence}\n`)
+
+/** signalbox.config.ts; `config` is false for --no-config. Throws UsageError. */
 export function loadConfig(
-  settings: Settings,
-  { loadFile, io }: Pick<World, 'loadFile' | 'io'>,
+  { config }: { config: boolean },
+  { loadFile, io }: Pick<Context, 'loadFile' | 'io'>,
 ): Promise<SignalboxFile> {
-  return loadFile({ skips: settings.has('no-config'), notice: noticeTo(io) }).catch(
-    (error: unknown) => {
-      if (error instanceof UsageError) throw error
-      throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
-    },
-  )
+  return loadFile({ skips: !config, notice: noticeTo(io) }).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
+  })
+}
+
+/** Names all that is undefined: `values` by their names in the sentence. */
+export function missing(values: Readonly<Record<string, unknown>>): UsageError {
+  const names = Object.keys(values).filter((name) => values[name] === undefined)
+  return new UsageError(`missing: ${names.join('; ')}.`)
+}
+
+/**
+ * Refuses options that would have no effect here: whoever types one expects something of it. Their
+ * variables are not meant: these may be set for other commands.
+ */
+export function refuseNeedless(
+  { typed }: Input<unknown>,
+  names: readonly string[],
+  when: string,
+): void {
+  const needless = names.filter((name) => typed.has(name))
+  if (needless.length === 0) return
+  throw new UsageError(`${needless.map((name) => `${name} has no effect ${when}`).join('; ')}.`)
+}
+
+/** The variables of the file of --env, else of the environment. Throws UsageError. */
+export async function variablesIn(
+  file: string | undefined,
+  env: Environment,
+): Promise<Environment> {
+  if (file === undefined) return env
+  try {
+    return parseEnv(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`--env ${file} cannot be read (${messageOf(error)}).`)
+  }
+}
+
+/**
+ * Reads the access token again each time, because tokens are rotated. Undefined: none was given. A
+ * file that was typed beats SIGNALBOX_TOKEN, which beats SIGNALBOX_TOKEN_FILE.
+ */
+export function tokenSource(
+  { options: { tokenFile }, typed }: Input<{ tokenFile?: string | undefined }>,
+  { SIGNALBOX_TOKEN }: Environment,
+): (() => Promise<string>) | undefined {
+  const variable = SIGNALBOX_TOKEN?.trim()
+  if (variable && !typed.has('--token-file')) return async () => bearer(variable)
+  return tokenFile === undefined ? undefined : async () => bearer(await readFile(tokenFile, 'utf8'))
+}
+
+function bearer(text: string): string {
+  const token = text.trim()
+  // Other characters are not possible in a header, and would look like a failure of the network.
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw new Error(token === '' ? 'it is empty' : 'it holds characters that no token has')
 }

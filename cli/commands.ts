@@ -1,34 +1,58 @@
-// Every command of `signalbox`: its name, its options and its help. What it does is in the
-// module that checkout.ts or package.ts loads for it.
+// Every command of `signalbox`: its options, its help, and the module that runs it.
 
-import type { Option, OptionName } from './options.ts'
+import { edition } from '#edition'
+import type { Command } from './command.ts'
+import {
+  DATA,
+  EDGE,
+  ENV,
+  FOLLOW_LINKS,
+  JSON_OUTPUT,
+  LOG,
+  NO_CONFIG,
+  POLL,
+  REPO,
+  RUN_OUTPUT,
+  Setting,
+  TOKEN_FILE,
+  TRUST_DATA,
+  VERBOSE,
+} from './setting.ts'
 
 export interface Definition {
   /** The argument before the options. Absent: none. */
-  argument?: { name: string; help: string }
+  argument?: readonly [name: string, help: string]
   /** The text after the name in the first line of the help. */
   usage: string
   /** One line, for the list of commands. */
   summary: string
   /** For the command's own help. */
   description: string
-  options: readonly OptionName[]
-  /** Those of them that mean something else here. */
-  own?: Partial<Record<OptionName, Option>>
+  options: readonly Setting[]
+  /** Called when the command is run: `watch` must not wait for what `start` imports. */
+  load: (() => Promise<Command>) | undefined
 }
 
-const BOARD = { name: 'DIR', help: 'folder of the task board' }
-const PUBLISHING = [
-  ...(['edge', 'repo', 'token-file', 'follow-links', 'run-output', 'cache'] as const),
-  ...(['log', 'verbose'] as const),
-] as const
-
-const HERE = { name: 'DIR', help: 'folder of the project [this folder, or one above it]' }
-const PUBLISHES = ['follow-links', 'poll', 'run-output'] as const
+const HERE = ['DIR', 'folder of the project [this folder, or one above it]'] as const
 /** Of commands that read the data folder of a running system. */
-const RUNNING = ['data', 'trust-data'] as const
+const RUNNING = [DATA, TRUST_DATA]
+const PUBLISHES = [FOLLOW_LINKS, POLL, RUN_OUTPUT]
+const PUBLISHING = [
+  ...[EDGE, REPO, TOKEN_FILE, FOLLOW_LINKS, RUN_OUTPUT],
+  new Setting(
+    '--cache <DIR>',
+    "folder for hashes, which make a restart quick [the user's cache folder]",
+  ).env('SIGNALBOX_CACHE'),
+  ...[LOG, VERBOSE],
+]
+const PORT = '--port <N>'
+const WRITTEN = 'folder for everything that is written'
+const BOARD = 'folder of the task board'
+/** For a board that is named otherwise than by --repo; SIGNALBOX_REPO is the sidecar's. */
+const repoInsteadOf = (what: string) =>
+  new Setting('--repo <NAME>', `name of the repository at the edge [${what}]`).repository()
 
-export const DEFINITIONS = {
+export const COMMANDS: Readonly<Record<string, Definition>> = {
   dev: {
     argument: HERE,
     usage: '[DIR] [options]',
@@ -44,24 +68,19 @@ Everything is written to the data folder, which git ignores: local.json there te
 connect, and logs/ holds the log. It listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit
 code 0.`,
     options: [
-      ...(['example', 'open', 'port', 'data', 'trust-data', 'repo'] as const),
-      ...([...PUBLISHES, 'no-config'] as const),
+      new Setting('--example', 'make an example board here, in signalbox-example, and start on it'),
+      new Setting('--open', 'open the console in the browser'),
+      new Setting(PORT, 'port of the edge; 0 takes any free port [8787, if it is free]').port(),
+      new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project]`),
+      TRUST_DATA,
+      repoInsteadOf("the project's absolute path"),
+      ...PUBLISHES,
+      NO_CONFIG,
     ],
-    own: {
-      port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787, if it is free]' },
-      // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
-      repo: {
-        value: 'NAME',
-        help: "name of the repository at the edge [the project's absolute path]",
-      },
-      data: {
-        value: 'DIR',
-        help: 'folder for everything that is written [.signalbox in the project]',
-      },
-    },
+    load: () => import('./commands/dev.ts'),
   },
   serve: {
-    argument: { name: 'DIR', help: 'folder of a task board to publish [none]' },
+    argument: ['DIR', 'folder of a task board to publish [none]'],
     usage: '[DIR --repo NAME] [options]',
     summary: "runs the edge on a server of one's own, in one process",
     description: `\
@@ -75,16 +94,14 @@ GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /
 of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
 is under way, end all streams, and end with exit code 0. SIGHUP reads --env again and takes
 over the AUTH_ variables.`,
-    options: ['repo', 'port', 'data', 'env', ...PUBLISHES, 'no-config', 'log', 'verbose'],
-    own: {
-      port: { value: 'N', env: 'PORT', help: 'port of the edge; 0 takes any free port [8787]' },
-      data: {
-        value: 'DIR',
-        env: 'DATA_DIR',
-        help: 'folder for everything that is written [.signalbox]',
-      },
-      env: { value: 'FILE', help: 'file of variables, read again at SIGHUP' },
-    },
+    options: [
+      REPO,
+      new Setting(PORT, 'port of the edge; 0 takes any free port (or PORT) [8787]').port(),
+      new Setting('--data <DIR>', `${WRITTEN} (or DATA_DIR) [.signalbox]`),
+      new Setting('--env <FILE>', 'file of variables, read again at SIGHUP'),
+      ...[...PUBLISHES, NO_CONFIG, LOG, VERBOSE],
+    ],
+    load: () => import('./commands/serve.ts'),
   },
   start: {
     usage: '[options]',
@@ -97,18 +114,21 @@ PAYMENT_* variables are passed on.
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
 holds the log of each process. Everything listens on 127.0.0.1 alone. SIGINT and SIGTERM end all of
 it with exit code 0.`,
-    options: ['store', 'follow-links', 'repo', 'port', 'data', 'trust-data', 'host'],
-    own: {
-      // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
-      repo: {
-        value: 'NAME',
-        help: "name of the repository at the edge [the board's absolute path]",
-      },
-      data: { value: 'DIR', help: 'folder for everything that is written [.signalbox]' },
-    },
+    options: [
+      new Setting('--store <DIR>', `${BOARD} [examples/board]`),
+      FOLLOW_LINKS,
+      repoInsteadOf("the board's absolute path"),
+      new Setting(PORT, 'port of the edge; 0 takes any free port').port().default(8_787),
+      new Setting('--data <DIR>', `${WRITTEN} [.signalbox]`),
+      TRUST_DATA,
+      new Setting('--host <HOST>', 'runtime of the edge')
+        .oneOf(['workerd', 'deno'])
+        .default('workerd'),
+    ],
+    load: edition.start,
   },
   watch: {
-    argument: BOARD,
+    argument: ['DIR', BOARD],
     usage: 'DIR --edge URL --repo NAME [options]',
     summary: 'publishes a board to the edge, and every change of it, until it is ended',
     description: `\
@@ -118,10 +138,18 @@ end with exit code 0. If two sidecars publish one repository, the later one wins
 goes on when that has ended, or a minute after it was killed. What leaves this machine: tasks and
 sessions as their files have them, and of runs the command and the output, without what looks like
 a secret.`,
-    options: [...PUBLISHING, 'poll', 'healthz', 'wait', 'exit-with-parent'],
+    options: [
+      ...[...PUBLISHING, POLL],
+      new Setting('--healthz <PORT>', 'answer GET /healthz and GET /metrics on 127.0.0.1')
+        .env('SIGNALBOX_HEALTHZ')
+        .port(),
+      new Setting('--wait', 'wait for the board while DIR holds none'),
+      new Setting('--exit-with-parent', 'end when standard input closes'),
+    ],
+    load: () => import('./commands/watch.ts'),
   },
   sync: {
-    argument: BOARD,
+    argument: ['DIR', BOARD],
     usage: 'DIR --edge URL --repo NAME [options]',
     summary: 'publishes a board once, for cron and CI',
     description: `\
@@ -129,7 +157,14 @@ Compares the task board in DIR with what the edge holds, publishes what is missi
 with exit code 0 when the edge holds everything, else with 1. Short failures of the network are
 tried again. If a watch of the same repository runs, it takes over again with its next change, some
 seconds later than usual. It publishes what a watch publishes.`,
-    options: [...PUBLISHING, 'timeout'],
+    options: [
+      ...PUBLISHING,
+      new Setting('--timeout <TIME>', 'fail after this time')
+        .env('SIGNALBOX_TIMEOUT')
+        .duration()
+        .default(300_000, '5m'),
+    ],
+    load: () => import('./commands/sync.ts'),
   },
   token: {
     usage: '--repo NAME [--scope SCOPES] [--ttl TIME] [--env FILE]',
@@ -140,7 +175,17 @@ same secret. --repo may be given several times; a NAME that ends in * covers eve
 with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
 token may do with boards. Payments belong to no repository: payments: scopes allow all of them.
 If the edge has an AUTH_AUDIENCE, set it here too.`,
-    options: ['repo', 'scope', 'ttl', 'env'],
+    options: [
+      new Setting('--repo <NAME>', REPO.description).env('SIGNALBOX_REPO').several(),
+      new Setting('--scope <SCOPES>', 'what the token allows, separated by spaces').default(
+        'board:write',
+      ),
+      new Setting('--ttl <TIME>', 'how long the token is valid: 12h, 30d, …')
+        .duration()
+        .default(30 * 86_400_000, '30d'),
+      ENV,
+    ],
+    load: () => import('./commands/token.ts'),
   },
   doctor: {
     argument: HERE,
@@ -153,9 +198,11 @@ signalbox payments doctor. It changes nothing. With --data, the edge, the reposi
 are those of the running signalbox that uses this folder; without --edge and --data, of the one that
 runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
     options: [
-      ...(['follow-links', 'edge', 'repo', 'token-file', ...RUNNING] as const),
-      ...(['payments', 'no-config', 'env', 'json'] as const),
+      ...[FOLLOW_LINKS, EDGE, REPO, TOKEN_FILE, ...RUNNING],
+      new Setting('--payments', 'check payments too, as signalbox payments doctor does'),
+      ...[NO_CONFIG, ENV, JSON_OUTPUT],
     ],
+    load: () => import('./commands/doctor.ts'),
   },
   migrate: {
     usage: '[--env FILE]',
@@ -166,7 +213,8 @@ older version it runs the missing migrations, in small transactions; run again, 
 stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
 nothing and answers 503, and gateways send their webhooks again. npx signalbox migrates its own
 database.`,
-    options: ['env'],
+    options: [ENV],
+    load: () => import('./commands/migrate.ts'),
   },
   'sign-in': {
     usage: '[--data DIR]',
@@ -174,8 +222,11 @@ database.`,
     description: `\
 The link works once, within a day. The browser then stays signed in for 30 days. Everyone who has
 the link can see the board, charge and refund.`,
-    options: [...RUNNING],
-    own: { data: { value: 'DIR', help: 'its data folder [.signalbox here or in a folder above]' } },
+    options: [
+      new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
+      TRUST_DATA,
+    ],
+    load: () => import('./commands/sign-in.ts'),
   },
   'payments doctor': {
     usage: '[--edge URL | --data DIR] [--env FILE] [options]',
@@ -188,10 +239,11 @@ callbacks to each webhook route: one that is not signed, and one that is about n
 charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
 WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-    options: ['edge', ...RUNNING, 'no-config', 'env', 'token-file', 'json'],
+    options: [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE, JSON_OUTPUT],
+    load: () => import('./payments/doctor.ts'),
   },
   'payments simulate': {
-    argument: { name: 'GATEWAY', help: 'key of the gateway in signalbox.config.ts' },
+    argument: ['GATEWAY', 'key of the gateway in signalbox.config.ts'],
     usage: 'GATEWAY --reference R --amount N --currency CUR [options]',
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
     description: `\
@@ -202,14 +254,27 @@ the edge keeps the webhook as parked until the payment appears. fib signs nothin
 --transaction or a reference that is found, and the edge asks the bank for the real status.
 redirect and stripe cannot report Cancelled. Prints the status and the word of each answer.`,
     options: [
-      ...(['edge', ...RUNNING, 'no-config', 'env', 'token-file'] as const),
-      ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),
-      'times',
+      ...[EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE],
+      new Setting('--reference <R>', "the shop's name for the payment"),
+      new Setting('--amount <N>', 'what the gateway says was paid, in minor units').whole(
+        1,
+        Number.MAX_SAFE_INTEGER,
+      ),
+      new Setting('--currency <CUR>', 'three capital letters'),
+      new Setting('--status <STATUS>', 'what the gateway says of the payment')
+        .oneOf(['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'])
+        .default('Paid'),
+      new Setting('--transaction <ID>', "the gateway's name for the payment"),
+      new Setting('--event-id <ID>', 'id of the event; a repeated id is a duplicate [a new id]'),
+      new Setting('--times <N>', 'send the same webhook N times at once')
+        .whole(1, 1_000)
+        .default(1),
     ],
+    load: () => import('./payments/simulate.ts'),
   },
-} as const satisfies Record<string, Definition>
-
-export type CommandName = keyof typeof DEFINITIONS
+}
 
 /** The first word of commands that have two. */
-export const GROUPS = { payments: 'checks payments, and tries them out' } as const
+export const GROUPS: Readonly<Record<string, string>> = {
+  payments: 'checks payments, and tries them out',
+}

@@ -6,8 +6,13 @@ import { join, resolve } from 'node:path'
 import { DATA_DIR } from '../local/data-folder.ts'
 import type { LocalJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
+import { type Environment, type Input, UsageError } from './command.ts'
 import { type Finding, ok } from './findings.ts'
-import { type Settings, UsageError } from './settings.ts'
+
+export interface RunningOptions {
+  data?: string
+  trustData?: boolean
+}
 
 export interface RunningStart {
   /** Its data folder. */
@@ -18,14 +23,15 @@ export interface RunningStart {
 }
 
 /** The start that --data names, which says what these options would say. Throws UsageError. */
-export async function runningStart(settings: Settings): Promise<RunningStart | undefined> {
-  const dir = settings.given('data')
-  if (dir === undefined) return undefined
-  for (const name of ['edge', 'repo', 'env', 'token-file'] as const) {
-    if (settings.given(name) === undefined) continue
-    throw new UsageError(`--data says what --${name} would say: give one of them.`)
-  }
-  return await readDataFolder(dir, settings)
+export async function runningStart(
+  { options, typed }: Input<RunningOptions>,
+  env: Environment,
+): Promise<RunningStart | undefined> {
+  const { data } = options
+  if (data === undefined) return undefined
+  const other = ['--edge', '--repo', '--env', '--token-file'].find((name) => typed.has(name))
+  if (other === undefined) return await readDataFolder(data, options, env)
+  throw new UsageError(`--data says what ${other} would say: give one of them.`)
 }
 
 /**
@@ -34,13 +40,14 @@ export async function runningStart(settings: Settings): Promise<RunningStart | u
  */
 export async function systemIn(
   project: string,
-  settings: Settings,
+  { options, typed }: Input<RunningOptions & { edge?: URL }>,
+  env: Environment,
 ): Promise<RunningStart | undefined> {
-  if (settings.text('edge') !== undefined) return undefined
-  const others = ['data', 'repo', 'env', 'token-file'] as const
-  if (others.some((name) => settings.given(name) !== undefined)) return undefined
+  if (options.edge !== undefined) return undefined
+  if (['--data', '--repo', '--env', '--token-file'].some((name) => typed.has(name)))
+    return undefined
   const dir = join(project, DATA_DIR)
-  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir, settings) : undefined
+  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir, options, env) : undefined
 }
 
 /** Precedes the findings about a running system that was found, and not named. */
@@ -60,11 +67,13 @@ export function namedFolder(cwd: string, name: string): string {
 export const NO_DATA = 'without a data folder (--data)'
 
 /** Throws UsageError when no system of this user runs with it. */
-export async function readDataFolder(dir: string, settings: Settings): Promise<RunningStart> {
-  const { env } = settings
+export async function readDataFolder(
+  dir: string,
+  { trustData: trustsData = false }: RunningOptions,
+  env: Environment,
+): Promise<RunningStart> {
   const local = parsed(await readLocal(dir))
   if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
-  const trustsData = settings.has('trust-data')
   const file = await findSecretFile({ dataDir: dir, trustsData, env })
   if (file !== undefined) return { dir, local, secret: (await readFile(file, 'utf8')).trim() }
   const where = trustsData ? 'in it' : 'among the files of this user'

@@ -16,7 +16,7 @@ export const error: Find = (about, sentence) => ({ level: 'error', about, senten
 /** Prints one line each, or one JSON object. Returns the exit code: 1 if there is an error. */
 export function report(
   findings: readonly Finding[],
-  isJson: boolean,
+  isJson: boolean | undefined,
   io: { out(text: string): void },
 ): number {
   const isHealthy = findings.every(({ level }) => level !== 'error')

@@ -1,11 +1,9 @@
 // The command line on commander: picks the command, and turns what it throws into an exit code.
 
-import { CommanderError, Help, Command as Program, Option as ProgramOption } from 'commander'
-import { edition } from '#edition'
-import type { Commands, World } from './command.ts'
-import { type CommandName, DEFINITIONS, type Definition, GROUPS } from './commands.ts'
-import { OPTIONS, type Option, type OptionName } from './options.ts'
-import { type OptionValues, Settings, UsageError, VERSION } from './settings.ts'
+import { Command, CommanderError, Help } from 'commander'
+import { type Context, type Input, UsageError, VERSION } from './command.ts'
+import { COMMANDS, type Definition, GROUPS } from './commands.ts'
+import { TOKEN_FILE } from './setting.ts'
 
 const HELP_COLUMNS = 100
 const USAGE = 2
@@ -19,33 +17,18 @@ const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`
 
-/** Loaded when it is needed: `watch` must not wait for what `start` imports. */
-export const COMMANDS: Commands = {
-  dev: () => import('./commands/dev.ts'),
-  serve: () => import('./commands/serve.ts'),
-  start: edition.start,
-  watch: () => import('./commands/watch.ts'),
-  sync: () => import('./commands/sync.ts'),
-  token: () => import('./commands/token.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  migrate: () => import('./commands/migrate.ts'),
-  'sign-in': () => import('./commands/sign-in.ts'),
-  'payments doctor': () => import('./payments/doctor.ts'),
-  'payments simulate': () => import('./payments/simulate.ts'),
-}
-
 /** Their message is one sentence for the person at the terminal. */
 const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError']
 
 /** Runs one command line to its exit code; `argv` without the program. */
 export async function main(
   argv: readonly string[],
-  world: World,
+  context: Context,
   commands = COMMANDS,
 ): Promise<number> {
-  const { io } = world
+  const { io } = context
   let code = 0
-  const program = createProgram(world, commands, (exitCode) => {
+  const program = createProgram(context, commands, (exitCode) => {
     code = exitCode
   })
   try {
@@ -77,12 +60,12 @@ function withCommand(argv: readonly string[]): readonly string[] {
 const isFolder = (word: string): boolean => /[\\/]|^\.\.?$/.test(word)
 
 function createProgram(
-  world: World,
-  commands: Commands,
+  context: Context,
+  commands: typeof COMMANDS,
   ended: (exitCode: number) => void,
-): Program {
-  const { io } = world
-  const program = new Program('signalbox')
+): Command {
+  const { io } = context
+  const program = new Command('signalbox')
     .description('Signalbox: signals of task boards and payments, at the edge.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -98,89 +81,79 @@ function createProgram(
     })
     .exitOverride()
     .addHelpText('after', EXIT_CODES)
-  const groups = new Map<string, Program>()
-  const parentOf = (name: CommandName): Program => {
-    const [first = ''] = name.split(' ')
-    if (!(first in GROUPS)) return program
-    const group = groups.get(first) ?? program.command(first)
-    groups.set(first, group.description(GROUPS[first as keyof typeof GROUPS]))
+  const groups = new Map<string, Command>()
+  const groupOf = (name: string, help: string): Command => {
+    const group = groups.get(name) ?? program.command(name).description(help)
+    groups.set(name, group)
     return group
   }
-  for (const name of namesOf(DEFINITIONS)) {
-    const load = commands[name]
-    const hidden = load === undefined
-    const command = parentOf(name).command(name.split(' ').at(-1) ?? name, { hidden })
-    define(command, DEFINITIONS[name]).action(async () => {
-      if (!load) throw new UsageError(needsCheckout(name))
-      const settings = new Settings(valuesOf(command), command.args, world.env)
-      ended(await (await load()).run(settings, world))
+  for (const [name, definition] of Object.entries(commands)) {
+    const [first = '', second = first] = name.split(' ')
+    const group = GROUPS[first]
+    const parent = group === undefined ? program : groupOf(first, group)
+    const command = parent.command(second, { hidden: definition.load === undefined })
+    define(command, definition).action(async () => {
+      if (!definition.load) {
+        const how = `run it there, with npx signalbox ${name}`
+        throw new UsageError(`${name} needs a checkout of Signalbox: ${how}.`)
+      }
+      ended(await (await definition.load()).run(inputOf(command, context), context))
     })
   }
   return program
 }
 
-/** For what the installed package does not have. */
-const needsCheckout = (name: CommandName): string =>
-  `${name} needs a checkout of Signalbox: run it there, with npx signalbox ${name}.`
-
-function define(command: Program, definition: Definition): Program {
-  const { argument, usage, summary, description, options, own } = definition
-  command.summary(summary).description(description).usage(usage)
-  // The command itself says what is missing or too much, together with all else that is wrong.
-  command.allowExcessArguments()
-  if (argument) command.argument(`[${argument.name}]`, argument.help)
-  for (const name of options) {
-    command.addOption(optionOf(name, own?.[name] ?? OPTIONS[name]))
-  }
-  const isWithToken = options.includes('token-file')
+function define(command: Command, definition: Definition): Command {
+  const { argument, options } = definition
+  command.summary(definition.summary).description(definition.description).usage(definition.usage)
+  if (argument) command.argument(`[${argument[0]}]`, argument[1])
+  for (const option of options) command.addOption(option)
+  const isWithToken = options.includes(TOKEN_FILE)
   return command.addHelpText('after', isWithToken ? `${TOKEN}\n${EXIT_CODES}` : EXIT_CODES)
 }
 
-function optionOf(name: OptionName, { value, env, help }: Option): ProgramOption {
-  const flags = value === undefined ? `--${name}` : `--${name} <${value}>`
-  const option = new ProgramOption(
-    flags,
-    env === undefined ? help : `${help} (or ${env}${value === undefined ? '=1' : ''})`,
-  )
-  if (value === undefined) return option
-  return option.argParser((text: string, before: readonly string[] = []) => {
-    if (!text.startsWith('--')) return [...before, text]
-    // `--edge --repo NAME`: the value of the first was forgotten.
-    throw new UsageError(`option '${flags}' needs a value.`)
-  })
+function inputOf(command: Command, { env }: Context): Input {
+  const options: Record<string, unknown> = {}
+  const typed = new Set<string>()
+  for (const option of command.options) {
+    const key = option.attributeName()
+    const source = command.getOptionValueSource(key)
+    let value: unknown = command.getOptionValue(key)
+    if (source === 'cli') {
+      if (value === '') throw new UsageError(`${option.long} is empty.`)
+      typed.add(option.long ?? '')
+    }
+    // For commander, a variable turns a switch on whatever it holds.
+    const isOff = option.isBoolean() && /^\s*(0|false)?\s*$/.test(env[option.envVar ?? ''] ?? '')
+    if (source === 'env' && (value === '' || isOff)) value = option.defaultValue
+    if (value !== undefined) options[key] = value
+  }
+  return { argument: command.args[0], options, typed }
 }
-
-const valuesOf = (command: Program): OptionValues =>
-  Object.fromEntries(
-    command.options.map((option) => {
-      const value = command.getOptionValue(option.attributeName())
-      // Commander has `--no-config` as a `config` that is true until the option is given.
-      return [option.long?.slice(2), option.negate ? value === false || undefined : value]
-    }),
-  ) as OptionValues
 
 /** A command of two words is listed with the others, so that it is easy to find. */
 const formatHelp: Help['formatHelp'] = (command, help) =>
   new Help().formatHelp(command, Object.assign(help, { visibleCommands, subcommandTerm: fullName }))
 
-const visibleCommands = (parent: Program): Program[] =>
+const visibleCommands = (parent: Command): Command[] =>
   new Help()
     .visibleCommands(parent)
     .flatMap((command) => (command.commands.length > 0 ? visibleCommands(command) : command))
     .filter((command) => command.name() !== 'help')
 
-const fullName = (command: Program): string =>
+const fullName = (command: Command): string =>
   command.parent?.parent ? `${fullName(command.parent)} ${command.name()}` : command.name()
 
 /** Commander's message is up to two lines; the second names what was probably meant. */
-function sentenceOf({ message }: CommanderError): string {
+function sentenceOf({ code, message }: CommanderError): string {
   const [first = '', nearest] = message.replace(/^error: /, '').split('\n')
   // `--token=…` was meant to be a secret.
   const what = first.replace(/(?<=--[\w-]+)=.*(?=')/, '')
-  if (what.endsWith('argument missing'))
+  if (code === 'commander.optionMissingArgument') {
     return `${what.replace('argument missing', 'needs a value')}.`
-  return `${what} ${nearest ?? '(signalbox --help lists what there is)'}.`
+  }
+  if (/^commander\.unknown/.test(code)) {
+    return `${what} ${nearest ?? '(signalbox --help lists what there is)'}.`
+  }
+  return what.replace('. Expected', ': expected')
 }
-
-const namesOf = <Key extends string>(record: Readonly<Record<Key, unknown>>): Key[] =>
-  Object.keys(record) as Key[]

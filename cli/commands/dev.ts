@@ -22,34 +22,51 @@ import { claimPort, findPort, freePorts, LOOPBACK, loopbackUrl } from '../../loc
 import { openSecret } from '../../local/secret.ts'
 import { openSimulator } from '../../local/simulator/open-simulator.ts'
 import { mintTokens, signInLink } from '../../local/tokens.ts'
-import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
+import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { lineLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { loadConfig, noticeTo, type World } from '../command.ts'
+import { type Context, type Input, loadConfig, noticeTo, UsageError, VERSION } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
-import { type Settings, UsageError, VERSION } from '../settings.ts'
 
 const PORT = 8_787
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 
-export async function run(settings: Settings, world: World): Promise<number> {
-  const { io, env, cwd } = world
-  const options = readDev(settings, cwd)
-  const { trustsData, runOutput, isPolling } = options
-  const dir = options.isExample ? await makeExample(options.dir) : options.dir
-  const { store, project } = await boardIn(dir, options.followsLinks)
+interface DevOptions {
+  example?: boolean
+  open?: boolean
+  /** Undefined: the usual one, or any other where that is taken. */
+  port?: number
+  data?: string
+  trustData?: boolean
+  repo?: string
+  followLinks?: boolean
+  poll?: boolean
+  runOutput: RunOutput
+  config: boolean
+}
+
+export async function run(input: Input<DevOptions>, context: Context): Promise<number> {
+  const { options } = input
+  const { io, env, cwd } = context
+  const { runOutput, poll: isPolling = false, trustData: trustsData = false } = options
+  const { example: isExample = false } = options
+  const here = resolve(cwd, input.argument ?? '.')
+  const dir = isExample ? await makeExample(here) : here
+  const { store, project } = await boardIn(dir, options.followLinks)
   const repo = options.repo ?? project
   if (pathProblem(repo) !== undefined) {
     throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
   }
-  const file = await loadConfig(settings, world)
+  const file = await loadConfig(options, context)
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
-  const place = { dataDir: options.dataDir ?? join(project, DATA_DIR), trustsData, env }
+  const dataDir =
+    options.data === undefined ? join(project, DATA_DIR) : namedFolder(cwd, options.data)
+  const place = { dataDir, trustsData, env }
 
   const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
     const secret = await openSecret(place, notice)
@@ -104,11 +121,10 @@ export async function run(settings: Settings, world: World): Promise<number> {
       greeting({
         board: { dir: project, layout: store.layout, tasks: system.tasks() },
         ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
-        simulated: simulatedNames(workerVariables(env)),
-        isExample: options.isExample,
+        ...{ simulated: simulatedNames(workerVariables(env)), isExample },
       }),
     )
-    if (options.opens) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
+    if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
     await Promise.race([asked, system.failed])
     return 0
   }
@@ -118,30 +134,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
   return code
 }
 
-export function readDev(settings: Settings, cwd: string) {
-  for (const name of ['data', 'repo', 'port'] as const) {
-    if (settings.givenAll(name).at(-1) === '') settings.malformed(`--${name} is empty`)
-  }
-  const data = settings.given('data')
-  const repo = settings.given('repo')
-  settings.checkRepo(repo)
-  const options = {
-    dir: resolve(cwd, settings.optionalPositional('dev') ?? '.'),
-    followsLinks: settings.has('follow-links'),
-    isExample: settings.has('example'),
-    opens: settings.has('open'),
-    port: settings.port('port'),
-    dataDir: data === undefined ? undefined : namedFolder(cwd, data),
-    trustsData: settings.has('trust-data'),
-    repo,
-    runOutput: settings.choice('run-output', RUN_OUTPUTS) ?? 'masked',
-    isPolling: settings.has('poll'),
-  }
-  settings.check()
-  return options
-}
-
-async function boardIn(dir: string, followsLinks: boolean): Promise<FoundBoard> {
+async function boardIn(dir: string, followsLinks?: boolean): Promise<FoundBoard> {
   const found = await findBoard(dir, followsLinks)
   if (found) return found
   throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)

@@ -2,10 +2,11 @@
 
 import { findBoard } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
-import type { World } from '../command.ts'
+import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
 import {
   NO_DATA,
   NO_EDGE,
+  type RunningOptions,
   type RunningStart,
   runningStart,
   systemIn,
@@ -15,38 +16,47 @@ import { checkBoard, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
-import type { Settings } from '../settings.ts'
+import { REPO } from '../setting.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
 
-export async function run(settings: Settings, world: World): Promise<number> {
-  const given = settings.optionalPositional('doctor')
-  const named = await runningStart(settings)
-  const elsewhere = named ? undefined : readEdge(settings)
-  const isWithPayments = settings.has('payments')
-  if (!isWithPayments) settings.needless(['env', 'no-config'], 'without --payments')
-  settings.check()
-  const followsLinks = settings.has('follow-links')
+interface DoctorOptions extends RunningOptions {
+  followLinks?: boolean
+  edge?: URL
+  repo?: string
+  tokenFile?: string
+  payments?: boolean
+  config: boolean
+  env?: string
+  json?: boolean
+}
+
+export async function run(input: Input<DoctorOptions>, context: Context): Promise<number> {
+  const { argument: given, options } = input
+  const { env, cwd } = context
+  const named = await runningStart(input, env)
+  const elsewhere = named ? undefined : readEdge(input, context)
+  const { payments: isWithPayments = false } = options
+  if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
   // A link that leads elsewhere is a finding about the board, below.
-  const found = await findBoard(given ?? world.cwd, true)
+  const found = await findBoard(given ?? cwd, true)
   const dir = given ?? found?.project
-  const board = dir === undefined ? noBoard(world.cwd) : await checkBoard(dir, followsLinks)
+  const board = dir === undefined ? noBoard(cwd) : await checkBoard(dir, options.followLinks)
   const { store, files } = board
-  const here = store && found && !named ? await systemIn(found.project, settings) : undefined
+  const here = store && found && !named ? await systemIn(found.project, input, env) : undefined
   const findings = [...(here ? [takenFrom(here)] : []), ...board.findings]
   if (store) findings.push(...(await checkInotify(store, files)))
   const start = named ?? here
-  if (!start) settings.needless(['trust-data'], NO_DATA)
-  settings.check()
+  if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
   const edge = start ? edgeOf(start) : elsewhere
   if (edge) findings.push(...(await checkEdgeAt(edge)))
   // After an error about the board it would only distract; the check of payments says it too.
   else if (store && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
     const { check } = await import('../payments/doctor.ts')
-    findings.push(...(await check(settings, world, here)))
+    findings.push(...(await check(input, context, here)))
   }
-  return report(findings, settings.has('json'), world.io)
+  return report(findings, options.json, context.io)
 }
 
 interface EdgePlace {
@@ -55,12 +65,14 @@ interface EdgePlace {
   token: (() => Promise<string>) | undefined
 }
 
-function readEdge(settings: Settings): EdgePlace | undefined {
-  const url = settings.url('edge', false)
-  if (settings.text('edge') === undefined) {
-    settings.needless(['repo', 'token-file'], 'without --edge')
+function readEdge(input: Input<DoctorOptions>, { env }: Context): EdgePlace | undefined {
+  const { edge: url, repo } = input.options
+  if (!url) {
+    refuseNeedless(input, ['--repo', '--token-file'], 'without --edge')
+    return undefined
   }
-  return url && { url, repo: settings.required('repo'), token: settings.token() }
+  if (repo === undefined) throw missing({ [REPO.meaning]: repo })
+  return { url, repo, token: tokenSource(input, env) }
 }
 
 const edgeOf = ({ local }: RunningStart): EdgePlace => ({

@@ -3,18 +3,16 @@
 import { MigrationError, migrate, readScripts } from '../../local/migrate.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import type { World } from '../command.ts'
+import { type Context, type Input, missing, variablesIn } from '../command.ts'
 import { hiding, secretValues } from '../payments/hide.ts'
-import type { Settings } from '../settings.ts'
 
-export async function run(settings: Settings, { io }: World): Promise<number> {
-  settings.noPositionals()
-  const env = await settings.variables()
+const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
+
+export async function run({ options }: Input<{ env?: string }>, context: Context): Promise<number> {
+  const { io } = context
+  const env = await variablesIn(options.env, context.env)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env
-  if (!/^(libsql|https?):\/\//.test(url)) {
-    settings.missing('LIBSQL_URL, the libsql: or http(s): address of the database')
-  }
-  settings.check()
+  if (!/^(libsql|https?):\/\//.test(url)) throw missing({ [ADDRESS]: undefined })
   const hide = hiding(secretValues(env, []))
   const notice = (sentence: string) => io.err(hide(`signalbox migrate: ${sentence}\n`))
   const database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)

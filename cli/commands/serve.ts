@@ -9,25 +9,48 @@ import { readyLine } from '../../local/greeting.ts'
 import { openSystem, type System, type Variables } from '../../local/one-process.ts'
 import { LOOPBACK } from '../../local/ports.ts'
 import { StartError } from '../../local/start-error.ts'
-import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
+import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
-import { createLog } from '../../sidecar/log.ts'
+import { createLog, type LogFormat } from '../../sidecar/log.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { consoleLog } from '../../worker/shared/log.ts'
-import { loadConfig, noticeTo, type World } from '../command.ts'
+import {
+  type Context,
+  type Input,
+  loadConfig,
+  missing,
+  noticeTo,
+  refuseNeedless,
+  VERSION,
+  variablesIn,
+} from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
-import { type Settings, VERSION } from '../settings.ts'
-import { LOG_FORMATS } from './publish-settings.ts'
+import { REPO } from '../setting.ts'
 
-export async function run(settings: Settings, world: World): Promise<number> {
-  const { io, cwd } = world
-  const options = readBoard(settings, cwd)
-  const format = settings.choice('log', LOG_FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
-  const port = settings.port('port')
-  settings.check()
-  const read = async () => ({ ...world.env, ...(await settings.variables()) })
+interface ServeOptions {
+  repo?: string
+  port?: number
+  data?: string
+  env?: string
+  followLinks?: boolean
+  poll?: boolean
+  runOutput: RunOutput
+  config: boolean
+  log?: LogFormat
+  verbose?: boolean
+}
+
+const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--log', '--verbose']
+
+export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
+  const { argument, options } = input
+  const { io, cwd } = context
+  const { port, repo = '', runOutput, poll: isPolling = false } = options
+  if (argument === undefined) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
+  else if (repo === '') throw missing({ [REPO.meaning]: undefined })
+  const read = async () => ({ ...context.env, ...(await variablesIn(options.env, {})) })
   const env = await read()
-  const named = settings.given('data') || env.DATA_DIR
+  const named = options.data ?? env.DATA_DIR
   const dataDir = named ? namedFolder(cwd, named) : join(cwd, DATA_DIR)
   const variablesOf = (env: Readonly<Record<string, string | undefined>>): Variables => {
     // An empty one counts as absent.
@@ -39,13 +62,13 @@ export async function run(settings: Settings, world: World): Promise<number> {
     }
   }
   const variables = variablesOf(env)
-  checkKeys(variables, options !== undefined)
-  const file = await loadConfig(settings, world)
+  checkKeys(variables, argument !== undefined)
+  const file = await loadConfig(options, context)
   checkVariables(variables, file, { embeds: true })
-  const board = options && {
-    ...options,
-    store: await openStore(options.dir, options.followsLinks),
-  }
+  const store =
+    argument === undefined
+      ? undefined
+      : await openStore(resolve(cwd, argument), options.followLinks ?? false)
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
@@ -54,21 +77,23 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const reload = async () => {
     const system = await opened.promise
     const fresh = variablesOf(await read())
-    checkKeys(fresh, board !== undefined)
+    checkKeys(fresh, store !== undefined)
     system.reload(fresh)
   }
-  const reloads = settings.given('env') !== undefined
+  const reloads = options.env !== undefined
   const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
   const place = { dataDir, trustsData: false, env }
+  const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
   return await runIn({ place, host: 'node', asked, notice }, async ({ data, defer, signal }) => {
     const { CONSOLE_DIR } = variables
     const system = await openSystem({
-      ...{ data, variables, file, board, notice, signal, version: VERSION },
+      ...{ data, variables, file, notice, signal, version: VERSION },
+      board: store && { store, repo, runOutput, isPolling },
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
         : edition.consoleIn(data.edgeDir),
       log: consoleLog,
-      sidecarLog: createLog(format, io.err, settings.has('verbose') ? 'debug' : 'info'),
+      sidecarLog: createLog(format, io.err, options.verbose ? 'debug' : 'info'),
     })
     defer(system.close)
     opened.resolve(system)
@@ -93,19 +118,4 @@ function checkKeys(variables: Variables, isWithBoard: boolean): void {
   if (isWithBoard && secrets.length === 0) {
     throw refused('DIR needs AUTH_SECRETS: they sign what the board here publishes.')
   }
-}
-
-/** Undefined: sidecars elsewhere publish. */
-function readBoard(settings: Settings, cwd: string) {
-  const dir = settings.optionalPositional('serve')
-  const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
-  if (dir === undefined) {
-    const ofTheBoard = ['repo', 'follow-links', 'poll', 'run-output', 'log', 'verbose'] as const
-    settings.needless(ofTheBoard, 'without DIR')
-    return undefined
-  }
-  const repo = settings.required('repo')
-  settings.checkRepo(repo || undefined)
-  const followsLinks = settings.has('follow-links')
-  return { dir: resolve(cwd, dir), followsLinks, repo, runOutput, isPolling: settings.has('poll') }
 }

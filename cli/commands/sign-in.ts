@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DATA_DIR } from '../../local/data-folder.ts'
 import { signInLink } from '../../local/tokens.ts'
-import type { World } from '../command.ts'
-import { readDataFolder } from '../data-folder.ts'
-import type { Settings } from '../settings.ts'
+import type { Context, Input } from '../command.ts'
+import { type RunningOptions, readDataFolder } from '../data-folder.ts'
 
-export async function run(settings: Settings, { io }: World): Promise<number> {
-  const dir = settings.given('data') ?? nearestDataFolder(process.cwd())
-  settings.noPositionals()
-  settings.check()
-  const { secret, local } = await readDataFolder(dir, settings)
+export async function run(
+  { options }: Input<RunningOptions>,
+  { io, env, cwd }: Context,
+): Promise<number> {
+  const dir = options.data ?? nearestDataFolder(cwd)
+  const { secret, local } = await readDataFolder(dir, options, env)
   io.out(`${await signInLink(secret, local, Date.now())}\n`)
   return 0
 }

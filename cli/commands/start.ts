@@ -31,14 +31,12 @@ import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
-import { noticeTo, type World } from '../command.ts'
+import { pathProblem } from '../../worker/shared/repos.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
-import type { Settings } from '../settings.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
 const EXAMPLE = join(HOME, 'examples/board')
-const HOSTS = ['workerd', 'deno'] as const
-const PORT = 8_787
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 /** Longer than a sweep takes; one that hangs must not end all that follow. */
@@ -48,10 +46,27 @@ const BOARD_WAIT_MS = 120_000
 /** A busy machine may need long; a process that dies is reported at once, so it ends what hangs. */
 const PROCESS_WAIT_MS = 60_000
 
-export async function run(settings: Settings, { io, env, cwd }: World): Promise<number> {
-  const options = readStart(settings, cwd)
-  const { storeDir, host, dataDir, trustsData } = options
-  const { layout } = await openStore(storeDir, options.followsLinks)
+interface StartOptions {
+  store?: string
+  followLinks?: boolean
+  repo?: string
+  port: number
+  data?: string
+  trustData?: boolean
+  host: 'workerd' | 'deno'
+}
+
+export async function run(
+  { options }: Input<StartOptions>,
+  { io, env, cwd }: Context,
+): Promise<number> {
+  const { host, port, followLinks: followsLinks = false, trustData: trustsData = false } = options
+  const storeDir = options.store === undefined ? EXAMPLE : resolve(cwd, options.store)
+  const repo = options.repo ?? storeDir
+  const problem = pathProblem(repo)
+  if (problem !== undefined) throw new UsageError(`--repo is needed for ${storeDir}: ${problem}`)
+  const dataDir = options.data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, options.data)
+  const { layout } = await openStore(storeDir, followsLinks)
   const notice = noticeTo(io)
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)
@@ -73,7 +88,8 @@ export async function run(settings: Settings, { io, env, cwd }: World): Promise<
     const { data, defer, signal } = running
     const secret = await openSecret(place, notice)
     defer(() => supervisor.stop())
-    const plan = { ...running, ...options, secret, env, supervisor, notice }
+    const board = { storeDir, followsLinks, repo }
+    const plan = { ...running, ...board, host, port, secret, env, supervisor, notice }
     const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!local) return 0
     if ('sentence' in local) throw new StartError('child_failed', local.sentence)
@@ -81,11 +97,13 @@ export async function run(settings: Settings, { io, env, cwd }: World): Promise<
     supervisor.keepAlive()
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
-    const board = { dir: storeDir, layout }
-    const simulated = simulatedNames(workerVariables(env))
-    const isExample = storeDir === EXAMPLE
-    const shown = { board, dataDir, trustsData, host, simulated, isExample, local, link, cwd }
-    io.out(greeting(shown))
+    io.out(
+      greeting({
+        ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
+        ...{ dataDir, trustsData, host, local, link, cwd },
+        simulated: simulatedNames(workerVariables(env)),
+      }),
+    )
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
     if (!failed) return 0
     notice(`${failed.sentence} Everything is ended.`)
@@ -93,34 +111,18 @@ export async function run(settings: Settings, { io, env, cwd }: World): Promise<
   })
 }
 
-/** `cwd`: what relative folders are relative to. */
-export function readStart(settings: Settings, cwd: string) {
-  settings.noPositionals()
-  for (const name of ['store', 'data', 'repo', 'port'] as const) {
-    if (settings.givenAll(name).at(-1) === '') settings.malformed(`--${name} is empty`)
-  }
-  const store = settings.given('store')
-  const storeDir = store === undefined ? EXAMPLE : resolve(cwd, store)
-  const followsLinks = settings.has('follow-links')
-  const repo = settings.given('repo') ?? storeDir
-  settings.checkRepo(repo)
-  const port = settings.port('port') ?? PORT
-  const data = settings.given('data')
-  const dataDir = data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, data)
-  const trustsData = settings.has('trust-data')
-  const host = settings.choice('host', HOSTS) ?? 'workerd'
-  settings.check()
-  return { storeDir, followsLinks, repo, port, dataDir, trustsData, host }
+interface StartPlan extends Pick<Running, 'data' | 'signal'> {
+  storeDir: string
+  followsLinks: boolean
+  repo: string
+  host: StartOptions['host']
+  port: number
+  /** Of the data folder. */
+  secret: string
+  env: Context['env']
+  supervisor: Supervisor
+  notice: (sentence: string) => void
 }
-
-type StartPlan = Omit<Running, 'defer'> &
-  ReturnType<typeof readStart> & {
-    /** Of the data folder. */
-    secret: string
-    env: World['env']
-    supervisor: Supervisor
-    notice: (sentence: string) => void
-  }
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 async function bringUp(plan: StartPlan): Promise<LocalJson> {

@@ -5,39 +5,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import type { Failure } from '../../sidecar/publish/edge.ts'
-import type { World } from '../command.ts'
-import type { Settings } from '../settings.ts'
-import { readPublishing } from './publish-settings.ts'
+import type { Context, Input } from '../command.ts'
+import { type PublishOptions, readPublishing } from './publish-settings.ts'
 
-const TIMEOUT_MS = 300_000
+interface SyncOptions extends PublishOptions {
+  /** In ms. */
+  timeout: number
+}
 
-export async function run(settings: Settings, { io }: World): Promise<number> {
+export async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
   const startedAt = Date.now()
-  const { dir, followsLinks, edge, log, timeoutMs, ...plan } = readPublishing(
-    settings,
-    io,
-    (it) => ({
-      timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
-    }),
-  )
+  const { dir, followsLinks, log, plan } = readPublishing(input, context)
   const store = await openStore(dir, followsLinks)
   const { promise: finalFailure, resolve: fail } = Promise.withResolvers<string>()
   const { sidecar, publisher, board } = openSidecar({
-    store,
-    edge,
-    log,
     ...plan,
+    store,
     onFailure: (failure) => isFinal(failure) && fail(failure.message),
   })
   const end = new AbortController()
   const running = sidecar.run(end.signal)
-  const asked = io.ended()
+  const asked = context.io.ended()
   const tooLate = new AbortController()
   const why = await Promise.race([
     publisher.synced().then(() => undefined),
     finalFailure,
     once(asked, 'abort').then(() => `It was ended by ${asked.reason}.`),
-    sleep(timeoutMs, 'It took longer than --timeout allows.', { signal: tooLate.signal }),
+    sleep(input.options.timeout, 'It took longer than --timeout allows.', {
+      signal: tooLate.signal,
+    }),
   ])
   tooLate.abort()
   end.abort()

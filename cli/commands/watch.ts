@@ -9,34 +9,38 @@ import { type OpenSidecar, openSidecar } from '../../sidecar/open-sidecar.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
-import type { World } from '../command.ts'
-import { type Settings, UsageError } from '../settings.ts'
-import { readPublishing } from './publish-settings.ts'
+import { type Context, type Input, UsageError } from '../command.ts'
+import { type PublishOptions, readPublishing } from './publish-settings.ts'
+
+interface WatchOptions extends PublishOptions {
+  poll?: boolean
+  healthz?: number
+  wait?: boolean
+  exitWithParent?: boolean
+}
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000
 
-export async function run(settings: Settings, { io }: World): Promise<number> {
-  const { dir, followsLinks, edge, ...plan } = readPublishing(settings, io, (it) => ({
-    watch: it.has('poll') ? undefined : watchChokidar,
-    healthzPort: it.port('healthz'),
-    isPatient: it.has('wait'),
-    withParent: it.has('exit-with-parent'),
-  }))
+export async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
+  const { io } = context
+  const { poll, healthz: port, wait, exitWithParent } = input.options
+  const { dir, followsLinks, plan, ...told } = readPublishing(input, context)
   // `start` waits until the board is published, and says when it is gone.
   const log: Log = (level, event, fields) => {
-    plan.log(level, event, fields)
+    told.log(level, event, fields)
     io.tell?.({ event, ...fields })
   }
-  const end = io.ended({ withParent: plan.withParent })
+  const end = io.ended({ withParent: exitWithParent })
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
-  const store = plan.isPatient
+  const store = wait
     ? await awaitStore(dir, () => findStore(dir, followsLinks), log, end)
     : await openStore(dir, followsLinks)
   if (!store) return 0
   const metrics = new Metrics()
-  const open = openSidecar({ ...plan, store, edge, log, metrics })
-  const healthz = await health(plan.healthzPort, open, metrics)
+  const watch = poll ? undefined : watchChokidar
+  const open = openSidecar({ ...plan, store, watch, log, metrics })
+  const healthz = await health(port, open, metrics)
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
   await open.run(end).ended
   await healthz?.close()

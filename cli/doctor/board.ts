@@ -26,7 +26,7 @@ export const noBoard = (dir: string): Found => ({
   files: 0,
 })
 
-export async function checkBoard(dir: string, followsLinks: boolean): Promise<Found> {
+export async function checkBoard(dir: string, followsLinks = false): Promise<Found> {
   let store: Store
   try {
     store = await openStore(dir, followsLinks)

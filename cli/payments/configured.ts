@@ -7,7 +7,7 @@ import {
   type GatewaySettings,
   settingsOf,
 } from '../../worker/payments/gateways/registry.ts'
-import type { Environment } from '../settings.ts'
+import type { Environment } from '../command.ts'
 
 export interface ConfiguredGateway extends GatewaySettings {
   key: string

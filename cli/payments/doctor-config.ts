@@ -6,8 +6,8 @@ import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
+import type { Environment } from '../command.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
-import type { Environment } from '../settings.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
 export interface Checked {

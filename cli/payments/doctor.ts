@@ -1,11 +1,10 @@
 // Reports what stops payments from working: one check per line, each with its reason.
 
 import { findBoard } from '../../local/find-board.ts'
-import type { World } from '../command.ts'
+import type { Context, Input } from '../command.ts'
 import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
 import { checkClocks } from '../doctor/clock.ts'
 import { type Finding, report, warn } from '../findings.ts'
-import type { Settings } from '../settings.ts'
 import { configuredGateways } from './configured.ts'
 import { checkConfig } from './doctor-config.ts'
 import { checkDatabase } from './doctor-database.ts'
@@ -14,26 +13,28 @@ import { checkGateway } from './doctor-gateway.ts'
 import { checkSecrets } from './doctor-secrets.ts'
 import { hiding, secretValues } from './hide.ts'
 import { mixtureOf } from './money-mode.ts'
-import { readPlace } from './place.ts'
+import { type PlaceOptions, readPlace } from './place.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
 
-export async function run(settings: Settings, world: World): Promise<number> {
-  settings.noPositionals()
-  const project = (await findBoard(world.cwd, true))?.project ?? world.cwd
-  const here = await systemIn(project, settings)
-  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(settings, world, here))]
-  return report(findings, settings.has('json'), world.io)
+export async function run(
+  input: Input<PlaceOptions & { json?: boolean }>,
+  context: Context,
+): Promise<number> {
+  const { cwd, env, io } = context
+  const project = (await findBoard(cwd, true))?.project ?? cwd
+  const here = await systemIn(project, input, env)
+  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
+  return report(findings, input.options.json, io)
 }
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
 export async function check(
-  settings: Settings,
-  world: World,
+  input: Input<PlaceOptions>,
+  context: Context,
   here?: RunningStart,
 ): Promise<Finding[]> {
-  const { file, env, edge: url, token, differing } = await readPlace(settings, world, here)
-  settings.check()
+  const { file, env, edge: url, token, differing } = await readPlace(input, context, here)
   const gateways = configuredGateways(file, env)
   const { findings, payments } = checkConfig(file, env, gateways)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)

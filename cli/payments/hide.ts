@@ -1,7 +1,7 @@
 // The last step before output: hides the value of every variable with the name of a secret. Pure.
 
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
-import type { Environment } from '../settings.ts'
+import type { Environment } from '../command.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
 /** Shorter values occur in ordinary text, and hiding them there would reveal them. */

@@ -1,42 +1,83 @@
-// The variables, edge and token of a payments command: from a running system, from a
-// file, or from the environment.
+// The variables, edge and token of a payments command: from a running system, from a file, or from
+// the environment.
 
+import { edgeVariables } from '../../local/environment.ts'
+import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import { messageOf } from '../../sidecar/log.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import { loadConfig, type World } from '../command.ts'
-import { NO_DATA, type RunningStart, runningStart } from '../data-folder.ts'
-import { type Settings, UsageError } from '../settings.ts'
-import { type EdgeSettings, systemOf } from './running-system.ts'
+import {
+  type Context,
+  type Environment,
+  type Input,
+  loadConfig,
+  refuseNeedless,
+  tokenSource,
+  UsageError,
+  variablesIn,
+} from '../command.ts'
+import { NO_DATA, type RunningOptions, type RunningStart, runningStart } from '../data-folder.ts'
 
-export interface Place extends EdgeSettings {
+export interface PlaceOptions extends RunningOptions {
+  edge?: URL
+  config: boolean
+  env?: string
+  tokenFile?: string
+}
+
+export interface Place {
   /** signalbox.config.ts */
   file: SignalboxFile
+  /** The edge's variables. */
+  env: Environment
+  /** Without a slash at its end. */
+  edge: string | undefined
+  /** For the edge. */
+  token: string | undefined
+  /** Gateways whose variables differ between the running system and this shell. */
+  differing: readonly string[]
 }
 
 /** `here`: used where no other is named. Throws UsageError for files that cannot be read. */
 export async function readPlace(
-  settings: Settings,
-  world: World,
+  input: Input<PlaceOptions>,
+  context: Context,
   here?: RunningStart,
 ): Promise<Place> {
-  const file = await loadConfig(settings, world)
-  const start = here ?? (await runningStart(settings))
-  if (start) return { file, ...systemOf(start, file, world.env) }
-  settings.needless(['trust-data'], NO_DATA)
-  if (settings.text('edge') === undefined) settings.needless(['token-file'], 'without --edge')
+  const { options } = input
+  const { env } = context
+  const file = await loadConfig(options, context)
+  const start = here ?? (await runningStart(input, env))
+  if (start) return systemOf(start, file, env)
+  refuseNeedless(input, ['--trust-data'], NO_DATA)
+  if (!options.edge) refuseNeedless(input, ['--token-file'], 'without --edge')
   return {
     file,
-    env: await settings.variables(),
-    edge: settings.url('edge', false)?.href.replace(/\/+$/, ''),
-    token: await readToken(settings),
+    env: await variablesIn(options.env, env),
+    edge: options.edge?.href.replace(/\/+$/, ''),
+    token: await readToken(input, env),
     differing: [],
   }
 }
 
-async function readToken(settings: Settings): Promise<string | undefined> {
+async function readToken(input: Input<PlaceOptions>, env: Environment) {
   try {
-    return await settings.token()?.()
+    return await tokenSource(input, env)?.()
   } catch (error) {
     throw new UsageError(`The access token cannot be read: ${messageOf(error)}.`)
   }
+}
+
+/** `env`: the variables of this shell; those of the running system may differ. */
+function systemOf({ local, secret }: RunningStart, file: SignalboxFile, env: Environment): Place {
+  const { url: edge, database, databaseToken, simulator, tokens, gateways } = local
+  const here = edgeVariables(env, file, { secret, edge, database, simulator, databaseToken })
+  const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
+  const actual: Readonly<Record<string, unknown>> = { ...gateways }
+  const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
+  const differing = [...names].filter(
+    (name) => JSON.stringify(expected[name]) !== JSON.stringify(actual[name]),
+  )
+  // The running system's values take precedence over those of this shell.
+  const variables = { ...here, ...variablesOf(gateways, differing) }
+  return { file, env: variables, edge, token: tokens.payments, differing }
 }

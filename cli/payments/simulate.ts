@@ -3,25 +3,40 @@
 
 import { ulid } from 'ulid'
 import { webhookOf } from '../../local/simulator/one-webhook.ts'
-import { fromMinor, isAmount, isCurrency } from '../../worker/payments/domain/money.ts'
+import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
-import type { Io, World } from '../command.ts'
-import { nameOf, OPTIONS, type OptionName } from '../options.ts'
-import { type Settings, UsageError } from '../settings.ts'
+import {
+  type Context,
+  type Input,
+  type Io,
+  missing,
+  refuseNeedless,
+  UsageError,
+} from '../command.ts'
+import { EDGE } from '../setting.ts'
 import { ask, firstLineOf } from './ask.ts'
 import { configuredGateways } from './configured.ts'
 import { type Callbacks, SIMULATED_STATUSES, type SimulatedStatus } from './drivers/driver-tools.ts'
 import { DRIVER_TOOLS } from './drivers/registry.ts'
 import { hiding, secretValues } from './hide.ts'
 import { lookUp } from './look-up.ts'
-import { type Place, readPlace } from './place.ts'
+import { type Place, type PlaceOptions, readPlace } from './place.ts'
 
-const MAX_TIMES = 1_000
+interface SimulateOptions extends PlaceOptions {
+  reference?: string
+  amount?: number
+  currency?: string
+  status: SimulatedStatus
+  transaction?: string
+  eventId?: string
+  times: number
+}
 
-export async function run(settings: Settings, world: World): Promise<number> {
-  const { io } = world
-  const place = await readPlace(settings, world)
-  const { callbacks, secret, url, event, times } = await readRequest(settings, io, place)
+export async function run(input: Input<SimulateOptions>, context: Context): Promise<number> {
+  const { io } = context
+  const { times } = input.options
+  const place = await readPlace(input, context)
+  const { callbacks, secret, url, event } = await readRequest(input, io, place)
   const { headers, body } = await callbackOf(event, callbacks, secret)
   const hide = hiding(secretValues({ ...place.env, secret }))
   const answers = await Promise.all(
@@ -67,73 +82,72 @@ interface Request {
   secret: string
   url: string
   event: SimulatedEvent
-  times: number
 }
 
-async function readRequest(settings: Settings, io: Io, place: Place): Promise<Request> {
-  const { file, edge, token } = place
-  const gateways = configuredGateways(file, place.env)
-  const keys = gateways.map(({ key }) => key).join(', ')
-  const key = settings.positional(`GATEWAY, one of ${keys}`)
+const NEEDED = {
+  reference: "--reference R, the shop's name for the payment",
+  amount: '--amount N, what the gateway says was paid, in minor units',
+  currency: '--currency CUR, three capital letters',
+  transaction: "--transaction ID, the gateway's name for the payment",
+}
+
+async function readRequest(
+  input: Input<SimulateOptions>,
+  io: Io,
+  { file, edge, token, env }: Place,
+): Promise<Request> {
+  const { argument: key, options } = input
+  const { reference = '', amount = 0, currency = '', status, transaction } = options
+  const gateways = configuredGateways(file, env)
+  const keys = gateways.map((it) => it.key).join(', ')
   const gateway = gateways.find((it) => it.key === key)
-  if (key !== '' && !gateway) {
+  if (key !== undefined && !gateway) {
     throw new UsageError(`signalbox.config.ts has no gateway ${key}; it has ${keys}.`)
   }
   const callbacks = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
   if (gateway && !callbacks) {
     throw new UsageError(`The driver ${gateway.driver} has no simulated webhook.`)
   }
-  if (edge === undefined) settings.missing(`${nameOf('edge')} or --data DIR`)
-  const given = readEvent(settings, callbacks)
-  const times = settings.whole('times', [1, MAX_TIMES]) ?? 1
-  const secret = callbacks?.signsWith && gateway ? gateway.settings[callbacks.signsWith] : ''
-  if (secret === undefined)
-    settings.missing(gateway?.variables[callbacks?.signsWith ?? ''] ?? 'a secret')
-  settings.needless(callbacks?.ignores ?? [], `for ${key}`)
-  const transaction = settings.text('transaction')
-  if (transaction !== undefined) settings.needless(['token-file'], 'with --transaction')
-  // Without --transaction the payment is looked up by its reference.
-  const canBeFound = transaction !== undefined || given.reference !== ''
-  if (callbacks?.needs.includes('transaction') && !canBeFound) {
-    settings.missing(describe('transaction'))
+  if (currency !== '' && !isCurrency(currency)) {
+    throw new UsageError('--currency must be three capital letters.')
   }
-  settings.check()
-  if (!callbacks || edge === undefined) throw new UsageError('There is nothing to send.')
+  const known = SIMULATED_STATUSES.filter((it) => callbacks?.ways[it])
+  if (callbacks && !known.includes(status)) {
+    throw new UsageError(`--status must be one of ${known.join(', ')}, not ${status}.`)
+  }
+  const needs = callbacks?.needs ?? ['reference', 'amount', 'currency']
+  const { signsWith } = callbacks ?? {}
+  const secret = signsWith === undefined ? '' : gateway?.settings[signsWith]
+  const all = {
+    [`GATEWAY, one of ${keys}`]: key,
+    [`${EDGE.called} or --data DIR`]: edge,
+    // Without --transaction the payment is looked up by its reference.
+    ...Object.fromEntries(
+      needs.map((name) => [
+        NEEDED[name],
+        options[name] ?? (name === 'transaction' ? options.reference : undefined),
+      ]),
+    ),
+    [gateway?.variables[signsWith ?? ''] ?? 'a secret']: secret,
+  }
+  if (Object.values(all).includes(undefined) || !gateway || !callbacks || edge === undefined) {
+    throw missing(all)
+  }
+  refuseNeedless(input, callbacks.ignores ?? [], `for ${gateway.key}`)
+  if (transaction !== undefined) refuseNeedless(input, ['--token-file'], 'with --transaction')
 
-  const found = transaction === undefined ? await lookUp(edge, token, key, given.reference) : {}
+  const found = transaction === undefined ? await lookUp(edge, token, gateway.key, reference) : {}
   if (found.notice !== undefined) io.err(`${found.notice}\n`)
   const transactionId = transaction ?? found.transactionId
-  if (transactionId === undefined && callbacks.needs.includes('transaction')) {
-    throw new UsageError(`missing: ${describe('transaction')}.`)
+  if (transactionId === undefined && needs.includes('transaction')) {
+    throw missing({ [NEEDED.transaction]: undefined })
   }
   const event = {
-    ...given,
+    ...{ reference, amount, currency, status },
     transactionId: transactionId ?? `simulated-${ulid()}`,
     externalReference: found.externalReference,
-    eventId: settings.text('event-id') ?? `evt_simulated_${ulid()}`,
+    eventId: options.eventId ?? `evt_simulated_${ulid()}`,
   }
-  const url = `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`
-  return { callbacks, secret: secret ?? '', url, event, times }
+  const url = `${edge}${routePath('payments.webhook', routePrefixOf(file), gateway.key)}`
+  return { callbacks, secret: secret ?? '', url, event }
 }
-
-function readEvent(settings: Settings, callbacks: Callbacks | undefined) {
-  const needs = callbacks?.needs ?? ['reference', 'amount', 'currency']
-  const read = (name: 'reference' | 'amount' | 'currency') =>
-    needs.includes(name) ? settings.required(name) : (settings.text(name) ?? '')
-  const reference = read('reference')
-  const amount = read('amount')
-  const currency = read('currency')
-  if (amount !== '' && !(/^\d+$/.test(amount) && isAmount(Number(amount)))) {
-    settings.malformed('--amount must be a whole number above 0')
-  }
-  if (currency !== '' && !isCurrency(currency)) {
-    settings.malformed('--currency must be three capital letters')
-  }
-  const given = settings.text('status') ?? 'Paid'
-  const known = SIMULATED_STATUSES.filter((it) => callbacks?.ways[it] ?? !callbacks)
-  const status = known.find((it) => it === given)
-  if (!status) settings.malformed(`--status must be one of ${known.join(', ')}, not ${given}`)
-  return { reference, amount: Number(amount), currency, status: status ?? 'Paid' }
-}
-
-const describe = (name: OptionName): string => `${nameOf(name)}, ${OPTIONS[name].help}`

@@ -1,62 +1,67 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { readDev } from '../../cli/commands/dev.ts'
-import { run, settingsOf } from './run.ts'
+import { expect, it } from 'vitest'
+import { COMMANDS } from '../../cli/commands.ts'
+import { inputOf, run } from './run.ts'
 
-const options = async (...args: string[]) =>
-  readDev(await settingsOf(['dev', ...args]), '/home/me/project')
+const none = { argument: undefined, options: { config: true, runOutput: 'masked' } }
 
-describe('signalbox without a command', () => {
-  const asked: string[] = []
-  const dev = async () => ({
-    run: async () => {
-      asked.push('dev')
-      return 0
-    },
-  })
-  afterEach(() => void asked.splice(0))
+const FOLDERS = ['../board', './sync', '/srv/board', 'C:\\board', '.', '..']
+it.each<[argv: string[], input: object]>([
+  [[], none],
+  [['--open'], { options: { open: true } }],
+  [['--port', '0'], { options: { port: 0 } }],
+  ...FOLDERS.map((folder): [string[], object] => [[folder], { argument: folder }]),
+])('signalbox without a command means dev, also with a folder: %j', async (argv, input) => {
+  expect(await inputOf(argv)).toMatchObject(input)
+  expect(await inputOf(['dev', ...argv])).toEqual(await inputOf(argv))
+})
 
-  it.each([
-    [[]],
-    [['--port', '0']],
-    [['--open']],
-    ...['../board', './sync', '/srv/board', 'C:\\board', '.', '..'].map((folder) => [[folder]]),
-  ])('means dev, also with a folder: %j', async (argv) => {
-    expect((await run(argv, {}, {}, { dev })).code).toBe(0)
-    expect(asked).toEqual(['dev'])
-  })
+it.each([['--help'], ['--version'], ['help']])('%s does not mean dev', async (word) => {
+  const load = () => Promise.reject(new Error('dev was run'))
+  const commands = { ...COMMANDS, dev: { ...COMMANDS.dev, load } as never }
+  expect((await run([word], {}, {}, commands)).code).toBe(0)
+})
 
-  it.each([['--help'], ['--version'], ['help']])('does not mean it: %s', async (word) => {
-    expect((await run([word], {}, {}, { dev })).code).toBe(0)
-    expect(asked).toEqual([])
+it('names the repository after the folder, whatever repository the sidecar publishes', async () => {
+  for (const command of ['dev', 'start']) {
+    const { options } = await inputOf([command], { SIGNALBOX_REPO: 'another' })
+    expect(options).not.toHaveProperty('repo')
+  }
+})
+
+it.each([
+  [['--port', '65536'], /--port N must be a whole number from 0 to 65535, not "65536"/],
+  [['--port', '-1'], /--port/],
+  [['--port', '80a'], /"80a"/],
+  [['--port', ''], /--port is empty/],
+  [['--repo', 'a\nb'], /control characters/],
+  [['--repo', 'ä'.repeat(257)], /512 bytes/],
+  [['--data', ''], /--data is empty/],
+  [['a', 'stuff'], /too many arguments for 'dev': expected 1 argument but got 2/],
+  [['--stroe', 'x'], /--stroe/],
+])('dev refuses %j in one sentence that names what is wrong', async (args, sentence) => {
+  const refused = await inputOf(['dev', ...args]).then(
+    () => '',
+    (error: Error) => error.message.trim(),
+  )
+  expect(refused).toMatch(sentence)
+  expect(refused).not.toMatch(/\n|\. \S/)
+  expect(refused).toMatch(/[^.]\.$/)
+})
+
+it('start serves the port and the runtime that the contract names', async () => {
+  expect(await inputOf(['start'])).toEqual({
+    argument: undefined,
+    options: { port: 8787, host: 'workerd' },
+    typed: new Set(),
   })
 })
 
-describe('the options of signalbox dev', () => {
-  it('are about the folder that one is in', async () => {
-    expect(await options()).toEqual({
-      ...{ dir: '/home/me/project', isExample: false, opens: false, isPolling: false },
-      ...{ followsLinks: false },
-      ...{
-        port: undefined,
-        dataDir: undefined,
-        trustsData: false,
-        repo: undefined,
-        runOutput: 'masked',
-      },
-    })
-  })
+it('start takes the last of several, since npm scripts put theirs in front', async () => {
+  const argv = ['start', '--host=deno', '--port=1', '--host=workerd', '--port=2']
+  expect((await inputOf(argv)).options).toMatchObject({ port: 2, host: 'workerd' })
+})
 
-  it('take folders relative to where they were typed', async () => {
-    const { dir, dataDir } = await options('../board', '--data', 'd')
-    expect([dir, dataDir]).toEqual(['/home/me/board', '/home/me/project/d'])
-  })
-
-  it.each([
-    [['--port', 'x'], /--port N must be a whole number/],
-    [['--repo', 'a\nb'], /control characters/],
-    [['--data', ''], /--data is empty/],
-    [['a', 'stuff'], /^dev takes one folder; 'stuff' is too much\.$/],
-  ])('refuse %j', async (args, sentence) => {
-    await expect(options(...args)).rejects.toThrow(sentence)
-  })
+it('start refuses a runtime that there is not, and a folder that is no option', async () => {
+  await expect(inputOf(['start', '--host', 'bun'])).rejects.toThrow('workerd, deno, not "bun"')
+  await expect(inputOf(['start', 'examples/board'])).rejects.toThrow('expected 0 arguments')
 })

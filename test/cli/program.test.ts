@@ -5,13 +5,12 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ConfigChoice } from '../../cli/command.ts'
-import { DEFINITIONS } from '../../cli/commands.ts'
+import { COMMANDS, type Definition } from '../../cli/commands.ts'
 import { hiding, secretValues } from '../../cli/payments/hide.ts'
-import { COMMANDS } from '../../cli/program.ts'
 import { REDIRECT } from './payments/bed.ts'
 import { run } from './run.ts'
 
-const NAMES = Object.keys(DEFINITIONS)
+const NAMES = Object.keys(COMMANDS)
 const refusal = async (...argv: string[]): Promise<string> => {
   const { code, out, err } = await run(argv)
   expect({ argv, code, out }).toEqual({ argv, code: 2, out: '' })
@@ -187,7 +186,9 @@ describe('signalbox in a checkout', () => {
 })
 
 describe('signalbox in the installed package', () => {
-  const packaged = (...argv: string[]) => run(argv, {}, {}, { ...COMMANDS, start: undefined })
+  const { start, ...others } = COMMANDS
+  const PACKAGED = { ...others, start: { ...start, load: undefined } as Definition }
+  const packaged = (...argv: string[]) => run(argv, {}, {}, PACKAGED)
 
   it('lists every command but start, which needs a checkout and says so', async () => {
     const { out } = await packaged('--help')

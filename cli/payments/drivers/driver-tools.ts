@@ -5,7 +5,6 @@
 import type { Action, GatewayName } from '../../../local/simulator/payments.ts'
 import type { Content } from '../../../local/simulator/webhooks.ts'
 import type { Finding } from '../../findings.ts'
-import type { OptionName } from '../../options.ts'
 import type { ConfiguredGateway } from '../configured.ts'
 
 export interface DriverTools {
@@ -30,9 +29,9 @@ export interface Callbacks {
   /** The setting with the signing secret; undefined: these callbacks are not signed. */
   signsWith: string | undefined
   /** The options that are required. */
-  needs: readonly OptionName[]
+  needs: readonly ('reference' | 'amount' | 'currency' | 'transaction')[]
   /** Further options that its callbacks have no place for. */
-  ignores?: readonly OptionName[]
+  ignores?: readonly string[]
   /**
    * The statuses that the gateway has, and what happens to a payment until it has that status. The
    * webhook is about the last of it.

@@ -8,7 +8,7 @@ export const fib = {
     gateway: 'fib',
     signsWith: undefined,
     needs: ['transaction'],
-    ignores: ['amount', 'currency', 'event-id'],
+    ignores: ['--amount', '--currency', '--event-id'],
     ways: {
       Paid: ['pay'],
       Failed: ['fail'],

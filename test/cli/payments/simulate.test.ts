@@ -161,7 +161,7 @@ describe('missing options', () => {
     ['more times than any test needs', 'redirect --times 1001', '--times'],
     ['an edge that is not a URL', 'redirect --edge shop', '--edge'],
     ['a flag that it does not have', 'redirect --api-key x', '--api-key'],
-    ['a second gateway', 'redirect stripe', 'unexpected stripe'],
+    ['a second gateway', 'redirect stripe', 'too many arguments'],
     ['two places at once', 'redirect --data . --edge http://127.0.0.1:1', '--data'],
   ])('refuses %s with 2', async (_, argv, why) => {
     const { code, err } = await run(`payments simulate ${argv}`, OWN)

@@ -1,0 +1,137 @@
+// The options of commands, with their environment variables. A secret is never an option: options
+// show in the list of processes.
+
+import { Option } from 'commander'
+import { RUN_OUTPUTS } from '../sidecar/files/file-reader.ts'
+import { pathProblem } from '../worker/shared/repos.ts'
+import { UsageError } from './command.ts'
+
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** An option that checks its value. An empty one is refused; an empty variable counts as absent. */
+export class Setting extends Option {
+  constructor(flags: string, description: string) {
+    super(flags, description)
+    if (this.required) this.#reads((text) => text)
+  }
+
+  /** As a sentence names it: `--edge URL (or SIGNALBOX_EDGE)`. */
+  get called(): string {
+    const flags = this.flags.replaceAll(/[<>]/g, '')
+    return this.envVar === undefined ? flags : `${flags} (or ${this.envVar})`
+  }
+
+  /** As a sentence says that it is missing. */
+  get meaning(): string {
+    return `${this.called}, the ${this.description}`
+  }
+
+  /** `bounds` include both ends. */
+  whole(least: number, most: number): this {
+    return this.#reads((text) => {
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      if (number >= least && number <= most) return number
+      throw this.#malformed(`a whole number from ${least} to ${most}`, text)
+    })
+  }
+
+  port(): this {
+    return this.whole(0, 65_535)
+  }
+
+  /** In ms. */
+  duration(): this {
+    return this.#reads((text) => {
+      const [, count, unit = ''] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? []
+      const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+      if (ms > 0) return ms
+      throw this.#malformed('a time like 90s, 5m, 12h or 30d', text)
+    })
+  }
+
+  oneOf(choices: readonly string[]): this {
+    this.argChoices = [...choices]
+    return this.#reads((text) => {
+      if (choices.includes(text)) return text
+      throw this.#malformed(`one of ${choices.join(', ')}`, text)
+    })
+  }
+
+  url(): this {
+    return this.#reads((text) => {
+      const url = URL.parse(text)
+      if (url && /^https?:$/.test(url.protocol) && !url.username) return url
+      // The text may hold a password.
+      throw new UsageError(`${this.called} must be an http or https URL without a user name.`)
+    })
+  }
+
+  repository(): this {
+    return this.#reads((text) => {
+      const problem = pathProblem(text)
+      if (problem === undefined) return text
+      throw new UsageError(`${this.long} is not the name of a repository: ${problem}`)
+    })
+  }
+
+  /** It may be given several times: all of them, as a list. */
+  several(): this {
+    return this.#reads((text, before: readonly string[] = []) => [...before, text])
+  }
+
+  #reads<Value>(parse: (text: string, before?: Value) => Value): this {
+    return this.argParser<Value | ''>((text, before) => {
+      // `--edge --repo NAME`: the value of the first was forgotten.
+      if (text.startsWith('--')) throw new UsageError(`option '${this.flags}' needs a value.`)
+      return text.trim() === '' ? '' : parse(text.trim(), before === '' ? undefined : before)
+    })
+  }
+
+  #malformed(must: string, text: string): UsageError {
+    return new UsageError(`${this.called} must be ${must}, not "${text}".`)
+  }
+}
+
+// Those that several commands have.
+
+export const EDGE = new Setting('--edge <URL>', 'address of the edge').env('SIGNALBOX_EDGE').url()
+export const REPO = new Setting('--repo <NAME>', 'name of the repository at the edge')
+  .env('SIGNALBOX_REPO')
+  .repository()
+export const TOKEN_FILE = new Setting(
+  '--token-file <FILE>',
+  'file that holds the access token',
+).env('SIGNALBOX_TOKEN_FILE')
+export const FOLLOW_LINKS = new Setting(
+  '--follow-links',
+  'publish the board in DIR also if it is a link that leads out of DIR',
+)
+export const POLL = new Setting(
+  '--poll',
+  'look at the files each second: for mounts that report no change (network, WSL)',
+).env('SIGNALBOX_POLL')
+export const RUN_OUTPUT = new Setting(
+  '--run-output <KIND>',
+  'output of runs: without what looks like a secret, or none',
+)
+  .env('SIGNALBOX_RUN_OUTPUT')
+  .oneOf(RUN_OUTPUTS)
+  .default('masked')
+export const LOG = new Setting('--log <FORMAT>', 'of the log [pretty on a terminal, else json]')
+  .env('SIGNALBOX_LOG')
+  .oneOf(['json', 'pretty'])
+export const VERBOSE = new Setting('--verbose', 'log every scan too')
+export const DATA = new Setting('--data <DIR>', 'data folder of a running signalbox')
+export const TRUST_DATA = new Setting(
+  '--trust-data',
+  "the data folder's secret is in it, and not in the user's state folder",
+).env('SIGNALBOX_TRUST_DATA')
+export const NO_CONFIG = new Setting(
+  '--no-config',
+  'do not run signalbox.config.ts of the current folder',
+)
+export const ENV = new Setting(
+  '--env <FILE>',
+  'read variables from this file, such as .dev.vars, and not from the environment',
+)
+export const JSON_OUTPUT = new Setting('--json', 'print one JSON object instead of lines')
