@@ -1,8 +1,10 @@
 // An event is handled once, however often it is delivered and wherever its id is stored.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { EventIds } from '../../events/event-ids.ts'
+import { type EventIds, eventIdsInMemory } from '../../events/event-ids.ts'
+import { eventIdsIn } from '../../examples/receivers/event-ids.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
+import { eventIdsContract } from '../contract/event-ids.ts'
 import { PATIENT } from '../support/patience.ts'
 import { answerOf, delivery, receiver } from './receiver-bed.ts'
 
@@ -154,4 +156,20 @@ describe('a custom store of ids', () => {
     expect((await receive(delivery())).status).toBe(500)
     expect(errors).toEqual([new Error('failed'), new Error('away')])
   })
+})
+
+eventIdsContract('in memory', eventIdsInMemory)
+eventIdsContract('in SQL, as the example keeps them', (now) => eventIdsIn(':memory:', now))
+
+it('In memory the oldest ids are forgotten when there are too many', async () => {
+  const ids = eventIdsInMemory(() => 0, 2)
+  for (const id of ['a', 'b', 'c']) {
+    await ids.claim(id, 1)
+    await ids.complete(id)
+  }
+  expect(await Promise.all(['c', 'b', 'a'].map((id) => ids.claim(id, 1)))).toEqual([
+    'handled',
+    'handled',
+    'new',
+  ])
 })
