@@ -30,10 +30,11 @@ describe('a repeated charge', () => {
   }
 
   it.each([keyed, {}])('returns the same charge while it can be paid (%o)', async (context) => {
-    const { payments, response } = await charged()
+    const { payments, response, charged: calls } = await charged()
     expect(response).toHaveProperty('redirectUrl')
     const again = await payments.chargeOrFind(order, context)
     expect(again).toStrictEqual({ response, isNew: false })
+    expect(calls).toHaveLength(1)
   })
 
   it.each([keyed, {}])(

@@ -72,24 +72,6 @@ describe('a charge', () => {
     expect(await payments.charge(other)).toMatchObject(page(2))
   })
 
-  it('is the same charge with the same key, and calls the gateway once', async () => {
-    const { payments, charged } = openRoom()
-    const first = await payments.charge(order, { idempotencyKey: 'key-1' })
-    expect(await payments.charge(order, { idempotencyKey: 'key-1' })).toStrictEqual(first)
-    expect(charged).toHaveLength(1)
-  })
-
-  it('is refused if another request has its key, or an open charge for its order', async () => {
-    const { payments, charged } = openRoom()
-    await payments.charge(order, { idempotencyKey: 'key-1' })
-    const other = { ...order, amount: 1 }
-    await expect(payments.charge(other, { idempotencyKey: 'key-1' })).rejects.toMatchObject({
-      code: 'idempotency_conflict',
-    })
-    await expect(payments.charge(other)).rejects.toMatchObject({ code: 'reference_conflict' })
-    expect(charged).toHaveLength(1)
-  })
-
   it('is the same charge with another phone number, since numbers are not in the stored hash', async () => {
     const { payments, charged } = openRoom()
     const context = { idempotencyKey: 'key-1' }
@@ -127,18 +109,6 @@ describe('a charge', () => {
     const response = await payments.charge(order)
     expect(response.transactionId).toBe(open?.id)
     expect(charged[1]?.externalReferenceId).toBe(charged[0]?.externalReferenceId)
-  })
-
-  it('is not repeated at a gateway that would charge twice', async () => {
-    const { payments, script, charged } = openRoom({ gateway: { chargeIsIdempotent: false } })
-    script.charge = unavailable
-    await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
-    const [open] = await payments.queries.transactions({}, { limit: 9 })
-    await expect(payments.charge(order)).rejects.toMatchObject({
-      code: 'gateway_unavailable',
-      transactionId: open?.id,
-    })
-    expect(charged).toHaveLength(1)
   })
 
   it('is Failed when the gateway refuses it, and its order can be charged again', async () => {
@@ -191,23 +161,6 @@ describe('a charge', () => {
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     const [open] = await payments.queries.transactions({}, { limit: 9 })
     expect(open?.status).toBe('Pending')
-  })
-
-  it('keeps the status of a webhook that was faster than the answer', async () => {
-    const room = openRoom()
-    const { payments, script } = room
-    const { charge } = script
-    script.charge = async (asked) => {
-      const answer = await charge(asked)
-      await room.webhook({ gatewayTransactionId: `gateway-${asked.externalReferenceId}` })
-      return answer
-    }
-    const { transactionId } = await payments.charge(order)
-    await room.quiet()
-    const story = await payments.queries.story(transactionId)
-    expect(story?.transaction.status).toBe('Paid')
-    expect(story?.webhookEvents).toMatchObject([{ outcome: 'applied' }])
-    expect(room.eventNames().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
   })
 })
 

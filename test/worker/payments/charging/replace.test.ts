@@ -107,16 +107,6 @@ describe('a charge whose page was lost', () => {
     expect(events).toMatchObject([{ name: 'PaymentSucceeded' }])
   })
 
-  it.each(['Expired', 'Failed', 'Cancelled'] as const)(
-    'is replaced at once if it is %s at the gateway',
-    async (status) => {
-      const { room, script } = await pageLost()
-      script.status = () => reported(status)
-      expect(await tryCharge(room, again, keyed)).toMatchObject({ isNew: true, status: 'Pending' })
-      expect(await attemptsOf(room)).toMatchObject([{ status: 'Cancelled' }, { attempt: 2 }])
-    },
-  )
-
   it('is replaced in the same call in which its gateway returns no page', async () => {
     const room = openRoom()
     const { script, charged } = room
