@@ -20,22 +20,26 @@ async function readOnly(folder: string): Promise<string> {
   return home
 }
 
+type Home = (folder: string) => Promise<string | undefined>
+
+/** With a temporary folder of its own. Nothing else says where anything could be kept. */
+async function surroundings(
+  homeOf: Home,
+): Promise<{ folder: string; env: Record<string, string> }> {
+  const folder = await starts.folder()
+  const [TMPDIR, home] = [join(folder, 'tmp'), await homeOf(folder)]
+  await mkdir(TMPDIR)
+  const { PATH = '' } = process.env
+  return { folder, env: { PATH, TMPDIR, ...(home !== undefined && { HOME: home }) } }
+}
+
 describe.each([
   // npm sets it for its scripts where it is not set: to the home of whoever runs the tests.
   ['that is not set', async () => undefined, undefined],
   ['that is read-only', readOnly, throughNpm],
 ])('with a HOME %s', (_, homeOf, launch) => {
-  /** With a temporary folder of its own. Nothing else says where anything could be kept. */
-  async function surroundings(): Promise<{ folder: string; env: Record<string, string> }> {
-    const folder = await starts.folder()
-    const [TMPDIR, home] = [join(folder, 'tmp'), await homeOf(folder)]
-    await mkdir(TMPDIR)
-    const { PATH = '' } = process.env
-    return { folder, env: { PATH, TMPDIR, ...(home !== undefined && { HOME: home }) } }
-  }
-
   it('npm start runs, says in one line where its secret is, and signs in', async () => {
-    const { folder, env } = await surroundings()
+    const { folder, env } = await surroundings(homeOf)
     const start = await (await starts.start({ onlyEnv: env, ...(launch && { launch }) })).ready()
     expect(start.stderr).toMatch(
       /^signalbox: [^\n]+ so the secret is in [^\n]+, and lost with it;[^\n]+\n$/,
@@ -48,19 +52,17 @@ describe.each([
     expect(stdout).toContain(`${(await start.local()).url}/#/sign-in/`)
     expect(await start.fetch('/tasks')).toMatchObject({ status: 200 })
   })
+})
 
-  it('npm ci finds what to install, and npm test runs and leaves nothing behind', async () => {
-    const { folder, env } = await surroundings()
-    await run('npm', ['ci', '--dry-run', '--offline'], { env })
-    const { stdout } = await run(
-      'npm',
-      ['test', '--', '--project', 'node', 'test/local/child.test.ts', 'test/cli/sign-in.test.ts'],
-      { env: { ...env, NO_COLOR: '1' } },
-    )
-    expect(stdout).toMatch(/Test Files +2 passed/)
-    expect(await readdir(join(folder, 'tmp'))).not.toContainEqual(
-      expect.stringMatching(/^signalbox/),
-    )
-    await rm(join(folder, 'tmp'), { recursive: true })
-  })
+it('with a HOME that is read-only npm ci finds what to install, and npm test runs and leaves nothing behind', async () => {
+  const { folder, env } = await surroundings(readOnly)
+  await run('npm', ['ci', '--dry-run', '--offline'], { env })
+  const { stdout } = await run(
+    'npm',
+    ['test', '--', '--project', 'node', 'test/local/child.test.ts', 'test/cli/sign-in.test.ts'],
+    { env: { ...env, NO_COLOR: '1' } },
+  )
+  expect(stdout).toMatch(/Test Files +2 passed/)
+  expect(await readdir(join(folder, 'tmp'))).not.toContainEqual(expect.stringMatching(/^signalbox/))
+  await rm(join(folder, 'tmp'), { recursive: true })
 })

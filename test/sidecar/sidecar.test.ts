@@ -93,9 +93,15 @@ describe('hints', () => {
   })
 
   test('that never come are replaced by the periodic scan, and the watcher is started again', async () => {
-    const { calls, logs, watchers } = await (await openRig({ scanEveryMs: 100 })).started()
+    let aheadMs = 0
+    const clock = countingClock()
+    const { elapsed } = clock
+    clock.elapsed = () => elapsed() + aheadMs
+    const rig = await (await openRig({ scanEveryMs: 100, clock })).started()
+    const { calls, logs, watchers } = rig
     await save('B.md', taskText('B'))
     await eventually(() => expect(calls).toEqual([['task:B']]))
+    aheadMs = 6_000
     await eventually(() => expect(watchers).toHaveLength(2))
     expect(logs).toContain('watch.missed_events')
   })
@@ -114,8 +120,8 @@ describe('a watcher', () => {
   test('that fails later is replaced by frequent scans, and started again', async () => {
     let aheadMs = 0
     const clock = countingClock()
-    const { now } = clock
-    clock.now = () => now() + aheadMs
+    const { elapsed } = clock
+    clock.elapsed = () => elapsed() + aheadMs
     const { calls, watchers, hint } = await (await openRig({ clock })).started()
     await watchers[0]?.onFailed('EMFILE: too many files')
     await save('B.md', taskText('B'))
