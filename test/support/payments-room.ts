@@ -18,12 +18,14 @@ import type {
   RefundAnswer,
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
+import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
 import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { paymentsMetrics } from '../../worker/payments/metrics.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
@@ -65,8 +67,16 @@ interface RoomOptions {
   endpoint?: Endpoint
   /** Without it, every fetch fails. */
   fetch?: typeof fetch
-  /** Runs before each ledger operation of charges and refunds. */
-  wait?: (method: string, clock: FakeClock) => Promise<void>
+  /** Runs before each operation of the ledger. */
+  wait?: (method: string, clock: FakeClock, args: readonly unknown[]) => Promise<void>
+  /** Default: the real one. */
+  guard?: GatewayGuard
+  /** In place of those that record their events. */
+  listeners?: Listeners
+  /** False: what failed is dispatched by a sweep alone. */
+  isWoken?: boolean
+  /** In place of the real ones. */
+  queries?: Partial<PaymentQueries>
   routePrefix?: string
   /** Added inside `api`. */
   middleware?: readonly Middleware[]
@@ -116,19 +126,22 @@ export function openRoom(own: RoomOptions = {}): Room {
     ...own.gateway,
   }
   const gateways = new Map([['bank', gateway]])
-  const listeners = Object.fromEntries(
-    EVENT_NAMES.map((name) => [name, (payload: unknown) => void events.push({ name, payload })]),
-  ) as Listeners
+  const record = EVENT_NAMES.map((name) => [
+    name,
+    (payload: unknown) => void events.push({ name, payload }),
+  ])
+  const listeners: Listeners = { ...Object.fromEntries(record), ...own.listeners }
   const noFetch = () => Promise.reject(new Error('unexpected fetch'))
   const fetch = own.fetch ?? noFetch
-  const guard = createGuard({ gateways, clock, store: new Map(), fetch, log })
+  const guard = own.guard ?? createGuard({ gateways, clock, store: new Map(), fetch, log })
   const { endpoint } = own
   const dispatcher = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
   let cancelWake: () => void = () => undefined
   const wakeAt = (at: number) => {
     cancelWake()
-    cancelWake = clock.after(Math.max(0, at - clock.now()), () => made.dispatchLater())
+    if (own.isWoken ?? true)
+      cancelWake = clock.after(Math.max(0, at - clock.now()), () => made.dispatchLater())
   }
   const { ledger: real, queries } = sqliteLedger({
     ...{ guard, subscribers, dispatch, wakeAt, clock, log },
@@ -137,7 +150,7 @@ export function openRoom(own: RoomOptions = {}): Room {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown
       return async (...args: unknown[]) => {
-        await own.wait?.(method, clock)
+        await own.wait?.(method, clock, args)
         return await call(...args)
       }
     },
@@ -159,7 +172,7 @@ export function openRoom(own: RoomOptions = {}): Room {
       ledgerLocation: undefined,
     },
     ledger,
-    queries,
+    queries: { ...queries, ...own.queries },
     dispatcher,
     clock,
     log,

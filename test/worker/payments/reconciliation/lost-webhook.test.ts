@@ -12,12 +12,12 @@ describe('a payment whose webhook was lost', () => {
     ['Cancelled', 'PaymentCancelled'],
     ['Expired', 'PaymentCancelled'],
   ])('is %s when its gateway reports it, with one %s', async (status, event) => {
-    const { charge, pass, events, story, lines } = sweepRoom({ gateway: reports(status) })
+    const { charge, pass, moves, story, lines } = sweepRoom({ gateway: reports(status) })
     const id = await charge()
     await pass(4 * MINUTE)
-    expect(events).toEqual([])
+    expect(moves()).toEqual([])
     await pass(MINUTE)
-    expect(events).toEqual([event])
+    expect(moves()).toEqual([event])
     const { transaction, webhookEvents } = await story(id)
     expect(transaction.status).toBe(status)
     const eventId = `recheck:${id}:${status}:25000`
@@ -31,7 +31,7 @@ describe('a payment whose webhook was lost', () => {
       }),
     )
     await pass(DAY)
-    expect(events).toEqual([event])
+    expect(moves()).toEqual([event])
   })
 
   it.each([
@@ -39,22 +39,22 @@ describe('a payment whose webhook was lost', () => {
     ['PartiallyRefunded', 5_000],
   ] as const)('and that is now %s was also Paid', async (status, refunded) => {
     const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: {} } as const
-    const { charge, pass, events, story } = sweepRoom({
+    const { charge, pass, moves, story } = sweepRoom({
       gateway: { checkStatus: async () => answer },
     })
     const id = await charge()
     await pass(5 * MINUTE)
-    expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+    expect(moves()).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
     const { transaction } = await story(id)
     expect(transaction).toMatchObject({ status, refundedAmount: refunded })
   })
 
   it('does not change twice when the webhook arrives later', async () => {
-    const { charge, pass, events, webhook } = sweepRoom({ gateway: reports('Paid') })
+    const { charge, pass, moves, webhook } = sweepRoom({ gateway: reports('Paid') })
     const id = await charge()
     await pass(5 * MINUTE)
     expect((await webhook(id, 'Paid')).outcome).toBe('unchanged')
-    expect(events).toEqual(['PaymentSucceeded'])
+    expect(moves()).toEqual(['PaymentSucceeded'])
   })
 
   it('stores the gateway’s answer, masked', async () => {
@@ -68,12 +68,12 @@ describe('a payment whose webhook was lost', () => {
 
   it('is not changed by a rejected amount, and raises an alert', async () => {
     const gateway = reports('Paid', { amount: 1 } as object)
-    const { charge, pass, events, story, lines } = sweepRoom({ gateway, onMismatch: 'reject' })
+    const { charge, pass, moves, story, lines } = sweepRoom({ gateway, onMismatch: 'reject' })
     const id = await charge()
     await pass(5 * DAY)
     const { transaction, alerts, webhookEvents } = await story(id)
     expect(transaction.status).toBe('Pending')
-    expect(events).toEqual([])
+    expect(moves()).toEqual([])
     expect(webhookEvents).toMatchObject([{ outcome: 'rejected' }])
     expect(alerts.map(({ kind }) => kind)).toEqual(['amount_mismatch', 'unsettled'])
     const logged = lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
@@ -150,7 +150,7 @@ describe('a stale event for a payment with a final status', () => {
   })
 
   it('may be a refund that was made at the gateway', async () => {
-    const { charge, webhook, stale, pass, story, events } = sweepRoom({
+    const { charge, webhook, stale, pass, story, moves } = sweepRoom({
       gateway: reports('Refunded'),
     })
     const id = await charge()
@@ -161,7 +161,7 @@ describe('a stale event for a payment with a final status', () => {
       status: 'Refunded',
       refundedAmount: 25_000,
     })
-    expect(events).toContain('PaymentRefunded')
+    expect(moves()).toContain('PaymentRefunded')
   })
 
   it('is checked once when the gateway reports no change, or does not know it', async () => {

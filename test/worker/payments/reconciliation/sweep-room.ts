@@ -1,22 +1,19 @@
-// The sweeper with all its parts in memory, and one gateway called `bank`.
+// The sweeper over payments whose events are dispatched again by a sweep alone, with one gateway
+// called `bank`, which would charge twice.
 
 import type { Listeners } from '../../../../worker/payments/domain/events.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
-import { createCaller } from '../../../../worker/payments/gateways/guard/caller.ts'
 import type { GatewayGuard } from '../../../../worker/payments/gateways/guard/guard.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import type { Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
-import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
-import { createSweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
-import { FakeClock, settle } from '../../../support/fake-clock.ts'
-import { keptLog, request } from '../../../support/payments.ts'
-import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
+import type { PaymentQueries } from '../../../../worker/payments/queries/queries.ts'
+import { request } from '../../../support/payments.ts'
+import { openRoom } from '../../../support/payments-room.ts'
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
+const MOVED = ['PaymentSucceeded', 'PaymentFailed', 'PaymentCancelled', 'PaymentRefunded']
 
 export interface SweepOptions {
   gateway?: Partial<AnyGateway>
@@ -25,16 +22,13 @@ export interface SweepOptions {
   endpoint?: () => Response | Promise<Response>
   onMismatch?: 'log' | 'reject'
   isCircuitOpen?: () => boolean
-  /** Whether the dispatcher dies during a dispatch. */
-  isDispatcherDead?: () => boolean
-  /** Replaces operations of the ledger, for the sweeper only. */
+  queries?: Partial<PaymentQueries>
+  /** Runs before each operation of the ledger. */
   intercept?: (method: string, args: readonly unknown[]) => void
 }
 
-/** The sweeper and its dependencies in memory, with one gateway called `bank`. */
 export function sweepRoom(options: SweepOptions = {}) {
-  const clock = new FakeClock()
-  const { log, lines } = keptLog()
+  const asked: string[] = []
   const guard: GatewayGuard = {
     admit: async () =>
       options.isCircuitOpen?.()
@@ -44,69 +38,26 @@ export function sweepRoom(options: SweepOptions = {}) {
     accessToken: async () => ({ ok: true, token: 'token' }),
     health: async () => ({}),
   }
-  const events: string[] = []
-  const record = (name: string) => (): number => events.push(name)
-  const dispatcher = createDispatcher({
-    listeners: {
-      PaymentSucceeded: record('PaymentSucceeded'),
-      PaymentFailed: record('PaymentFailed'),
-      PaymentCancelled: record('PaymentCancelled'),
-      PaymentRefunded: record('PaymentRefunded'),
-      ...options.listeners,
-    },
-    ...(options.endpoint && { endpoint: { url: 'https://shop.example/', secrets: [SECRET] } }),
-    clock,
-    log,
-    fetch: async () => options.endpoint?.() ?? new Response(),
-  })
-  const dispatches: Promise<unknown>[] = []
-  const dispatch: Dispatch = (pending) => {
-    const dispatching = options.isDispatcherDead?.()
-      ? Promise.reject(new Error('died'))
-      : dispatcher.dispatch(pending)
-    dispatches.push(dispatching.catch(() => undefined))
-    return dispatching
-  }
-  /** Waits until events are dispatched and their outcome is stored. */
-  async function dispatched(): Promise<void> {
-    while (dispatches.length > 0) {
-      await Promise.all(dispatches.splice(0))
-      await settle()
-    }
-  }
-  const { subscribers } = dispatcher
-  const { ledger, queries } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
-  const asked: string[] = []
-  const seen = new Proxy(ledger, {
-    get(target, method: keyof Ledger) {
-      const call = target[method] as (...args: unknown[]) => unknown
-      return async (...args: unknown[]) => {
-        asked.push(method)
-        options.intercept?.(method, args)
-        return await call(...args)
-      }
-    },
-  })
-  const gateway: AnyGateway = {
-    key: 'bank',
-    privateFields: [],
-    echoedFields: [],
-    currencies: 'any',
-    chargeIsIdempotent: false,
+  const gateway = {
+    ...{ currencies: 'any', chargeIsIdempotent: false, checkStatus: undefined },
     charge: () => Promise.reject(new Error('must not be charged')),
-    handleWebhook: () => Promise.reject(new Error('is not called')),
     ...options.gateway,
   }
-  const nothing = () => undefined
-  const sweeper = createSweeper({
-    ledger: seen,
-    queries,
-    gateways: new Map([['bank', gateway]]),
-    caller: createCaller({ guard, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
-    onMismatch: options.onMismatch ?? 'log',
-    clock,
-    log,
+  const { endpoint, listeners, onMismatch, queries: own } = options
+  const room = openRoom({
+    ...{ gateway, guard, isWoken: false },
+    ...(onMismatch && { onMismatch }),
+    ...(listeners && { listeners }),
+    ...(own && { queries: own }),
+    ...(endpoint && { endpoint: { url: 'https://shop.example/', secrets: [SECRET] } }),
+    fetch: async () => endpoint?.() ?? new Response(),
+    async wait(method, _, args) {
+      asked.push(method)
+      options.intercept?.(method, args)
+    },
   })
+  const { clock, lines, payments, quiet } = room
+  const { ledger, queries, sweeper } = payments
 
   let charges = 0
   /** A charge whose webhook was lost; it has the gateway's id by default. */
@@ -123,7 +74,7 @@ export function sweepRoom(options: SweepOptions = {}) {
       until: now + 90_000,
     })
     if (begun.state !== 'begun') throw new Error(begun.state)
-    await dispatched()
+    await quiet()
     const { id } = begun.transaction
     const unsent = { kind: 'unsent', nextCheckAt: now + MINUTE } as const
     const end = { transactionId: id, eventId: `e-${id}`, now, verdict: 'neutral' } as const
@@ -147,7 +98,7 @@ export function sweepRoom(options: SweepOptions = {}) {
     for (let left = ms; left > 0; left -= MINUTE) {
       await clock.advance(Math.min(left, MINUTE))
       await sweeper.sweep()
-      await dispatched()
+      await quiet()
     }
   }
   /** A webhook that was stale. */
@@ -171,19 +122,22 @@ export function sweepRoom(options: SweepOptions = {}) {
       receivedAt: clock.now(),
     })
   return {
-    clock,
-    lines,
-    ledger,
-    queries,
-    sweeper,
-    asked,
-    events,
-    charge,
-    story,
-    pass,
-    webhook,
-    stale,
-    dispatched,
+    ...{
+      clock,
+      lines,
+      ledger,
+      queries,
+      sweeper,
+      asked,
+      charge,
+      story,
+      pass,
+      webhook,
+      stale,
+      quiet,
+    },
+    /** The changes of payments that the listeners know. */
+    moves: () => room.eventNames().filter((name) => MOVED.includes(name)),
   }
 }
 

@@ -9,8 +9,8 @@ describe('the sweeper', () => {
   })
 
   it('does not call the ledger when the query for due work fails', async () => {
-    const { sweeper, asked, queries, lines } = sweepRoom()
-    queries.waiting = () => Promise.reject(new Error('no database'))
+    const waiting = () => Promise.reject(new Error('no database'))
+    const { sweeper, asked, lines } = sweepRoom({ queries: { waiting } })
     expect(await sweeper.sweep()).toMatchObject({ isIdle: false, failed: 1 })
     expect(asked).toEqual([])
     expect(lines).toMatchObject([{ level: 'error', fields: { part: 'due' } }])
@@ -109,11 +109,11 @@ describe('a sweep', () => {
 
 describe('a webhook that arrives before its payment', () => {
   it('is applied and delivered once the payment exists', async () => {
-    const { charge, webhook, pass, events, story } = sweepRoom()
+    const { charge, webhook, pass, moves, story } = sweepRoom()
     expect((await webhook('01TX1', 'Paid', 'order-1')).outcome).toBe('parked')
     const id = await charge({ isAnswered: false })
     await pass(MINUTE)
-    expect(events).toEqual(['PaymentSucceeded'])
+    expect(moves()).toEqual(['PaymentSucceeded'])
     expect((await story(id)).transaction.status).toBe('Paid')
   })
 })

@@ -53,7 +53,7 @@ describe('a charge without an id of its gateway', () => {
     status = 'Expired'
     await made.pass(2 * HOUR)
     expect((await made.story(id)).transaction.status).toBe('Expired')
-    expect(made.events).toEqual(['PaymentCancelled'])
+    expect(made.moves()).toEqual(['PaymentCancelled'])
   })
 
   it('is Failed when the gateway refuses it now, with one event', async () => {
@@ -63,7 +63,7 @@ describe('a charge without an id of its gateway', () => {
     const id = await made.charge({ isAnswered: false })
     await made.pass(2 * MINUTE)
     expect((await made.story(id)).transaction).toMatchObject({ status: 'Failed', error })
-    expect(made.events).toEqual(['PaymentFailed'])
+    expect(made.moves()).toEqual(['PaymentFailed'])
   })
 
   it.each([
@@ -84,7 +84,7 @@ describe('a charge without an id of its gateway', () => {
     expect(transaction.status).toBe('Expired')
     expect(transaction).not.toHaveProperty('gatewayTransactionId')
     expect(webhookEvents).toMatchObject([{ eventId: `recheck:${id}:Expired:25000` }])
-    expect(made.events).toEqual(['PaymentCancelled'])
+    expect(made.moves()).toEqual(['PaymentCancelled'])
     // The gateway may have the charge, and it may have been paid.
     const { createdAt: since } = transaction
     const detail = {

@@ -4,22 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, reports, sweepRoom } from './sweep-room.ts'
 
 describe('an event that was not delivered', () => {
-  it('is dispatched again, once, when its dispatcher died', async () => {
-    let isDispatcherDead = true
-    const { charge, webhook, pass, events, dispatched } = sweepRoom({
-      isDispatcherDead: () => isDispatcherDead,
-    })
-    const id = await charge()
-    await webhook(id, 'Paid')
-    await dispatched()
-    expect(events).toEqual([])
-    isDispatcherDead = false
-    await pass(2 * MINUTE)
-    expect(events).toEqual(['PaymentSucceeded'])
-    await pass(HOUR)
-    expect(events).toEqual(['PaymentSucceeded'])
-  })
-
   it('is dispatched again for hours while its listener and its endpoint fail', async () => {
     let isDown = true
     let handled = 0

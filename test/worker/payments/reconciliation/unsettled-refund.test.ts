@@ -15,7 +15,7 @@ describe('a refund under way', () => {
     const id = await made.charge()
     if (isLate) await made.webhook(id, 'Expired')
     await made.webhook(id, 'Paid')
-    await made.dispatched()
+    await made.quiet()
     const now = made.clock.now()
     await made.ledger.beginRefund({
       id: 'r-1',
@@ -37,14 +37,14 @@ describe('a refund under way', () => {
   it.each(['unknown', 'accepted'] as const)(
     'that is %s succeeds when the gateway reports it',
     async (kind) => {
-      const { pass, story, id, refund, events } = await refunding(reports('Refunded'), kind)
+      const { pass, story, id, refund, moves } = await refunding(reports('Refunded'), kind)
       await pass(6 * MINUTE)
       expect((await story(id)).transaction).toMatchObject({
         status: 'Refunded',
         refundedAmount: 25_000,
       })
       expect(await refund()).toMatchObject({ status: 'succeeded' })
-      expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+      expect(moves()).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
     },
   )
 
