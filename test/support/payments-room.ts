@@ -32,7 +32,7 @@ import { Metrics } from '../../worker/shared/metrics.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
-import { sqliteLedger } from './sqlite-ledger.ts'
+import { sqliteLedger } from './sqlite-database.ts'
 
 type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>
 

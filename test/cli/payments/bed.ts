@@ -12,7 +12,7 @@ import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { FakeGuard, NOBODY } from '../../support/ledger-fakes.ts'
 import { type Handler, serve, type TestServer } from '../../support/serve.ts'
-import { sqliteLedger } from '../../support/sqlite-ledger.ts'
+import { sqliteLedger } from '../../support/sqlite-database.ts'
 import { type Run, run as runWords } from '../run.ts'
 
 export const FILE = defineConfig({

@@ -17,8 +17,7 @@ import type { AlertRecord, Story } from '../../../../worker/payments/queries/que
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
 import { MINUTE, T0, World } from '../../../support/ledger-world.ts'
-import { sqliteDatabase } from '../../../support/sqlite-database.ts'
-import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
+import { sqliteDatabase, sqliteLedger } from '../../../support/sqlite-database.ts'
 import { type Call, steps } from './money-steps.ts'
 import { impatient, worldOver } from './writer-bed.ts'
 
