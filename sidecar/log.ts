@@ -1,11 +1,9 @@
 // Structured logs: one JSON object a line, or the same for people. Nothing secret leaves here,
 // whatever the caller passes.
 
-import { hideTokens, isSecretName, REDACTED } from '../worker/shared/secrets.ts'
+import { type Fields, type Level, redact } from '../worker/shared/log.ts'
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type Level = (typeof LEVELS)[number]
-export type Fields = Record<string, unknown>
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
 export type Log = (level: Level, event: string, fields?: Fields) => void
 export type LogFormat = 'json' | 'pretty'
 
@@ -16,19 +14,6 @@ export function messageOf(error: unknown): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
-function redact(value: unknown): unknown {
-  if (typeof value === 'string') return hideTokens(value)
-  if (value instanceof Error) return hideTokens(value.stack ?? value.message)
-  if (Array.isArray(value)) return value.map(redact)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      isSecretName(name) ? REDACTED : redact(inner),
-    ]),
-  )
-}
-
 export function createLog(
   format: LogFormat,
   write: (line: string) => void,
@@ -37,17 +22,17 @@ export function createLog(
 ): Log {
   return (level, event, fields = {}) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
-    const safe = redact(fields) as Fields
     const time = new Date(now()).toISOString()
     if (format === 'json') {
-      write(`${JSON.stringify({ time, level, event, ...safe })}\n`)
+      write(`${JSON.stringify({ time, level, event, ...fields }, redact)}\n`)
       return
     }
-    const rest = Object.entries(safe)
+    const rest = Object.entries(fields)
       .filter(([, value]) => value !== undefined)
-      .map(
-        ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-      )
+      .map(([name, value]) => {
+        const shown = redact(name, value)
+        return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, redact)}`
+      })
     write(`${time.slice(11, 19)} ${level.padEnd(5)} ${event}${rest.join('')}\n`)
   }
 }

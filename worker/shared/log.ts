@@ -21,8 +21,10 @@ export const consoleLog: Log = lineLog((line, level) => {
   else console.log(line)
 })
 
-function redact(name: string, value: unknown): unknown {
+/** A replacer for JSON.stringify. JSON has nothing of an Error, so its stack is taken. */
+export function redact(name: string, value: unknown): unknown {
   if (isSecretName(name)) return REDACTED
+  if (value instanceof Error) return hideTokens(value.stack ?? value.message)
   return typeof value === 'string' ? hideTokens(value) : value
 }
 
