@@ -240,7 +240,7 @@ charges nothing and stores nothing. The edge logs both callbacks, and reports th
 WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
     options: [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE, JSON_OUTPUT],
-    load: () => import('./payments/doctor.ts'),
+    load: () => import('./doctor/payments.ts'),
   },
   'payments simulate': {
     argument: ['GATEWAY', 'key of the gateway in signalbox.config.ts'],

@@ -53,7 +53,7 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   // After an error about the board it would only distract; the check of payments says it too.
   else if (store && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
-    const { check } = await import('../payments/doctor.ts')
+    const { check } = await import('../doctor/payments.ts')
     findings.push(...(await check(input, context, here)))
   }
   return report(findings, options.json, context.io)

@@ -4,7 +4,7 @@ import { MigrationError, migrate, readScripts } from '../../local/migrate.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { type Context, type Input, missing, variablesIn } from '../command.ts'
-import { hiding, secretValues } from '../payments/hide.ts'
+import { hiding, secretValues } from '../payments/place.ts'
 
 const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
 

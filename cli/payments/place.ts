@@ -1,10 +1,16 @@
-// The variables, edge and token of a payments command: from a running system, from a file, or from
-// the environment.
+// Where a payments command looks: variables, edge and token from a running system, from a file or
+// from the environment; the gateways that these configure, and their secrets, to hide them.
 
 import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import { messageOf } from '../../sidecar/log.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import {
+  driversOf,
+  type GatewaySettings,
+  settingsOf,
+} from '../../worker/payments/gateways/registry.ts'
+import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import {
   type Context,
   type Environment,
@@ -81,3 +87,46 @@ function systemOf({ local, secret }: RunningStart, file: SignalboxFile, env: Env
   const variables = { ...here, ...variablesOf(gateways, differing) }
   return { file, env: variables, edge, token: tokens.payments, differing }
 }
+
+// Whether settings are valid is decided in worker/payments/config.ts.
+
+export interface ConfiguredGateway extends GatewaySettings {
+  key: string
+  driver: string
+}
+
+/** Leaves out gateways with an unknown driver. */
+export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
+  const drivers = driversOf(file)
+  const text = (variable: string) => env[variable]?.trim() || undefined
+  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
+    const { driver: name, env_prefix, ...own } = entry
+    const driver = drivers[name]
+    if (!driver) return []
+    const prefix = env_prefix ?? driver.envPrefix
+    return { key, driver: name, ...settingsOf(driver, prefix, own, text) }
+  })
+}
+
+/** Shorter values occur in ordinary text, and hiding them there would reveal them. */
+const MIN_CHARS = 6
+
+/** `gateways`: some of their secrets may be in signalbox.config.ts. */
+export function secretValues(
+  env: Environment,
+  gateways: readonly Pick<ConfiguredGateway, 'settings'>[] = [],
+): string[] {
+  const values = [env, ...gateways.map(({ settings }): Environment => settings)]
+    .flatMap((named) => Object.entries(named))
+    .filter(([name]) => isSecretName(name))
+    .flatMap(([, value = '']) => value.split(/\s+/))
+    .filter((value) => value.length >= MIN_CHARS)
+  // The longest first, since one may be the beginning of another.
+  return [...new Set(values)].sort((a, b) => b.length - a.length)
+}
+
+/** Hides these secrets and everything that looks like a token. */
+export const hiding =
+  (secrets: readonly string[]) =>
+  (text: string): string =>
+    secrets.reduce((result, secret) => result.replaceAll(secret, REDACTED), hideTokens(text))

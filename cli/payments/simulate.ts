@@ -2,6 +2,7 @@
 // that only this command knows: so it needs no simulator that runs, and the edge may be any.
 
 import { ulid } from 'ulid'
+import * as z from 'zod'
 import { webhookOf } from '../../local/simulator/one-webhook.ts'
 import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
@@ -15,12 +16,20 @@ import {
 } from '../command.ts'
 import { EDGE } from '../setting.ts'
 import { ask, firstLineOf } from './ask.ts'
-import { configuredGateways } from './configured.ts'
-import { type Callbacks, SIMULATED_STATUSES, type SimulatedStatus } from './drivers/driver-tools.ts'
-import { DRIVER_TOOLS } from './drivers/registry.ts'
-import { hiding, secretValues } from './hide.ts'
-import { lookUp } from './look-up.ts'
-import { type Place, type PlaceOptions, readPlace } from './place.ts'
+import {
+  type Callbacks,
+  DRIVER_TOOLS,
+  SIMULATED_STATUSES,
+  type SimulatedStatus,
+} from './drivers.ts'
+import {
+  configuredGateways,
+  hiding,
+  type Place,
+  type PlaceOptions,
+  readPlace,
+  secretValues,
+} from './place.ts'
 
 interface SimulateOptions extends PlaceOptions {
   reference?: string
@@ -150,4 +159,64 @@ async function readRequest(
   }
   const url = `${edge}${routePath('payments.webhook', routePrefixOf(file), gateway.key)}`
   return { callbacks, secret: secret ?? '', url, event }
+}
+
+interface Found {
+  transactionId?: string
+  externalReference?: string
+  /** Shown to the user. */
+  notice?: string
+}
+
+const listed = z.object({
+  transactions: z.array(
+    z.union([
+      z.object({ id: z.string(), invalid: z.string() }),
+      z.object({
+        id: z.string(),
+        status: z.string(),
+        gatewayTransactionId: z.string().exactOptional(),
+        externalReferenceId: z.string(),
+      }),
+    ]),
+  ),
+})
+
+/** The newest payment with this reference. Without a token the edge is not asked. */
+async function lookUp(
+  edge: string,
+  token: string | undefined,
+  gateway: string,
+  reference: string,
+): Promise<Found> {
+  if (token === undefined || reference === '') return {}
+  const query = new URLSearchParams({ gateway, reference, limit: '1' })
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await ask(`${edge}/api/payments/transactions?${query}`, { headers })
+  if (!answer.ok || answer.status !== 200) {
+    const why = answer.ok ? `the edge answered ${answer.status}` : answer.why
+    return { notice: `The payment of ${reference} could not be looked up: ${why}.` }
+  }
+  const [payment] = listed.safeParse(parse(answer.text)).data?.transactions ?? []
+  if (!payment) {
+    return { notice: `There is no payment of ${reference} yet: its webhook will be parked.` }
+  }
+  if ('invalid' in payment) {
+    return { notice: `The payment of ${reference} is ${payment.id}. ${payment.invalid}` }
+  }
+  const { id, status, gatewayTransactionId, externalReferenceId } = payment
+  return {
+    ...(gatewayTransactionId !== undefined && { transactionId: gatewayTransactionId }),
+    externalReference: externalReferenceId,
+    notice: `The payment of ${reference} is ${id}, ${status}.`,
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not the answer of an edge: treated as no payment.
+    return undefined
+  }
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ConfigChoice } from '../../cli/command.ts'
 import { COMMANDS, type Definition } from '../../cli/commands.ts'
-import { hiding, secretValues } from '../../cli/payments/hide.ts'
+import { hiding, secretValues } from '../../cli/payments/place.ts'
 import { REDIRECT } from './payments/bed.ts'
 import { run } from './run.ts'
 

@@ -4,7 +4,7 @@
 import { expect } from 'vitest'
 import type { Environment } from '../../../cli/command.ts'
 import type { Finding } from '../../../cli/findings.ts'
-import { secretValues } from '../../../cli/payments/hide.ts'
+import { secretValues } from '../../../cli/payments/place.ts'
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'

@@ -1,0 +1,178 @@
+// The doctor's checks of a gateway: its secrets, whether it answers and takes our credentials, its
+// webhook route at an edge. Nothing is charged, and the edge stores nothing of what is sent.
+
+import { FORMATS } from '../../local/simulator/one-webhook.ts'
+import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
+import { isPrivate } from '../../worker/shared/loopback.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
+import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
+import { DRIVER_TOOLS } from '../payments/drivers.ts'
+import type { ConfiguredGateway } from '../payments/place.ts'
+
+/** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
+export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
+  const { key, driver, missing } = gateway
+  if (missing.length > 0) return []
+  const found = [...checkQuotes(gateway), ...(DRIVER_TOOLS[driver]?.checkSecrets?.(gateway) ?? [])]
+  if (found.length > 0) return found
+  return [ok(key, 'Its secrets are of the right kind and length.')]
+}
+
+/** A pasted value or one of an env file may include its quotes. */
+function checkQuotes({ key, settings, variables, required }: ConfiguredGateway): Finding[] {
+  return required.flatMap((name) => {
+    const value = settings[name] ?? ''
+    const variable = variables[name] ?? name
+    if (/^(["'`]).*\1$/.test(value)) {
+      return error(key, `${variable} has quotes around it, which would be part of the value.`)
+    }
+    if (/^(<.*>|\.+|…|x{3,}|changeme|change-me|todo|your[-_ ].*)$/i.test(value)) {
+      return error(key, `${variable} is a placeholder.`)
+    }
+    return []
+  })
+}
+
+/** A sentence if some gateways use real money and others do not; else undefined. */
+export function mixtureOf(gateways: readonly ConfiguredGateway[]): string | undefined {
+  const usable = gateways.filter(({ missing }) => missing.length === 0)
+  const modes = usable.map(({ key, driver, settings }) => {
+    return { key, isLive: DRIVER_TOOLS[driver]?.isLive(settings) }
+  })
+  const [live, test] = [true, false].map((mode) =>
+    modes.flatMap(({ key, isLive }) => (isLive === mode ? key : [])).join(', '),
+  )
+  return live && test ? `${live} uses real money, but ${test} does not.` : undefined
+}
+
+export interface GatewayChecked {
+  findings: Finding[]
+  /** How far its clock is ahead of ours. */
+  skewMs: number | undefined
+}
+
+export async function checkGateway(
+  gateway: AnyGateway,
+  configured: ConfiguredGateway,
+): Promise<GatewayChecked> {
+  const { key } = gateway
+  const base = configured.settings.base_url ?? ''
+  if (!URL.canParse(base)) return { findings: [], skewMs: undefined }
+  const { origin } = new URL(base)
+  const answer = await ask(base)
+  if (!answer.ok) {
+    return {
+      findings: [error(key, `${origin} does not answer: ${answer.why}.`)],
+      skewMs: undefined,
+    }
+  }
+  const { status, skewMs } = answer
+  if (status >= 500) {
+    return { findings: [warn(key, `${origin} answers with ${status}: it is failing.`)], skewMs }
+  }
+  const problem = gateway.refundProblem?.()
+  const findings = [
+    ok(key, `${origin} answers.`),
+    ...(await checkCredentials(gateway, configured)),
+    ...(problem === undefined ? [] : [warn(key, problem)]),
+  ]
+  return { findings, skewMs }
+}
+
+async function checkCredentials(
+  gateway: AnyGateway,
+  configured: ConfiguredGateway,
+): Promise<Finding[]> {
+  const tokenRequest = gateway.tokenRequest?.()
+  if (tokenRequest) return [await checkToken(tokenRequest, configured)]
+  return (await DRIVER_TOOLS[configured.driver]?.checkCredentials?.(configured)) ?? []
+}
+
+async function checkToken(
+  request: GatewayRequest,
+  { key, settings, variables }: ConfiguredGateway,
+): Promise<Finding> {
+  const answer = await askForToken(request)
+  const clientSecret = variables.client_secret ?? 'client_secret'
+  const names = `${variables.client_id ?? 'client_id'} and ${clientSecret}`
+  if (isGranted(answer)) return ok(key, `It gives an access token for ${names}.`)
+  if (!answer.ok) return error(key, `Its token endpoint does not answer: ${answer.why}.`)
+  if (answer.status >= 500) {
+    return warn(key, `Its token endpoint answers ${answer.status}: it is failing.`)
+  }
+  if (answer.status === 404) {
+    const where = variables.base_url ?? 'base_url'
+    return error(key, `It has no token endpoint (404): is ${where} right?`)
+  }
+  if (answer.status < 400) {
+    return error(key, `Its token endpoint answers ${answer.status} without a token.`)
+  }
+  // Only over a private connection: the gateway knows the key that signs callbacks, others must
+  // not.
+  const { api_key } = settings
+  if (api_key !== undefined && isPrivate(new URL(request.url))) {
+    const form = { ...request.form, client_secret: api_key }
+    if (isGranted(await askForToken({ ...request, form }))) {
+      const apiKey = variables.api_key ?? 'api_key'
+      return error(key, `${clientSecret} and ${apiKey} are swapped: it accepts the latter.`)
+    }
+  }
+  return error(key, `It refuses ${names} (${answer.status}).`)
+}
+
+const askForToken = ({ url, form }: GatewayRequest): Promise<Answer> =>
+  ask(url, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams(form),
+  })
+
+function isGranted(answer: Answer): boolean {
+  if (!answer.ok || answer.status !== 200) return false
+  // The token itself is not read.
+  return /"access_token"\s*:\s*"[^"]/.test(answer.text)
+}
+
+/** Its webhook route at an edge exists, refuses unsigned webhooks, and has the same secret. */
+export async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
+  const { key } = gateway
+  const headers = { 'content-type': 'application/json' }
+  const answer = await ask(url, { method: 'POST', headers, body: '{}' })
+  const { pathname } = new URL(url)
+  if (!answer.ok) return [error(key, `The edge does not answer at ${pathname}: ${answer.why}.`)]
+  const body = firstLineOf(answer.text)
+  if (answer.status === 401 && body === 'invalid') {
+    const refused = ok(key, 'The edge knows it and refuses an unsigned webhook.')
+    return [refused, ...(await checkSecret(url, gateway))]
+  }
+  if (answer.status === 404) {
+    const why = body === 'unknown' ? 'its variables are not set there' : 'there is no such route'
+    return [error(key, `The edge does not know it at ${pathname} (404): ${why}.`)]
+  }
+  if (answer.status === 200) {
+    return [error(key, `The edge accepts an unsigned webhook (200 ${body}).`)]
+  }
+  return [error(key, `The edge answers an unsigned webhook with ${answer.status} ${body}.`)]
+}
+
+/** Sends a genuine callback that changes nothing. An edge with another secret refuses it. */
+async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
+  const callbacks = DRIVER_TOOLS[gateway.driver]?.callbacks
+  const { signsWith = '', probe } = callbacks ?? {}
+  const secret = gateway.settings[signsWith]
+  if (!callbacks || secret === undefined || !probe) return []
+  const { key, variables } = gateway
+  const name = variables[signsWith] ?? signsWith
+  const now = Date.now()
+  const signed = { eventId: '', content: probe(now) }
+  const { headers, body } = await FORMATS[callbacks.gateway].encode(signed, secret, now)
+  const answer = await ask(url, { method: 'POST', headers, body })
+  if (answer.ok && answer.status === 401) {
+    return [error(key, `The edge verifies with another ${name} than this one.`)]
+  }
+  if (answer.ok && [200, 500].includes(answer.status)) {
+    return [ok(key, `The edge verifies with the same ${name}.`)]
+  }
+  const what = answer.ok ? `it answers ${answer.status} ${firstLineOf(answer.text)}` : answer.why
+  return [warn(key, `It is not known whether the edge has the same ${name}: ${what}.`)]
+}

@@ -1,0 +1,329 @@
+// The doctor's checks of payments: one a line, each with its reason. It reads the configuration as
+// the Worker does, and stores nothing.
+
+import { existsSync } from 'node:fs'
+import { decodeJwt } from 'jose'
+import { findBoard } from '../../local/find-board.ts'
+import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import {
+  embeddedDatabase,
+  fileOf,
+  isEmbedded,
+} from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import {
+  mismatchOf,
+  readSchemaState,
+  SCHEMA_VERSION,
+} from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
+import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
+import { readAuth } from '../../worker/shared/auth-config.ts'
+import { isLoopback, isPrivate } from '../../worker/shared/loopback.ts'
+import type { Context, Environment, Input } from '../command.ts'
+import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
+import { error, type Finding, ok, report, warn } from '../findings.ts'
+import { type Answer, ask } from '../payments/ask.ts'
+import {
+  type ConfiguredGateway,
+  configuredGateways,
+  hiding,
+  type PlaceOptions,
+  readPlace,
+  secretValues,
+} from '../payments/place.ts'
+import { checkClocks } from './clock.ts'
+import { checkGateway, checkRoute, checkSecrets, mixtureOf } from './gateways.ts'
+
+const DEFAULT_TOLERANCE_MS = 300_000
+
+export async function run(
+  input: Input<PlaceOptions & { json?: boolean }>,
+  context: Context,
+): Promise<number> {
+  const { cwd, env, io } = context
+  const project = (await findBoard(cwd, true))?.project ?? cwd
+  const here = await systemIn(project, input, env)
+  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
+  return report(findings, input.options.json, io)
+}
+
+/** `signalbox doctor --payments` prints these too. No finding holds a secret. */
+export async function check(
+  input: Input<PlaceOptions>,
+  context: Context,
+  here?: RunningStart,
+): Promise<Finding[]> {
+  const { file, env, edge: url, token, differing } = await readPlace(input, context, here)
+  const gateways = configuredGateways(file, env)
+  const { findings, payments } = checkConfig(file, env, gateways)
+  const used = gateways.filter(({ required, missing }) => missing.length < required.length)
+  findings.push(...used.flatMap(checkSecrets))
+  const mixture = mixtureOf(gateways)
+  if (mixture !== undefined) findings.push(warn('config', mixture))
+  for (const name of differing) {
+    const sentence = `The variables of ${name} differ between the running system and this shell.`
+    findings.push(warn('config', sentence))
+  }
+
+  const [database, checked, edge] = await Promise.all([
+    payments ? checkDatabase(payments.database, Date.now()) : [],
+    Promise.all(
+      [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
+        const configured = gateways.find(({ key }) => key === gateway.key)
+        return configured && { key: gateway.key, ...(await checkGateway(gateway, configured)) }
+      }),
+    ),
+    url === undefined ? undefined : checkEdge(url, token, file, used),
+  ])
+  const reached = checked.filter((it) => it !== undefined)
+  findings.push(...database, ...reached.flatMap((it) => it.findings))
+  findings.push(...(edge?.findings ?? [warn('edge', NO_EDGE)]))
+  const skews = reached.flatMap(({ key, skewMs }): [string, number][] =>
+    skewMs === undefined ? [] : [[key, skewMs]],
+  )
+  const clocks = { edge: edge?.skewMs, gateways: new Map(skews) }
+  findings.push(...checkClocks(clocks, payments?.toleranceMs || DEFAULT_TOLERANCE_MS))
+  const hide = hiding(secretValues(env, gateways))
+  return findings.map((finding) => ({ ...finding, sentence: hide(finding.sentence) }))
+}
+
+/** Only parts of `payments` without an error may be used. */
+function checkConfig(
+  file: SignalboxFile,
+  env: Environment,
+  gateways: readonly ConfiguredGateway[],
+): { findings: Finding[]; payments: PaymentsConfig | undefined } {
+  const wrong: string[] = []
+  const found = (problems: readonly string[]) =>
+    problems.map((problem) => error('config', `${problem}.`))
+  // Only a host of one Node process has a database in a file; the doctor does not know the host.
+  const payments = readPayments(env, file, wrong, { embeds: true })
+  if (!payments) {
+    const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
+    return { findings: [...found(wrong), error('config', sentence)], payments }
+  }
+  // Each problem is reported once, with its gateway.
+  const reported = new Set<string>()
+  const ofGateways = gateways.map((gateway) => {
+    const problems = problemsOf(gateway, file, env).filter((problem) => wrong.includes(problem))
+    for (const problem of problems) reported.add(problem)
+    return checkOne(gateway, problems)
+  })
+  const others = wrong.filter((problem) => !reported.has(problem))
+  return {
+    payments,
+    findings: [
+      ...ofGateways,
+      ...found(others),
+      ...(payments.gateways.size === 0
+        ? [error('config', 'No gateway can be used: no charge is possible.')]
+        : []),
+      ...checkEvents(env, payments),
+      ...checkAccess(env),
+      ...checkPublicUrl(payments, gateways),
+    ],
+  }
+}
+
+/** The Worker's problems with this gateway alone, without those that it has with no gateway. */
+function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Environment): string[] {
+  const entry = file.payments?.gateways?.[key]
+  const read = (gateways: NonNullable<SignalboxFile['payments']>['gateways'] & object) => {
+    const wrong: string[] = []
+    // With a database it reads all settings, even without a gateway.
+    const withDatabase = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
+    readPayments(withDatabase, { payments: { ...file.payments, gateways } }, wrong)
+    return wrong
+  }
+  const without = read({})
+  return entry ? read({ [key]: entry }).filter((problem) => !without.includes(problem)) : []
+}
+
+function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Finding {
+  const { key, driver, given, required, missing, variables } = gateway
+  const names = (settings: readonly string[]) =>
+    settings.map((name) => variables[name] ?? name).join(', ')
+  const present = required.filter((name) => !missing.includes(name))
+  if (required.length > 0 && present.length === 0) {
+    const sentence = `It is left out: none of ${names(required)} is set`
+    if (given.length === 0) return ok(key, `${sentence}.`)
+    return warn(key, `${sentence}, though ${names(given)} is.`)
+  }
+  if (missing.length > 0) {
+    const sentence = `It is incomplete: ${names(present)} is set, ${names(missing)} is missing.`
+    return error(key, sentence)
+  }
+  if (problems.length > 0) {
+    const bare = problems.map((problem) => problem.replace(`payments.gateways.${key}: `, ''))
+    return error(key, `It cannot be used: ${bare.join('; ')}.`)
+  }
+  return ok(key, `It is configured (driver ${driver}).`)
+}
+
+function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] {
+  const secrets = env.PAYMENT_EVENTS_SECRET?.split(/\s+/).filter(Boolean) ?? []
+  const isValid = secrets.every((secret) => whsecProblem(secret) === undefined)
+  if (endpoint === undefined) {
+    const set = ['PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES'].filter((name) => env[name])
+    const sentence = `${set.join(', ')} is set and PAYMENT_EVENTS_URL is not: nothing is sent.`
+    return set.length > 0 ? [warn('events', sentence)] : []
+  }
+  // What is wrong with them has been said with the rest of the configuration.
+  if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
+  const { origin } = new URL(endpoint.url)
+  const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''
+  const sentence = `They are sent to ${origin}, signed with ${secrets.length} secret(s).${only}`
+  return [ok('events', sentence)]
+}
+
+function checkAccess(env: Environment): Finding[] {
+  const { problem, secrets, issuer } = readAuth(env)
+  if (problem !== undefined) {
+    return [error('config', `${problem} Until then charges are answered with 503.`)]
+  }
+  if (secrets.length > 0 || issuer) return []
+  const sentence = 'Neither AUTH_SECRETS nor AUTH_JWKS_URL is set: charges are answered with 503.'
+  return [warn('config', sentence)]
+}
+
+function checkPublicUrl({ publicUrl }: PaymentsConfig, gateways: readonly ConfiguredGateway[]) {
+  if (publicUrl === undefined || !URL.canParse(publicUrl)) return []
+  const { hostname } = new URL(publicUrl)
+  if (!isLoopback(hostname)) return []
+  const remote = gateways.filter(({ settings, missing }) => {
+    const base = settings.base_url ?? ''
+    return missing.length === 0 && URL.canParse(base) && !isLoopback(new URL(base).hostname)
+  })
+  const keys = remote.map(({ key }) => key).join(', ')
+  const sentence = `PAYMENT_PUBLIC_URL is this machine, so callbacks of ${keys} cannot reach it.`
+  return remote.length > 0 ? [warn('config', sentence)] : []
+}
+
+const SOON_MS = 7 * 86_400_000
+
+/** `now` in ms. */
+export async function checkDatabase(
+  { url, authToken }: PaymentsConfig['database'],
+  now: number,
+): Promise<Finding[]> {
+  if (isEmbedded(url)) return await checkFile(fileOf(url))
+  // Other URLs were already refused by the check of the configuration.
+  if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
+  const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
+  const place = authToken === undefined ? { url } : { url, authToken }
+  // Only the host is shown: the rest may hold a token.
+  const { host } = new URL(url)
+  return [...findings, ...(await checkSchema(libsqlDatabase(place, Date.now), host))]
+}
+
+/** A process may be writing to it: readers do not disturb it. */
+async function checkFile(file: string): Promise<Finding[]> {
+  // To open it would make it.
+  if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
+  const database = embeddedDatabase(file)
+  try {
+    return await checkSchema(database, file)
+  } finally {
+    database.close()
+  }
+}
+
+async function checkSchema(database: Database, name: string): Promise<Finding[]> {
+  try {
+    const mismatch = mismatchOf(await readSchemaState(database.read), SCHEMA_VERSION)
+    return [
+      ok('database', `${name} can be read.`),
+      mismatch ? error('schema', mismatch) : ok('schema', `It has schema ${SCHEMA_VERSION}.`),
+    ]
+  } catch (thrown) {
+    return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
+  }
+}
+
+function checkPlace(url: URL): Finding[] {
+  // libsql: uses TLS by default.
+  if (isPrivate(url) || url.protocol === 'libsql:') return []
+  return [warn('database', `${url.host} is not https: others on the network can read payments.`)]
+}
+
+/** Checks the token's claims. Only the database knows whether the token is valid. */
+function checkToken(token: string | undefined, now: number): Finding[] {
+  const { exp, a: access } = token === undefined ? {} : claimsOf(token)
+  const leftMs = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1_000 - now
+  return [
+    ...(access === 'ro'
+      ? [error('database', 'LIBSQL_AUTH_TOKEN can only read: no payment can be stored.')]
+      : []),
+    ...(leftMs <= 0 ? [error('database', 'LIBSQL_AUTH_TOKEN has expired.')] : []),
+    ...(leftMs > 0 && leftMs < SOON_MS
+      ? [warn('database', `LIBSQL_AUTH_TOKEN expires at ${new Date(now + leftMs).toISOString()}.`)]
+      : []),
+  ]
+}
+
+function claimsOf(token: string) {
+  try {
+    return decodeJwt<{ a?: unknown }>(token)
+  } catch {
+    // A server of your own may use other tokens.
+    return {}
+  }
+}
+
+function whyOf(thrown: unknown): string {
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+  const deepest = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
+  const text = deepest instanceof Error ? deepest.message : String(deepest)
+  return text.replace(/\.$/, '')
+}
+
+/** That it has payments, and each gateway's webhook route. `skewMs`: its clock is ahead of ours. */
+async function checkEdge(
+  url: string,
+  token: string | undefined,
+  file: SignalboxFile,
+  gateways: readonly ConfiguredGateway[],
+): Promise<{ findings: Finding[]; skewMs: number | undefined }> {
+  const { origin } = new URL(url)
+  const answer = await ask(`${url}/api/payments/transactions?limit=1`, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  })
+  if (!answer.ok) {
+    const findings = [error('edge', `${origin} does not answer: ${answer.why}.`)]
+    return { findings, skewMs: undefined }
+  }
+  const exposed = isPrivate(new URL(url))
+    ? []
+    : [warn('edge', `${origin} is not https: others on the network can read callbacks and tokens.`)]
+  const prefix = routePrefixOf(file)
+  const routes = await Promise.all(
+    gateways.map((gateway) =>
+      checkRoute(`${url}${routePath('payments.webhook', prefix, gateway.key)}`, gateway),
+    ),
+  )
+  const findings = [...exposed, checkApi(origin, answer, token !== undefined), ...routes.flat()]
+  return { findings, skewMs: answer.skewMs }
+}
+
+function checkApi(origin: string, answer: Answer & { ok: true }, hasToken: boolean): Finding {
+  const { status } = answer
+  const code = /"code"\s*:\s*"(\w+)"/.exec(answer.text)?.[1]
+  switch (status) {
+    case 200:
+      return ok('edge', `${origin} answers and accepts the token.`)
+    case 401:
+      if (hasToken) return error('edge', `${origin} refuses the token.`)
+      return ok('edge', `${origin} answers; its payments were not read, since no token was given.`)
+    case 403:
+      return error('edge', `The token for ${origin} lacks the scope payments:read.`)
+    case 404:
+      return error(
+        'edge',
+        `${origin} has no payments: it is not Signalbox, or has no gateway configured.`,
+      )
+    default:
+      return error('edge', `${origin} answers ${status}${code === undefined ? '' : ` (${code})`}.`)
+  }
+}
