@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { Watch } from '../../sidecar/watch/watch.ts'
 import { PATIENT } from '../support/patience.ts'
-import { BoardBed, openBoard, run } from './board-bed.ts'
+import { BoardFolder, openBoard, run } from './board-folder.ts'
 import { folderContract } from './watch-folders.ts'
 
 /** A program that watches, waits for one hint and closes. Then nothing may keep it running. */
@@ -31,26 +31,35 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
 
   describe.concurrent(`watch by ${name}`, () => {
     it('hints at a save with a temporary file and a rename', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await bed.save(bed.task('T-1'), 'after')
-      await vi.waitFor(() => expect(listener.hinted).toEqual(new Set([bed.task('T-1')])), PATIENT)
+      const { folder, listener } = await openBoard(test, watch)
+      await folder.save(folder.task('T-1'), 'after')
+      await vi.waitFor(
+        () => expect(listener.hinted).toEqual(new Set([folder.task('T-1')])),
+        PATIENT,
+      )
     })
 
     it('hints at a write in place', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await writeFile(bed.task('T-1'), 'after, in place')
-      await vi.waitFor(() => expect(listener.hinted).toEqual(new Set([bed.task('T-1')])), PATIENT)
+      const { folder, listener } = await openBoard(test, watch)
+      await writeFile(folder.task('T-1'), 'after, in place')
+      await vi.waitFor(
+        () => expect(listener.hinted).toEqual(new Set([folder.task('T-1')])),
+        PATIENT,
+      )
     })
 
     it('hints at a new file', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await bed.save(bed.task('T-9'), 'new')
-      await vi.waitFor(() => expect(listener.hinted).toEqual(new Set([bed.task('T-9')])), PATIENT)
+      const { folder, listener } = await openBoard(test, watch)
+      await folder.save(folder.task('T-9'), 'new')
+      await vi.waitFor(
+        () => expect(listener.hinted).toEqual(new Set([folder.task('T-9')])),
+        PATIENT,
+      )
     })
 
     it('hints at a save by vim, which renames the old file first', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      const path = bed.task('T-1')
+      const { folder, listener } = await openBoard(test, watch)
+      const path = folder.task('T-1')
       await rename(path, `${path}~`)
       await writeFile(path, 'after, by vim')
       await unlink(`${path}~`)
@@ -58,81 +67,81 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
     })
 
     it('hints at both names of a rename', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await rename(bed.task('T-1'), bed.task('T-8'))
-      await listener.settles([bed.task('T-1'), bed.task('T-8')])
+      const { folder, listener } = await openBoard(test, watch)
+      await rename(folder.task('T-1'), folder.task('T-8'))
+      await listener.settles([folder.task('T-1'), folder.task('T-8')])
     })
 
     it('hints at a removal', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await unlink(bed.task('T-1'))
-      await listener.settles([bed.task('T-1')])
+      const { folder, listener } = await openBoard(test, watch)
+      await unlink(folder.task('T-1'))
+      await listener.settles([folder.task('T-1')])
     })
 
     it('hints at a file that was replaced and removed at once', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await bed.save(bed.task('T-1'), 'after')
-      await unlink(bed.task('T-1'))
-      await listener.settles([bed.task('T-1')])
+      const { folder, listener } = await openBoard(test, watch)
+      await folder.save(folder.task('T-1'), 'after')
+      await unlink(folder.task('T-1'))
+      await listener.settles([folder.task('T-1')])
     })
 
     it('hints again at a file when the second half is written', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await writeFile(bed.task('T-1'), 'first half, ')
-      await vi.waitFor(() => expect(listener.hinted).toContain(bed.task('T-1')), PATIENT)
+      const { folder, listener } = await openBoard(test, watch)
+      await writeFile(folder.task('T-1'), 'first half, ')
+      await vi.waitFor(() => expect(listener.hinted).toContain(folder.task('T-1')), PATIENT)
       listener.forget()
       await sleep(30)
-      await appendFile(bed.task('T-1'), 'second half')
-      await vi.waitFor(() => expect(listener.hinted).toContain(bed.task('T-1')), PATIENT)
+      await appendFile(folder.task('T-1'), 'second half')
+      await vi.waitFor(() => expect(listener.hinted).toContain(folder.task('T-1')), PATIENT)
     })
 
     it('hints at no other file when a file is touched without a change', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      await utimes(bed.task('T-1'), new Date(), new Date())
-      await bed.save(bed.task('T-2'), 'after')
-      await vi.waitFor(() => expect(listener.known).toContain(bed.task('T-2')), PATIENT)
-      expect([...listener.known].filter((path) => path !== bed.task('T-1'))).toEqual([
-        bed.task('T-2'),
+      const { folder, listener } = await openBoard(test, watch)
+      await utimes(folder.task('T-1'), new Date(), new Date())
+      await folder.save(folder.task('T-2'), 'after')
+      await vi.waitFor(() => expect(listener.known).toContain(folder.task('T-2')), PATIENT)
+      expect([...listener.known].filter((path) => path !== folder.task('T-1'))).toEqual([
+        folder.task('T-2'),
       ])
     })
 
     it('hints while a file is saved every 50 ms', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
+      const { folder, listener } = await openBoard(test, watch)
       let rounds = 0
       for (let i = 0; rounds < 5; i++) {
-        await bed.save(bed.task('T-1'), `save ${i}`)
+        await folder.save(folder.task('T-1'), `save ${i}`)
         await sleep(50)
-        if (!listener.hinted.has(bed.task('T-1'))) continue
+        if (!listener.hinted.has(folder.task('T-1'))) continue
         rounds += 1
         listener.forget()
       }
-      await bed.save(bed.task('T-2'), 'after')
-      await vi.waitFor(() => expect(listener.known).toContain(bed.task('T-2')), PATIENT)
+      await folder.save(folder.task('T-2'), 'after')
+      await vi.waitFor(() => expect(listener.known).toContain(folder.task('T-2')), PATIENT)
     })
 
     it('hints while a lock file is created and removed all the time', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
-      const lock = join(bed.root, 'write.lock')
+      const { folder, listener } = await openBoard(test, watch)
+      const lock = join(folder.root, 'write.lock')
       for (let i = 0; i < 300; i++) {
         await writeFile(lock, `${i}`)
         await unlink(lock)
-        if (i === 150) await bed.save(bed.task('T-1'), 'after')
+        if (i === 150) await folder.save(folder.task('T-1'), 'after')
       }
-      await listener.settles([bed.task('T-1')])
+      await listener.settles([folder.task('T-1')])
     })
 
     it('reports nothing after it was closed', async (test) => {
-      const { bed, listener } = await openBoard(test, watch)
+      const { folder, listener } = await openBoard(test, watch)
       await listener.close()
-      await bed.save(bed.task('T-1'), 'after')
-      await rm(bed.root, { recursive: true })
+      await folder.save(folder.task('T-1'), 'after')
+      await rm(folder.root, { recursive: true })
       await sleep(1_500)
       expect([...listener.known, ...listener.gaps]).toEqual([])
     })
 
     it('does not keep the process running after it was closed', async (test) => {
-      const bed = await BoardBed.make(test, 2)
-      const args = ['--input-type=module', '-e', WATCH_AND_CLOSE, url.href, watch.name, bed.root]
+      const folder = await BoardFolder.make(test, 2)
+      const args = ['--input-type=module', '-e', WATCH_AND_CLOSE, url.href, watch.name, folder.root]
       const { stdout } = await run(process.execPath, args)
       expect(stdout).toBe('closed\n')
     })

@@ -1,7 +1,15 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createEventReceiver } from '../../events/handle-events.ts'
 import { type EventsConfigError, handleEvents } from '../../events/index.ts'
-import { answerOf, type Delivery, delivery, NOW, receiver, SECRET, secret } from './receiver-bed.ts'
+import {
+  answerOf,
+  type Delivery,
+  delivery,
+  NOW,
+  receiver,
+  SECRET,
+  secret,
+} from './signed-deliveries.ts'
 
 describe('a delivery', () => {
   it('reaches the handler of its name, with the payload and the event', async () => {

@@ -6,7 +6,7 @@ import { eventIdsIn } from '../../examples/receivers/event-ids.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import { eventIdsContract } from '../contract/event-ids.ts'
 import { PATIENT } from '../support/patience.ts'
-import { answerOf, delivery, receiver } from './receiver-bed.ts'
+import { answerOf, delivery, receiver } from './signed-deliveries.ts'
 
 describe('an event', () => {
   it('is handled once, however often it is delivered', async () => {

@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Message, Task } from '../../worker/board/wire.ts'
-import { type Files, MessageBed } from './message-bed.ts'
+import { type Files, PublishedFolder } from './published-folder.ts'
 
 const TASKS: Message = { type: 'tasks-changed' }
 const task = (id: string): Message => ({ type: 'task-changed', id })
@@ -11,7 +11,7 @@ const session = (id: string): Message => ({ type: 'session-changed', session: id
 
 interface Case {
   what: string
-  change(bed: MessageBed): void
+  change(folder: PublishedFolder): void
   message: Message
   /** What must stand in the list when the message is there. */
   list?: Record<string, Partial<Task>>
@@ -22,9 +22,9 @@ interface Layout {
   files: Files
   cases: readonly Case[]
   /** Bytes that stand there already. */
-  rewrite(bed: MessageBed): void
+  rewrite(folder: PublishedFolder): void
   /** A change of a task that no case touches, and its message. */
-  last(bed: MessageBed): Message
+  last(folder: PublishedFolder): Message
 }
 
 const SES = 'ses_0123456789abcdef01234567'
@@ -46,46 +46,46 @@ const live = (at: number) =>
 const cairn: Layout = {
   name: 'cairn',
   files: CAIRN,
-  rewrite: (bed) => bed.write('.cairn/tasks/T-2.md', CAIRN['.cairn/tasks/T-2.md'] ?? ''),
-  last(bed) {
-    bed.write('.cairn/tasks/T-9.md', cairnTask('Last', 'open'))
+  rewrite: (folder) => folder.write('.cairn/tasks/T-2.md', CAIRN['.cairn/tasks/T-2.md'] ?? ''),
+  last(folder) {
+    folder.write('.cairn/tasks/T-9.md', cairnTask('Last', 'open'))
     return task('T-9')
   },
   cases: [
     {
       what: 'one task is done that another waits for',
-      change: (bed) => bed.write('.cairn/tasks/T-1.md', cairnTask('One', 'done')),
+      change: (folder) => folder.write('.cairn/tasks/T-1.md', cairnTask('One', 'done')),
       message: task('T-1'),
       list: { 'T-1': { status: 'done' }, 'T-2': { ready: true } },
     },
     {
       what: 'one task is deleted that another waited for',
-      change: (bed) => bed.remove('.cairn/tasks/T-3.md'),
+      change: (folder) => folder.remove('.cairn/tasks/T-3.md'),
       message: task('T-3'),
       list: { 'T-4': { ready: false } },
     },
     {
       what: 'a task appears, and a session in the same window',
-      change(bed) {
-        bed.write(`.cairn/sessions/${SES}.yaml`, cairnSession('finished'))
-        bed.write('.cairn/tasks/T-5.md', cairnTask('Five', 'open'))
+      change(folder) {
+        folder.write(`.cairn/sessions/${SES}.yaml`, cairnSession('finished'))
+        folder.write('.cairn/tasks/T-5.md', cairnTask('Five', 'open'))
       },
       message: task('T-5'),
       list: { 'T-5': { ready: true }, 'T-1': { executionState: 'awaiting_review' } },
     },
     {
       what: 'a session begins and turns its task',
-      change(bed) {
-        bed.write(`.cairn/live/${SES}.json`, live(Date.now()))
-        bed.write(`.cairn/sessions/${SES}.yaml`, cairnSession('active'))
+      change(folder) {
+        folder.write(`.cairn/live/${SES}.json`, live(Date.now()))
+        folder.write(`.cairn/sessions/${SES}.yaml`, cairnSession('active'))
       },
       message: session(SES),
       list: { 'T-1': { executionState: 'active', sessionId: SES } },
     },
     {
       what: 'a run log appears',
-      change: (bed) =>
-        bed.write(
+      change: (folder) =>
+        folder.write(
           '.cairn/runs/T-2-20260302-104058.310.log',
           'cmd: make\ncwd: .\nhead: 1\nexit: 0  timedout: false  duration: 1s\n----\nfine\n',
         ),
@@ -93,17 +93,17 @@ const cairn: Layout = {
     },
     {
       what: 'two tasks are saved',
-      change(bed) {
-        bed.write('.cairn/tasks/T-1.md', cairnTask('Uno', 'open'))
-        bed.write('.cairn/tasks/T-2.md', cairnTask('Due', 'open'))
+      change(folder) {
+        folder.write('.cairn/tasks/T-1.md', cairnTask('Uno', 'open'))
+        folder.write('.cairn/tasks/T-2.md', cairnTask('Due', 'open'))
       },
       message: TASKS,
       list: { 'T-1': { title: 'Uno' }, 'T-2': { title: 'Due' } },
     },
     {
       what: 'the configuration closes another state',
-      change: (bed) =>
-        bed.write(
+      change: (folder) =>
+        folder.write(
           '.cairn/config.yaml',
           'prefix: T\nstates: [open, done]\nclosed: [open]\ninitial: open\n',
         ),
@@ -126,48 +126,49 @@ const BACKLOG: Files = {
 const backlog: Layout = {
   name: 'Backlog.md',
   files: BACKLOG,
-  rewrite: (bed) =>
-    bed.write('backlog/tasks/back-2 - Two.md', BACKLOG['backlog/tasks/back-2 - Two.md'] ?? ''),
-  last(bed) {
-    bed.write('backlog/tasks/back-9 - Nine.md', backlogTask(9, 'Last', 'To Do'))
+  rewrite: (folder) =>
+    folder.write('backlog/tasks/back-2 - Two.md', BACKLOG['backlog/tasks/back-2 - Two.md'] ?? ''),
+  last(folder) {
+    folder.write('backlog/tasks/back-9 - Nine.md', backlogTask(9, 'Last', 'To Do'))
     return task('BACK-9')
   },
   cases: [
     {
       what: 'one task is done that another waits for',
-      change: (bed) => bed.write('backlog/tasks/back-1 - One.md', backlogTask(1, 'One', 'Done')),
+      change: (folder) =>
+        folder.write('backlog/tasks/back-1 - One.md', backlogTask(1, 'One', 'Done')),
       message: task('BACK-1'),
       list: { 'BACK-2': { ready: true } },
     },
     {
       what: 'a task gets a new title, and its file another name',
-      change(bed) {
-        bed.move('backlog/tasks/back-3 - Three.md', 'backlog/tasks/back-3 - Drei.md')
-        bed.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
+      change(folder) {
+        folder.move('backlog/tasks/back-3 - Three.md', 'backlog/tasks/back-3 - Drei.md')
+        folder.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
       },
       message: task('BACK-3'),
       list: { 'BACK-3': { title: 'Drei' } },
     },
     {
       what: 'a new file of a task is written before the old one is removed',
-      change(bed) {
-        bed.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
-        bed.remove('backlog/tasks/back-3 - Three.md')
+      change(folder) {
+        folder.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
+        folder.remove('backlog/tasks/back-3 - Three.md')
       },
       message: task('BACK-3'),
       list: { 'BACK-3': { title: 'Drei' } },
     },
     {
       what: 'a task is completed as it is, by a move to another folder',
-      change: (bed) =>
-        bed.move('backlog/tasks/back-1 - One.md', 'backlog/completed/back-1 - One.md'),
+      change: (folder) =>
+        folder.move('backlog/tasks/back-1 - One.md', 'backlog/completed/back-1 - One.md'),
       message: task('BACK-1'),
       list: { 'BACK-1': { ready: false }, 'BACK-2': { ready: true } },
     },
     {
       what: 'the configuration has another last status',
-      change: (bed) =>
-        bed.write('backlog/config.yml', 'project_name: B\nstatuses: ["Done", "To Do"]\n'),
+      change: (folder) =>
+        folder.write('backlog/config.yml', 'project_name: B\nstatuses: ["Done", "To Do"]\n'),
       message: TASKS,
       list: { 'BACK-1': { ready: false } },
     },
@@ -192,38 +193,38 @@ const TASK_MASTER = {
 type Board = typeof TASK_MASTER
 const FILE = '.taskmaster/tasks/tasks.json'
 /** The board with something done to it, written whole, as the tool does. */
-function edited(bed: MessageBed, edit: (board: Board) => unknown): void {
+function edited(folder: PublishedFolder, edit: (board: Board) => unknown): void {
   const board = structuredClone(TASK_MASTER)
   edit(board)
-  bed.write(FILE, JSON.stringify(board))
+  folder.write(FILE, JSON.stringify(board))
 }
 
 const taskMaster: Layout = {
   name: 'Task Master',
   files: { [FILE]: JSON.stringify(TASK_MASTER) },
-  rewrite: (bed) => bed.write(FILE, JSON.stringify(TASK_MASTER, null, 2)),
-  last(bed) {
-    bed.write(FILE, '{"one":{"tasks":[{"id":77}]}}')
+  rewrite: (folder) => folder.write(FILE, JSON.stringify(TASK_MASTER, null, 2)),
+  last(folder) {
+    folder.write(FILE, '{"one":{"tasks":[{"id":77}]}}')
     return TASKS
   },
   cases: [
     {
       what: 'one task is done that others wait for',
-      change: (bed) =>
-        edited(bed, ({ one }) => Object.assign(one.tasks[0] ?? {}, { status: 'done' })),
+      change: (folder) =>
+        edited(folder, ({ one }) => Object.assign(one.tasks[0] ?? {}, { status: 'done' })),
       message: task('one:1'),
       list: { 'one:2': { ready: true }, 'one:2.2': { ready: true } },
     },
     {
       what: 'one task is deleted that others wait for',
-      change: (bed) => edited(bed, ({ one }) => one.tasks.shift()),
+      change: (folder) => edited(folder, ({ one }) => one.tasks.shift()),
       message: task('one:1'),
       list: { 'one:2': { ready: false } },
     },
     {
       what: 'a subtask appears that another one now waits for, though nobody touched that one',
-      change: (bed) =>
-        edited(bed, ({ one }) =>
+      change: (folder) =>
+        edited(folder, ({ one }) =>
           one.tasks[1]?.subtasks?.unshift({ id: 1, title: 'S', status: 'done', dependencies: [] }),
         ),
       message: task('one:2.1'),
@@ -231,8 +232,8 @@ const taskMaster: Layout = {
     },
     {
       what: 'two entries are saved',
-      change: (bed) =>
-        edited(bed, ({ one }) => {
+      change: (folder) =>
+        edited(folder, ({ one }) => {
           for (const entry of one.tasks.slice(0, 2)) entry.title = 'Other'
         }),
       message: TASKS,
@@ -241,45 +242,45 @@ const taskMaster: Layout = {
   ],
 }
 
-let bed: MessageBed | undefined
+let folder: PublishedFolder | undefined
 afterEach(async () => {
-  await bed?.close()
-  bed = undefined
+  await folder?.close()
+  folder = undefined
 })
 
 describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
   describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
     test('is told so, live and resumed, and the list has all that follows', async () => {
-      bed = await MessageBed.open(layout.files)
-      const { place } = bed
-      change(bed)
-      expect(await bed.told(1)).toEqual([message])
-      expect(await bed.tasks()).toMatchObject(list)
-      const last = layout.last(bed)
-      expect(await bed.told(2)).toEqual([message, last])
-      expect(await bed.resumed(place, 2)).toEqual([message, last])
+      folder = await PublishedFolder.open(layout.files)
+      const { place } = folder
+      change(folder)
+      expect(await folder.told(1)).toEqual([message])
+      expect(await folder.tasks()).toMatchObject(list)
+      const last = layout.last(folder)
+      expect(await folder.told(2)).toEqual([message, last])
+      expect(await folder.resumed(place, 2)).toEqual([message, last])
     })
 
     test('is told so by a sidecar that was away', async () => {
-      bed = await MessageBed.open(layout.files)
-      const { place } = bed
-      await bed.stopSidecar()
-      change(bed)
-      await bed.startSidecar()
-      expect(await bed.told(1)).toEqual([message])
-      expect(await bed.tasks()).toMatchObject(list)
-      expect(await bed.resumed(place, 1)).toEqual([message])
+      folder = await PublishedFolder.open(layout.files)
+      const { place } = folder
+      await folder.stopSidecar()
+      change(folder)
+      await folder.startSidecar()
+      expect(await folder.told(1)).toEqual([message])
+      expect(await folder.tasks()).toMatchObject(list)
+      expect(await folder.resumed(place, 1)).toEqual([message])
     })
   })
 
   test('is not told of the same content that is written again', async () => {
-    bed = await MessageBed.open(layout.files)
-    layout.rewrite(bed)
-    await bed.stopSidecar()
-    layout.rewrite(bed)
-    await bed.startSidecar()
-    const last = layout.last(bed)
-    expect(await bed.told(1)).toEqual([last])
+    folder = await PublishedFolder.open(layout.files)
+    layout.rewrite(folder)
+    await folder.stopSidecar()
+    layout.rewrite(folder)
+    await folder.startSidecar()
+    const last = layout.last(folder)
+    expect(await folder.told(1)).toEqual([last])
   })
 })
 
@@ -290,8 +291,8 @@ describe('a session of which nobody hears', () => {
     [`.cairn/sessions/${SES}.yaml`]: cairnSession('active'),
   }
   test('is told by its live file, and by time alone, as session-changed', async () => {
-    bed = await MessageBed.open(files)
-    const here = bed
+    folder = await PublishedFolder.open(files)
+    const here = folder
     const { place } = here
     const state = async () => (await here.tasks())['T-1']?.executionState
     const beat = async () => {

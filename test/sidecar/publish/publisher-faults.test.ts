@@ -3,7 +3,7 @@ import type { Failure } from '../../../sidecar/publish/edge.ts'
 import type { Key } from '../../../worker/board/wire.ts'
 import { settle } from '../../support/fake-clock.ts'
 import { network, refused, task, tooLarge } from '../fake-edge.ts'
-import { isChanges, MINUTE, once, setUp, setUpSynced } from './publisher-bed.ts'
+import { isChanges, MINUTE, once, setUp, setUpSynced } from './publisher-setup.ts'
 
 describe('an edge that fails', () => {
   test('that fails between two parts gets only the rest, with a new batch', async () => {

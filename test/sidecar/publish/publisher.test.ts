@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RecordUnreadable } from '../../../sidecar/board/records.ts'
 import { settle } from '../../support/fake-clock.ts'
 import { conflict, network, task, version } from '../fake-edge.ts'
-import { isChanges, MINUTE, MISSING, once, PRESENT, setUp, setUpSynced } from './publisher-bed.ts'
+import { isChanges, MINUTE, MISSING, once, PRESENT, setUp, setUpSynced } from './publisher-setup.ts'
 
 test('a hinted change is reported with the time since its first hint, also after an outage', async () => {
   const { edge, records, clock, published, publisher } = await setUpSynced()

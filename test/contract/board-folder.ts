@@ -18,7 +18,7 @@ export const run = promisify(execFile)
 /**
  * The folder of a test. The board is inside it, so that the board can be removed and made again.
  */
-export class BoardBed {
+export class BoardFolder {
   readonly home: string
   readonly root: string
   readonly tasks: string
@@ -44,12 +44,14 @@ export class BoardBed {
     }
   }
 
-  /** A bed for one test, with a board of tasks T-0, T-1, … if there are any. */
-  static async make(test: TestContext, tasks = 0): Promise<BoardBed> {
-    const bed = new BoardBed(await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))))
-    test.onTestFinished(() => bed.remove())
-    if (tasks > 0) await bed.fill(tasks)
-    return bed
+  /** A folder for one test, with a board of tasks T-0, T-1, … if there are any. */
+  static async make(test: TestContext, tasks = 0): Promise<BoardFolder> {
+    const folder = new BoardFolder(
+      await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))),
+    )
+    test.onTestFinished(() => folder.remove())
+    if (tasks > 0) await folder.fill(tasks)
+    return folder
   }
 
   task(id: string): string {
@@ -103,9 +105,9 @@ export async function openBoard(
   test: TestContext,
   watch: Watch,
   tasks = 5,
-): Promise<{ bed: BoardBed; listener: Listener }> {
-  const bed = await BoardBed.make(test, tasks)
-  return { bed, listener: await Listener.start(test, bed, watch) }
+): Promise<{ folder: BoardFolder; listener: Listener }> {
+  const folder = await BoardFolder.make(test, tasks)
+  return { folder, listener: await Listener.start(test, folder, watch) }
 }
 
 /** Listens to a watcher, and collects changed paths from hints and from scans after a gap. */
@@ -123,12 +125,12 @@ export class Listener {
     this.#scan = new ReadingScan(store)
   }
 
-  static async start(test: TestContext, bed: BoardBed, watch: Watch): Promise<Listener> {
-    const listener = new Listener(bed.store)
+  static async start(test: TestContext, folder: BoardFolder, watch: Watch): Promise<Listener> {
+    const listener = new Listener(folder.store)
     await listener.scan()
     listener.scanned.clear()
     listener.reports.length = 0
-    const watcher = await watch(bed.store, {
+    const watcher = await watch(folder.store, {
       onHint: (path) => listener.#hint(path),
       onGap: (why) => listener.#gap(why),
       onFailed: (why) => listener.#gap(why),
@@ -149,13 +151,13 @@ export class Listener {
   }
 
   /** Saves T-0 until a save is hinted. The scan may find a file that is created after a gap. */
-  async hintsSoon(bed: BoardBed, text: string): Promise<void> {
-    const path = bed.task('T-0')
+  async hintsSoon(folder: BoardFolder, text: string): Promise<void> {
+    const path = folder.task('T-0')
     let saves = 0
     this.forget()
     await vi.waitFor(
       async () => {
-        if (!this.hinted.has(path)) await bed.save(path, `${text} ${saves++}`)
+        if (!this.hinted.has(path)) await folder.save(path, `${text} ${saves++}`)
         expect(this.hinted).toContain(path)
       },
       { ...PATIENT, interval: 1_500 },

@@ -17,7 +17,7 @@ import { type EdgeServer, serveEdge } from './edge-server.ts'
 /** Path in the project → text. */
 export type Files = Readonly<Record<string, string>>
 
-export class MessageBed {
+export class PublishedFolder {
   readonly #home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-messages-')))
   readonly #server: EdgeServer
   readonly #repo: Repo
@@ -31,12 +31,12 @@ export class MessageBed {
   }
 
   /** Its first sync is in, and a client listens. */
-  static async open(files: Files): Promise<MessageBed> {
-    const bed = new MessageBed(await serveEdge())
-    for (const [name, text] of Object.entries(files)) bed.write(name, text)
-    await bed.startSidecar()
-    bed.#stream = await (await bed.#repo.stream()).joined()
-    return bed
+  static async open(files: Files): Promise<PublishedFolder> {
+    const folder = new PublishedFolder(await serveEdge())
+    for (const [name, text] of Object.entries(files)) folder.write(name, text)
+    await folder.startSidecar()
+    folder.#stream = await (await folder.#repo.stream()).joined()
+    return folder
   }
 
   get messages(): Message[] {
