@@ -7,11 +7,10 @@ import type { Live } from '../data/live.ts'
 import { go, replace, route } from '../router.ts'
 import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
-import { ColumnsView } from './columns-view.tsx'
+import { ColumnsView, focusCard } from './columns-view.tsx'
 import { TaskDialog } from './detail/task-dialog.tsx'
 import { BoardFilters } from './filter-bar.tsx'
 import { choicesOf, filtersOf, isFiltering, passes, placed } from './filters.ts'
-import { focusCard } from './focus.ts'
 import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
 
 export function BoardView({ live }: { live: Live }) {

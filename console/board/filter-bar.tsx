@@ -3,8 +3,8 @@
 import { Choice, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, number } from '../ui/text.ts'
 import { EXECUTIONS, type Execution, statusName } from './cards.ts'
+import { focusCard } from './columns-view.tsx'
 import { ALL, type Choices, type Filters, isFiltering } from './filters.ts'
-import { focusCard } from './focus.ts'
 
 interface BoardFiltersProps {
   filters: Filters

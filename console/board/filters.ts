@@ -3,38 +3,36 @@
 import type { Task } from '../../api/types.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
-export interface Filters {
+/** The filters of the URL. An empty one lets everything pass. */
+const NONE = {
   /** All these words must occur, in any order and case. */
-  q: string
-  assignee: string
-  label: string
-  priority: string
-  execution: string
+  q: '',
+  assignee: '',
+  label: '',
+  priority: '',
+  execution: '',
   /** `1`: only tasks that are ready. */
-  ready: string
+  ready: '',
   /** An id: only its subtasks. */
-  parent: string
+  parent: '',
   /** Empty: tasks that the tool keeps on its board. `all`: those of each folder. */
-  folder: string
+  folder: '',
   /** Empty: the tag that the tool works in now. `all`: those of each tag. */
-  tag: string
+  tag: '',
 }
+
+export type Filters = Readonly<typeof NONE>
 
 /** The value of `folder` and `tag` that leaves nothing out. */
 export const ALL = 'all'
 
-const NAMES = [
-  ...(['q', 'assignee', 'label', 'priority', 'execution', 'ready', 'parent'] as const),
-  ...(['folder', 'tag'] as const),
-]
-
-/** A filter that is not in the URL is empty: everything passes. */
-export function filtersOf(query: Readonly<Record<string, string>>): Filters {
-  return Object.fromEntries(NAMES.map((name) => [name, query[name] ?? ''])) as unknown as Filters
-}
+export const filtersOf = (query: Readonly<Record<string, string>>): Filters => ({
+  ...NONE,
+  ...query,
+})
 
 export const isFiltering = (filters: Filters): boolean =>
-  NAMES.some((name) => filters[name].trim() !== '')
+  (Object.keys(NONE) as (keyof Filters)[]).some((name) => filters[name].trim() !== '')
 
 /** The tasks of the chosen folder and tag: the rest is as if it were not on the board. */
 export function placed(

@@ -1,5 +1,5 @@
 // The edge's API for the page: JSON in and out, authenticated by the cookie. Failures are
-// ApiProblems.
+// ApiProblems. What is read again and did not change stays the same object.
 
 export const NO_ANSWER = 'The edge does not answer.'
 
@@ -44,6 +44,26 @@ export function repeatedRead<Body>(): RepeatedRead<Body> {
     if (known?.path !== path || known.text !== text) known = { path, text, body }
     return known.body as Body
   }
+}
+
+/**
+ * Merges a new list into the one that is shown. An item with the same JSON stays the same object,
+ * so that its components are not rendered again. `items`: in the order of `fresh`. `changed`: the
+ * ids of new and different items, without those that are gone.
+ */
+export function merge<Item extends { id: string }>(
+  shown: ReadonlyMap<string, Item> | undefined,
+  fresh: readonly Item[],
+): { items: ReadonlyMap<string, Item>; changed: readonly string[] } {
+  const changed: string[] = []
+  const items = new Map<string, Item>()
+  for (const item of fresh) {
+    const known = shown?.get(item.id)
+    const isSame = known !== undefined && JSON.stringify(known) === JSON.stringify(item)
+    if (!isSame) changed.push(item.id)
+    items.set(item.id, isSame ? known : item)
+  }
+  return { items, changed }
 }
 
 async function send(path: string, { method = 'GET', body, headers, signal }: RequestOptions) {

@@ -12,8 +12,7 @@ import {
   watchBoard,
 } from '../../client/index.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
-import { ApiProblem } from './http.ts'
-import { merge } from './merge.ts'
+import { ApiProblem, merge } from './http.ts'
 import { expire, session } from './session.ts'
 
 export type Repository =

@@ -1,13 +1,17 @@
-// The frame around every view: name, navigation, connection, last signals.
+// The frame around every view: name, navigation, the lamps of the connection, and the last change
+// messages, which show that the stream works.
 
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useState } from 'preact/hooks'
+import type { Signal } from '../../client/index.ts'
 import { formatRoute, type View } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
-import { live } from '../data/live.ts'
+import { type Live, live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
-import { Connection, SignalStrip } from './connection.tsx'
+import { timeOf } from '../ui/text.ts'
+import { now } from '../ui/time.tsx'
+import { lampOf, sidecarLamp } from './lamp.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
@@ -78,4 +82,65 @@ function ErrorBoundary({ children }: { children: ComponentChildren }) {
       <pre>{String(error)}</pre>
     </section>
   )
+}
+
+function Connection({ live }: { live: Live }) {
+  const { lamp, text } = sidecarLamp(live.state.value, now.value)
+  return (
+    <div class="connection">
+      <StreamLamp live={live} />
+      <p class={`lamp ${lamp}`}>
+        <span class="lamp-name">Sidecar</span>
+        {/* It contains an age: announcing it each minute would disturb. */}
+        <span>{text}</span>
+      </p>
+    </div>
+  )
+}
+
+/** The open task covers the bar, so its dialog shows this lamp as well. */
+export function StreamLamp({ live }: { live: Live }) {
+  const { lamp, text, hint } = lampOf(live.state.value, now.value)
+  return (
+    <p class={`lamp ${lamp}`} title={hint}>
+      <span class="lamp-name">Board</span>
+      <span role="status">{text}</span>
+    </p>
+  )
+}
+
+const SHOWN = 12
+
+function SignalStrip({ live }: { live: Live }) {
+  const signals = live.signals.value.slice(0, SHOWN)
+  return (
+    <footer class="strip">
+      <h2>Last signals</h2>
+      {signals.length === 0 ? (
+        <p>None yet. Save a task, and its signal appears here.</p>
+      ) : (
+        <ol>
+          {signals.map((signal) => (
+            <li key={`${signal.id} ${signal.at}`}>
+              <time dateTime={new Date(signal.at).toISOString()}>
+                {timeOf(signal.at, now.value)}
+              </time>{' '}
+              {textOf(signal)}
+            </li>
+          ))}
+        </ol>
+      )}
+    </footer>
+  )
+}
+
+function textOf({ message }: Signal): string {
+  switch (message.type) {
+    case 'task-changed':
+      return `${message.id} changed`
+    case 'tasks-changed':
+      return 'Tasks changed'
+    case 'session-changed':
+      return `Session ${message.session} changed`
+  }
 }

@@ -5,7 +5,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { choose, repository } from '../data/live.ts'
 import { findSession, session, signIn } from '../data/session.ts'
 import { go, replace, route } from '../router.ts'
-import { Field, Form, useOnce } from '../ui/form.tsx'
+import { Field, Form, useOnce } from '../ui/elements.tsx'
 
 export function SignIn() {
   const { view, id: code } = route.value

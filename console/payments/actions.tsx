@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks'
 import type { Alert, AlertKind } from '../../api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
-import { useOnce } from '../ui/form.tsx'
+import { useOnce } from '../ui/elements.tsx'
 import { post } from './requests.ts'
 
 interface ActionButtonProps {

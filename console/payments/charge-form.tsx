@@ -1,18 +1,26 @@
 // A test charge: its button and form, and the return from the page where it is paid. It charges
 // once, even after several presses, and then opens the payment page.
 
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Gateway, PaymentResponse } from '../../api/types.ts'
 import { formatRoute, type Route } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { route } from '../router.ts'
-import { Dialog, Field, Form, useOnce } from '../ui/form.tsx'
+import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
 import { isWeb, StatusBadge } from './elements.tsx'
 import type { Feed } from './feed.ts'
-import { failureText, isRefusal, keyedPost } from './requests.ts'
+import {
+  currenciesOf,
+  exampleAmount,
+  failureText,
+  isRefusal,
+  keyedPost,
+  NEWEST,
+  type Order,
+  orderOf,
+} from './requests.ts'
 import { isReadable } from './story.ts'
-import { currenciesOf, exampleAmount, NEWEST, type Order, orderOf } from './test-order.ts'
 
 const OPEN = 'Make a test charge'
 
@@ -119,49 +127,35 @@ interface OrderFieldsProps {
 }
 
 function OrderFields({ order, gateways, onChange }: OrderFieldsProps) {
-  const ids = { gateway: useId(), amount: useId(), currency: useId() }
   const gateway = gateways.find(({ key }) => key === order.gateway)
   const choose = (key: string) => {
     const { description } = order
     onChange({ ...orderFor(gateways.find((one) => one.key === key)), description })
   }
-  const setCurrency = (currency: string) =>
-    onChange({ ...order, currency, amount: exampleAmount(currency) })
   return (
     <>
-      <label for={ids.gateway}>Gateway</label>
-      <select
-        id={ids.gateway}
+      <Select
+        label="Gateway"
+        isLabelled
         value={order.gateway}
-        onChange={(event) => choose(event.currentTarget.value)}
-      >
-        {gateways.map(({ key }) => (
-          <option key={key} value={key}>
-            {key}
-          </option>
-        ))}
-      </select>
-      <label for={ids.amount}>Amount</label>
+        options={gateways.map(({ key }) => [key, key])}
+        onText={choose}
+      />
       <span class="amount-field">
-        <input
-          id={ids.amount}
+        <Field
+          label="Amount"
           inputMode="decimal"
           autocomplete="off"
           required
           value={order.amount}
-          onInput={(event) => onChange({ ...order, amount: event.currentTarget.value })}
+          onText={(amount) => onChange({ ...order, amount })}
         />
-        <label class="visually-hidden" for={ids.currency}>
-          Currency
-        </label>
-        <select
-          id={ids.currency}
+        <Select
+          label="Currency"
           value={order.currency}
-          onChange={(event) => setCurrency(event.currentTarget.value)}
-        >
-          {gateway &&
-            currenciesOf(gateway).map((currency) => <option key={currency}>{currency}</option>)}
-        </select>
+          options={(gateway ? currenciesOf(gateway) : []).map((code) => [code, code])}
+          onText={(currency) => onChange({ ...order, currency, amount: exampleAmount(currency) })}
+        />
       </span>
       <Field
         label="Description"

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { PaymentError, PaymentStatus, Transaction } from '../../api/types.ts'
 import type { Freshness } from '../data/poller.ts'
 import { freshnessLamp } from '../frame/lamp.ts'
-import { Facts } from '../ui/facts.tsx'
+import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
 import { moneyParts, STATUSES } from './texts.ts'
 

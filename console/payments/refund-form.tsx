@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Paid, RefundRequest, RefundResult, Transaction } from '../../api/types.ts'
-import { Dialog, Field, Form, useOnce } from '../ui/form.tsx'
+import { Dialog, Field, Form, useOnce } from '../ui/elements.tsx'
 import { failureText, keyedPost } from './requests.ts'
 import { amountText, money, parseAmount } from './texts.ts'
 

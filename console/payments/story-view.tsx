@@ -5,7 +5,7 @@ import type { PaymentEvents, PaymentResponse, Transaction } from '../../api/type
 import { formatRoute } from '../address.ts'
 import { may } from '../data/session.ts'
 import { go, route } from '../router.ts'
-import { Facts } from '../ui/facts.tsx'
+import { Facts } from '../ui/elements.tsx'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
 import { LOADING } from '../ui/text.ts'
 import { Time } from '../ui/time.tsx'

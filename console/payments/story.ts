@@ -18,35 +18,25 @@ export const isUnreadable = <Row extends object>(row: Row | Unreadable): row is 
 export const isReadable = <Row extends object>(row: Row | Unreadable): row is Row =>
   !isUnreadable(row)
 
-/** A story with readable rows only, and the unreadable ones apart. */
-export interface Story {
-  /** The payment is open but cannot be paid. */
-  isStranded: boolean
-  /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
-  transaction: Transaction | undefined
-  invalid: string | undefined
-  webhookEvents: readonly WebhookEvent[]
-  refunds: readonly Refund[]
-  events: readonly StoredEvent[]
-  alerts: readonly Alert[]
-  /** The unreadable rows, without that of the payment. Their times are unknown. */
-  unreadable: readonly Unreadable[]
-  /** Such a refund may be in progress. */
-  hasUnreadableRefund: boolean
-}
+export type Story = ReturnType<typeof storyOf>
 
-export function storyOf(answer: TransactionStory): Story {
+/** A story with readable rows only, and the unreadable ones apart. */
+export function storyOf(answer: TransactionStory) {
   const { isStranded, webhookEvents, refunds, events, alerts, ...row } = answer
   const transaction: Transaction | Unreadable = row
   return {
+    /** The payment is open but cannot be paid. */
     isStranded,
+    /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
     transaction: isReadable(transaction) ? transaction : undefined,
     invalid: isUnreadable(transaction) ? transaction.invalid : undefined,
     webhookEvents: webhookEvents.filter(isReadable),
     refunds: refunds.filter(isReadable),
     events: events.filter(isReadable),
     alerts: alerts.filter(isReadable),
+    /** The unreadable rows, without that of the payment. Their times are unknown. */
     unreadable: [...webhookEvents, ...refunds, ...events, ...alerts].filter(isUnreadable),
+    /** Such a refund may be in progress. */
     hasUnreadableRefund: refunds.some(isUnreadable),
   }
 }
@@ -73,23 +63,26 @@ const ORDER: readonly Entry['kind'][] = [
 
 export function timeline(story: Story): Entry[] {
   const { transaction, webhookEvents, refunds, events, alerts } = story
-  // Only the row of the payment has the currency.
-  const currency = transaction ? (transaction.paid ?? transaction).currency : ''
   const entries: Entry[] = [
-    ...(transaction ? [initiated(transaction), ...refusal(transaction, story)] : []),
-    ...webhookEvents.map((event): Entry => {
-      return { key: event.id, at: event.receivedAt, kind: 'webhook', event }
+    ...webhookEvents.map((event) => {
+      return { key: event.id, at: event.receivedAt, kind: 'webhook', event } as const
     }),
-    ...refunds.map((refund): Entry => {
-      return { key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency }
+    ...events.map((event) => {
+      return { key: event.id, at: event.createdAt, kind: 'event', event } as const
     }),
-    ...events.map((event): Entry => {
-      return { key: event.id, at: event.createdAt, kind: 'event', event }
-    }),
-    ...alerts.map((alert): Entry => {
-      return { key: alert.id, at: alert.createdAt, kind: 'alert', alert }
+    ...alerts.map((alert) => {
+      return { key: alert.id, at: alert.createdAt, kind: 'alert', alert } as const
     }),
   ]
+  // Only the row of the payment has the currency.
+  const { currency } = transaction?.paid ?? transaction ?? { currency: '' }
+  for (const refund of refunds) {
+    entries.push({ key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency })
+  }
+  if (transaction) {
+    entries.push({ key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction })
+    entries.push(...refusal(transaction, story))
+  }
   return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
 }
 
@@ -97,10 +90,6 @@ const rankOf = (entry: Entry): number =>
   entry.kind === 'event' && entry.event.type.startsWith('Alert')
     ? ORDER.length
     : ORDER.indexOf(entry.kind)
-
-const initiated = (transaction: Transaction): Entry => {
-  return { key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction }
-}
 
 /** The gateway refused the charge at once. There is no webhook for this. */
 function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Entry[] {

@@ -2,8 +2,7 @@
 
 import { signal } from '@preact/signals'
 import type { PaymentStatus, TransactionsPage } from '../../api/types.ts'
-import { type RepeatedRead, repeatedRead } from '../data/http.ts'
-import { merge } from '../data/merge.ts'
+import { merge, type RepeatedRead, repeatedRead } from '../data/http.ts'
 import { STATUSES } from './texts.ts'
 
 export interface Filters {

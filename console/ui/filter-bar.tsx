@@ -1,8 +1,8 @@
 // Search and filters above a list. They are in the URL, so that a filtered list can be shared.
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
 import { replace, route } from '../router.ts'
+import { Select } from './elements.tsx'
 import { useKey } from './keyboard.ts'
 
 interface FilterBarProps {
@@ -58,7 +58,6 @@ interface ChoiceProps {
   /** Of the filter in the URL. */
   name: string
   label: string
-  /** Without one, only screen readers get the label. */
   isLabelled?: boolean
   chosen: string
   /** The text while nothing is chosen. */
@@ -68,29 +67,19 @@ interface ChoiceProps {
   textOf?: (value: string) => string
 }
 
-export function Choice({ name, label, isLabelled, chosen, any, values, textOf }: ChoiceProps) {
-  const id = useId()
+export function Choice({ name, chosen, any, values, textOf = String, ...select }: ChoiceProps) {
   if (values.length === 0 && chosen === '') return null
   // The URL may name a value that does not occur. Show it, since it filters.
-  const options = chosen === '' || values.includes(chosen) ? values : [...values, chosen]
+  const all = chosen === '' || values.includes(chosen) ? values : [...values, chosen]
   return (
     <span class="choice">
-      <label for={id} class={isLabelled ? undefined : 'visually-hidden'}>
-        {label}
-      </label>
-      <select
-        id={id}
+      <Select
         class={chosen === '' ? undefined : 'chosen'}
         value={chosen}
-        onChange={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
-      >
-        <option value="">{any}</option>
-        {options.map((value) => (
-          <option key={value} value={value}>
-            {textOf?.(value) ?? value}
-          </option>
-        ))}
-      </select>
+        options={[['', any], ...all.map((value) => [value, textOf(value)] as const)]}
+        onText={(value) => filterBy({ [name]: value })}
+        {...select}
+      />
     </span>
   )
 }

@@ -17,7 +17,7 @@ const ENTRY = `
   import { h, render } from 'preact'
   import { BoardView } from './console/board/board-view.tsx'
   import { Card } from './console/board/card.tsx'
-  import { merge } from './console/data/merge.ts'
+  import { merge } from './console/data/http.ts'
 
   const live = {
     path: '/boards/lamp',

@@ -1,7 +1,28 @@
-// Forms: fields with their labels, an action that runs once at a time, and a modal dialog.
+// What several views use: lists of facts, forms, and the modal dialog.
 
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+
+/** One without a value is omitted. */
+export type Fact = readonly [name: string, value: ComponentChildren]
+
+export function Facts({ class: className, of }: { class: string; of: readonly Fact[] }) {
+  return (
+    <dl class={className}>
+      {/* Two facts may have one name: a payment's metadata are any. */}
+      {of.map(
+        ([name, value], at) =>
+          !EMPTY.includes(value) && (
+            <div key={at}>
+              <dt>{name}</dt> <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}
+
+const EMPTY: readonly unknown[] = [undefined, null, false, '']
 
 interface FormProps {
   class?: string
@@ -45,6 +66,34 @@ export function Field({ label, hint, onText, ...input }: FieldProps) {
           {hint}
         </p>
       )}
+    </>
+  )
+}
+
+interface SelectProps {
+  label: string
+  /** Otherwise only screen readers get the label. */
+  isLabelled?: boolean
+  class?: string | undefined
+  value: string
+  options: readonly (readonly [value: string, text: string])[]
+  onText(value: string): void
+}
+
+export function Select({ label, isLabelled, options, onText, ...select }: SelectProps) {
+  const id = useId()
+  return (
+    <>
+      <label for={id} class={isLabelled ? undefined : 'visually-hidden'}>
+        {label}
+      </label>
+      <select id={id} onChange={(event) => onText(event.currentTarget.value)} {...select}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
     </>
   )
 }
