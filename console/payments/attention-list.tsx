@@ -97,11 +97,13 @@ function AlertItem({ alert, onDone }: { alert: Alert; onDone(): void }) {
           </a>
         )}
       </h3>
-      <div class="alert-money">
+      <div class="alert-money row">
         {amount !== undefined && currency !== undefined && (
           <Money amount={amount} currency={currency} />
         )}
-        <Age at={createdAt} />
+        <span class="hint">
+          <Age at={createdAt} />
+        </span>
       </div>
       <AlertSentence alert={alert} />
       <p class="hint">{todo}</p>
@@ -140,8 +142,10 @@ function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
         {count(events.length, 'webhook')}
         {isMore && ' or more'} without a payment
       </h3>
-      <div class="alert-money">
-        <Age at={since} />
+      <div class="alert-money row">
+        <span class="hint">
+          <Age at={since} />
+        </span>
       </div>
       <p>
         Verified events of {gateway} are parked, the oldest since {timeAt(since)}: no payment here

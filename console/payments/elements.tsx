@@ -78,7 +78,7 @@ interface IdsProps {
 
 /** Several ids in one line, with their names. */
 export const Ids = ({ of }: IdsProps) => (
-  <Facts class="ids" of={of.map(([name, id]) => idFact(name, id))} />
+  <Facts class="ids row hint" of={of.map(([name, id]) => idFact(name, id))} />
 )
 
 export function FreshnessLamp({ freshness }: { freshness: Freshness }) {

@@ -41,7 +41,7 @@ export function StoryView({ feed }: { feed: Feed }) {
   return (
     <article ref={article} class="story stack">
       <header class="view-head row">
-        <a class="back" href={formatRoute({ view: 'payments', query })}>
+        <a class="back row" href={formatRoute({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />
           All payments
         </a>

@@ -144,7 +144,7 @@ function StatusChange({ event }: { event: WebhookEvent }) {
     return <span class="says">reports {STATUSES[toStatus]}</span>
   }
   return (
-    <span class="move">
+    <span class="move row">
       <StatusBadge status={fromStatus} />
       <span class="visually-hidden"> becomes </span>
       <span aria-hidden="true" class="arrow" />

@@ -77,7 +77,7 @@ function Filters({ feed }: { feed: Feed }) {
 
 const Rows = ({ shown }: { shown: TransactionsShown }) => (
   <table class="panel">
-    <thead>
+    <thead class="hint">
       <tr>
         <th scope="col" class="head-status">
           Status

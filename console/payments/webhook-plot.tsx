@@ -28,7 +28,7 @@ function Legend({ series }: { series: Series }) {
     <p class="legend row hint">
       <span class="visually-hidden">{count(series.total, 'webhook')} in the last hour: </span>
       {series.outcomes.map(({ outcome, total }) => (
-        <span key={outcome} class={`outcome ${outcome}`}>
+        <span key={outcome} class={`outcome row ${outcome}`}>
           {OUTCOMES[outcome]} <b>{number(total)}</b>
         </span>
       ))}
@@ -96,7 +96,7 @@ function RatesTable({ series }: { series: Series }) {
     <details>
       <summary>As a table</summary>
       <table>
-        <thead>
+        <thead class="hint">
           <tr>
             <th scope="col">Minute</th>
             {series.outcomes.map(({ outcome }) => (

@@ -14,7 +14,7 @@ export function Facts({ class: className, of }: { class: string; of: readonly Fa
         ([name, value], at) =>
           !EMPTY.includes(value) && (
             <div key={at}>
-              <dt>{name}</dt> <dd>{value}</dd>
+              <dt class="hint">{name}</dt> <dd>{value}</dd>
             </div>
           ),
       )}

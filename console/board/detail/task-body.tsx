@@ -227,7 +227,7 @@ function SessionItem({ session }: { session: Session }) {
   const heads = [headStarted, headFinished].flatMap((head) => (head ? [shortHash(head)] : []))
   return (
     <li>
-      <p class="who">
+      <p class="who row">
         <span class={`chip work ${health}`}>{HEALTH[health]}</span>
         <strong>{actor}</strong>
         <span class="hint">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
@@ -242,7 +242,7 @@ function SessionItem({ session }: { session: Session }) {
       {cancelReason !== undefined && <p dir="auto">Canceled: {cancelReason}</p>}
       {invalid !== undefined && <p class="problem-line">{unreadable(invalid)}</p>}
       <Facts
-        class="small-facts"
+        class="small-facts row hint"
         of={[
           ['Started', <Age at={startedAt} />],
           ['Ended', endedAt && <Age at={endedAt} />],
