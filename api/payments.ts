@@ -1,43 +1,7 @@
 // Describes the routes of payments, and the webhooks, for the OpenAPI document.
 
 import * as z from 'zod'
-import {
-  alertDetailSchema,
-  raisedAlertSchema,
-  settledAlertSchema,
-} from '../worker/payments/domain/alerts.ts'
-import { EVENT_PAYLOADS, requestedSchema } from '../worker/payments/domain/events.ts'
-import {
-  acknowledgementSchema,
-  alertKindSchema,
-  chargeSchema,
-  metadataSchema,
-  openAlertSchema,
-  paidSchema,
-  paymentErrorSchema,
-  paymentResponseSchema,
-  refundResultSchema,
-  refundSchema,
-  statusSchema,
-  timeSchema,
-  transactionSchema,
-  unreadableSchema,
-  webhookPayloadSchema,
-} from '../worker/payments/domain/schemas.ts'
 import { EVENT_NAMES } from '../worker/payments/domain/status.ts'
-import { gatewayHealthSchema } from '../worker/payments/gateways/guard/guard.ts'
-import {
-  alertRecordSchema,
-  alertsPageSchema,
-  deliveryRecordSchema,
-  eventRecordSchema,
-  eventsPageSchema,
-  refundRecordSchema,
-  storedEventSchema,
-  storySchema,
-  transactionsPageSchema,
-  webhookRatesSchema,
-} from '../worker/payments/queries/queries.ts'
 import {
   alertsQuery,
   eventsQuery,
@@ -45,7 +9,42 @@ import {
   ratesQuery,
   transactionsQuery,
 } from '../worker/payments/queries/routes.ts'
-import { sweepReportSchema } from '../worker/payments/reconciliation/sweeper.ts'
+import {
+  alertRecordSchema,
+  alertsPageSchema,
+  deliveryRecordSchema,
+  eventRecordSchema,
+  eventsPageSchema,
+  gatewayHealthSchema,
+  refundRecordSchema,
+  storedEventSchema,
+  storySchema,
+  sweepReportSchema,
+  transactionsPageSchema,
+  unreadableSchema,
+  webhookRatesSchema,
+} from '../worker/payments/records.ts'
+import {
+  acknowledgementSchema,
+  alertDetailSchema,
+  alertKindSchema,
+  chargeSchema,
+  EVENT_PAYLOADS,
+  metadataSchema,
+  openAlertSchema,
+  paidSchema,
+  paymentErrorSchema,
+  paymentResponseSchema,
+  raisedAlertSchema,
+  refundResultSchema,
+  refundSchema,
+  requestedSchema,
+  settledAlertSchema,
+  statusSchema,
+  timeSchema,
+  transactionSchema,
+  webhookPayloadSchema,
+} from '../worker/payments/schemas.ts'
 import type { WebhookAnswer } from '../worker/payments/webhooks/receive.ts'
 import {
   routePath,

@@ -23,6 +23,7 @@ export const signalbox: (config: SignalboxFile) => WorkerParts = () => {
   throw new Error('signalbox() makes a Worker, and runs only on Cloudflare Workers or workerd.')
 }
 
+export type { Listener, Listeners } from '../worker/payments/define-config.ts'
 export {
   defineConfig,
   type GatewayEntry,
@@ -30,8 +31,6 @@ export {
   type Middleware,
   type SignalboxFile,
 } from '../worker/payments/define-config.ts'
-export type { RaisedAlert } from '../worker/payments/domain/alerts.ts'
-export type { Listener, Listeners, PaymentEvents } from '../worker/payments/domain/events.ts'
 export {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -41,15 +40,6 @@ export {
   type PaymentError,
 } from '../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../worker/payments/domain/money.ts'
-export type {
-  ChargeRequest,
-  PaymentResponse,
-  RefundRequest,
-  RefundResult,
-  Transaction,
-  VerifiedWebhook,
-  WebhookPayload,
-} from '../worker/payments/domain/schemas.ts'
 export type { EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
 export type {
   ChargeBuilder,
@@ -57,15 +47,6 @@ export type {
   GatewayStatus,
   PaymentsFacade,
 } from '../worker/payments/facade.ts'
-export {
-  isAuthFailure,
-  isSuccess,
-  parseReply,
-  type ReplySchema,
-  refusal,
-  truncate,
-  unexpectedReply,
-} from '../worker/payments/gateways/client/reply.ts'
 export type {
   AnyGateway,
   ChargeAnswer,
@@ -89,3 +70,23 @@ export type {
   UnreadableWebhook,
   WebhookRequest,
 } from '../worker/payments/gateways/gateway.ts'
+export {
+  isAuthFailure,
+  isSuccess,
+  parseReply,
+  type ReplySchema,
+  refusal,
+  truncate,
+  unexpectedReply,
+} from '../worker/payments/gateways/reply.ts'
+export type {
+  ChargeRequest,
+  PaymentEvents,
+  PaymentResponse,
+  RaisedAlert,
+  RefundRequest,
+  RefundResult,
+  Transaction,
+  VerifiedWebhook,
+  WebhookPayload,
+} from '../worker/payments/schemas.ts'

@@ -252,12 +252,10 @@ describe('the imports', () => {
       ...named('worker/board', ['repositories', 'sql']),
       ...named('worker/console', ['assets']),
       ...named('client', ['link', 'stream']),
-      ...named('worker/payments', [
-        ...['gateways/gateway', 'gateways/guard/guard', 'ledger/ledger', 'queries/queries'],
-      ]),
+      ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]
-    expect(ports).toHaveLength(13)
+    expect(ports).toHaveLength(11)
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
   })

@@ -12,14 +12,15 @@ import { ConfigError, type Environment, readConfig } from './config.ts'
 import { type AssetsBinding, cloudflareAssets } from './console/assets.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
-import type { PendingEvent } from './payments/domain/events.ts'
-import type { BreakerState } from './payments/gateways/guard/breaker.ts'
+import type { PendingEvent } from './payments/domain/outbox.ts'
+import type { BreakerState } from './payments/gateways/admission.ts'
+import { createGuard } from './payments/gateways/guard.ts'
 import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
-import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { type LedgerNamespace, objectLedger } from './payments/ledger/rpc.ts'
-import { paymentsMetrics } from './payments/metrics.ts'
-import { createDispatcher, type Dispatcher as Dispatching } from './payments/outbox/dispatcher.ts'
+import { countingLog } from './payments/metrics.ts'
+import { createDeliverer, type Deliverer, subscribersOf } from './payments/outbox/deliver.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
@@ -56,10 +57,10 @@ const host = {
 
 /** What the entry of a Worker exports: the handler as its default, the classes by their names. */
 export function signalbox(file: SignalboxFile) {
-  const dispatcherFor = oncePerIsolate((env) =>
-    createDispatcher({ ...paymentsConfig(env, file), ...host }),
+  const delivererFor = oncePerIsolate((env) =>
+    createDeliverer({ ...paymentsConfig(env, file), ...host }),
   )
-  const edgeFor = oncePerIsolate((env) => openEdge(env, file, dispatcherFor))
+  const edgeFor = oncePerIsolate((env) => openEdge(env, file, delivererFor))
 
   class LedgerObject extends ledgerObject<Env>((env, { storage, exports }) => {
     const { Dispatcher } = exports as unknown as Exports
@@ -69,15 +70,18 @@ export function signalbox(file: SignalboxFile) {
       set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
     }
     const config = paymentsConfig(env, file)
-    return openLibsqlLedger({
-      config,
+    const { gateways, listeners, endpoint, references } = config
+    const counting = { ...host, log: countedLog(config) }
+    const guard = createGuard({ gateways, store: breakers, ...counting })
+    const ledger = openLedger({
       database: libsqlDatabase(config.database, hostClock.now),
-      breakers,
-      dispatch: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
+      subscribers: subscribersOf(listeners, endpoint),
+      references,
+      deliver: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
       wakeAt: (at) => void storage.setAlarm(at),
-      metrics: metricsOf(config),
-      ...host,
+      ...counting,
     })
+    return { ...ledger, ...guard }
   }) {}
 
   /**
@@ -88,7 +92,7 @@ export function signalbox(file: SignalboxFile) {
   class Dispatcher extends WorkerEntrypoint<Env> {
     async dispatch(pending: string): Promise<string> {
       const events = JSON.parse(pending) as PendingEvent[]
-      return JSON.stringify(await dispatcherFor(this.env).dispatch(events))
+      return JSON.stringify(await delivererFor(this.env).deliver(events))
     }
   }
 
@@ -140,12 +144,12 @@ function paymentsConfig(env: Env, file: SignalboxFile): PaymentsConfig {
   return payments
 }
 
-const metricsOf = ({ gateways }: PaymentsConfig) =>
-  paymentsMetrics(counted.metrics, [...gateways.keys()])
+const countedLog = ({ gateways }: PaymentsConfig) =>
+  countingLog(counted.metrics, gateways.keys(), consoleLog)
 
-function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Dispatching): Edge {
+function openEdge(env: Env, file: SignalboxFile, delivererFor: (env: Env) => Deliverer): Edge {
   const config = readConfig(env, file)
-  const payments = config.payments && openPayments(config.payments, env, dispatcherFor(env))
+  const payments = config.payments && openPayments(config.payments, env, delivererFor(env))
   const app = createApp({
     config,
     repositories: objectRepositories({
@@ -167,19 +171,20 @@ function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Di
   return { app, payments }
 }
 
-function openPayments(config: PaymentsConfig, env: Env, dispatcher: Dispatching): Payments {
+function openPayments(config: PaymentsConfig, env: Env, deliverer: Deliverer): Payments {
   // One object for each database: two would be two writers.
   const name = new URL(config.database.url).host
   const { ledgerLocation: locationHint } = config
   const hint = locationHint !== undefined && { locationHint }
-  const reached = { namespace: env.LEDGER, name, ...hint, clock: hostClock }
+  const ledger = objectLedger({ namespace: env.LEDGER, name, ...hint, clock: hostClock })
   return createPayments({
     config,
-    ledger: objectLedger(reached),
+    ledger,
+    guard: ledger,
     queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
-    dispatcher,
+    deliverer,
     keepAlive: waitUntil,
-    metrics: metricsOf(config),
     ...host,
+    log: countedLog(config),
   })
 }

@@ -15,11 +15,12 @@ import { folderAssets } from './console/assets-node.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { SWEEP_EVERY_MS } from './payments/domain/check.ts'
+import { createGuard } from './payments/gateways/guard.ts'
 import type { Database } from './payments/ledger/libsql/http-libsql.ts'
-import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
-import { paymentsMetrics } from './payments/metrics.ts'
-import type { Dispatch, WakeAt } from './payments/outbox/dispatch.ts'
-import { createDispatcher } from './payments/outbox/dispatcher.ts'
+import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import { countingLog } from './payments/metrics.ts'
+import { createDeliverer, subscribersOf } from './payments/outbox/deliver.ts'
+import type { Deliver, WakeAt } from './payments/outbox/dispatch.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
@@ -131,21 +132,24 @@ interface PaymentsHost {
 function openPayments(
   config: PaymentsConfig,
   database: Database,
-  { log, metrics: all, ...behind }: PaymentsHost,
+  { log: uncounted, metrics, ...behind }: PaymentsHost,
 ): Payments {
-  const metrics = paymentsMetrics(all, [...config.gateways.keys()])
-  const host = { clock: hostClock, log, fetch, metrics, ...behind }
-  const dispatcher = createDispatcher({ ...config, ...host })
-  const dispatch: Dispatch = async (pending) => {
+  const { gateways, listeners, endpoint, references } = config
+  const log = countingLog(metrics, gateways.keys(), uncounted)
+  const host = { clock: hostClock, log, fetch, ...behind }
+  const deliverer = createDeliverer({ listeners, endpoint, ...host })
+  const deliver: Deliver = async (pending) => {
     // Behind the answers of what caused them: listeners run on the same thread.
     await pause(hostClock, 0)
-    return await dispatcher.dispatch(pending)
+    return await deliverer.deliver(pending)
   }
+  const subscribers = subscribersOf(listeners, endpoint)
   return createPayments({
     config,
-    ledger: openLibsqlLedger({ config, database, breakers: new Map(), dispatch, ...host }),
+    ledger: openLedger({ database, subscribers, references, deliver, ...host }),
+    guard: createGuard({ gateways, store: new Map(), ...host }),
     queries: libsqlQueries(database),
-    dispatcher,
+    deliverer,
     ...host,
   })
 }

@@ -1,8 +1,8 @@
 // The shop's configuration in a run, with listeners that write a line into the edge's log.
 
 import { defineConfig } from '../../worker/payments/define-config.ts'
-import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 import type { DurableEvent } from '../../worker/payments/domain/status.ts'
+import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 
 const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
   const { transaction } = payload

@@ -1,7 +1,6 @@
 // The contract of every gateway driver, in the presence of any fault of its gateway.
 
 import { describe, expect, it } from 'vitest'
-import type { VerifiedWebhook } from '../../worker/payments/domain/schemas.ts'
 import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
 import type {
   Driver,
@@ -10,6 +9,7 @@ import type {
   Settings,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
+import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import {
   type Answer,

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Host } from '../../harness/edge.ts'
-import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
-import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
+import type { AlertRecord } from '../../worker/payments/records.ts'
+import type { OpenedPayment, Transaction } from '../../worker/payments/schemas.ts'
 import {
   type Callback,
   claimsOf,

@@ -4,7 +4,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../worker/payments/domain/outbox.ts'
-import { StaleRows, type Store } from '../../worker/payments/ledger/ledger.ts'
+import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
+import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { Keys } from '../../worker/payments/ledger/operation.ts'
 import {
   type Changes,
@@ -12,7 +13,7 @@ import {
   TABLES,
   type TableName,
 } from '../../worker/payments/ledger/working-set.ts'
-import type { PaymentQueries } from '../../worker/payments/queries/queries.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import {
   alertRow,
   deliveryRow,
@@ -61,7 +62,7 @@ const WHOLE: Rows = {
   ],
 }
 const ALL: Keys = {
-  ...{ payments: [{ id: '01TX' }], chargeKeysOf: ['01TX'], webhookEventIds: ['01EVENT'] },
+  ...{ payments: [{ id: '01TX' }], chargeKeysOf: ['01TX'], parked: ['01EVENT'] },
   ...{ outbox: ['01OUTBOX'], deliveries: ['01DELIVERY'] },
 }
 
@@ -289,7 +290,7 @@ export function storeContract(name: string, make: () => Promise<StoreBed>): void
           { webhookEvents: [{ gateway: 'shop', event_id: '7c' }] },
           {},
         ],
-        ['an event by our id', { webhookEventIds: ['7d'] }, { webhookEvents: ['7d'] }],
+        ['an event by our id', { parked: ['7d'] }, { webhookEvents: ['7d'] }],
         ['an outbox row', { outbox: ['8'] }, { outbox: ['8'] }],
         [
           'the payment of an outbox row',
@@ -329,9 +330,9 @@ export function storeContract(name: string, make: () => Promise<StoreBed>): void
       })
 
       it('parked events whose payment has appeared, as they occurred, up to the limit', async () => {
-        const found = async (limit: number) => (await store.findParked(limit)).map(({ id }) => id)
+        const found = async (limit: number) => (await idsOf({ dueParked: { limit } })).webhookEvents
         expect(await found(9)).toEqual(['7b', '7c'])
-        const keys = { webhookEventIds: ['7a', '7b', '7c', '7d'] }
+        const keys = { parked: ['7a', '7b', '7c', '7d'] }
         const named = { external_reference_id: 'foreign', reference: 'order-4' }
         await save(
           {
@@ -344,7 +345,7 @@ export function storeContract(name: string, make: () => Promise<StoreBed>): void
           },
           keys,
         )
-        expect(await found(9)).toEqual(['7b', '7a'])
+        expect(await found(9)).toEqual(['7a', '7b'])
         expect(await found(1)).toEqual(['7b'])
         expect((await queries.waiting(0)).isDue).toBe(true)
       })

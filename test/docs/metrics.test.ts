@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { sidecarMetrics } from '../../sidecar/metrics.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
-import { paymentsMetrics } from '../../worker/payments/metrics.ts'
+import { countingLog } from '../../worker/payments/metrics.ts'
 import { type Family, Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
 
@@ -13,7 +13,7 @@ const CONFIGURED = 'a key of the configuration'
 function families(): readonly Family[] {
   const metrics = new Metrics()
   boardMetrics(metrics)
-  paymentsMetrics(metrics, [CONFIGURED])
+  countingLog(metrics, [CONFIGURED], () => undefined)
   sidecarMetrics(metrics)
   processMetrics(metrics)
   return metrics.read()

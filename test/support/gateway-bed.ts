@@ -1,12 +1,19 @@
 // A gateway's driver with the real guard and the real call. `fetch` is a gateway of the test, and
 // the test moves the clock.
 
-import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
+import type { Notify } from '../../worker/payments/domain/outbox.ts'
+import type { BreakerState } from '../../worker/payments/gateways/admission.ts'
+import {
+  CALL_TIMEOUT_MS,
+  type ClientDeps,
+  createClient,
+  type GatewayClient,
+  openCall,
+} from '../../worker/payments/gateways/client.ts'
 import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'
-import type { BreakerState } from '../../worker/payments/gateways/guard/breaker.ts'
-import { type Caller, createCaller } from '../../worker/payments/gateways/guard/caller.ts'
-import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
-import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
+import type { GatewayGuard } from '../../worker/payments/gateways/guard.ts'
+import { createGuard } from '../../worker/payments/gateways/guard.ts'
+import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 import { end, FakeClock } from './fake-clock.ts'
 
 export type Answer = (request: Request) => Response | Promise<Response>
@@ -28,7 +35,8 @@ export class GatewayBed {
   readonly openings: PaymentEvents['CircuitOpened'][] = []
   readonly gateway: AnyGateway
   readonly guard: GatewayGuard
-  readonly caller: Caller
+  readonly client: GatewayClient
+  readonly #deps: ClientDeps
   /** Tests may replace it at any time. */
   answer: Answer
 
@@ -36,19 +44,17 @@ export class GatewayBed {
     this.gateway = gateway
     this.answer = answer
     const { clock, breakers: store } = this
-    const log = (_: string, event: string, fields: Record<string, unknown>) => {
-      this.lines.push({ event, fields })
+    const log = (level: string, event: string, fields: Record<string, unknown>) => {
+      if (level !== 'debug') this.lines.push({ event, fields })
     }
     const gateways = new Map([[gateway.key, gateway]])
     this.guard = createGuard({ gateways, clock, store, fetch: this.fetch, log })
-    this.caller = createCaller({
-      guard: this.guard,
-      clock,
-      log,
-      fetch: this.fetch,
-      onTimeout: (timeout) => this.timeouts.push(timeout),
-      onOpened: (opened) => this.openings.push(opened),
-    })
+    const notify: Notify = (name, payload) => {
+      if (name === 'GatewayTimeout') this.timeouts.push(payload as never)
+      if (name === 'CircuitOpened') this.openings.push(payload as never)
+    }
+    this.#deps = { guard: this.guard, clock, log, fetch: this.fetch, notify }
+    this.client = createClient(this.#deps)
   }
 
   readonly fetch: typeof fetch = async (input, init) => {
@@ -60,8 +66,14 @@ export class GatewayBed {
     return await this.answer(request)
   }
 
-  call() {
-    return this.caller.startCall(this.gateway)
+  call({
+    token,
+    deadlineAt = this.clock.elapsed() + CALL_TIMEOUT_MS,
+  }: {
+    token?: string
+    deadlineAt?: number
+  } = {}) {
+    return openCall({ ...this.#deps, key: this.gateway.key, deadlineAt }, token)
   }
 
   /** `METHOD path` of each request. */

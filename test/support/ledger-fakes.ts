@@ -1,14 +1,13 @@
-// Fakes around the ledger: subscribers, a guard, and a dispatcher that records its events.
+// Fakes around the ledger: subscribers, and a deliverer that records its events.
 
-import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
+import type { PendingEvent, Subscribers } from '../../worker/payments/domain/outbox.ts'
 import {
-  type CallKind,
   DURABLE_EVENTS,
   type DurableEvent,
   LIFECYCLE_EVENTS,
 } from '../../worker/payments/domain/status.ts'
-import type { GatewayGuard, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
-import type { Dispatch } from '../../worker/payments/outbox/dispatch.ts'
+import type { Deliver } from '../../worker/payments/outbox/dispatch.ts'
+import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 
 export const ENDPOINT = 'https://shop.example/events'
 
@@ -27,52 +26,25 @@ export const LISTENERS = subscribers(true)
 export const POSTED = subscribers(false, ENDPOINT)
 export const NOBODY = subscribers(false)
 
-/** Admits every call until `retryAfterMs` is set, and records all reports. */
-export class FakeGuard implements GatewayGuard {
-  retryAfterMs: number | undefined
-  opens = false
-  readonly admitted: string[] = []
-  readonly reported: [gateway: string, verdict: Verdict][] = []
-
-  async admit(gateway: string) {
-    if (this.retryAfterMs !== undefined) {
-      const refused = {
-        ok: false,
-        reason: 'circuit_open',
-        retryAfterMs: this.retryAfterMs,
-      } as const
-      return refused
-    }
-    this.admitted.push(gateway)
-    return { ok: true, accessToken: `token of ${gateway}` } as const
-  }
-
-  async report(gateway: string, _kind: CallKind, verdict: Verdict) {
-    this.reported.push([gateway, verdict])
-    return { opened: this.opens }
-  }
-
-  async accessToken(gateway: string) {
-    return { ok: true, token: `token of ${gateway}` } as const
-  }
-
-  async health(gateways: readonly string[]) {
-    const health = { state: 'closed', failures: this.reported.length } as const
-    return Object.fromEntries(
-      gateways.map((gateway) => [gateway, { charge: health, refund: health, status: health }]),
-    )
-  }
+/** An event that the ledger has dispatched. */
+export type DispatchedEvent = Omit<PendingEvent, 'payload'> & {
+  payload: PaymentEvents[DurableEvent]
 }
 
+export const readPayload = (event: PendingEvent): DispatchedEvent => ({
+  ...event,
+  payload: JSON.parse(event.payload),
+})
+
 /** Records the events that the ledger dispatches. It never settles them, so they stay leased. */
-export class FakeDispatcher {
+export class FakeDeliverer {
   readonly #pending: PendingEvent[] = []
 
-  dispatch: Dispatch = async (pending) => {
+  deliver: Deliver = async (pending) => {
     this.#pending.push(...pending)
     return []
   }
 
-  /** The events since the last call. */
-  take = (): PendingEvent[] => this.#pending.splice(0)
+  /** The events since the last call, with their payloads as objects. */
+  take = (): DispatchedEvent[] => this.#pending.splice(0).map(readPayload)
 }

@@ -2,36 +2,35 @@
 // adapter.
 
 import { monotonicFactory } from 'ulid'
-import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
-import type { PendingEvent } from '../../worker/payments/domain/events.ts'
+import {
+  type ChargeBegun,
+  type ChargeStart,
+  NEVER_CALLED,
+} from '../../worker/payments/domain/begin-charge.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
-import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
+import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
+import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
+import { json, present, toTransaction } from '../../worker/payments/domain/shown.ts'
+import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type { Arrival, Check, Ledger, Recorded } from '../../worker/payments/ledger/ledger.ts'
+import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
+import type { Story } from '../../worker/payments/records.ts'
 import type {
   ChargeRequest,
   OpenedPayment,
   Transaction,
-  WebhookPayload,
-} from '../../worker/payments/domain/schemas.ts'
-import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
-import type {
-  Arrival,
-  Called,
-  ChargeBegun,
-  Finished,
-  Ledger,
-  Recorded,
-  RefundBegun,
-} from '../../worker/payments/ledger/ledger.ts'
-import type { Outbox } from '../../worker/payments/outbox/dispatch.ts'
-import type { PaymentQueries, Story } from '../../worker/payments/queries/queries.ts'
+  VerifiedWebhook,
+} from '../../worker/payments/schemas.ts'
 import type { Fields } from '../../worker/shared/log.ts'
-import type { FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
+import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'
 import { type ReadableQueries, readable } from './readable-queries.ts'
 
 /** A ledger over an empty store. */
 export interface LedgerBed {
   ledger: Ledger
-  outbox: Outbox
+  outbox: Pick<ReturnType<typeof openLedger>, 'claimPending' | 'settleDispatched'>
   queries: PaymentQueries
 }
 
@@ -41,20 +40,24 @@ export const HOUR = 60 * MINUTE
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** An answer of the ledger, with the events that it caused. */
-export type Caused<Answer> = Answer & { pending: PendingEvent[] }
+export type Caused<Answer> = Answer & { pending: DispatchedEvent[] }
 
-type Payload = Partial<{ -readonly [Name in keyof WebhookPayload]: WebhookPayload[Name] }>
+type Payload = Partial<{ -readonly [Name in keyof VerifiedWebhook]: VerifiedWebhook[Name] }>
 export type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
   request?: Partial<ChargeRequest>
 }
 export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
 
 export class World {
-  readonly ledger: Ledger
-  readonly outbox: Outbox
+  readonly ledger: ShownLedger
+  readonly outbox: {
+    claimPending(claim: DueClaim): Promise<DispatchedEvent[]>
+    settleDispatched: LedgerBed['outbox']['settleDispatched']
+  }
   readonly queries: ReadableQueries
-  readonly guard: FakeGuard
-  readonly dispatcher: FakeDispatcher
+  readonly deliverer: FakeDeliverer
+  /** Whether the guard admits calls of gateways. */
+  mayCall = true
   /** The logged lines. */
   readonly logged: [event: string, fields: Fields][]
   readonly #next: (seedTime: number) => string
@@ -62,16 +65,18 @@ export class World {
   /** With the same `random`, the same ids. */
   constructor(
     { ledger, outbox, queries }: LedgerBed,
-    { guard, dispatcher }: { guard: FakeGuard; dispatcher: FakeDispatcher },
+    deliverer: FakeDeliverer,
     { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
   ) {
     this.#next = monotonicFactory(random)
     this.logged = logged
-    this.ledger = ledger
-    this.outbox = outbox
-    this.dispatcher = dispatcher
+    this.ledger = shownLedger(ledger)
+    this.outbox = {
+      claimPending: async (claim) => (await outbox.claimPending(claim)).map(readPayload),
+      settleDispatched: outbox.settleDispatched,
+    }
+    this.deliverer = deliverer
     this.queries = readable(queries)
-    this.guard = guard
   }
 
   /** A ULID, greater than all before. */
@@ -93,6 +98,7 @@ export class World {
       requestHash: JSON.stringify(request),
       correlationId: 'correlation-1',
       chargeIsIdempotent: true,
+      mayCall: this.mayCall,
       now,
       until: now + MINUTE,
       ...wish,
@@ -100,12 +106,12 @@ export class World {
     }
   }
 
-  begin = (wish: ChargeWish = {}): Promise<ChargeBegun> => this.ledger.beginCharge(this.start(wish))
+  begin = (wish: ChargeWish = {}) => this.ledger.beginCharge(this.start(wish))
 
   /** The answer, with the events that it caused. */
   async caused<Answer>(call: Promise<Answer>): Promise<Caused<Answer>> {
     const answer = await call
-    return { ...answer, pending: this.dispatcher.take() }
+    return { ...answer, pending: this.deliverer.take() }
   }
 
   /** Begins a charge that must be new. */
@@ -129,12 +135,11 @@ export class World {
   finish(
     transaction: Transaction,
     result: ChargeEnd['result'],
-    more: Partial<ChargeEnd & Called> = {},
+    more: Partial<ChargeEnd> = {},
   ): Promise<Caused<Finished>> {
     const { id: transactionId } = transaction
-    const verdict = result.kind === 'unknown' ? 'failure' : 'success'
     const eventId = this.id()
-    const end = { transactionId, eventId, verdict, now: T0 + 1_000, ...more, result } as const
+    const end = { transactionId, eventId, now: T0 + 1_000, ...more, result }
     return this.caused(this.ledger.finishCharge(end))
   }
 
@@ -146,7 +151,7 @@ export class World {
   /** Stores the gateway's answer to a charge. */
   answer(transaction: Transaction, nextCheckAt = T0 + 5 * MINUTE): Promise<Caused<Finished>> {
     const answer = this.answerOf(transaction)
-    return this.finish(transaction, { kind: 'answered', answer, nextCheckAt })
+    return this.finish(transaction, { kind: 'answered', answer, expiresAt: T0 + HOUR, nextCheckAt })
   }
 
   /** A charge that reached this status by webhooks. */
@@ -177,7 +182,7 @@ export class World {
         amount: of.amount,
         currency: of.currency,
         eventId: `event-${this.id()}`,
-        occurredAt: iso(receivedAt),
+        occurredAt: receivedAt,
         raw: { a: ['body', 1, null] },
         ...payload,
       },
@@ -206,13 +211,14 @@ export class World {
       fullOnly: false,
       requestHash: `refund of ${amount}`,
       correlationId: 'correlation-3',
+      mayCall: this.mayCall,
       now,
       until: now + MINUTE,
       ...wish,
     }
   }
 
-  refund = (of: Transaction, wish: Partial<RefundStart> = {}): Promise<RefundBegun> =>
+  refund = (of: Transaction, wish: Partial<RefundStart> = {}) =>
     this.ledger.beginRefund(this.refundStart(of, wish))
 
   /** Claims a refund that must be possible, and returns its id. */
@@ -224,7 +230,7 @@ export class World {
   }
 
   endRefund = (refundId: string, result: RefundEnd['result'], now = T0 + 21_000) =>
-    this.caused(this.ledger.finishRefund({ refundId, now, verdict: 'success', result }))
+    this.caused(this.ledger.finishRefund({ refundId, now, result }))
 
   async story(of: Transaction | string): Promise<Story> {
     const id = typeof of === 'string' ? of : of.id
@@ -249,4 +255,59 @@ export class World {
       .filter(({ kind }) => kind === 'amount_mismatch')
       .map(({ detail: { reference: _, eventId: __, ...detail } }) => detail)
       .reverse()
+}
+
+// Payments as the API shows them, which is what the contract is about.
+
+interface Finished {
+  transaction: Transaction
+}
+
+type ShownLedger = ReturnType<typeof shownLedger>
+
+function shownLedger(ledger: Ledger) {
+  const finished = async (ending: Promise<TransactionRow>): Promise<Finished> => ({
+    transaction: toTransaction(await ending),
+  })
+  return {
+    ...ledger,
+    beginCharge: async (start: ChargeStart) => shownCharge(await ledger.beginCharge(start)),
+    finishCharge: (end: ChargeEnd) => finished(ledger.finishCharge(end)),
+    beginRefund: async (start: RefundStart) => shownRefund(await ledger.beginRefund(start)),
+    finishRefund: (end: RefundEnd) => finished(ledger.finishRefund(end)),
+    claimChecks: async (claim: Parameters<Ledger['claimChecks']>[0]) =>
+      (await ledger.claimChecks(claim)).map(shownCheck),
+    async claimCheck(claim: Parameters<Ledger['claimCheck']>[0]) {
+      const claimed = await ledger.claimCheck(claim)
+      return 'check' in claimed ? { ...claimed, check: shownCheck(claimed.check) } : claimed
+    },
+  }
+}
+
+function shownCharge(begun: ChargeBegun) {
+  if (!('transaction' in begun)) return begun
+  const { state, transaction: row } = begun
+  const opened = json<OpenedPayment>(row.charge_answer)
+  return {
+    ...{ state, transaction: toTransaction(row) },
+    ...(state === 'answered' && present({ opened })),
+    ...(state === 'unknown' && present({ nextCheckAt: row.next_check_at })),
+  }
+}
+
+const shownRefund = (begun: RefundBegun) =>
+  'transaction' in begun ? { ...begun, transaction: toTransaction(begun.transaction) } : begun
+
+function shownCheck({ transaction: row, refund }: Check) {
+  return {
+    transaction: toTransaction(row),
+    request: json<ChargeRequest>(row.request),
+    isUnsent: row.called_until === NEVER_CALLED,
+    ...(refund && {
+      refund: {
+        ...{ id: refund.id, amount: refund.amount, createdAt: refund.created_at },
+        isAccepted: refund.status === 'accepted',
+      },
+    }),
+  }
 }

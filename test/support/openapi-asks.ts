@@ -3,7 +3,7 @@
 
 import { BUCKETS, WIRE } from '../../worker/board/wire.ts'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../worker/payments/domain/schemas.ts'
+import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { freshHash, publishedRepo, runRecord, sessionRecord, taskRecord, token } from './edge.ts'
 import { jsonOf } from './json-of.ts'
 import { openRoom } from './payments-room.ts'

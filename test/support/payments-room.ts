@@ -1,10 +1,8 @@
 // Payments in this process: the ledger over SQLite in memory, a gateway whose answers the test sets,
 // and a clock that the test moves. All events for the host application are recorded.
 
-import type { Middleware } from '../../worker/payments/define-config.ts'
-import type { Listeners } from '../../worker/payments/domain/events.ts'
+import type { Listeners, Middleware } from '../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../worker/payments/domain/schemas.ts'
 import {
   EVENT_NAMES,
   type EventName,
@@ -18,17 +16,14 @@ import type {
   RefundAnswer,
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
-import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
-import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
-import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
-import { paymentsMetrics } from '../../worker/payments/metrics.ts'
-import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
+import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/guard.ts'
+import { createDeliverer, subscribersOf } from '../../worker/payments/outbox/deliver.ts'
 import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
-import type { PaymentQueries } from '../../worker/payments/queries/queries.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
+import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
-import { Metrics } from '../../worker/shared/metrics.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
@@ -45,6 +40,7 @@ export interface Script {
 }
 
 export interface Room {
+  guard: GatewayGuard
   payments: { queries: ReadableQueries } & Payments
   script: Script
   clock: FakeClock
@@ -67,7 +63,7 @@ interface RoomOptions {
   endpoint?: Endpoint
   /** Without it, every fetch fails. */
   fetch?: typeof fetch
-  /** Runs before each operation of the ledger. */
+  /** Runs before each call of the ledger and of the real guard. */
   wait?: (method: string, clock: FakeClock, args: readonly unknown[]) => Promise<void>
   /** Default: the real one. */
   guard?: GatewayGuard
@@ -133,27 +129,29 @@ export function openRoom(own: RoomOptions = {}): Room {
   const listeners: Listeners = { ...Object.fromEntries(record), ...own.listeners }
   const noFetch = () => Promise.reject(new Error('unexpected fetch'))
   const fetch = own.fetch ?? noFetch
-  const guard = own.guard ?? createGuard({ gateways, clock, store: new Map(), fetch, log })
+  /** As if it were in an object, which may be slow or out of reach. */
+  const remote = <Part extends object>(part: Part): Part =>
+    new Proxy(part, {
+      get(target, method) {
+        const call = target[method as keyof Part] as (...args: unknown[]) => unknown
+        return async (...args: unknown[]) => {
+          await own.wait?.(String(method), clock, args)
+          return await call(...args)
+        }
+      },
+    })
+  const guard = own.guard ?? remote(createGuard({ gateways, clock, store: new Map(), fetch, log }))
   const { endpoint } = own
-  const dispatcher = createDispatcher({ listeners, endpoint, clock, log, fetch })
-  const { subscribers, dispatch } = dispatcher
+  const deliverer = createDeliverer({ listeners, endpoint, clock, log, fetch })
+  const subscribers = subscribersOf(listeners, endpoint)
   let cancelWake: () => void = () => undefined
   const wakeAt = (at: number) => {
     cancelWake()
     if (own.isWoken ?? true)
       cancelWake = clock.after(Math.max(0, at - clock.now()), () => made.dispatchLater())
   }
-  const { ledger: real, queries } = sqliteLedger({
-    ...{ guard, subscribers, dispatch, wakeAt, clock, log },
-  })
-  const ledger = new Proxy(real, {
-    get(target, method: keyof Ledger) {
-      const call = target[method] as (...args: unknown[]) => unknown
-      return async (...args: unknown[]) => {
-        await own.wait?.(method, clock, args)
-        return await call(...args)
-      }
-    },
+  const { ledger, queries } = sqliteLedger({
+    ...{ subscribers, deliver: deliverer.deliver, wakeAt, clock, log },
   })
   const pending: Promise<unknown>[] = []
   const made = createPayments({
@@ -171,17 +169,18 @@ export function openRoom(own: RoomOptions = {}): Room {
       publicUrl: undefined,
       ledgerLocation: undefined,
     },
-    ledger,
+    ledger: remote(ledger),
+    guard,
     queries: { ...queries, ...own.queries },
-    dispatcher,
+    deliverer,
     clock,
     log,
     fetch,
-    metrics: paymentsMetrics(new Metrics(), ['bank']),
     keepAlive: (work) => void pending.push(work),
   })
   return {
     payments: { ...made, queries },
+    guard,
     script,
     clock,
     events,

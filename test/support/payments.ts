@@ -1,7 +1,8 @@
 // Payments and events for tests: each test gives only the fields that matter to it.
 
-import type { PendingEvent } from '../../worker/payments/domain/events.ts'
-import type { ChargeRequest, Transaction } from '../../worker/payments/domain/schemas.ts'
+import type { PendingEvent } from '../../worker/payments/domain/outbox.ts'
+import type { DurableEvent } from '../../worker/payments/domain/status.ts'
+import type { ChargeRequest, PaymentEvents, Transaction } from '../../worker/payments/schemas.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
 export const request = (own: Partial<ChargeRequest> = {}): ChargeRequest => ({
@@ -29,10 +30,16 @@ export const transaction = (own: Partial<Transaction> = {}): Transaction => ({
   ...own,
 })
 
-export const pendingEvent = (own: Partial<PendingEvent> = {}): PendingEvent => ({
+export const pendingEvent = ({
+  payload = { transaction: transaction({ status: 'Paid' }) },
+  ...own
+}: Partial<Omit<PendingEvent, 'payload'>> & {
+  payload?: PaymentEvents[DurableEvent]
+} = {}): PendingEvent => ({
   outboxId: '01OUT',
   type: 'PaymentSucceeded',
-  payload: { transaction: transaction({ status: 'Paid' }) },
+  transactionId: payload.transaction.id,
+  payload: JSON.stringify(payload),
   correlationId: 'correlation-1',
   createdAt: 0,
   ...own,
@@ -44,8 +51,11 @@ export interface Logged {
   fields: Record<string, unknown>
 }
 
-/** A log that records its lines. */
+/** A log that records its lines, as they are written. */
 export function keptLog(): { log: Log; lines: Logged[] } {
   const lines: Logged[] = []
-  return { lines, log: (level, event, fields) => lines.push({ level, event, fields }) }
+  const log: Log = (level, event, fields) => {
+    if (level !== 'debug') lines.push({ level, event, fields })
+  }
+  return { lines, log }
 }

@@ -1,13 +1,14 @@
 // Queries that fail for unreadable rows, so that most tests need not check for them.
 
-import type { Listed, Transaction } from '../../worker/payments/domain/schemas.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type {
   AlertRecord,
   EventRecord,
+  Listed,
   ListedStory,
-  PaymentQueries,
   Story,
-} from '../../worker/payments/queries/queries.ts'
+} from '../../worker/payments/records.ts'
+import type { Transaction } from '../../worker/payments/schemas.ts'
 
 export interface ReadableQueries extends PaymentQueries {
   transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>

@@ -2,11 +2,13 @@
 // for tests that need none.
 
 import { readFileSync } from 'node:fs'
-import { createLedger, type LedgerDeps } from '../../worker/payments/ledger/create-ledger.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import {
+  type LedgerDeps,
+  openLedger,
+} from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { type Row, toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { readable } from './readable-queries.ts'
@@ -30,8 +32,7 @@ export function sqliteDatabase(script = readFileSync('schema.sql', 'utf8')): Sql
 }
 
 /** The ledger over it: the product's own code and SQL, without a server. */
-export function sqliteLedger(deps: Omit<LedgerDeps, 'store'>) {
+export function sqliteLedger(deps: Omit<LedgerDeps, 'database'>) {
   const database = sqliteDatabase()
-  const ledger = createLedger({ ...deps, store: libsqlStore(database) })
-  return { ledger, queries: readable(libsqlQueries(database)) }
+  return { ledger: openLedger({ ...deps, database }), queries: readable(libsqlQueries(database)) }
 }

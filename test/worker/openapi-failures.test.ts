@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, it } from 'vitest'
 import { LedgerUnavailable, SchemaMismatch } from '../../worker/payments/ledger/ledger.ts'
-import type { PaymentQueries } from '../../worker/payments/queries/queries.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { SECRET } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { ASKS, type Ask, edge, known, send } from '../support/openapi-asks.ts'

@@ -2,12 +2,11 @@
 // fault.
 
 import { isLoopback, isPrivate } from '../shared/loopback.ts'
-import type { Middleware, SignalboxFile } from './define-config.ts'
+import type { Listeners, Middleware, SignalboxFile } from './define-config.ts'
 import type { References } from './domain/double-payment.ts'
-import type { Listeners } from './domain/events.ts'
 import { isEventName } from './domain/status.ts'
 import type { AnyGateway, Driver } from './gateways/gateway.ts'
-import { driversOf, settingsOf } from './gateways/registry.ts'
+import { type Account, driversOf, settingsOf } from './gateways/registry.ts'
 import type { Endpoint } from './outbox/endpoint.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import { apiMiddleware } from './webhooks/middleware.ts'
@@ -34,14 +33,6 @@ export interface PaymentsConfig {
   publicUrl: string | undefined
   /** Where Cloudflare should place the ledger: one of its location hints. */
   ledgerLocation: LocationHint | undefined
-}
-
-/** Facts about a configured gateway that its driver does not know. */
-export interface Account {
-  /** Its driver's name in signalbox.config.ts. */
-  driver: string
-  /** Its `base_url` is on loopback: a simulator, where charges use no real money. */
-  isLocal: boolean
 }
 
 /** Cloudflare's location hints for an object. */

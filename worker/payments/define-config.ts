@@ -1,8 +1,9 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
-import type { Listeners } from './domain/events.ts'
+import type { EventName } from './domain/status.ts'
 import type { PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
+import type { PaymentEvents } from './schemas.ts'
 
 export interface SignalboxFile {
   /**
@@ -36,6 +37,11 @@ export interface SignalboxFile {
     listeners?: Listeners
   }
 }
+
+/** A listener that throws or rejects is called again later, like a delivery that failed. */
+export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
+
+export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
 /** `payments` is undefined when none are configured. An undefined result becomes a 404. */
 export type HostFetch = (

@@ -1,15 +1,14 @@
 // The API of payments for the host application in the same process.
 
 import type { PaymentError } from './domain/exceptions.ts'
+import type { PaymentStatus } from './domain/status.ts'
 import type {
   AskedCharge,
   Metadata,
-  OperationContext,
   PaymentResponse,
   RefundRequest,
   RefundResult,
-} from './domain/schemas.ts'
-import type { PaymentStatus } from './domain/status.ts'
+} from './schemas.ts'
 import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFacade {
@@ -72,6 +71,12 @@ export interface DriverFacade {
    * GatewayRefusedException when the gateway refuses.
    */
   cancel?: (transactionId: string) => Promise<void>
+}
+
+/** `correlationId`: in the logs, and in the events of what it causes. */
+export interface OperationContext {
+  idempotencyKey?: string
+  correlationId?: string
 }
 
 /** Amounts in minor units. */

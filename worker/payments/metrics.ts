@@ -1,13 +1,9 @@
-// What is counted about payments: each function puts itself around a part, which does not know it.
+// What is counted about payments, by the names of log events: no part knows that it is counted.
 
-import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
-import { ALERT_KINDS, CALL_KINDS, type CallKind, OUTCOMES } from './domain/status.ts'
-import type { GatewayGuard, Verdict } from './gateways/guard/guard.ts'
-import type { Ledger, Store } from './ledger/ledger.ts'
-import type { Dispatch } from './outbox/dispatch.ts'
-import type { PaymentQueries } from './queries/queries.ts'
-import type { Receive } from './webhooks/receive.ts'
+import { ALERT_KINDS, CALL_KINDS, OUTCOMES } from './domain/status.ts'
+import type { Verdict } from './gateways/admission.ts'
 
 /** What an answer says that stored nothing, and what became of an event that was stored. */
 const REFUSALS = ['duplicate', 'ignored', 'stale', 'invalid', 'error', 'unavailable'] as const
@@ -17,11 +13,15 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
 /** Up to the maximum of group-commit.ts. */
 const OPERATIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-export type PaymentsMetrics = ReturnType<typeof paymentsMetrics>
+/** Fields of events. A value that is no label is not counted, so none is checked here. */
+type Counted = Record<Field, never>
+type Field =
+  | ('gateway' | 'body' | 'ms' | 'kind' | 'verdict' | 'isOpen' | 'operations')
+  | ('subscriber' | 'outcome' | 'events' | 'alerts' | 'now')
 
-/** `gateways`: the keys of the configuration. */
-export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
-  const gateway = gateways
+/** A log that counts, and passes every event on. `gateways`: the keys of the configuration. */
+export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: Log): Log {
+  const gateway = [...gateways]
   const webhooks = metrics.counter('signalbox_webhooks_total', 'Webhooks of known gateways.', {
     gateway,
     outcome: [...OUTCOMES, ...REFUSALS],
@@ -80,96 +80,61 @@ export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
     { subscriber: SUBSCRIBERS },
   )
 
-  return {
-    receive(receive: Receive, { elapsed }: Pick<Clock, 'elapsed'>): Receive {
-      return async (key, request, correlationId) => {
-        const startedAt = elapsed()
-        const answer = await receive(key, request, correlationId)
-        webhookSeconds.observe((elapsed() - startedAt) / 1_000)
-        const { body } = answer
-        if (body !== 'ok' && body !== 'unknown') webhooks.add({ gateway: key, outcome: body })
-        return answer
-      }
-    },
-    /** Of the webhooks that are answered `ok`: what became of them. */
-    ledger: (ledger: Ledger): Ledger => ({
-      ...ledger,
-      async webhook(arrival) {
-        const recorded = await ledger.webhook(arrival)
-        const { outcome } = recorded
-        if (outcome !== 'duplicate') webhooks.add({ gateway: arrival.payload.gateway, outcome })
-        return recorded
+  const counters = new Map<string, (fields: Counted) => void>([
+    ...OUTCOMES.map((outcome): [string, (fields: Counted) => void] => [
+      `payments.webhook.${outcome}`,
+      ({ gateway }) => webhooks.add({ gateway, outcome }),
+    ]),
+    [
+      'payments.webhook.answered',
+      ({ gateway, body: outcome, ms }) => {
+        webhooks.add({ gateway, outcome })
+        webhookSeconds.observe(ms / 1_000)
       },
-    }),
-    guard: (
-      guard: GatewayGuard,
-      isOpen: (gateway: string, kind: CallKind) => boolean,
-    ): GatewayGuard => {
-      for (const key of gateways) {
-        for (const kind of CALL_KINDS)
-          circuits.set({ gateway: key, kind }, isOpen(key, kind) ? 1 : 0)
-      }
-      return {
-        ...guard,
-        async report(key, kind, verdict) {
-          const reported = await guard.report(key, kind, verdict)
-          calls.add({ gateway: key, verdict })
-          if (reported.opened) circuits.set({ gateway: key, kind }, 1)
-          else if (verdict === 'success') circuits.set({ gateway: key, kind }, 0)
-          return reported
-        },
-      }
-    },
-    store: (store: Store): Store => ({
-      ...store,
-      async save(loaded, signal) {
-        await store.save(loaded, signal)
-        for (const { kind } of newAlerts(loaded)) raised.add({ kind })
-      },
-    }),
-    group: {
-      committed({ operations, ms }: { operations: number; ms: number }): void {
+    ],
+    [
+      'payments.ledger.committed',
+      ({ operations, ms }) => {
         groupSize.observe(operations)
         groupSeconds.observe(ms / 1_000)
       },
-      retrying: () => retries.add({}),
-    },
-    dispatch:
-      (dispatch: Dispatch): Dispatch =>
-      async (pending) => {
-        const outcomes = await dispatch(pending)
-        for (const { listeners, delivery } of outcomes) {
-          if (listeners) deliveries.add({ subscriber: 'listeners', outcome: outcomeOf(listeners) })
-          if (delivery) deliveries.add({ subscriber: 'endpoint', outcome: outcomeOf(delivery) })
-        }
-        return outcomes
+    ],
+    ['payments.ledger.retry', () => retries.add({})],
+    ['payments.alert.raised', ({ kind }) => raised.add({ kind })],
+    [
+      'payments.gateway.circuit',
+      ({ gateway, kind, isOpen }) => circuits.set({ gateway, kind }, isOpen ? 1 : 0),
+    ],
+    [
+      'payments.gateway.reported',
+      ({ gateway, kind, verdict }) => {
+        calls.add({ gateway, verdict })
+        if (verdict === 'success') circuits.set({ gateway, kind }, 0)
       },
-    /** Of the read that each sweep begins with: nothing is read for the numbers alone. */
-    waiting: ({ waiting }: Pick<PaymentQueries, 'waiting'>): Pick<PaymentQueries, 'waiting'> => ({
-      async waiting(now) {
-        const found = await waiting(now)
+    ],
+    ['payments.gateway.circuit_opened', ({ gateway, kind }) => circuits.set({ gateway, kind }, 1)],
+    [
+      'payments.event.dispatched',
+      ({ subscriber, outcome }) => deliveries.add({ subscriber, outcome }),
+    ],
+    [
+      // The read that each sweep begins with: nothing is read for the numbers alone.
+      'payments.sweep.waiting',
+      ({ events, alerts, now }) => {
         for (const subscriber of SUBSCRIBERS) {
-          const { count, oldestAt = now } = found.events[subscriber]
+          const { count, oldestAt = now } = events[subscriber] as {
+            count: number
+            oldestAt?: number
+          }
           outboxEvents.set({ subscriber }, count)
           outboxAge.set({ subscriber }, Math.max(0, now - oldestAt) / 1_000)
         }
-        for (const kind of ALERT_KINDS) open.set({ kind }, found.alerts[kind] ?? 0)
-        return found
+        for (const kind of ALERT_KINDS) open.set({ kind }, alerts[kind] ?? 0)
       },
-    }),
+    ],
+  ])
+  return (level, event, fields) => {
+    counters.get(event)?.(fields as Counted)
+    log(level, event, fields)
   }
-}
-
-const outcomeOf = ({ ok, nextAttemptAt }: { ok: boolean; nextAttemptAt?: number }) => {
-  if (ok) return 'delivered'
-  return nextAttemptAt === undefined ? 'dead' : 'failed'
-}
-
-/** An acknowledged alert that is opened again counts, too. */
-const newAlerts = ({ rows }: Parameters<Store['save']>[0]) => {
-  const { inserted, updated } = rows.changesOf('alerts')
-  const reopened = updated.flatMap(({ before, after }) =>
-    before.acknowledged_at !== null && after.acknowledged_at === null ? [after] : [],
-  )
-  return [...inserted, ...reopened]
 }

@@ -8,31 +8,31 @@ import { driverFacade } from './charging/driver.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './domain/exceptions.ts'
-import type { AskedCharge, PaymentResponse } from './domain/schemas.ts'
+import type { Notify } from './domain/outbox.ts'
 import { chargeBuilder, type PaymentsFacade } from './facade.ts'
-import { createCaller } from './gateways/guard/caller.ts'
-import type { GatewayHealth } from './gateways/guard/guard.ts'
-import { gatewayHealth } from './gateways/guard/guard-process.ts'
+import { createClient } from './gateways/client.ts'
+import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import type { PaymentsMetrics } from './metrics.ts'
+import type { Deliverer } from './outbox/deliver.ts'
 import { DUE_BATCH } from './outbox/dispatch.ts'
-import { createBackground, type Dispatcher } from './outbox/dispatcher.ts'
-import type { PaymentQueries } from './queries/queries.ts'
-import { type CheckNow, createCheckNow } from './reconciliation/reconcile.ts'
+import type { PaymentQueries } from './queries/queries-libsql.ts'
+import { type CheckNow, createApply, createCheckNow } from './reconciliation/reconcile.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
+import type { GatewayHealth } from './records.ts'
+import type { AskedCharge, PaymentResponse } from './schemas.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsDeps {
   config: PaymentsConfig
   ledger: Ledger
+  guard: GatewayGuard
   queries: PaymentQueries
-  dispatcher: Dispatcher
+  deliverer: Pick<Deliverer, 'hasSubscribers' | 'pass'>
   clock: Clock
   log: Log
   fetch: typeof fetch
-  metrics: PaymentsMetrics
-  /** Lets work go on after the answer to its request. */
+  /** Lets work go on after the answer to its request. A Worker otherwise ends with its answer. */
   keepAlive: (work: Promise<unknown>) => void
 }
 
@@ -56,29 +56,32 @@ export interface Payments extends PaymentsFacade {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { config, queries, clock, log, metrics } = deps
-  const ledger = metrics.ledger(deps.ledger)
+  const { config, ledger, guard, queries, deliverer, clock, log, fetch, keepAlive } = deps
   const { gateways, accounts, onMismatch, toleranceMs } = config
-  const background = createBackground(deps)
-  const caller = createCaller({
-    guard: ledger,
-    clock,
-    log,
-    fetch: deps.fetch,
-    onTimeout: (timeout) => background.pass('GatewayTimeout', timeout),
-    onOpened: (opened) => background.pass('CircuitOpened', opened),
-  })
+  const later = (work: Promise<unknown>) =>
+    keepAlive(
+      work.catch((error: unknown) => {
+        log('error', 'payments.background_failed', { error: String(error) })
+      }),
+    )
+  const notify: Notify = (name, payload) => {
+    // Most events of most deployments have no subscriber.
+    if (deliverer.hasSubscribers(name)) later(deliverer.pass(name, payload))
+  }
+  const client = createClient({ guard, clock, log, fetch, notify })
   const path = (name: WebhookRoute, gateway: string) => routePath(name, config.routePrefix, gateway)
   const callbackUrl = (gateway: string, origin: string | undefined) => {
     const own = config.publicUrl ?? origin
     return own && `${own}${path('payments.webhook', gateway)}`
   }
-  const calling = { gateways, ledger, caller, background, onMismatch, clock, log, callbackUrl }
+  const shared = { gateways, ledger, client, onMismatch, later, clock, log, callbackUrl }
+  const applyAnswer = createApply(shared)
+  const calling = { ...shared, applyAnswer }
   const chargeOrFind = createCharge(calling)
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, context)).response
   const refund = createRefund(calling)
-  const sweeper = createSweeper({ ...calling, queries: metrics.waiting(queries) })
+  const sweeper = createSweeper({ ...calling, queries })
   return {
     for: (order) => chargeBuilder(order, charge),
     route(name, gateway) {
@@ -94,14 +97,14 @@ export function createPayments(deps: PaymentsDeps): Payments {
     charge,
     chargeOrFind,
     refund,
-    receive: metrics.receive(createReceiver({ ...calling, toleranceMs, onMismatch }), clock),
+    receive: createReceiver({ ...calling, notify, toleranceMs }),
     ledger,
     queries,
-    gateways: () => gatewayHealth({ gateways, accounts, guard: ledger }),
+    gateways: () => gatewayHealth({ gateways, accounts, guard }),
     checkNow: createCheckNow(calling),
     sweeper,
-    sweepLater: () => background.run(sweeper.sweep()),
-    dispatchLater: () => background.run(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),
+    sweepLater: () => later(sweeper.sweep()),
+    dispatchLater: () => later(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),
   }
 }
 

@@ -12,10 +12,10 @@ import {
   InvalidArgumentException,
   PaymentConflictException,
 } from './domain/exceptions.ts'
-import { type AskedCharge, acknowledgementSchema, type RefundRequest } from './domain/schemas.ts'
 import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
+import { type AskedCharge, acknowledgementSchema, type RefundRequest } from './schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10

@@ -7,10 +7,10 @@ import type { Finding } from '../../../cli/findings.ts'
 import { secretValues } from '../../../cli/payments/place.ts'
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
-import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'
+import type { PaymentQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
-import { FakeGuard, NOBODY } from '../../support/ledger-fakes.ts'
+import { NOBODY } from '../../support/ledger-fakes.ts'
 import { type Handler, serve, type TestServer } from '../../support/serve.ts'
 import { sqliteLedger } from '../../support/sqlite-database.ts'
 import { type Run, run as runWords } from '../run.ts'
@@ -95,19 +95,17 @@ export async function fakeEdge(
   const payments = readPayments(whole, file, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
   const { ledger, queries } = sqliteLedger({
-    ...{ guard: new FakeGuard(), subscribers: NOBODY, dispatch: async () => [] },
+    ...{ subscribers: NOBODY, deliver: async () => [] },
     ...{ clock: hostClock, log: () => undefined },
   })
   const receive = createReceiver({
-    ...payments,
-    ledger,
-    caller: {
+    ...{ ...payments, ledger },
+    client: {
       run: () => Promise.reject(new Error('nobody is asked')),
-      startCall: () => {
-        throw new Error('nobody is asked')
-      },
+      admit: () => Promise.reject(new Error('nobody is asked')),
     },
-    background: { pass: () => undefined, run: () => undefined },
+    notify: () => undefined,
+    later: () => undefined,
     clock: hostClock,
     log: () => undefined,
   })

@@ -3,12 +3,13 @@
 import { expect, it } from 'vitest'
 import type { PaymentsConfig } from '../../../worker/payments/config.ts'
 import { InvalidWebhookSignatureException } from '../../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../../worker/payments/domain/schemas.ts'
-import { openLibsqlLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
-import { paymentsMetrics } from '../../../worker/payments/metrics.ts'
-import { createDispatcher } from '../../../worker/payments/outbox/dispatcher.ts'
+import { createGuard } from '../../../worker/payments/gateways/guard.ts'
+import { openLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import { countingLog } from '../../../worker/payments/metrics.ts'
+import { createDeliverer, subscribersOf } from '../../../worker/payments/outbox/deliver.ts'
 import { createPayments } from '../../../worker/payments/payments.ts'
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
+import type { VerifiedWebhook } from '../../../worker/payments/schemas.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
@@ -70,21 +71,20 @@ function setUp() {
     publicUrl: undefined,
     ledgerLocation: undefined,
   }
-  const metrics = paymentsMetrics(all, ['bank'])
   const fetched = { status: 200 }
   const fetch = () => {
     calls++
     return Promise.resolve(Response.json({}, fetched))
   }
-  const host = { clock, log: () => undefined, fetch, metrics }
-  const dispatcher = createDispatcher({ ...config, ...host })
+  const host = { clock, log: countingLog(all, ['bank'], () => undefined), fetch }
+  const deliverer = createDeliverer({ ...config, ...host })
+  const { gateways, listeners, endpoint } = config
+  const subscribers = subscribersOf(listeners, endpoint)
   const payments = createPayments({
     config,
-    ledger: openLibsqlLedger({
-      ...{ config, database, breakers: new Map(), ...host },
-      dispatch: (pending) => dispatcher.dispatch(pending),
-    }),
-    dispatcher,
+    ledger: openLedger({ database, subscribers, deliver: deliverer.deliver, ...host }),
+    guard: createGuard({ gateways, store: new Map(), ...host }),
+    deliverer,
     queries: libsqlQueries(database),
     keepAlive: () => undefined,
     ...host,

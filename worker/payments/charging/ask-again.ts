@@ -3,7 +3,7 @@
 
 import { type AskedAgain, type WayOut, wayOut } from '../domain/begin-charge.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
-import type { Transaction } from '../domain/schemas.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import {
   type AnyGateway,
   type GatewayCall,
@@ -12,11 +12,14 @@ import {
   supportsCancel,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import { type ApplyDeps, applyAnswer } from '../reconciliation/reconcile.ts'
-import { isOfAnother } from '../reconciliation/verdict.ts'
+import { storedPayment } from '../gateways/outcome.ts'
+import { isOfAnother } from '../reconciliation/answer.ts'
+import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
 import type { OperationDeps } from './call.ts'
 
-export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
+export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {
+  applyAnswer: ApplyAnswer
+}
 
 /**
  * If it was paid after all, that is applied, and this returns `apply`. `deadlineAt`, in ms: the
@@ -25,30 +28,26 @@ export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
 export async function askAgain(
   deps: AskDeps,
   gateway: AnyGateway,
-  stranded: Transaction,
+  stranded: TransactionRow,
   deadlineAt: number,
 ): Promise<WayOut> {
-  const { gatewayTransactionId } = stranded
   const { chargeIsIdempotent } = gateway
-  if (gatewayTransactionId === undefined) return wayOut({ isNamed: false, chargeIsIdempotent })
-  const { answer, cancellation } = await statusOf(
-    deps,
-    gateway,
-    { ...stranded, gatewayTransactionId },
-    deadlineAt,
-  )
+  if (stranded.gateway_transaction_id === null) {
+    return wayOut({ hasGatewayId: false, chargeIsIdempotent })
+  }
+  const { answer, cancellation } = await statusOf(deps, gateway, stranded, deadlineAt)
   const known = answer?.known ? answer : undefined
   if (known && isOfAnother(stranded, known)) {
-    await applyAnswer(deps, gateway, stranded, known)
+    await deps.applyAnswer(stranded, known)
     return 'wait'
   }
   const asked: AskedAgain = {
-    ...{ isNamed: true, chargeIsIdempotent },
+    ...{ hasGatewayId: true, chargeIsIdempotent },
     ...(known && { answer: known }),
     ...(cancellation && { cancellation }),
   }
   const way = wayOut(asked)
-  if (way === 'apply' && known) await applyAnswer(deps, gateway, stranded, known)
+  if (way === 'apply' && known) await deps.applyAnswer(stranded, known)
   return way
 }
 
@@ -59,26 +58,25 @@ interface Status {
 }
 
 async function statusOf(
-  { caller, log }: AskDeps,
+  { client, log }: AskDeps,
   gateway: AnyGateway,
-  stranded: Transaction & { gatewayTransactionId: string },
+  stranded: TransactionRow,
   deadlineAt: number,
 ): Promise<Status> {
   if (!supportsStatusCheck(gateway)) return {}
-  const { gatewayTransactionId, externalReferenceId, reference, amount, currency } = stranded
-  const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+  const payment = storedPayment(stranded)
   const ask = async (call: GatewayCall): Promise<Status> => {
-    const answer = await gateway.checkStatus(names, call)
+    const answer = await gateway.checkStatus(payment, call)
     const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
     if (!isOpen || isOfAnother(stranded, answer) || !supportsCancel(gateway)) return { answer }
-    const cancellation = await cancel(gateway, names, call)
+    const cancellation = await cancel(gateway, payment, call)
     // It may have been paid just before, so the gateway is asked again.
-    return { answer: await gateway.checkStatus(names, call), cancellation }
+    return { answer: await gateway.checkStatus(payment, call), cancellation }
   }
   try {
-    return await caller.run(gateway, 'charge', 'call', ask, deadlineAt)
+    return await client.run(gateway, 'charge', ask, { deadlineAt })
   } catch (error) {
-    const { id: transactionId, correlationId } = stranded
+    const { id: transactionId, correlation_id: correlationId } = stranded
     // A driver's own error is a bug; a gateway that does not answer is normal.
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const about = { gateway: gateway.key, transactionId, correlationId }
@@ -89,11 +87,11 @@ async function statusOf(
 
 async function cancel(
   gateway: AnyGateway & Required<Pick<AnyGateway, 'cancel'>>,
-  names: StoredPayment,
+  payment: StoredPayment,
   call: GatewayCall,
 ): Promise<'accepted' | 'refused'> {
   try {
-    await gateway.cancel(names, call)
+    await gateway.cancel(payment, call)
     return 'accepted'
   } catch (error) {
     if (error instanceof GatewayRefusedException) return 'refused'

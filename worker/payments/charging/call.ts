@@ -10,18 +10,17 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import type { Transaction } from '../domain/schemas.ts'
-import type { CallKind } from '../domain/status.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import { type Admitted, CALL_TIMEOUT_MS, type GatewayClient } from '../gateways/client.ts'
 import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
-import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
-import { type Called, type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
-import type { Background } from '../outbox/dispatcher.ts'
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
 
 export interface OperationDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
-  caller: Caller
-  background: Background
+  client: GatewayClient
+  /** Lets work go on after the answer. Failures are logged. */
+  later: (work: Promise<unknown>) => void
   clock: Clock
   log: Log
 }
@@ -50,61 +49,67 @@ export const deadlinesOf = (startedAt: number): Deadlines => ({
   answeredBy: startedAt + ANSWERED_WITHIN_MS,
 })
 
-/** The ledger's answer, or LedgerUnavailable at the deadline; `late` gets an answer after that. */
+/** The answer, or LedgerUnavailable at the deadline; `tooLate` gets an answer after that. */
 export async function inTime<Answer>(
-  { clock, background }: Pick<OperationDeps, 'clock' | 'background'>,
+  { clock, later }: Pick<OperationDeps, 'clock' | 'later'>,
   deadlineAt: number,
   work: Promise<Answer>,
-  late: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
+  tooLate: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
 ): Promise<Answer> {
   try {
     return await within(clock, Math.max(deadlineAt - clock.elapsed(), 0), () => work)
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    background.run(work.then(late))
+    later(work.then(tooLate))
     throw new LedgerUnavailable('the database took too long', { cause: error })
   }
 }
 
-/**
- * The payment as it is stored. If that opened the circuit, there is an event for it, even after
- * the caller's deadline.
- */
-async function finish(
-  deps: Pick<OperationDeps, 'clock' | 'background'>,
-  { kind, transactionId, answeredBy }: Ending,
-  storing: Promise<Finished>,
-): Promise<Transaction> {
-  const stored = storing.then(({ transaction, opened }) => {
-    if (opened) deps.background.pass('CircuitOpened', { gateway: transaction.gateway, kind })
-    return transaction
-  })
-  try {
-    return await inTime(deps, answeredBy, stored)
-  } catch (error) {
-    if (!(error instanceof LedgerUnavailable)) throw error
-    throw new LedgerUnavailable(error.message, { cause: error, transactionId })
-  }
-}
+export type AdmittedCall = Extract<Admitted, { ok: true }>
 
-interface Ending {
-  kind: CallKind
-  transactionId: string
-  answeredBy: number
+type Begun<State extends { state: string }> =
+  | { begun: Extract<State, { state: 'begun' }>; admitted: AdmittedCall }
+  | { begun: Exclude<State, { state: 'begun' | 'not_admitted' }>; admitted?: undefined }
+
+/**
+ * Begins an operation, with a call of its gateway if the guard admits one. A call that is not made
+ * ends at once. Throws GatewayUnavailableException where only the guard is in the way.
+ */
+export async function withAdmission<State extends { state: string }>(
+  deps: OperationDeps,
+  gateway: AnyGateway,
+  kind: 'charge' | 'refund',
+  { begunBy, calledBy }: Deadlines,
+  begin: (mayCall: boolean) => Promise<State>,
+): Promise<Begun<State>> {
+  const admitting = deps.client.admit(gateway, kind, 'call', calledBy)
+  const admitted = await inTime(deps, begunBy, admitting, async (late) => {
+    if (late.ok) await late.end()
+  })
+  let isCalled = false
+  try {
+    const begun = await begin(admitted.ok)
+    if (!admitted.ok && begun.state === 'not_admitted') throw admitted.error
+    isCalled = admitted.ok && begun.state === 'begun'
+    return (isCalled ? { begun, admitted } : { begun }) as Begun<State>
+  } finally {
+    if (admitted.ok && !isCalled) deps.later(admitted.end())
+  }
 }
 
 /** What is particular to a charge, or to a refund, when its gateway is called. */
 export interface GatewayWork<Result extends { kind: string }> {
   name: 'charge' | 'refund'
   /** As the ledger has begun it. */
-  begun: { transaction: Transaction; accessToken?: string }
+  transaction: TransactionRow
+  admitted: AdmittedCall
   deadlines: Deadlines
   /** For the log. */
   fields?: Fields
   ask(call: GatewayCall): Promise<Result>
   /** Of what the driver threw. */
   failed(error: unknown): Result
-  store(result: Result, called: Called & { now: number }): Promise<Finished>
+  store(result: Result, now: number): Promise<TransactionRow>
 }
 
 export interface Answered<Result> {
@@ -112,7 +117,7 @@ export interface Answered<Result> {
   /** What the driver threw, if it did. */
   failure: unknown
   /** As it is stored. */
-  transaction: Transaction
+  transaction: TransactionRow
   /** When the gateway had answered, ms. */
   now: number
 }
@@ -121,15 +126,14 @@ export interface Answered<Result> {
 export async function callGateway<Result extends { kind: string }>(
   deps: OperationDeps,
   gateway: AnyGateway,
-  { name, begun, deadlines, fields, ...work }: GatewayWork<Result>,
+  { name, admitted, deadlines, fields, ...work }: GatewayWork<Result>,
 ): Promise<Answered<Result>> {
-  const { caller, clock, log } = deps
-  const { id: transactionId, correlationId } = begun.transaction
-  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
+  const { clock, log } = deps
+  const { id: transactionId, correlation_id: correlationId } = work.transaction
   let result: Result
   let failure: unknown
   try {
-    result = await work.ask(call)
+    result = await work.ask(admitted.call)
   } catch (error) {
     failure = error
     result = work.failed(error)
@@ -137,10 +141,14 @@ export async function callGateway<Result extends { kind: string }>(
     log('warn', `payments.${name}.${result.kind}`, { ...about, error: String(error) })
   }
   const now = clock.now()
-  const storing = work.store(result, { verdict: call.verdict(), now })
-  const { answeredBy } = deadlines
-  const transaction = await finish(deps, { kind: name, transactionId, answeredBy }, storing)
-  return { result, failure, transaction, now }
+  const ending = Promise.all([work.store(result, now), admitted.end()])
+  try {
+    const [transaction] = await inTime(deps, deadlines.answeredBy, ending)
+    return { result, failure, transaction, now }
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    throw new LedgerUnavailable(error.message, { cause: error, transactionId })
+  }
 }
 
 type Failed =
@@ -170,11 +178,6 @@ export function faultsOf(error: {
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
   return `${faults.join('; ')}.`
 }
-
-export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnavailableException =>
-  new GatewayUnavailableException(`${gateway} is failing and is not called for now.`, {
-    retryAfterMs,
-  })
 
 /** For a repeated request: the error of the first one. */
 export const refusedBefore = (error: PaymentError): Error =>

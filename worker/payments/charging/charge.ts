@@ -2,43 +2,45 @@
 // timeout in between, the sweeper finds the row and asks the gateway.
 
 import { requestHash } from '../../shared/sha256.ts'
-import type { Replacement } from '../domain/begin-charge.ts'
+import { type ChargeBegun, isStranded, type Replacement } from '../domain/begin-charge.ts'
 import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
   PaymentConflictException,
+  type PaymentError,
 } from '../domain/exceptions.ts'
-import type { ChargeEnd } from '../domain/finish-charge.ts'
+import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import { json, toTransaction } from '../domain/shown.ts'
+import { UNPAID_ENDS } from '../domain/status.ts'
+import type { OperationContext } from '../facade.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
+import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
 import {
   type AskedCharge,
   type ChargeRequest,
   chargeSchema,
   type OpenedPayment,
-  type OperationContext,
   type PaymentResponse,
-  type Transaction,
-} from '../domain/schemas.ts'
-import { UNPAID_ENDS } from '../domain/status.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
-import { chargeResult, failedCharge } from '../gateways/outcome.ts'
-import type { ChargeBegun } from '../ledger/ledger.ts'
+} from '../schemas.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
 import {
+  type AdmittedCall,
   type Answered,
   callGateway,
-  circuitOpen,
   type Deadlines,
   deadlinesOf,
   failureOf,
   faultsOf,
   inTime,
   type OperationDeps,
+  withAdmission,
 } from './call.ts'
 
-export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
+export interface ChargeDeps extends OperationDeps, AskDeps {
   /** The gateway's callback URL. `origin`: the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
 }
@@ -80,11 +82,11 @@ export function createCharge(deps: ChargeDeps): Charge {
         return (await tryOnce(deps, order)).answer()
       case 'replace': {
         const now = deps.clock.now()
-        const isNamed = stranded.gatewayTransactionId !== undefined
+        const hasGatewayId = stranded.gateway_transaction_id !== null
         const replaced = await tryOnce(deps, order, {
           transactionId: stranded.id,
           eventId: newId(now),
-          ...(isNamed && { nextCheckAt: now + DAY_MS }),
+          ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
         })
         return replaced.answer()
       }
@@ -106,24 +108,27 @@ interface Tried {
   /** Throws as `Charge` does. */
   answer(): Charged
   /** It is open and cannot be paid: it has no page and no code, or they have expired. */
-  stranded?: Transaction
+  stranded?: TransactionRow
 }
 
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
-  const begun = await begin(deps, order, replaces)
-  if (begun.state !== 'begun') {
+  const { gateway, deadlines, request } = order
+  const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
+    begin(deps, order, mayCall, replaces),
+  )
+  if (!admitted) {
     const now = deps.clock.now()
     const isStranded =
       begun.state === 'unknown' ||
-      (begun.state === 'answered' && isExpiredPage(begun.transaction, begun.opened, now))
+      (begun.state === 'answered' && isExpiredPage(begun.transaction, now))
     return {
-      answer: () => ({ response: answerAtOnce(begun, order.request, now), isNew: false }),
+      answer: () => ({ response: answerAtOnce(begun, request, now), isNew: false }),
       ...(isStranded && { stranded: begun.transaction }),
     }
   }
-  const called = await call(deps, order, begun)
+  const called = await call(deps, order, begun.transaction, admitted)
   const { result, transaction } = called
-  const { alert } = begun.transaction
+  const { alert } = toTransaction(begun.transaction)
   const answer = () => ({ ...responseOf(order.gateway, called), ...(alert && { alert }) })
   const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
   return {
@@ -135,6 +140,7 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
 async function begin(
   deps: ChargeDeps,
   { request, gateway, context, deadlines, hash, isRepeat }: Order,
+  mayCall: boolean,
   replaces?: Replacement,
 ): Promise<ChargeBegun> {
   const now = deps.clock.now()
@@ -142,6 +148,7 @@ async function begin(
   const beginning = deps.ledger.beginCharge({
     id: newId(now),
     request,
+    mayCall,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...{ isRepeat, requestHash: hash },
     ...(correlationId !== undefined && { correlationId }),
@@ -161,7 +168,6 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
     transactionId: begun.transaction.id,
     eventId: newId(now),
     now,
-    verdict: 'neutral',
     result: { kind: 'unsent', nextCheckAt: unknownCheckAt(now) },
   })
 }
@@ -169,28 +175,29 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
 async function call(
   deps: ChargeDeps,
   { request, gateway, context, deadlines }: Order,
-  begun: Extract<ChargeBegun, { state: 'begun' }>,
-): Promise<Answered<ChargeEnd['result']>> {
+  transaction: TransactionRow,
+  admitted: AdmittedCall,
+): Promise<Answered<ChargeResult>> {
   const { ledger, clock } = deps
-  const { id: transactionId, externalReferenceId } = begun.transaction
+  const { id: transactionId } = transaction
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
-  return await callGateway<ChargeEnd['result']>(deps, gateway, {
-    ...{ name: 'charge', begun, deadlines },
+  return await callGateway<ChargeResult>(deps, gateway, {
+    ...{ name: 'charge', transaction, admitted, deadlines },
     async ask(gatewayCall) {
-      const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
+      const charge = gatewayCharge(request, transaction, { callbackUrl, now: clock.now() })
       const answer = await gateway.charge(charge, gatewayCall)
-      return chargeResult(request, begun.transaction, answer, clock.now())
+      return chargeResult(request, transaction, answer, clock.now())
     },
     failed: (error) => failedCharge(error, unknownCheckAt(clock.now())),
-    store: (result, called) =>
-      ledger.finishCharge({ transactionId, eventId: newId(called.now), ...called, result }),
+    store: (result, now) =>
+      ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
   })
 }
 
-function responseOf(gateway: AnyGateway, called: Answered<ChargeEnd['result']>): PaymentResponse {
+function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): PaymentResponse {
   const { result, transaction, now } = called
   if (result.kind !== 'answered') throw failureOf(gateway, { ...called, result })
-  if (transaction.gatewayTransactionId !== result.answer.gatewayTransactionId) {
+  if (transaction.gateway_transaction_id !== result.answer.gatewayTransactionId) {
     // The ledger has kept nothing of it, and has raised an alert.
     const failure = new GatewayUnavailableException(
       `${gateway.key} answered about another payment.`,
@@ -199,69 +206,61 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeEnd['result']>):
     throw failureOf(gateway, { ...called, failure, result: { kind: 'unknown', nextCheckAt } })
   }
   // It came so late that another attempt has replaced this one: two pages could both be paid.
-  if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, result.answer, now)
+  if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, now)
   return result.answer
 }
 
 // The response to a charge that began before.
 
 /** Its page has expired, and its gateway has not reported how it ended. */
-export const isExpiredPage = (
-  { status }: Transaction,
-  opened: OpenedPayment | undefined,
-  now: number,
-): boolean =>
-  status === 'Pending' && opened?.expiresAt !== undefined && Date.parse(opened.expiresAt) <= now
+export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
+  row.charge_answer !== null && isStranded(row, now)
 
 /** Of a payment that began before. Its page is left out if it can no longer be paid there. */
-export function responseNow(
-  transaction: Transaction,
-  opened: OpenedPayment | undefined,
-  now: number,
-): PaymentResponse {
-  const { id, status, gateway, reference, gatewayTransactionId, error, paid, alert } = transaction
-  const alerted = alert && { alert }
-  const isStranded = isExpiredPage(transaction, opened, now)
-  if (opened && status === 'Pending' && !isStranded) return { ...opened, ...alerted }
-  const name = gatewayTransactionId ?? opened?.gatewayTransactionId
+export function responseNow(row: TransactionRow, now: number): PaymentResponse {
+  const { id, status, gateway, reference, ...shown } = toTransaction(row)
+  const opened = json<OpenedPayment>(row.charge_answer)
+  const alerted = shown.alert && { alert: shown.alert }
+  const isExpired = isExpiredPage(row, now)
+  if (opened && status === 'Pending' && !isExpired) return { ...opened, ...alerted }
+  const gatewayId = shown.gatewayTransactionId ?? opened?.gatewayTransactionId
   return {
     status,
     gateway,
     reference,
     transactionId: id,
-    ...(name !== undefined && { gatewayTransactionId: name }),
-    ...(paid && { paid }),
-    ...(error && { error }),
-    ...(isStranded && { isStranded }),
+    ...(gatewayId !== undefined && { gatewayTransactionId: gatewayId }),
+    ...(shown.paid && { paid: shown.paid }),
+    ...(shown.error && { error: shown.error }),
+    ...(isExpired && { isStranded: true }),
     ...alerted,
   }
 }
 
 /** The response if the gateway is not called. Throws as `Charge` does. */
 export function answerAtOnce(
-  begun: Exclude<ChargeBegun, { state: 'begun' }>,
+  begun: Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>,
   { gateway, reference }: ChargeRequest,
   now: number,
 ): PaymentResponse {
   switch (begun.state) {
     case 'answered': {
-      const { error } = begun.transaction
+      const error = json<PaymentError>(begun.transaction.error)
       // An invalid request is as invalid now as it was the first time.
       if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
-      return responseNow(begun.transaction, begun.opened, now)
+      return responseNow(begun.transaction, now)
     }
     case 'in_progress':
       throw new PaymentConflictException('in_progress', 'The same charge is under way.', {
         retryAfterMs: begun.until - now,
       })
-    case 'unknown':
+    case 'unknown': {
+      const { id: transactionId, next_check_at } = begun.transaction
       throw new GatewayUnavailableException(
         `${gateway} has given no way to pay this charge; what became of it is being found out.`,
-        {
-          transactionId: begun.transaction.id,
-          retryAfterMs: checkedInMs(begun.nextCheckAt, now),
-        },
+        { transactionId, retryAfterMs: checkedInMs(next_check_at ?? undefined, now) },
       )
+    }
     case 'conflict': {
       const what = begun.fields.length > 0 ? begun.fields.join(', ') : 'request'
       throw begun.over === 'key'
@@ -282,8 +281,6 @@ export function answerAtOnce(
         { transactionId },
       )
     }
-    case 'circuit_open':
-      throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }
 

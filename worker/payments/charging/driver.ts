@@ -1,7 +1,7 @@
 // A configured gateway for the host application: its operations on stored payments.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
-import type { Transaction } from '../domain/schemas.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import type { DriverFacade, GatewayStatus } from '../facade.ts'
 import {
   type AnyGateway,
@@ -12,15 +12,16 @@ import {
   supportsRefund,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import type { PaymentQueries } from '../queries/queries.ts'
-import { type ApplyDeps, applyAnswer } from '../reconciliation/reconcile.ts'
-import { isOfAnother, mustApply } from '../reconciliation/verdict.ts'
+import { storedPayment } from '../gateways/outcome.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
+import { isOfAnother, mustApply } from '../reconciliation/answer.ts'
+import type { AskDeps } from './ask-again.ts'
 import type { OperationDeps } from './call.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps
-  extends Omit<ApplyDeps, 'ledger'>,
-    Pick<OperationDeps, 'caller' | 'ledger'> {
+  extends Pick<AskDeps, 'applyAnswer'>,
+    Pick<OperationDeps, 'client' | 'ledger' | 'clock'> {
   queries: Pick<PaymentQueries, 'find'>
   refund: Refund
 }
@@ -43,19 +44,19 @@ async function statusOf(
   transactionId: string,
 ): Promise<GatewayStatus | undefined> {
   const transaction = await find(deps, gateway, transactionId)
-  const names = namesOf(transaction)
-  const answer = await deps.caller.run(gateway, 'status', 'call', (call) =>
-    gateway.checkStatus(names, call),
+  const payment = storedPayment(transaction)
+  const answer = await deps.client.run(gateway, 'status', (call) =>
+    gateway.checkStatus(payment, call),
   )
   if (!answer.known) return undefined
   if (isOfAnother(transaction, answer)) {
     // Recorded, with its alert. It has just answered: it is asked again when that is due.
-    await applyAnswer(deps, gateway, transaction, answer)
+    await deps.applyAnswer(transaction, answer)
     throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
   }
   // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
-    await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
+    await deps.ledger.checkSoon(gateway.key, payment, deps.clock.now())
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }
@@ -71,22 +72,18 @@ async function cancel(
   if (status !== 'Pending') {
     throw new InvalidArgumentException(`A payment that is ${status} cannot be cancelled.`)
   }
-  const names = namesOf(transaction)
-  await deps.caller.run(gateway, 'charge', 'call', (call) => gateway.cancel(names, call))
+  const payment = storedPayment(transaction)
+  await deps.client.run(gateway, 'charge', (call) => gateway.cancel(payment, call))
   // It may have been paid just before, so the gateway is asked for its status.
-  await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
+  await deps.ledger.checkSoon(gateway.key, payment, deps.clock.now())
 }
 
-async function find({ queries }: DriverDeps, { key }: Gateway, id: string): Promise<Transaction> {
+async function find(
+  { queries }: DriverDeps,
+  { key }: Gateway,
+  id: string,
+): Promise<TransactionRow> {
   const transaction = await queries.find(key, id)
   if (transaction) return transaction
   throw new InvalidArgumentException(`${key} has no such transaction here.`)
-}
-
-function namesOf({ gatewayTransactionId, ...names }: Transaction) {
-  if (gatewayTransactionId === undefined) {
-    throw new InvalidArgumentException('This payment has no gateway id yet.')
-  }
-  const { externalReferenceId, reference, amount, currency } = names
-  return { gatewayTransactionId, externalReferenceId, reference, amount, currency }
 }

@@ -5,21 +5,16 @@ import { checkedInMs } from '../domain/check.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import type { RefundEnd } from '../domain/refund.ts'
-import {
-  type OperationContext,
-  type Paid,
-  type RefundRequest,
-  type RefundResult,
-  refundSchema,
-} from '../domain/schemas.ts'
+import type { RefundBegun, RefundOutcome } from '../domain/refund.ts'
+import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
+import type { OperationContext } from '../facade.ts'
 import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
-import { failedRefund, refundResult } from '../gateways/outcome.ts'
-import type { RefundBegun } from '../ledger/ledger.ts'
+import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
+import { type RefundRequest, type RefundResult, refundSchema } from '../schemas.ts'
 import {
+  type AdmittedCall,
   callGateway,
-  circuitOpen,
   type Deadlines,
   deadlinesOf,
   failureOf,
@@ -27,6 +22,7 @@ import {
   inTime,
   type OperationDeps,
   refusedBefore,
+  withAdmission,
 } from './call.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
@@ -45,22 +41,26 @@ export function createRefund(deps: OperationDeps): Refund {
     const now = deps.clock.now()
     const id = newId(now)
     const deadlines = deadlinesOf(deps.clock.elapsed())
-    const beginning = deps.ledger.beginRefund({
-      id,
-      gateway: key,
-      ...request,
-      fullOnly: gateway.refunds === 'full',
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      requestHash: await requestHash({ gateway: key, ...request }),
-      ...(correlationId !== undefined && { correlationId }),
-      now,
-      until: now + CALL_PATIENCE_MS,
-    })
-    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) =>
-      abandon(deps, id, late),
-    )
-    if (begun.state !== 'begun') return answerAtOnce(begun, key, deps.clock.now())
-    return await call(deps, gateway, begun, { refundId: id, request, deadlines })
+    const hash = await requestHash({ gateway: key, ...request })
+    const begin = (mayCall: boolean) => {
+      const beginning = deps.ledger.beginRefund({
+        id,
+        gateway: key,
+        ...request,
+        mayCall,
+        fullOnly: gateway.refunds === 'full',
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        requestHash: hash,
+        ...(correlationId !== undefined && { correlationId }),
+        now,
+        until: now + CALL_PATIENCE_MS,
+      })
+      return inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, id, late))
+    }
+    const { begun, admitted } = await withAdmission(deps, gateway, 'refund', deadlines, begin)
+    if (!admitted) return answerAtOnce(begun, key, deps.clock.now())
+    const claimed = { refundId: id, request, deadlines, refundedAmount: begun.amount }
+    return await call(deps, gateway, begun.transaction, admitted, claimed)
   }
 }
 
@@ -68,7 +68,7 @@ export function createRefund(deps: OperationDeps): Refund {
 async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
   if (begun.state !== 'begun') return
   const result = { kind: 'unsent' } as const
-  await ledger.finishRefund({ refundId, now: clock.now(), verdict: 'neutral', result })
+  await ledger.finishRefund({ refundId, now: clock.now(), result })
 }
 
 function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
@@ -82,7 +82,7 @@ function refunderOf({ gateways }: OperationDeps, key: string): Gateway & Support
 }
 
 function answerAtOnce(
-  begun: Exclude<RefundBegun, { state: 'begun' }>,
+  begun: Exclude<RefundBegun, { state: 'begun' | 'not_admitted' }>,
   gateway: string,
   now: number,
 ): RefundResult {
@@ -113,11 +113,10 @@ function answerAtOnce(
       )
     }
     case 'too_much': {
-      const paid = amountOf(begun.transaction.paid ?? begun.transaction)
+      const { amount, currency, paid_amount, paid_currency } = begun.transaction
+      const paid = amountOf({ amount: paid_amount ?? amount, currency: paid_currency ?? currency })
       throw new InvalidArgumentException(`Of ${paid} only ${begun.left} can still be refunded.`)
     }
-    case 'circuit_open':
-      throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }
 
@@ -133,37 +132,37 @@ function notRefundable(status: PaymentStatus): string {
   }
 }
 
-const amountOf = ({ amount, currency }: Paid) => `${amount} ${currency} (minor units)`
+const amountOf = ({ amount, currency }: Pick<TransactionRow, 'amount' | 'currency'>) =>
+  `${amount} ${currency} (minor units)`
 
 async function call(
   deps: OperationDeps,
   gateway: Gateway & SupportsRefund,
-  begun: Extract<RefundBegun, { state: 'begun' }>,
-  asked: { refundId: string; request: RefundRequest; deadlines: Deadlines },
+  transaction: TransactionRow,
+  admitted: AdmittedCall,
+  claimed: {
+    refundId: string
+    request: RefundRequest
+    deadlines: Deadlines
+    refundedAmount: number
+  },
 ): Promise<RefundResult> {
   const { ledger, clock } = deps
-  const { refundId, request, deadlines } = asked
-  const { transaction } = begun
-  const called = await callGateway<RefundEnd['result']>(deps, gateway, {
-    ...{ name: 'refund', begun, deadlines, fields: { refundId } },
+  const { refundId, request, deadlines, refundedAmount } = claimed
+  const called = await callGateway<RefundOutcome>(deps, gateway, {
+    ...{ name: 'refund', transaction, admitted, deadlines, fields: { refundId } },
     async ask(gatewayCall) {
-      const { gatewayTransactionId } = transaction
-      if (gatewayTransactionId === undefined) {
-        throw new InvalidArgumentException('This payment has no gateway id yet.')
-      }
-      const { externalReferenceId, reference, amount, currency } = transaction
-      const payment = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
       const { amount: refundAmount, reason } = request
-      const refund = { ...payment, refundId, refundAmount, reason }
+      const refund = { ...storedPayment(transaction), refundId, refundAmount, reason }
       return refundResult(await gateway.refund(refund, gatewayCall), clock.now())
     },
     failed: (error) => failedRefund(error, clock.now()),
-    store: (result, end) => ledger.finishRefund({ refundId, ...end, result }),
+    store: (result, now) => ledger.finishRefund({ refundId, now, result }),
   })
   const { result } = called
   if (result.kind !== 'done' && result.kind !== 'accepted') {
     throw failureOf(gateway, { ...called, result })
   }
   const { gatewayRefundId = refundId } = result
-  return { success: true, refundId: gatewayRefundId, refundedAmount: begun.amount }
+  return { success: true, refundId: gatewayRefundId, refundedAmount }
 }

@@ -1,13 +1,16 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import { type Alert, type AlertDetail, idMismatch } from './alerts.ts'
+import type { AlertDetail, Paid } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
+  type Alert,
   type Decision,
   hasEarlyRefund,
+  idMismatch,
   isRefund,
   isUnpaid,
+  newEvent,
   type Payment,
   paidAmount,
   refundUnderWay,
@@ -17,7 +20,6 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
-import type { Paid } from './schemas.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 
 export interface Applied extends Decision {
@@ -103,7 +105,7 @@ function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: 
     return { payment: withLateMoneySettled(refunded, now), events: [] }
   }
   if (event.outcome === 'late_payment') {
-    return { payment: withName(payment, event), events: [] }
+    return { payment: withGatewayId(payment, event), events: [] }
   }
   if (event.outcome !== 'applied') {
     // A refund came before its payment: the gateway is asked for the real status.
@@ -113,7 +115,7 @@ function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: 
       events: [],
     }
   }
-  const named = withName(payment, event)
+  const named = withGatewayId(payment, event)
   const settled = settleRefund(named, event, now)
   if (status === event.to_status) return { payment: raiseRefunded(settled, event, now), events: [] }
   return changeStatus(settled, payment, event, now)
@@ -140,10 +142,8 @@ function changeStatus(
     next_check_at: nextCheckAfter(settled, event, now),
   })
   if (to === 'Pending') return { payment, events: [] }
-  const correlationId = event.correlation_id ?? transaction.correlation_id
-  const { id } = event
-  const caused = { id, type: eventOf(to), transaction: payment.transaction, correlationId }
-  return { payment, events: [{ ...caused, createdAt: now }] }
+  const by = { id: event.id, correlationId: event.correlation_id, now }
+  return { payment, events: [newEvent(eventOf(to), payment.transaction, by)] }
 }
 
 /** What was paid late has been asked back: the status stays, whatever is reported of the refund. */
@@ -175,7 +175,7 @@ function raiseRefunded(settled: Payment, event: WebhookEventRow, now: number): P
   return withTransaction(settled, { refunded_amount: sum, next_check_at, updated_at: now })
 }
 
-function withName(payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment {
+function withGatewayId(payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment {
   const isNew =
     payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
   return isNew ? withTransaction(payment, { gateway_transaction_id }) : payment

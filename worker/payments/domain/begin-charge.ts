@@ -2,10 +2,10 @@
 
 import { v5 } from 'uuid'
 import { canonicalJson } from '../../shared/sha256.ts'
+import type { ChargeRequest } from '../schemas.ts'
 import { newest } from './match.ts'
-import { type Decision, isCalled, type NewEvent, withTransaction } from './payment.ts'
+import { type Decision, isCalled, type NewEvent, newEvent, withTransaction } from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
-import type { ChargeRequest } from './schemas.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 export interface ChargeStart {
@@ -13,6 +13,8 @@ export interface ChargeStart {
   id: string
   /** Validated. */
   request: ChargeRequest
+  /** The gateway may be called. If not, only what the same request made before is found. */
+  mayCall: boolean
   idempotencyKey?: string
   /** A paid order is charged again, on purpose. */
   isRepeat?: boolean
@@ -39,43 +41,53 @@ export interface KnownCharges {
   keys: readonly ChargeKeyRow[]
 }
 
+/** What became of the request, for its caller. */
+export type ChargeBegun = { state: 'begun'; transaction: TransactionRow } | FoundCharge
+
 export type FoundCharge =
-  /** The payment as it is now. `key`: another one than before, which belongs to it from now on. */
+  /**
+   * The same request was made before: with the same key or, without one, for the same order. The
+   * payment as it is now. `key`: another one than before, which belongs to it from now on.
+   */
   | { state: 'answered'; transaction: TransactionRow; key?: ChargeKeyRow }
   /** Until then, unless its call ends sooner. */
   | { state: 'in_progress'; until: number }
-  /** It is open, without a page or a code to pay it with. The sweeper settles it. */
+  /**
+   * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
+   * not called now, or returned no page. The sweeper settles it.
+   */
   | { state: 'unknown'; transaction: TransactionRow; key?: ChargeKeyRow }
   /** The key, or a payment of this order, belongs to a request with other `fields`. */
   | { state: 'conflict'; over: 'key' | 'reference'; fields: readonly string[] }
   /** The order is paid, and this key is new: is it the same payment, or another one? */
   | { state: 'already_paid'; transactionId: string }
+  /** It would be new, and its gateway may not be called. */
+  | { state: 'not_admitted' }
 
-export type BegunCharge =
-  | {
-      /** Call the gateway. */
-      state: 'begun'
-      transaction: TransactionRow
-      events: readonly NewEvent[]
-      /** Keys that belong to it from now on. */
-      keys: readonly ChargeKeyRow[]
-      /** What becomes of the charge that this one replaces. */
-      replaced?: Decision
-    }
-  | FoundCharge
+export type BegunCharge = NewCharge | FoundCharge
+
+interface NewCharge {
+  /** Call the gateway. */
+  state: 'begun'
+  transaction: TransactionRow
+  events: readonly NewEvent[]
+  /** Keys that belong to it from now on. */
+  keys: readonly ChargeKeyRow[]
+  /** What becomes of the charge that this one replaces. */
+  replaced?: Decision
+}
 
 /** As `called_until`: of a charge that was begun, and never sent to its gateway. */
 export const NEVER_CALLED = 0
 
-type NewCharge = Extract<BegunCharge, { state: 'begun' }>
-
 export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharge {
+  const { mayCall, replaces } = start
   const before = findTransaction(known, start)
-  if (!before) return newCharge(known, start)
-  const transaction = mayCallAgain(before, start) ? calledBy(before, start) : before
+  if (!before) return mayCall ? newCharge(known, start) : { state: 'not_admitted' }
+  const isAgain = mayCall && mayCallAgain(before, start)
+  const transaction = isAgain ? calledBy(before, start) : before
   const found = foundAs(transaction, known, start)
-  if (found.state !== 'answered' && found.state !== 'unknown') return found
-  const { replaces } = start
+  if (!mayCall || (found.state !== 'answered' && found.state !== 'unknown')) return found
   if (replaces?.transactionId === before.id && isStranded(before, start.now)) {
     return replacement(before, replaces, found.key, known, start)
   }
@@ -83,12 +95,6 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
   const keys = found.key ? [found.key] : []
   return isMine ? { state: 'begun', transaction, events: [], keys } : found
-}
-
-/** The result of this request before, for a caller that may not call the gateway now. */
-export function findCharge(known: KnownCharges, start: ChargeStart): FoundCharge | undefined {
-  const transaction = findTransaction(known, start)
-  return transaction && foundAs(transaction, known, start)
 }
 
 /**
@@ -127,7 +133,7 @@ function foundAs(
   return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
 }
 
-/** Whoever asks with this key gets this payment from now on, also when it has ended. */
+/** A request with this key gets this payment from now on, also when it has ended. */
 const keyOf = ({ id: transaction_id, gateway }: TransactionRow, start: ChargeStart) => ({
   ...{ id: start.id, gateway, transaction_id },
   idempotency_key: start.idempotencyKey ?? '',
@@ -227,14 +233,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     unreadable_event: null,
     alert: null,
   }
-  const { correlation_id: correlationId } = transaction
-  const event = {
-    id,
-    type: 'PaymentInitiated',
-    transaction,
-    correlationId,
-    createdAt: now,
-  } as const
+  const event = newEvent('PaymentInitiated', transaction, { id, now })
   return { state: 'begun', transaction, events: [event], keys: [] }
 }
 
@@ -262,7 +261,7 @@ export function externalReference(
 /** What is known of a stranded charge when its gateway was asked once more. */
 export interface AskedAgain {
   /** The gateway has given it an id. Without one, its status cannot be asked for. */
-  isNamed: boolean
+  hasGatewayId: boolean
   /** A repeated charge is the same charge to this gateway: it can be repeated instead. */
   chargeIsIdempotent: boolean
   /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
@@ -282,9 +281,9 @@ export interface AskedAgain {
 export type WayOut = 'replace' | 'apply' | 'wait'
 
 export function wayOut(asked: AskedAgain): WayOut {
-  const { isNamed, chargeIsIdempotent, answer, cancellation } = asked
+  const { hasGatewayId, chargeIsIdempotent, answer, cancellation } = asked
   // Its code was lost, so it cannot be paid, and its status cannot be checked.
-  if (!isNamed) return chargeIsIdempotent ? 'wait' : 'replace'
+  if (!hasGatewayId) return chargeIsIdempotent ? 'wait' : 'replace'
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'replace'
@@ -340,13 +339,7 @@ export function replaceCharge(
     },
   )
   const { transaction } = replaced
-  const event: NewEvent = {
-    id: eventId,
-    type: 'PaymentCancelled',
-    transaction,
-    correlationId: by.correlationId ?? transaction.correlation_id,
-    createdAt: now,
-  }
+  const event = newEvent('PaymentCancelled', transaction, { ...by, id: eventId })
   if (nextCheckAt !== undefined) return { payment: replaced, events: [event], alerts: [] }
   const since = new Date(stranded.created_at).toISOString()
   const detail = { reference, amount, currency, since, gatewayStatus: 'none' } as const

@@ -1,7 +1,8 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
-import type { Alert, AlertDetail } from './alerts.ts'
+import type { AlertDetail } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
+import type { Alert } from './payment.ts'
 import {
   type Decision,
   isOpen,

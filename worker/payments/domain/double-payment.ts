@@ -1,8 +1,15 @@
 // An order that was paid twice: at two gateways, or by two of its attempts. Pure.
 
-import { type Alert, acknowledgeAlert } from './alerts.ts'
 import { newest } from './match.ts'
-import { type Decision, keepsLateMoney, type Payment, unchanged, withAlerts } from './payment.ts'
+import {
+  type Alert,
+  acknowledgeAlert,
+  type Decision,
+  keepsLateMoney,
+  type Payment,
+  unchanged,
+  withAlerts,
+} from './payment.ts'
 import type { TransactionRow } from './rows.ts'
 
 /** `per-gateway`: each gateway is a shop of its own, and their orders may have the same names. */

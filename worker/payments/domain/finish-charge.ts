@@ -1,18 +1,26 @@
 // The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
-import { idMismatch } from './alerts.ts'
+import type { OpenedPayment } from '../schemas.ts'
 import { NEVER_CALLED } from './begin-charge.ts'
 import type { PaymentError } from './exceptions.ts'
 import { differs } from './match.ts'
-import { type Decision, type Payment, unchanged, withTransaction } from './payment.ts'
+import {
+  type Decision,
+  idMismatch,
+  newEvent,
+  type Payment,
+  unchanged,
+  withTransaction,
+} from './payment.ts'
 import type { TransactionRow } from './rows.ts'
-import type { OpenedPayment } from './schemas.ts'
 
 export type ChargeResult =
   | {
       kind: 'answered'
       /** Kept as it is, for the same request later. */
       answer: OpenedPayment
+      /** ms */
+      expiresAt?: number
       nextCheckAt: number
     }
   | { kind: 'refused'; error: PaymentError }
@@ -30,7 +38,7 @@ export interface ChargeEnd {
 }
 
 /** The id that the gateway has given to the payment. */
-export function nameIn(result: ChargeResult): string | undefined {
+export function gatewayIdIn(result: ChargeResult): string | undefined {
   if (result.kind === 'answered') return result.answer.gatewayTransactionId
   return result.kind === 'unknown' ? result.gatewayTransactionId : undefined
 }
@@ -43,17 +51,17 @@ export function finishCharge(
 ): Decision {
   const { now, result } = end
   if (result.kind !== 'answered' && result.kind !== 'unknown') return finished(payment, end)
-  const name = nameIn(result) ?? null
-  const isContradiction = other || differs(payment.transaction.gateway_transaction_id, name)
+  const gatewayId = gatewayIdIn(result) ?? null
+  const isContradiction = other || differs(payment.transaction.gateway_transaction_id, gatewayId)
   if (!isContradiction) return finished(payment, end)
   // The answer is about another payment: its page could be paid for the wrong order.
   const { transaction } = payment
   const { amount, currency, external_reference_id: external } = transaction
-  const carried = { gatewayId: name, external }
+  const carried = { gatewayId, external }
   const alert = idMismatch(transaction, carried, other, { amount, currency }, now)
   const { nextCheckAt } = result
-  const unnamed = { ...end, result: { kind: 'unknown', nextCheckAt } as const }
-  return { ...finished(payment, unnamed), alerts: [alert] }
+  const unidentified = { ...end, result: { kind: 'unknown', nextCheckAt } as const }
+  return { ...finished(payment, unidentified), alerts: [alert] }
 }
 
 function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>): Decision {
@@ -64,9 +72,9 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
   const uncalled = { called_by: null, called_until: null }
   // If a webhook has changed its status before, there is nothing left to check.
   const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
-  const named = (name: string | undefined) =>
-    transaction.gateway_transaction_id === null && name !== undefined
-      ? { gateway_transaction_id: name }
+  const identified = (id: string | undefined) =>
+    transaction.gateway_transaction_id === null && id !== undefined
+      ? { gateway_transaction_id: id }
       : {}
   switch (result.kind) {
     case 'answered': {
@@ -74,10 +82,10 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
       const { answer, nextCheckAt } = result
       const answered = withTransaction(payment, {
         ...uncalled,
-        ...named(answer.gatewayTransactionId),
+        ...identified(answer.gatewayTransactionId),
         ...checked(nextCheckAt),
         redirect_url: answer.redirectUrl ?? null,
-        expires_at: answer.expiresAt === undefined ? null : Date.parse(answer.expiresAt),
+        expires_at: result.expiresAt ?? null,
         charge_answer: JSON.stringify(answer),
         updated_at: now,
       })
@@ -90,7 +98,7 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
     case 'unknown': {
       if (isOver) return unchanged(withTransaction(payment, uncalled))
       const { gatewayTransactionId, nextCheckAt } = result
-      const changes = { ...uncalled, ...named(gatewayTransactionId), ...checked(nextCheckAt) }
+      const changes = { ...uncalled, ...identified(gatewayTransactionId), ...checked(nextCheckAt) }
       return unchanged(withTransaction(payment, { ...changes, updated_at: now }))
     }
     case 'unsent': {
@@ -114,8 +122,6 @@ function refuse(
     called_by: null,
     called_until: null,
   })
-  const { transaction } = failed
-  const { correlation_id: correlationId } = transaction
-  const event = { id, type: 'PaymentFailed', transaction, correlationId, createdAt: now } as const
+  const event = newEvent('PaymentFailed', failed.transaction, { id, now })
   return { payment: failed, events: [event], alerts: [] }
 }

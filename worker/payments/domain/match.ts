@@ -3,7 +3,7 @@
 import type { TransactionRow } from './rows.ts'
 
 /** What an event or an answer is about; null for what it does not carry. */
-export interface Names {
+export interface PaymentIds {
   gateway: string
   /** Ours. Only the answer to a question about it has this one. */
   id?: string
@@ -16,7 +16,7 @@ export interface Names {
 
 export interface Match {
   row: TransactionRow
-  /** What its other ids name. */
+  /** The payments that have its other ids. */
   others: readonly TransactionRow[]
   /** Its ids are not those of one payment: it changes nothing. */
   isContradiction: boolean
@@ -25,14 +25,17 @@ export interface Match {
 /**
  * By the gateway's id, then by ours. Another system at the same account may number its orders as we
  * do: so by the order only without an id of ours, and only if the money agrees, as the newest row
- * that has no gateway's id yet. Never across gateways. `rows`: all that carry one of these names,
+ * that has no gateway's id yet. Never across gateways. `rows`: all that have one of these ids,
  * and maybe others.
  */
-export function matchTransaction(rows: Iterable<TransactionRow>, names: Names): Match | undefined {
-  const { gateway_transaction_id: gatewayId, external_reference_id: external } = names
-  const ours = [...rows].filter(({ gateway }) => gateway === names.gateway)
+export function matchTransaction(
+  rows: Iterable<TransactionRow>,
+  ids: PaymentIds,
+): Match | undefined {
+  const { gateway_transaction_id: gatewayId, external_reference_id: external } = ids
+  const ours = [...rows].filter(({ gateway }) => gateway === ids.gateway)
   const [row, ...others] = new Set([
-    ...ours.filter(({ id }) => id === names.id),
+    ...ours.filter(({ id }) => id === ids.id),
     ...ours.filter((row) => gatewayId !== null && row.gateway_transaction_id === gatewayId),
     ...ours.filter((row) => external !== null && row.external_reference_id === external),
   ])
@@ -43,7 +46,7 @@ export function matchTransaction(rows: Iterable<TransactionRow>, names: Names): 
       differs(row.external_reference_id, external)
     return { row, others, isContradiction }
   }
-  const ordered = external === null && newest(ours.filter((each) => isOrder(each, names)))
+  const ordered = external === null && newest(ours.filter((each) => isOrder(each, ids)))
   return ordered ? { row: ordered, others: [], isContradiction: false } : undefined
 }
 
@@ -51,7 +54,7 @@ export function matchTransaction(rows: Iterable<TransactionRow>, names: Names): 
 export const differs = (own: string | null | undefined, carried: string | null | undefined) =>
   own != null && carried != null && own !== carried
 
-const isOrder = (row: TransactionRow, { reference, amount, currency }: Names): boolean =>
+const isOrder = (row: TransactionRow, { reference, amount, currency }: PaymentIds): boolean =>
   row.gateway_transaction_id === null &&
   row.reference === reference &&
   row.amount === amount &&

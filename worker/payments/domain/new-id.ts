@@ -1,6 +1,7 @@
-// ULIDs: ids that sort by their time.
+// ULIDs: ids that sort by their time, since lists are ordered by them. Those of one millisecond
+// rise, too.
 
-import { ulid } from 'ulid'
+import { monotonicFactory } from 'ulid'
 
 const pool = new Uint8Array(1_024)
 let used = pool.length
@@ -17,5 +18,13 @@ function random(): number {
   return (pool[used++] ?? 0) / 256
 }
 
+let last = 0
+let next = monotonicFactory(random)
+
 /** `now` in ms. */
-export const newId = (now: number): string => ulid(now, random)
+export function newId(now: number): string {
+  // A clock may be set back: each time begins anew.
+  if (now !== last) next = monotonicFactory(random)
+  last = now
+  return next(now)
+}

@@ -2,10 +2,11 @@
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { backoffMs } from '../../shared/clock.ts'
-import type { Alert, AlertDetail, RaisedAlert, SettledAlert } from './alerts.ts'
-import type { Dispatched, Subscribers } from './events.ts'
-import type { NewEvent } from './payment.ts'
-import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
+import type { AlertDetail, PaymentEvents } from '../schemas.ts'
+import type { Alert, NewEvent } from './payment.ts'
+import type { AlertRow, DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
+import { json, present, toAlert, toTransaction } from './shown.ts'
+import type { DurableEvent, PassingEvent } from './status.ts'
 import { hasCome } from './time.ts'
 
 /** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
@@ -13,31 +14,40 @@ export const LEASE_MS = 60_000
 /** The longest wait between two tries. */
 export const MAX_RETRY_MS = 3_600_000
 
-/** What subscribers see of a transaction. Stored payloads of every age hold these columns. */
-export const PAYLOAD_COLUMNS = [
-  'id',
-  'gateway',
-  'reference',
-  'attempt',
-  'gateway_transaction_id',
-  'external_reference_id',
-  'status',
-  'amount',
-  'currency',
-  'refunded_amount',
-  'description',
-  'metadata',
-  'redirect_url',
-  'expires_at',
-  'correlation_id',
-  'error',
-  'created_at',
-  'updated_at',
-  'paid_at',
-  'paid_amount',
-  'paid_currency',
-  'alert',
-] as const satisfies readonly (keyof TransactionRow)[]
+/** A stored event that is to be dispatched. It is leased. */
+export interface PendingEvent {
+  outboxId: string
+  type: DurableEvent
+  transactionId: string
+  /** JSON: what is stored is what is sent. */
+  payload: string
+  correlationId?: string
+  /** When it happened, ms. */
+  createdAt: number
+  /** The listeners in process have not all taken it; how often they were tried. */
+  listeners?: { attempts: number }
+  /** The HTTP endpoint has not taken it. */
+  delivery?: { id: string; endpoint: string; attempts: number }
+}
+
+/** Passes an event on to its subscribers, once. Answers at once, and never throws. */
+export type Notify = <Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]) => void
+
+/** What came of dispatching one event; what was not tried is missing. */
+export interface Dispatched {
+  outboxId: string
+  /** Without `nextAttemptAt` a failure is the last: the ledger raises the alert `listener_dead`. */
+  listeners?: { ok: boolean; nextAttemptAt?: number; error?: string }
+  /** Without `nextAttemptAt` a failure is the last: the delivery is `dead`. */
+  delivery?: { id: string; ok: boolean; nextAttemptAt?: number; status?: number; error?: string }
+}
+
+/** Who gets stored events, as configured. An event without a subscriber is stored as done. */
+export interface Subscribers {
+  hasListeners(type: DurableEvent): boolean
+  /** URL of the host application's endpoint, if it wants events of this type. */
+  endpointFor(type: DurableEvent): string | undefined
+}
 
 export interface EventRows {
   outbox: OutboxRow
@@ -69,11 +79,35 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
   return { outbox, delivery }
 }
 
+/** The finished payload, which subscribers and readers get as it is. */
 function payloadOf({ type, transaction: row, alert }: NewEvent): string {
-  const transaction = Object.fromEntries(PAYLOAD_COLUMNS.map((name) => [name, row[name]]))
+  const transaction = toTransaction(row)
   if (type !== 'PaymentInitiated') return JSON.stringify({ ...(alert && { alert }), transaction })
-  const { gateway, request } = row
-  return JSON.stringify({ gateway, request: JSON.parse(request ?? 'null'), transaction })
+  return JSON.stringify({ gateway: row.gateway, request: json(row.request), transaction })
+}
+
+/**
+ * A stored event for its dispatch. Undefined: it has no subscriber left. `listeners`: those in
+ * process have not all taken it.
+ */
+export function pendingEvent({
+  outbox,
+  listeners,
+  delivery,
+}: EventRows & { listeners: boolean }): PendingEvent | undefined {
+  if (!listeners && !delivery) return undefined
+  return {
+    outboxId: outbox.id,
+    type: outbox.type,
+    transactionId: outbox.transaction_id,
+    payload: outbox.payload ?? '',
+    ...present({ correlationId: outbox.correlation_id }),
+    createdAt: outbox.created_at,
+    ...(listeners && { listeners: { attempts: outbox.attempts } }),
+    ...(delivery && {
+      delivery: { id: delivery.id, endpoint: delivery.endpoint, attempts: delivery.attempts },
+    }),
+  }
 }
 
 /**
@@ -82,16 +116,19 @@ function payloadOf({ type, transaction: row, alert }: NewEvent): string {
  * no further event, since that would never end.
  */
 export function alertRows(
-  alert: RaisedAlert | SettledAlert,
-  of: { id: string; transaction: TransactionRow; createdAt: number },
+  row: AlertRow,
+  of: { id: string; transaction: TransactionRow },
   { hasListeners, endpointFor }: Subscribers,
 ): EventRows | undefined {
-  const type = 'acknowledgedAt' in alert ? 'AlertSettled' : 'AlertRaised'
+  const alert = toAlert(row)
+  const type = row.acknowledged_at === null ? 'AlertRaised' : 'AlertSettled'
   const isListened = alert.kind !== 'listener_dead' && hasListeners(type)
   const endpoint = alert.kind === 'delivery_dead' ? undefined : endpointFor(type)
   const isForNobody = !isListened && endpoint === undefined
   if (isForNobody || alert.detail.type === 'AlertRaised') return undefined
-  const event = { ...of, type, alert, correlationId: of.transaction.correlation_id } as const
+  const createdAt = row.acknowledged_at ?? row.created_at
+  const { correlation_id: correlationId } = of.transaction
+  const event: NewEvent = { ...of, type, alert, correlationId, createdAt }
   return outboxRows(event, { hasListeners: () => isListened, endpointFor: () => endpoint })
 }
 

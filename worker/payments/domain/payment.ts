@@ -1,18 +1,13 @@
-// A payment with all that its rules need, and the conditions that several rules share. Pure.
+// A payment with all that its rules need, the conditions that several rules share, and its alerts:
+// what only a person can settle. Pure.
 
-import {
-  type Alert,
-  type AlertDetail,
-  acknowledgeAlert,
-  type RaisedAlert,
-  type SettledAlert,
-} from './alerts.ts'
+import type { AlertDetail, OpenAlert, RaisedAlert, SettledAlert } from '../schemas.ts'
 import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
-import type { OpenAlert } from './schemas.ts'
 import {
   ALERT_KINDS,
   type AlertKind,
   type DurableEvent,
+  type LifecycleEvent,
   type PaymentStatus,
   UNPAID_ENDS,
 } from './status.ts'
@@ -44,6 +39,19 @@ export interface NewEvent {
   correlationId: string | null
   createdAt: number
 }
+
+/** `by.correlationId`: of what caused it, if that has one of its own. */
+export const newEvent = (
+  type: LifecycleEvent,
+  transaction: TransactionRow,
+  by: { id: string; correlationId?: string | null | undefined; now: number },
+): NewEvent => ({
+  id: by.id,
+  type,
+  transaction,
+  correlationId: by.correlationId ?? transaction.correlation_id,
+  createdAt: by.now,
+})
 
 export const unchanged = (payment: Payment): Decision => ({ payment, events: [], alerts: [] })
 
@@ -123,10 +131,7 @@ export const isRefund = (status: PaymentStatus): boolean =>
 export const isUnpaid = (status: PaymentStatus): boolean =>
   status === 'Pending' || UNPAID_ENDS.includes(status)
 
-/**
- * The most that can be refunded. Older rows do not have it: then what was requested. A gateway may
- * report a negative amount: then nothing can be refunded.
- */
+/** The most that can be refunded. A gateway may report a negative amount: then it is nothing. */
 export const paidAmount = ({ paid_amount, amount }: TransactionRow): number =>
   Math.max(0, paid_amount ?? amount)
 
@@ -162,3 +167,75 @@ export const isCalled = (
   { called_until: until }: Pick<TransactionRow, 'called_until'>,
   now: number,
 ): boolean => until !== null && !hasCome(until, now, CALL_PATIENCE_MS)
+
+/** An alert that a decision raises. Its id is given when it is stored. */
+export interface Alert {
+  kind: AlertKind
+  /** What it is about: with the kind it is unique. */
+  subject: string
+  gateway: string
+  transactionId: string
+  detail: AlertDetail
+  createdAt: number
+}
+
+/**
+ * The row of a raised alert. `known` is the alert of this kind and subject: while it is open
+ * nothing changes, and once it was acknowledged it is opened again.
+ */
+export function raiseAlert(
+  alert: Alert,
+  known: AlertRow | undefined,
+  newId: () => string,
+): AlertRow | undefined {
+  if (known && known.acknowledged_at === null) return undefined
+  return {
+    id: known?.id ?? newId(),
+    kind: alert.kind,
+    subject: alert.subject,
+    gateway: alert.gateway,
+    transaction_id: alert.transactionId,
+    detail: JSON.stringify(alert.detail),
+    created_at: alert.createdAt,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    gateway_reference: null,
+  }
+}
+
+/**
+ * The ids that its gateway `carried`, for the payment or for its charge, are not those of one
+ * payment. `other`: the payment that one of them names.
+ */
+export function idMismatch(
+  { id, gateway, reference }: TransactionRow,
+  carried: { gatewayId: string | null; external: string | null },
+  other: TransactionRow | undefined,
+  detail: AlertDetail,
+  createdAt: number,
+): Alert {
+  const { gatewayId, external } = carried
+  return {
+    kind: 'id_mismatch',
+    // Other events with the same ids have the same cause.
+    subject: [id, gatewayId, external].join(' '),
+    ...{ gateway, transactionId: id, createdAt },
+    detail: {
+      ...{ reference, ...detail },
+      ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
+      ...(external !== null && { externalReferenceId: external }),
+      ...(other && { otherTransactionId: other.id }),
+    },
+  }
+}
+
+/** Marks it as seen. The first person is kept. `gatewayReference`: of what was done about it. */
+export const acknowledgeAlert = (
+  row: AlertRow,
+  by: string,
+  now: number,
+  gatewayReference: string | null = null,
+): AlertRow =>
+  row.acknowledged_at === null
+    ? { ...row, acknowledged_at: now, acknowledged_by: by, gateway_reference: gatewayReference }
+    : row

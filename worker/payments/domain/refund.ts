@@ -1,12 +1,13 @@
 // A refund: whether it may be made, and how its end changes the payment. The gateway's webhook may
 // report the same refund first: the sums make sure that it counts once. Pure.
 
+import type { RefundResult } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
   hasLateMoney,
   isUnderWay,
-  type NewEvent,
+  newEvent,
   type Payment,
   paidAmount,
   refundUnderWay,
@@ -18,7 +19,6 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
-import type { RefundResult } from './schemas.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 export interface RefundStart {
@@ -35,12 +35,19 @@ export interface RefundStart {
   idempotencyKey?: string
   requestHash: string
   correlationId?: string
+  /** The gateway may be called. If not, nothing is claimed, and what is impossible is refused. */
+  mayCall: boolean
   now: number
   until: number
 }
 
+/** What became of the request, for its caller. */
+export type RefundBegun =
+  /** `amount`: what is refunded, which is what was paid if all is refunded at once. */
+  { state: 'begun'; transaction: TransactionRow; amount: number } | RefundRefusal
+
 /** Why a refund is not made, or the result of the same request before. */
-export type RefundRefusal<Shown = TransactionRow> =
+export type RefundRefusal =
   | { state: 'answered'; result: RefundResult }
   /** This key's refund was refused. */
   | { state: 'refused'; error: PaymentError }
@@ -51,17 +58,18 @@ export type RefundRefusal<Shown = TransactionRow> =
   | { state: 'unknown_transaction' }
   /** It was not paid, all of it is refunded already, or a person has settled its late money. */
   | { state: 'not_refundable'; status: PaymentStatus }
-  | { state: 'not_full'; transaction: Shown }
-  | { state: 'too_much'; left: number; transaction: Shown }
+  | { state: 'not_full'; transaction: TransactionRow }
+  | { state: 'too_much'; left: number; transaction: TransactionRow }
+  /** It could be made, and its gateway may not be called. */
+  | { state: 'not_admitted' }
 
-export type BegunRefund =
-  /** `refund.amount`: what is refunded, which is what was paid if all is refunded at once. */
-  { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
+export type BegunRefund = { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
 
 export function beginRefund(found: Payment | undefined, start: RefundStart): BegunRefund {
   const refusal = refundRefusal(found, start)
   if (refusal) return refusal
   if (!found) return { state: 'unknown_transaction' }
+  if (!start.mayCall) return { state: 'not_admitted' }
   const payment = withLateMoney(found)
   const claimed = payment.refunds.find(({ id }) => id === start.id)
   if (claimed) return { state: 'begun', payment, refund: claimed }
@@ -164,13 +172,13 @@ export function finishRefund(
   { now, result }: Pick<RefundEnd, 'now' | 'result'>,
 ): Decision {
   const named =
-    'gatewayRefundId' in result ? withRefundName(refund, result.gatewayRefundId) : refund
+    'gatewayRefundId' in result ? withGatewayRefundId(refund, result.gatewayRefundId) : refund
   const stays = unchanged(withRefund(payment, named))
   const checkedAt = (changed: RefundRow, next_check_at: number | null) =>
     unchanged(withTransaction(withRefund(payment, changed), { next_check_at }))
   switch (result.kind) {
     case 'done':
-      return isUnderWay(refund) ? giveBack(payment, named, now) : stays
+      return isUnderWay(refund) ? completeRefund(payment, named, now) : stays
     case 'accepted': {
       // One that was accepted before keeps the time of its check.
       if (refund.status !== 'claimed') return stays
@@ -191,12 +199,12 @@ export function finishRefund(
   }
 }
 
-const withRefundName = (refund: RefundRow, name: string | undefined): RefundRow =>
+const withGatewayRefundId = (refund: RefundRow, name: string | undefined): RefundRow =>
   refund.gateway_refund_id === null && name !== undefined
     ? { ...refund, gateway_refund_id: name }
     : refund
 
-function giveBack(payment: Payment, refund: RefundRow, now: number): Decision {
+function completeRefund(payment: Payment, refund: RefundRow, now: number): Decision {
   const succeeded = withRefund(payment, { ...refund, status: 'succeeded', updated_at: now })
   const { status, refunded_amount } = payment.transaction
   const paid = paidAmount(payment.transaction)
@@ -215,13 +223,7 @@ function giveBack(payment: Payment, refund: RefundRow, now: number): Decision {
   if (isLate) return unchanged(withLateMoneySettled(moved, now))
   // Another part was refunded: no change of status, and no event.
   if (to === status) return unchanged(moved)
-  const { transaction } = moved
-  const event: NewEvent = {
-    id: refund.id,
-    type: 'PaymentRefunded',
-    transaction,
-    correlationId: refund.correlation_id ?? transaction.correlation_id,
-    createdAt: now,
-  }
+  const by = { id: refund.id, correlationId: refund.correlation_id, now }
+  const event = newEvent('PaymentRefunded', moved.transaction, by)
   return { payment: moved, events: [event], alerts: [] }
 }

@@ -2,9 +2,9 @@
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { ChargeRequest, VerifiedWebhook } from '../domain/schemas.ts'
 import type { PaymentStatus } from '../domain/status.ts'
-import type { MaskedFields } from '../masking/mask.ts'
+import type { MaskedFields } from '../mask.ts'
+import type { ChargeRequest, VerifiedWebhook } from '../schemas.ts'
 
 /** How a driver reaches its gateway. */
 export interface GatewayCall {

@@ -1,4 +1,5 @@
-// What a gateway's answer to a charge or a refund comes to, or what its driver threw. Pure.
+// What lies between the ledger's rows and a driver: what the driver gets of a payment, and what its
+// answer to a charge or a refund comes to, or what it threw. Pure.
 
 import { isPrivate } from '../../shared/loopback.ts'
 import { nextCheckAt } from '../domain/check.ts'
@@ -8,12 +9,34 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
-import type { ChargeEnd } from '../domain/finish-charge.ts'
-import type { RefundEnd } from '../domain/refund.ts'
-import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/schemas.ts'
+import type { ChargeResult } from '../domain/finish-charge.ts'
+import type { RefundOutcome } from '../domain/refund.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import { isoTime } from '../domain/shown.ts'
 import { possibleTime } from '../domain/time.ts'
-import { maskError } from '../masking/mask.ts'
-import type { ChargeAnswer, RefundAnswer } from './gateway.ts'
+import { maskError } from '../mask.ts'
+import type { ChargeRequest, OpenedPayment } from '../schemas.ts'
+import type { ChargeAnswer, GatewayCharge, RefundAnswer, StoredPayment } from './gateway.ts'
+
+/** Throws InvalidArgumentException for a payment without a gateway id: it cannot be asked about. */
+export function storedPayment(row: TransactionRow): StoredPayment {
+  const { gateway_transaction_id: gatewayTransactionId, reference, amount, currency } = row
+  if (gatewayTransactionId === null) {
+    throw new InvalidArgumentException('This payment has no gateway id yet.')
+  }
+  const externalReferenceId = row.external_reference_id ?? ''
+  return { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+}
+
+export const gatewayCharge = (
+  request: ChargeRequest,
+  { external_reference_id }: TransactionRow,
+  more: Pick<GatewayCharge, 'callbackUrl' | 'now'>,
+): GatewayCharge => ({
+  ...request,
+  externalReferenceId: external_reference_id ?? '',
+  ...more,
+})
 
 /** A refund that is under way, or whose outcome is unknown, is checked first after this. */
 const REFUND_CHECK_MS = 5 * 60_000
@@ -23,10 +46,10 @@ const LATE_CHECK_MS = 5 * 60_000
 /** `now` in ms. Throws GatewayUnavailableException for a `redirectUrl` that is no page. */
 export function chargeResult(
   request: ChargeRequest,
-  transaction: Transaction,
+  transaction: TransactionRow,
   answer: ChargeAnswer,
   now: number,
-): ChargeEnd['result'] {
+): ChargeResult {
   if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { redirectUrl, qrCode, readableCode, deepLink } = answer
   if (redirectUrl !== undefined && !isPage(redirectUrl)) {
@@ -44,13 +67,14 @@ export function chargeResult(
     transactionId: transaction.id,
     gatewayTransactionId: answer.gatewayTransactionId,
     ...(redirectUrl !== undefined && { redirectUrl }),
-    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
     ...(qrCode !== undefined && { qrCode }),
     ...(readableCode !== undefined && { readableCode }),
     ...(deepLink !== undefined && { deepLink }),
   }
-  const next = nextCheckAt(Date.parse(transaction.createdAt), now, expiresAt)
-  return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
+  const next = nextCheckAt(transaction.created_at, now, expiresAt) ?? now + LATE_CHECK_MS
+  const expires = expiresAt !== undefined && { expiresAt }
+  return { kind: 'answered', answer: opened, ...expires, nextCheckAt: next }
 }
 
 /** On loopback, a simulator's page has no TLS. */
@@ -60,7 +84,7 @@ function isPage(text: string): boolean {
 }
 
 /** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
-export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['result'] {
+export function failedCharge(error: unknown, nextCheckAt: number): ChargeResult {
   const result = failedResult(error, nextCheckAt)
   if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
   const { gatewayTransactionId, isUnsent } = error
@@ -69,7 +93,7 @@ export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['re
 }
 
 /** `now` in ms. */
-export function refundResult(answer: RefundAnswer, now: number): RefundEnd['result'] {
+export function refundResult(answer: RefundAnswer, now: number): RefundOutcome {
   if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { gatewayRefundId, isDone } = answer
   const named = gatewayRefundId !== undefined && { gatewayRefundId }
@@ -78,7 +102,7 @@ export function refundResult(answer: RefundAnswer, now: number): RefundEnd['resu
 }
 
 /** Of what a driver threw. */
-export const failedRefund = (error: unknown, now: number): RefundEnd['result'] =>
+export const failedRefund = (error: unknown, now: number): RefundOutcome =>
   error instanceof GatewayUnavailableException && error.isUnsent
     ? { kind: 'unsent' }
     : failedResult(error, now + REFUND_CHECK_MS)

@@ -15,6 +15,14 @@ export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, 
   ...payments?.drivers,
 })
 
+/** Facts about a configured gateway that its driver does not know. */
+export interface Account {
+  /** Its driver's name in signalbox.config.ts. */
+  driver: string
+  /** Its `base_url` is on loopback: a simulator, where charges use no real money. */
+  isLocal: boolean
+}
+
 // The settings of one gateway, from signalbox.config.ts and the environment. Whether they are
 // right is not decided here.
 

@@ -1,20 +1,19 @@
-// The Durable Object of the ledger: a shell around the one writer of a database. It stores nothing
-// itself; its memory (breakers, tokens, the queue of writes) may be lost at any time.
+// The Durable Object of the ledger and its guard: a shell around the one writer of a database. Its
+// memory (tokens, the queue of writes) may be lost at any time.
 
 import { DurableObject } from 'cloudflare:workers'
 import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
-import type { Ledger } from './ledger.ts'
-import { answerCall, answerWebhook, type LedgerReply } from './rpc.ts'
+import { answerCall, answerWebhook, type LedgerAndGuard, type LedgerReply } from './rpc.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:
  * `export class LedgerObject extends ledgerObject<Env>((env) => …) {}`
  */
-export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => Ledger) {
+export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => LedgerAndGuard) {
   return class extends DurableObject<Env> {
-    #ledger: Ledger | undefined
+    #ledger: LedgerAndGuard | undefined
 
     call(name: string, args: readonly unknown[]): Promise<LedgerReply> {
       return answerCall(() => this.#open(), { name, args }, consoleLog)
@@ -30,7 +29,7 @@ export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => L
       await answerCall(() => this.#open(), { name: 'dispatchDue', args: [due] }, consoleLog)
     }
 
-    #open(): Ledger {
+    #open(): LedgerAndGuard {
       this.#ledger ??= make(this.env, this.ctx)
       return this.#ledger
     }

@@ -7,34 +7,26 @@
 //
 // The events that a group of calls caused are dispatched behind its commit. No answer waits for it.
 
-import type { ChargeStart } from '../domain/begin-charge.ts'
+import type { ChargeBegun, ChargeStart } from '../domain/begin-charge.ts'
 import type { CheckSettled, UnreadableEvent } from '../domain/check.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
-import type { RefundEnd, RefundRefusal, RefundStart } from '../domain/refund.ts'
-import type {
-  ChargeRequest,
-  Listed,
-  OpenedPayment,
-  Transaction,
-  WebhookPayload,
-} from '../domain/schemas.ts'
+import type { RefundBegun, RefundEnd, RefundStart } from '../domain/refund.ts'
+import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
-import type { GatewayGuard, Verdict } from '../gateways/guard/guard.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-import type { Keys } from './operation.ts'
-import type { ParkedEvent, WorkingSet } from './working-set.ts'
+import type { VerifiedWebhook } from '../schemas.ts'
 
-export interface Ledger extends GatewayGuard {
+export interface Ledger {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
   /**
-   * The sweeper soon checks what these name, if it is known and not `Refunded`. `unreadable`: an
-   * event with these names, which could not be read.
+   * The sweeper soon checks the payment with these ids, if it is known and not `Refunded`.
+   * `unreadable`: an event with these ids, which could not be read.
    */
   checkSoon(
     gateway: string,
-    names: EventNames,
+    ids: EventIds,
     now: number,
     unreadable?: UnreadableEvent,
   ): Promise<void>
@@ -42,19 +34,19 @@ export interface Ledger extends GatewayGuard {
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
   beginCharge(start: ChargeStart): Promise<ChargeBegun>
   /** Stores the gateway's answer, and applies events that were parked for it. */
-  finishCharge(end: ChargeEnd & Called): Promise<Finished>
+  finishCharge(end: ChargeEnd): Promise<TransactionRow>
 
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund(start: RefundStart): Promise<RefundBegun>
-  finishRefund(end: RefundEnd & Called): Promise<Finished>
+  finishRefund(end: RefundEnd): Promise<TransactionRow>
 
   /** Transactions whose check is due. Without a result they are due again at `until`. */
-  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
+  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Check[]>
   /** One of them, due or not. The sweeper leaves it alone until `until`. */
   claimCheck(claim: CheckClaim): Promise<CheckClaimed>
   settleCheck(settled: CheckSettled): Promise<void>
   /** Applies parked events whose transaction has appeared. */
-  applyParked(claim: { now: number; limit: number }): Promise<void>
+  applyParked(claim: DueClaim): Promise<void>
 
   /**
    * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
@@ -92,9 +84,16 @@ export class SchemaMismatch extends Error {
   readonly code = 'schema_mismatch'
 }
 
-export type EventNames = Partial<
+/** The rows are not what is stored now: load them and decide again. */
+export class StaleRows extends Error {
+  override readonly name = 'StaleRows'
+  readonly code = 'stale_rows'
+}
+
+/** Which payment an event is about, as its driver reads it. */
+export type EventIds = Partial<
   Pick<
-    WebhookPayload,
+    VerifiedWebhook,
     | 'gatewayTransactionId'
     | 'isOtherId'
     | 'reference'
@@ -107,7 +106,8 @@ export type EventNames = Partial<
 export interface Arrival {
   /** ULID. */
   id: string
-  payload: WebhookPayload
+  /** Masked. */
+  payload: VerifiedWebhook
   /** Ours: the gateway was asked about this payment. A webhook has only the ids of its payload. */
   transactionId?: string
   onMismatch: 'log' | 'reject'
@@ -119,10 +119,9 @@ export interface Arrival {
  * Throws RangeError for a value that an INTEGER column would refuse, or that would make its row
  * unreadable. The caller refuses such events itself; this is the last check.
  */
-export function checkArrival({ payload }: Arrival): void {
-  const { amount, occurredAt } = payload
+export function checkArrival({ payload: { amount, occurredAt } }: Arrival): void {
   if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is not an amount`)
-  if (!isTime(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is not a time`)
+  if (!isTime(occurredAt)) throw new RangeError(`${occurredAt} is not a time`)
 }
 
 export interface Recorded {
@@ -134,44 +133,6 @@ export interface Recorded {
   transactionId?: string
 }
 
-export type ChargeBegun =
-  /** Call the gateway. */
-  | { state: 'begun'; transaction: Transaction; accessToken?: string }
-  /**
-   * The same request was made before: with the same key or, without one, for the same order. The
-   * payment as it is now, and the gateway's answer with its page or code.
-   */
-  | { state: 'answered'; transaction: Transaction; opened?: OpenedPayment }
-  | { state: 'in_progress'; until: number }
-  /**
-   * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
-   * not called now, or returned no page. The sweeper settles it.
-   */
-  | { state: 'unknown'; transaction: Transaction; nextCheckAt?: number }
-  /** The key, or a payment of this order, belongs to a request with other `fields`. */
-  | { state: 'conflict'; over: 'key' | 'reference'; fields: readonly string[] }
-  /** The order is paid, and this key is new. */
-  | { state: 'already_paid'; transactionId: string }
-  /** Nothing was stored. */
-  | { state: 'circuit_open'; retryAfterMs: number }
-
-/** The result of the gateway call, for its breaker. */
-export interface Called {
-  verdict: Verdict
-}
-
-export interface Finished {
-  transaction: Transaction
-  /** This call opened the gateway's circuit. */
-  opened: boolean
-}
-
-export type RefundBegun =
-  /** `amount`: what is refunded, which is what was paid if all is refunded at once. */
-  | { state: 'begun'; transaction: Transaction; amount: number; accessToken?: string }
-  | RefundRefusal<Transaction>
-  | { state: 'circuit_open'; retryAfterMs: number }
-
 export interface CheckClaim {
   /** Ours. */
   transactionId: string
@@ -180,48 +141,14 @@ export interface CheckClaim {
 }
 
 export type CheckClaimed =
-  | { state: 'claimed'; check: Listed<Check> }
+  | { state: 'claimed'; check: Check }
   /** Its gateway is being called to charge it, until then at the latest. */
   | { state: 'in_progress'; until: number }
   | { state: 'unknown_transaction' }
 
 /** One transaction to ask the gateway about. */
 export interface Check {
-  transaction: Transaction
-  /** The request, for a charge that the gateway never answered. */
-  request: ChargeRequest
-  /** Its gateway was never called for it, so it cannot have made a payment. */
-  isUnsent: boolean
+  transaction: TransactionRow
   /** The refund under way. */
-  refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
-}
-
-// The port of the storage for the ledger's rows. It knows no rule of money.
-
-export interface Store {
-  /** The rows of these keys, and the number of saves. Rejects with SchemaMismatch. */
-  load(keys: Keys, signal: AbortSignal): Promise<Loaded>
-  /**
-   * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
-   * nothing, when anybody has saved since they were loaded.
-   */
-  save(loaded: Loaded, signal: AbortSignal): Promise<void>
-  /** Parked events whose payment has appeared, in the order in which they occurred. */
-  findParked(limit: number): Promise<ParkedEvent[]>
-  /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
-  forget(before: number, limit: number): Promise<number>
-  /** True if a retry may succeed. */
-  isTransient(error: unknown): boolean
-}
-
-export interface Loaded {
-  rows: WorkingSet
-  /** The number of saves until then. It only rises. */
-  batch: number
-}
-
-/** The rows are not what is stored now: load them and decide again. */
-export class StaleRows extends Error {
-  override readonly name = 'StaleRows'
-  readonly code = 'stale_rows'
+  refund?: RefundRow
 }

@@ -1,21 +1,14 @@
 // One call of the ledger, as the writer takes it: which rows it has to see, and what it decides on
 // them. Many are loaded, decided one after the other, and saved as one transaction.
 
-import { monotonicFactory } from 'ulid'
-import {
-  type AlertDetail,
-  type RaisedAlert,
-  raiseAlert,
-  type SettledAlert,
-} from '../domain/alerts.ts'
 import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
-import type { Subscribers } from '../domain/events.ts'
-import type { Names } from '../domain/match.ts'
-import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
-import { type Decision, type Payment, withAlerts } from '../domain/payment.ts'
+import type { PaymentIds } from '../domain/match.ts'
+import { newId } from '../domain/new-id.ts'
+import { alertRows, type EventRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
+import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
 import type { AlertRow } from '../domain/rows.ts'
-import { isoTime, present, readable, toTransaction } from './read-rows.ts'
-import type { Changes, WorkingSet } from './working-set.ts'
+import type { DueClaim } from '../outbox/dispatch.ts'
+import { type Changes, TABLES, type WorkingSet } from './working-set.ts'
 
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
@@ -23,17 +16,23 @@ export interface Keys {
    * Payments by any of these ids, with their refunds and earlier events. By its order, only a
    * payment without a gateway's id is loaded.
    */
-  payments?: readonly Partial<Names & { id: string; idempotency_key: string }>[]
-  /** Every attempt to pay these orders. */
+  payments?: readonly Partial<PaymentIds & { id: string; idempotency_key: string }>[]
+  /** Payments by our id, with their requests. */
+  checks?: readonly string[]
+  /** Every attempt to pay these orders, with their requests. */
   orders?: readonly { gateway: string; reference: string }[]
   /** The further idempotency keys of these payments. */
   chargeKeysOf?: readonly string[]
-  /** A charge that ended: its payment, the other one with this id, and what is parked for it. */
+  /**
+   * A charge that ended: its payment, the other one with this id, and what is parked for it, with
+   * the payments that have the ids of that.
+   */
   charges?: readonly { id: string; gateway_transaction_id: string | null }[]
   /** A refund's payment. */
   refunds?: readonly string[]
   webhookEvents?: readonly { gateway: string; event_id: string }[]
-  webhookEventIds?: readonly string[]
+  /** Parked events by id, with the payments that have their ids. */
+  parked?: readonly string[]
   /** Outbox rows with their deliveries. */
   outbox?: readonly string[]
   /** The payments of these outbox rows. */
@@ -43,13 +42,10 @@ export interface Keys {
   /** With their payments. */
   alertIds?: readonly string[]
   /** What is due, up to a limit. */
-  dueChecks?: Due
-  dueEvents?: Due
-}
-
-export interface Due {
-  now: number
-  limit: number
+  dueChecks?: DueClaim
+  dueEvents?: DueClaim
+  /** Parked events whose payment has appeared. */
+  dueParked?: { limit: number }
 }
 
 export interface Operation<Answer> {
@@ -57,9 +53,6 @@ export interface Operation<Answer> {
   /** Pure. Called again if the rows have changed before they were saved. May throw. */
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }
-
-/** For alerts and their events. Lists are ordered by id, so ids of one millisecond rise, too. */
-const newId = monotonicFactory()
 
 type Changed = Required<
   Pick<Changes, 'transactions' | 'refunds' | 'outbox' | 'deliveries' | 'alerts'>
@@ -80,6 +73,12 @@ export function changesOfAll(
     alerts: all.flatMap(({ alerts }) => alerts),
   }
 }
+
+/** The second ones are made after the first, of the same rows or others. */
+export const joined = (first: Changes, second: Changes): Changes =>
+  Object.fromEntries(
+    TABLES.map((table) => [table, [...(first[table] ?? []), ...(second[table] ?? [])]]),
+  )
 
 /** How decisions are stored, as configured. */
 export interface Rules {
@@ -109,7 +108,7 @@ export function changesOf(
   const known = rows.all('alerts')
   const raised = alerts.flatMap((alert) => {
     const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
-    return raiseAlert(alert, same, newId) ?? []
+    return raiseAlert(alert, same, () => newId(alert.createdAt)) ?? []
   })
   const payment = withAlerts(decided, raised)
   const { transaction } = payment
@@ -127,32 +126,11 @@ export function changesOf(
   }
 }
 
-/** A payment or an alert that cannot be read has no payload: then there is no event. */
+/** An alert that was raised or settled now. */
 function eventOf(row: AlertRow, { transaction }: Payment, subscribers: Subscribers): EventRows[] {
-  const read = readable(row.id, () => ({
-    transaction: toTransaction({ ...transaction }),
-    alert: alertOf(row),
-  }))
-  if ('invalid' in read) return []
-  const createdAt = row.acknowledged_at ?? row.created_at
-  const caused = alertRows(read.alert, { id: newId(), transaction, createdAt }, subscribers)
+  const id = newId(row.acknowledged_at ?? row.created_at)
+  const caused = alertRows(row, { id, transaction }, subscribers)
   return caused ? [caused] : []
-}
-
-function alertOf(row: AlertRow): RaisedAlert | SettledAlert {
-  const { id, kind, gateway, transaction_id, detail, acknowledged_by, gateway_reference } = row
-  const raised: RaisedAlert = {
-    ...{ id, kind, gateway, transactionId: transaction_id ?? '' },
-    detail: JSON.parse(detail ?? '{}') as AlertDetail,
-    createdAt: isoTime({ ...row }, 'created_at'),
-  }
-  if (row.acknowledged_at === null) return raised
-  return {
-    ...raised,
-    acknowledgedAt: isoTime({ ...row }, 'acknowledged_at'),
-    acknowledgedBy: acknowledged_by ?? '',
-    ...present({ gatewayReference: gateway_reference }),
-  }
 }
 
 /** The working set knows which of them have changed. */

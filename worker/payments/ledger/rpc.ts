@@ -4,6 +4,7 @@
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { LocationHint } from '../config.ts'
+import type { GatewayGuard } from '../gateways/guard.ts'
 import {
   type Arrival,
   type Ledger,
@@ -12,7 +13,10 @@ import {
   SchemaMismatch,
 } from './ledger.ts'
 
-export type LedgerMethod = keyof Ledger
+/** What the object is for: the ledger, and the guard beside it. */
+export type LedgerAndGuard = Ledger & GatewayGuard
+
+export type LedgerMethod = keyof LedgerAndGuard
 
 const METHODS: Readonly<Record<LedgerMethod, true>> = {
   admit: true,
@@ -46,7 +50,7 @@ export type LedgerReply =
  * called in here, so that a wrong configuration becomes an answer, too.
  */
 export async function answerCall(
-  ledger: () => Ledger,
+  ledger: () => LedgerAndGuard,
   { name, args }: { name: string; args: readonly unknown[] },
   log: Log,
 ): Promise<LedgerReply> {
@@ -67,7 +71,7 @@ export async function answerCall(
 
 /** The same for a webhook. Text both ways: the runtime takes several times as long for objects. */
 export async function answerWebhook(
-  ledger: () => Ledger,
+  ledger: () => LedgerAndGuard,
   arrival: string,
   log: Log,
 ): Promise<string> {
@@ -101,7 +105,7 @@ const MAX_TRIES = 4
 const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
 /** The Worker's end. */
-export function objectLedger(deps: ObjectLedgerDeps): Ledger {
+export function objectLedger(deps: ObjectLedgerDeps): LedgerAndGuard {
   const { namespace, name, locationHint, clock } = deps
   const hint = locationHint === undefined ? undefined : { locationHint }
 
@@ -128,7 +132,7 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
       method,
       async (...args: unknown[]) => answerOf(await reach((stub) => stub.call(method, args))),
     ]),
-  ) as unknown as Ledger
+  ) as unknown as LedgerAndGuard
   return {
     ...calls,
     async webhook(arrival) {

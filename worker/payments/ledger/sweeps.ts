@@ -1,7 +1,6 @@
 // Operations of the sweeper: checks and events that are due, and their results. And of a person:
 // send a delivery again, acknowledge an alert.
 
-import { acknowledgeAlert } from '../domain/alerts.ts'
 import {
   type CheckSettled,
   checkSoon as decideCheckSoon,
@@ -10,43 +9,48 @@ import {
   rememberUnreadable,
   type UnreadableEvent,
 } from '../domain/check.ts'
-import type { Dispatched, Subscribers } from '../domain/events.ts'
-import type { Names } from '../domain/match.ts'
+import type { PaymentIds } from '../domain/match.ts'
+import type { Dispatched, Subscribers } from '../domain/outbox.ts'
 import {
   areListenersDue,
   deadAlert,
   redeliver as decideRedeliver,
   isDeliveryDue,
   LEASE_MS,
+  type PendingEvent,
+  pendingEvent,
   settleDelivery,
   settleListeners,
 } from '../domain/outbox.ts'
 import {
+  acknowledgeAlert,
   isCalled,
   type Payment,
+  refundUnderWay,
   unchanged,
   withAlerts,
   withTransaction,
 } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
-import type { CheckClaim } from './ledger.ts'
-import { changesInOrder, changesOf, type Due, type Operation, type Rules } from './operation.ts'
+import type { DueClaim } from '../outbox/dispatch.ts'
+import type { Check, CheckClaim, CheckClaimed } from './ledger.ts'
+import { changesInOrder, changesOf, type Operation, type Rules } from './operation.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
 interface SoonChecked {
-  names: Names
+  ids: PaymentIds
   now: number
   unreadable?: UnreadableEvent | undefined
 }
 
 export function checkSoon(
-  { names, now, unreadable }: SoonChecked,
+  { ids, now, unreadable }: SoonChecked,
   subscribers: Subscribers,
 ): Operation<undefined> {
   return {
-    keys: { payments: [names] },
+    keys: { payments: [ids] },
     decide(rows) {
-      const matched = rows.match(names)
+      const matched = rows.match(ids)
       if (!matched) return { answer: undefined }
       const { payment, others } = matched
       const decision = unreadable
@@ -61,7 +65,11 @@ export function checkSoon(
 }
 
 /** Payments whose check is due. They are due again at `until` if nothing comes of it. */
-export function claimChecks({ now, until, limit }: Due & { until: number }): Operation<Payment[]> {
+export function claimChecks({
+  now,
+  until,
+  limit,
+}: DueClaim & { until: number }): Operation<Check[]> {
   return {
     keys: { dueChecks: { now, limit } },
     decide(rows) {
@@ -71,32 +79,38 @@ export function claimChecks({ now, until, limit }: Due & { until: number }): Ope
         .toSorted((a, b) => (a.next_check_at ?? 0) - (b.next_check_at ?? 0) || byId(a, b))
         .slice(0, limit)
       return {
-        answer: due.flatMap(({ id }) => rows.payment(id) ?? []),
+        answer: due.flatMap(({ id }) => checkOf(rows.payment(id)) ?? []),
         changes: { transactions: due.map((row) => ({ ...row, next_check_at: until })) },
       }
     },
   }
 }
 
-/** One of them, due or not. Undefined: there is none of this id. */
-export function claimCheck({
-  transactionId: id,
-  now,
-  until,
-}: CheckClaim): Operation<Payment | { calledUntil: number } | undefined> {
+/** One of them, due or not. */
+export function claimCheck({ transactionId: id, now, until }: CheckClaim): Operation<CheckClaimed> {
   return {
-    keys: { payments: [{ id }] },
+    keys: { checks: [id] },
     decide(rows) {
-      const payment = rows.payment(id)
-      if (!payment) return { answer: undefined }
-      const { transaction } = payment
+      const check = checkOf(rows.payment(id))
+      if (!check) return { answer: { state: 'unknown_transaction' } }
+      const { transaction } = check
       const { called_until: calledUntil } = transaction
-      if (calledUntil !== null && isCalled(transaction, now)) return { answer: { calledUntil } }
+      if (calledUntil !== null && isCalled(transaction, now)) {
+        return { answer: { state: 'in_progress', until: calledUntil } }
+      }
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
-      return { answer: payment, changes: { transactions: [{ ...transaction, next_check_at }] } }
+      return {
+        answer: { state: 'claimed', check },
+        changes: { transactions: [{ ...transaction, next_check_at }] },
+      }
     },
   }
+}
+
+function checkOf(payment: Payment | undefined): Check | undefined {
+  const refund = payment && refundUnderWay(payment)
+  return payment && { transaction: payment.transaction, ...(refund && { refund }) }
 }
 
 export function settleCheck(settled: CheckSettled, subscribers: Subscribers): Operation<undefined> {
@@ -112,22 +126,15 @@ export function settleCheck(settled: CheckSettled, subscribers: Subscribers): Op
   }
 }
 
-/** An event to dispatch: to the listeners, to the endpoint, or to both. */
-export interface DueEvent {
-  outbox: OutboxRow
-  listeners: boolean
-  delivery: DeliveryRow | undefined
-}
-
 /** Leases what is due, the oldest first. */
-export function claimEvents({ now, limit }: Due): Operation<DueEvent[]> {
+export function claimEvents({ now, limit }: DueClaim): Operation<PendingEvent[]> {
   const leased_until = now + LEASE_MS
   return {
     keys: { dueEvents: { now, limit } },
     decide(rows) {
       const due = rows
         .all('outbox')
-        .map((outbox): DueEvent => {
+        .map((outbox) => {
           const delivery = deliveriesOf(rows, outbox).find((each) => isDeliveryDue(each, now))
           return { outbox, listeners: areListenersDue(outbox, now), delivery }
         })
@@ -135,7 +142,7 @@ export function claimEvents({ now, limit }: Due): Operation<DueEvent[]> {
         .toSorted((a, b) => a.outbox.created_at - b.outbox.created_at || byId(a.outbox, b.outbox))
         .slice(0, limit)
       return {
-        answer: due,
+        answer: due.flatMap((event) => pendingEvent(event) ?? []),
         changes: {
           outbox: due.flatMap(({ outbox, listeners }) =>
             listeners ? [{ ...outbox, leased_until }] : [],

@@ -2,26 +2,27 @@
 
 import { type Applied, applyEvent, rejectEvent } from '../domain/apply-event.ts'
 import { checkSoon } from '../domain/check.ts'
-import type { Names } from '../domain/match.ts'
-import type { Payment } from '../domain/payment.ts'
+import type { PaymentIds } from '../domain/match.ts'
+import { type Payment, unchanged } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
-import type { Arrival, EventNames, Recorded } from './ledger.ts'
-import { changesInOrder, type Operation, type Rules } from './operation.ts'
-import type { Changes, Matched, ParkedEvent, WorkingSet } from './working-set.ts'
+import { unreadableReason } from '../domain/shown.ts'
+import type { Arrival, EventIds, Recorded } from './ledger.ts'
+import { changesInOrder, changesOf, type Operation, type Rules } from './operation.ts'
+import type { Changes, Matched, WorkingSet } from './working-set.ts'
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
   const event = toRow(arrival)
   const { transactionId, receivedAt: now, payload } = arrival
   const { gateway, event_id } = event
-  const names = { ...namesOf(event), ...(transactionId !== undefined && { id: transactionId }) }
+  const ids = { ...idsOf(event), ...(transactionId !== undefined && { id: transactionId }) }
   return {
-    keys: { webhookEvents: [{ gateway, event_id }], payments: [names] },
+    keys: { webhookEvents: [{ gateway, event_id }], payments: [ids] },
     decide(rows) {
       const known = rows
         .all('webhookEvents')
         .find((row) => row.gateway === gateway && row.event_id === event_id)
       if (known) return { answer: recordedAs(known, known.id === event.id) }
-      const matched = rows.match(names)
+      const matched = rows.match(ids)
       if (!matched) return { answer: recordedAs(event, true), changes: { webhookEvents: [event] } }
       const { refundId } = payload
       // It has just answered: it is asked again when that is due.
@@ -33,37 +34,62 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
   }
 }
 
-export interface ParkedApplied {
-  /** Undefined: its payment has not appeared. */
-  event?: WebhookEventRow
-  transaction?: TransactionRow
-}
+/** The ids of parked events whose payment has appeared, in the order in which they occurred. */
+export const findParked = (limit: number): Operation<string[]> => ({
+  keys: { dueParked: { limit } },
+  decide: (rows) => ({
+    answer: rows
+      .all('webhookEvents')
+      .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
+      .slice(0, limit)
+      .map(({ id }) => id),
+  }),
+})
 
-export function applyParked(
-  parked: ParkedEvent,
+/** The event, if it was applied. */
+export const applyParked = (
+  id: string,
   rules: Rules,
   now: number,
-): Operation<ParkedApplied> {
-  const { id, ...names } = parked
-  return {
-    keys: { webhookEventIds: [id], payments: [names] },
-    decide(rows) {
-      const event = rows.get('webhookEvents', id)
-      const matched = event && rows.match(namesOf(event))
-      if (!event || !matched) return { answer: {} }
-      // Applied before: by this very call, whose answer was lost, or by another.
-      if (event.outcome !== 'parked') return { answer: { event, transaction: matched.row } }
-      const applied = decideOn(matched, event, { now })
-      return {
-        answer: { event: applied.event, transaction: applied.payment.transaction },
-        changes: changesWith(rows, { before: matched.payment, decided: applied, now }, rules),
-      }
-    },
+): Operation<WebhookEventRow | undefined> => ({
+  keys: { parked: [id] },
+  decide(rows) {
+    const event = rows.get('webhookEvents', id)
+    // Applied before: by this very call, whose answer was lost, or by another.
+    if (event?.outcome !== 'parked') return { answer: event }
+    const applied = applyParkedTo(rows, event, rules, now)
+    return { answer: applied.event, changes: applied.changes }
+  },
+})
+
+/**
+ * `event`: as it was applied. One that throws stays parked, with an alert, since others must not
+ * wait for it.
+ */
+export function applyParkedTo(
+  rows: WorkingSet,
+  parked: WebhookEventRow,
+  rules: Rules,
+  now: number,
+): { event?: WebhookEventRow; changes: Changes } {
+  const matched = rows.match(idsOf(parked))
+  if (!matched) return { changes: {} }
+  try {
+    const decided = decideOn(matched, parked, { now })
+    const changes = changesWith(rows, { before: matched.payment, decided, now }, rules)
+    return { event: decided.event, changes }
+  } catch (error) {
+    const { id, gateway, reference } = matched.row
+    const detail = { reference, eventId: parked.event_id, error: unreadableReason(error) }
+    const about = { subject: parked.id, gateway, transactionId: id, createdAt: now }
+    const alerts = [{ kind: 'unreadable', ...about, detail } as const]
+    const decision = { ...unchanged(matched.payment), alerts }
+    return { changes: changesOf(rows, decision, rules.subscribers) }
   }
 }
 
 interface Decided extends Applied {
-  /** Other payments that the event's ids name. */
+  /** Other payments that the event's ids are of. */
   others: readonly TransactionRow[]
 }
 
@@ -91,8 +117,8 @@ function changesWith(
   return { ...changes, transactions, webhookEvents: [decided.event] }
 }
 
-/** The names of a gateway's event, as they are stored and compared. */
-export function namesIn(gateway: string, given: EventNames): Names {
+/** The ids of a gateway's event, as they are stored and compared. */
+export function paymentIdsIn(gateway: string, given: EventIds): PaymentIds {
   const { gatewayTransactionId = '', externalReferenceId = '', reference = '', isOtherId } = given
   return {
     gateway: wellFormed(gateway),
@@ -104,7 +130,7 @@ export function namesIn(gateway: string, given: EventNames): Names {
   }
 }
 
-const namesOf = (event: WebhookEventRow): Names => ({
+const idsOf = (event: WebhookEventRow): PaymentIds => ({
   gateway: event.gateway,
   gateway_transaction_id: event.gateway_transaction_id,
   external_reference_id: event.external_reference_id,
@@ -125,7 +151,7 @@ const recordedAs = (
 function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival): WebhookEventRow {
   const { amount, currency, error, raw } = payload
   return {
-    ...namesIn(payload.gateway, payload),
+    ...paymentIdsIn(payload.gateway, payload),
     id,
     event_id: wellFormed(payload.eventId),
     transaction_id: null,
@@ -140,7 +166,7 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
     error: error ? JSON.stringify(error) : null,
     raw: raw === undefined ? null : JSON.stringify(raw),
     correlation_id: correlationId ?? null,
-    occurred_at: Date.parse(payload.occurredAt),
+    occurred_at: payload.occurredAt,
     received_at: receivedAt,
   }
 }

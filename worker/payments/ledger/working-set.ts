@@ -1,7 +1,7 @@
 // The rows that were loaded for a group of operations, with their changes: each operation decides
 // on the rows as the one before it left them. It knows no rule and no database.
 
-import { type Match, matchTransaction, type Names } from '../domain/match.ts'
+import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
 import type {
   AlertRow,
@@ -51,12 +51,6 @@ export interface TableChanges<Row> {
 /** An earlier event of a transaction, as far as a decision needs it. */
 export type EarlierEvent = Payment['webhookEvents'][number] & { transaction_id: string }
 
-/** An event that was parked, by its id and its names. */
-export type ParkedEvent = Pick<
-  WebhookEventRow,
-  'id' | 'gateway' | 'gateway_transaction_id' | 'external_reference_id' | 'reference'
->
-
 export interface Matched extends Match {
   /** Of its row. */
   payment: Payment
@@ -87,8 +81,8 @@ export class WorkingSet {
     return this.#tables[table].all()
   }
 
-  match(names: Names): Matched | undefined {
-    const match = matchTransaction(this.all('transactions'), names)
+  match(ids: PaymentIds): Matched | undefined {
+    const match = matchTransaction(this.all('transactions'), ids)
     return match && { ...match, payment: this.#paymentOf(match.row) }
   }
 
@@ -104,18 +98,22 @@ export class WorkingSet {
     return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
   }
 
-  /**
-   * All of the changes, or none and a RangeError if the database could not keep one of the numbers:
-   * an operation that cannot be stored fails alone.
-   */
   apply(changes: Changes): void {
-    const all = TABLES.flatMap((table) => (changes[table] ?? []).map((row) => ({ table, row })))
-    for (const { table, row } of all) checkNumbers(row, this.get(table, row.id))
-    for (const { table, row } of all) this.#put(table, row)
+    for (const table of TABLES) {
+      for (const row of changes[table] ?? []) this.#put(table, row)
+    }
     for (const event of changes.webhookEvents ?? []) {
       const { id, transaction_id, outcome, to_status } = event
       if (transaction_id !== null) this.#remember({ id, transaction_id, outcome, to_status })
     }
+  }
+
+  /** A copy with these changes, for an operation that decides in steps. */
+  with(changes: Changes): WorkingSet {
+    const rows = Object.fromEntries(TABLES.map((table) => [table, [...this.all(table)]]))
+    const copy = new WorkingSet(rows, [...this.#events.values()].flat())
+    copy.apply(changes)
+    return copy
   }
 
   changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
@@ -177,15 +175,5 @@ class Table<Row extends { id: string }> {
       else changes.inserted.push(after)
     }
     return changes
-  }
-}
-
-/** A bad number that was loaded and stays is not written: only code that reads it fails. */
-function checkNumbers(row: TableRow, before: TableRow | undefined): void {
-  const known: Record<string, unknown> = { ...before }
-  for (const [column, value] of Object.entries(row)) {
-    if (typeof value === 'number' && !Number.isSafeInteger(value) && value !== known[column]) {
-      throw new RangeError(`${column} is ${value}, which is not a whole number that can be stored`)
-    }
   }
 }

@@ -3,17 +3,13 @@
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { PendingEvent } from '../domain/events.ts'
+import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
+import type { AlertRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
-import { SchemaMismatch, StaleRows, type Store } from './ledger.ts'
+import { SchemaMismatch, StaleRows } from './ledger.ts'
+import type { Store } from './libsql/store-libsql.ts'
 import type { Keys, Operation } from './operation.ts'
-import { pendingEvent } from './read-rows.ts'
 import type { WorkingSet } from './working-set.ts'
-
-export interface Writer {
-  /** Rejects with LedgerUnavailable, SchemaMismatch, or with what this operation alone threw. */
-  run<Answer>(operation: Operation<Answer>): Promise<Answer>
-}
 
 export interface WriterDeps {
   store: Store
@@ -21,14 +17,6 @@ export interface WriterDeps {
   dispatch: (pending: readonly PendingEvent[]) => void
   clock: Clock
   log: Log
-  /** Called after each group. */
-  groups?: GroupObserver | undefined
-}
-
-export interface GroupObserver {
-  committed(group: { operations: number; ms: number }): void
-  /** It is tried again. */
-  retrying(): void
 }
 
 type Decided = { answer: unknown } | { error: unknown }
@@ -38,7 +26,7 @@ const MAX_TRIES = 4
 /** Between them: in a deploy two ledgers write for a moment, and each lets the other through. */
 const AGAIN: Backoff = { firstMs: 20, maxMs: 200 }
 
-export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps): Writer {
+export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
   async function send(
     operations: readonly Operation<unknown>[],
     signal: AbortSignal,
@@ -51,6 +39,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
         const decided = operations.map((operation) => decide(operation, rows))
         if (!rows.isChanged) return decided
         await store.save(loaded, signal)
+        for (const { kind } of newAlerts(rows)) log('debug', 'payments.alert.raised', { kind })
         dispatch(newEvents(rows))
         return decided
       } catch (error) {
@@ -66,18 +55,19 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     async send(operations, signal) {
       const startedAt = clock.elapsed()
       const decided = await send(operations, signal)
-      groups?.committed({ operations: operations.length, ms: clock.elapsed() - startedAt })
+      const ms = clock.elapsed() - startedAt
+      log('debug', 'payments.ledger.committed', { operations: operations.length, ms })
       return decided
     },
     // A refused save says nothing about the operations, so the group is not halved.
     isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
     retrying({ error, failures, waitMs }) {
-      groups?.retrying()
       log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
     },
   })
 
   return {
+    /** Rejects with LedgerUnavailable, SchemaMismatch, or with what this operation alone threw. */
     async run<Answer>(operation: Operation<Answer>): Promise<Answer> {
       const decided = await commit.submit(operation)
       if ('error' in decided) throw decided.error
@@ -101,8 +91,17 @@ function newEvents(rows: WorkingSet): PendingEvent[] {
   const deliveries = rows.changesOf('deliveries').inserted
   return rows.changesOf('outbox').inserted.flatMap((outbox) => {
     const delivery = deliveries.find(({ outbox_id }) => outbox_id === outbox.id)
-    return pendingEvent(outbox, outbox.done_at === null, delivery)
+    return pendingEvent({ outbox, listeners: outbox.done_at === null, delivery }) ?? []
   })
+}
+
+/** An acknowledged alert that is opened again counts, too. */
+function newAlerts(rows: WorkingSet): AlertRow[] {
+  const { inserted, updated } = rows.changesOf('alerts')
+  const reopened = updated.flatMap(({ before, after }) =>
+    before.acknowledged_at !== null && after.acknowledged_at === null ? [after] : [],
+  )
+  return [...inserted, ...reopened]
 }
 
 function merge(all: readonly Keys[]): Keys {
@@ -112,12 +111,19 @@ function merge(all: readonly Keys[]): Keys {
       if (Array.isArray(list)) merged[name] = [...(merged[name] ?? []), ...list]
     }
   }
+  // The limit for all of them together. Each takes its own share when it decides.
+  const limitOf = (asked: readonly { limit: number }[]) =>
+    asked.reduce((sum, each) => sum + each.limit, 0)
   const due = (name: 'dueChecks' | 'dueEvents') => {
     const asked = all.flatMap((keys) => keys[name] ?? [])
     if (asked.length === 0) return {}
-    // The limit for all of them together. Each takes its own share when it decides.
-    const limit = asked.reduce((sum, each) => sum + each.limit, 0)
-    return { [name]: { now: Math.max(...asked.map(({ now }) => now)), limit } }
+    return { [name]: { now: Math.max(...asked.map(({ now }) => now)), limit: limitOf(asked) } }
   }
-  return { ...merged, ...due('dueChecks'), ...due('dueEvents') }
+  const parked = all.flatMap(({ dueParked }) => dueParked ?? [])
+  return {
+    ...merged,
+    ...due('dueChecks'),
+    ...due('dueEvents'),
+    ...(parked.length > 0 && { dueParked: { limit: limitOf(parked) } }),
+  }
 }

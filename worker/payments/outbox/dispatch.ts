@@ -1,17 +1,9 @@
-// Passes the events of a committed group to the dispatcher, and the results to the outbox. It runs
+// Dispatches the events of a committed group to their subscribers, and settles the results. It runs
 // where the ledger runs, and no answer waits for it.
 
 import { type Clock, pause } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
-import type { Dispatched, PendingEvent } from '../domain/events.ts'
-import { LEASE_MS } from '../domain/outbox.ts'
-
-/** The stored events: which are due, and the results of dispatching them. */
-export interface Outbox {
-  /** Leases what is due. */
-  claimPending(claim: DueClaim): Promise<PendingEvent[]>
-  settleDispatched(outcomes: readonly Dispatched[], now: number): Promise<void>
-}
+import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 
 export interface DueClaim {
   now: number
@@ -19,10 +11,10 @@ export interface DueClaim {
 }
 
 /**
- * Brings events to their subscribers, as `Dispatcher.dispatch` does, wherever that runs. Rejects
- * when it could not be reached: then the sweeper dispatches them when their lease is over.
+ * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when
+ * it could not be reached: then the sweeper dispatches them when their lease is over.
  */
-export type Dispatch = (pending: readonly PendingEvent[]) => Promise<readonly Dispatched[]>
+export type Deliver = (pending: readonly PendingEvent[]) => Promise<readonly Dispatched[]>
 
 export interface DispatchReport {
   /** Accepted by all of their subscribers. */
@@ -31,16 +23,9 @@ export interface DispatchReport {
   failed: number
 }
 
-export interface Dispatching {
-  /** Dispatches what a committed group caused. Answers at once and never throws. */
-  group(pending: readonly PendingEvent[]): void
-  /** Dispatches what is due, and resolves when the results are stored. */
-  due(claim: DueClaim): Promise<DispatchReport>
-}
-
 /**
- * Has the host call `due` at this time, in ms, and not at the one that it was given before. What
- * it forgets, the sweeper finds.
+ * Has the host call `dispatchDue` at this time, in ms, and not at the one that it was given before.
+ * What it forgets, the sweeper finds.
  */
 export type WakeAt = (at: number) => void
 
@@ -58,16 +43,21 @@ const WAKE_STEP_MS = 1_000
 /** After the ledger has given up: the database may be out of reach for longer. */
 const SETTLE_AGAIN_MS = 5_000
 
-export function createDispatching(deps: {
-  outbox: Outbox
-  dispatch: Dispatch
+export interface DispatchDeps {
+  /** Leases stored events that are due. */
+  claim(claim: DueClaim): Promise<readonly PendingEvent[]>
+  /** Stores the results. */
+  settle(outcomes: readonly Dispatched[], now: number): Promise<void>
+  deliver: Deliver
   /** Gets the work of each group, until its results are stored. A host that ends waits for it. */
   keepAlive?: ((work: Promise<unknown>) => void) | undefined
   wakeAt?: WakeAt | undefined
   clock: Clock
   log: Log
-}): Dispatching {
-  const { outbox, dispatch, keepAlive, wakeAt, clock, log } = deps
+}
+
+export function createDispatch(deps: DispatchDeps) {
+  const { claim: claimDue, settle, deliver, keepAlive, wakeAt, clock, log } = deps
   /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
   /** When events that failed are due again. */
@@ -78,7 +68,7 @@ export function createDispatching(deps: {
   async function settleWithin(leaseEnd: number, outcomes: readonly Dispatched[]): Promise<void> {
     for (;;) {
       try {
-        return await outbox.settleDispatched(outcomes, clock.now())
+        return await settle(outcomes, clock.now())
       } catch (error) {
         if (clock.elapsed() + SETTLE_AGAIN_MS >= leaseEnd) throw error
         await pause(clock, SETTLE_AGAIN_MS)
@@ -91,7 +81,11 @@ export function createDispatching(deps: {
     const leaseEnd = clock.elapsed() + LEASE_MS
     for (const { outboxId } of chunk) underWay.add(outboxId)
     try {
-      const outcomes = await dispatch(chunk)
+      const outcomes = await deliver(chunk)
+      for (const { listeners, delivery } of outcomes) {
+        if (listeners) logOutcome('listeners', listeners)
+        if (delivery) logOutcome('endpoint', delivery)
+      }
       await settleWithin(leaseEnd, outcomes)
       for (const { listeners, delivery } of outcomes) {
         for (const failed of [listeners, delivery]) remember(failed?.nextAttemptAt)
@@ -105,6 +99,14 @@ export function createDispatching(deps: {
     } finally {
       for (const { outboxId } of chunk) underWay.delete(outboxId)
     }
+  }
+
+  function logOutcome(
+    subscriber: 'listeners' | 'endpoint',
+    { ok, nextAttemptAt }: { ok: boolean; nextAttemptAt?: number },
+  ): void {
+    const outcome = ok ? 'delivered' : nextAttemptAt === undefined ? 'dead' : 'failed'
+    log('debug', 'payments.event.dispatched', { subscriber, outcome })
   }
 
   function remember(at: number | undefined): void {
@@ -127,13 +129,15 @@ export function createDispatching(deps: {
   }
 
   return {
-    group(pending) {
+    /** Dispatches what a committed group caused. Answers at once and never throws. */
+    dispatch(pending: readonly PendingEvent[]): void {
       if (pending.length === 0) return
       const dispatched = Promise.all(dispatchAll(pending))
       keepAlive?.(dispatched)
     },
-    async due(claim) {
-      const claimed = await outbox.claimPending(claim)
+    /** Dispatches what is due, and resolves when the results are stored. */
+    async dispatchDue(claim: DueClaim): Promise<DispatchReport> {
+      const claimed = await claimDue(claim)
       for (const at of dueTimes) if (at <= claim.now) dueTimes.delete(at)
       const reports = await Promise.all(dispatchAll(claimed))
       // There may be more than one call takes.

@@ -3,7 +3,6 @@
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { reasonOf } from '../../shared/log.ts'
-import type { Listeners, Subscribers } from '../domain/events.ts'
 import type { EventName } from '../domain/status.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
 
@@ -13,7 +12,8 @@ export interface Message {
   type: string
   /** When it happened, ms. */
   happenedAt: number
-  data: unknown
+  /** JSON. */
+  payload: string
 }
 
 /** `status` is the endpoint's answer, if it gave one. */
@@ -24,6 +24,15 @@ export type Send = (message: Message) => Promise<Sent>
 
 const PATIENCE_MS = 15_000
 
+/** The host application's HTTP endpoint. */
+export interface Endpoint {
+  url: string
+  /** `whsec_…`, valid. The newest first. */
+  secrets: readonly string[]
+  /** The events that it wants; missing: all. */
+  types?: ReadonlySet<EventName>
+}
+
 export interface EndpointOptions {
   endpoint: Pick<Endpoint, 'url' | 'secrets'>
   clock: Clock
@@ -32,9 +41,9 @@ export interface EndpointOptions {
 
 export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
   const signer = createWebhookSigner(endpoint.secrets)
-  const post = async ({ id, type, happenedAt, data }: Message, signal: AbortSignal) => {
+  const post = async ({ id, type, happenedAt, payload }: Message, signal: AbortSignal) => {
     const timestamp = new Date(happenedAt).toISOString()
-    const body = JSON.stringify({ type, timestamp, data })
+    const body = `{"type":"${type}","timestamp":"${timestamp}","data":${payload}}`
     const signature = await signer.sign(id, clock.now(), body)
     const headers = {
       'Content-Type': 'application/json',
@@ -63,38 +72,8 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
   }
 }
 
-// Who gets which events, as configured.
-
-/** The host application's HTTP endpoint. */
-export interface Endpoint {
-  url: string
-  /** `whsec_…`, valid. The newest first. */
-  secrets: readonly string[]
-  /** The events that it wants; missing: all. */
-  types?: ReadonlySet<EventName>
-}
-
 /** For everything that people and other programs see: its query may hold a key. */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
 }
-
-type AnyListener = (payload: never) => unknown
-
-export const subscribersOf = (
-  listeners: Listeners,
-  endpoint: Endpoint | undefined,
-): Subscribers => ({
-  hasListeners: (type) => listenersOf(listeners, type).length > 0,
-  endpointFor: (type) =>
-    endpoint && wants(endpoint, type) ? withoutQuery(endpoint.url) : undefined,
-})
-
-export function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
-  const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
-  return typeof found === 'function' ? [found] : found
-}
-
-export const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
-  endpoint !== undefined && (endpoint.types?.has(name) ?? true)

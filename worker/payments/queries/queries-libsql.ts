@@ -1,10 +1,24 @@
-// The queries of payments on libSQL.
+// The queries of payments on libSQL. They read the database directly, not through the ledger.
 
-import type { AlertDetail } from '../domain/alerts.ts'
 import { isStranded } from '../domain/begin-charge.ts'
-import type { PaymentError } from '../domain/exceptions.ts'
-import type { Listed, Transaction } from '../domain/schemas.ts'
-import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
+import type {
+  AlertRow,
+  DeliveryRow,
+  OutboxRow,
+  RefundRow,
+  TransactionRow,
+  WebhookEventRow,
+} from '../domain/rows.ts'
+import {
+  isoTime,
+  listed,
+  toAlert,
+  toEventRecord,
+  toRefund,
+  toStoredEvent,
+  toTransaction,
+} from '../domain/shown.ts'
+import type { Outcome, PaymentStatus } from '../domain/status.ts'
 import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
@@ -14,75 +28,107 @@ import {
   statement,
   type Value,
 } from '../ledger/libsql/statement-libsql.ts'
-import {
-  isoTime,
-  listed,
-  present,
-  presentJson,
-  presentTime,
-  text,
-  toPayload,
-  toTransaction,
-  wholeOf,
-} from '../ledger/read-rows.ts'
-import type {
-  AlertRecord,
-  DeliveryRecord,
-  EventRecord,
-  Page,
-  PaymentQueries,
-  RefundRecord,
-  StoredEvent,
-  TransactionFilter,
-  WebhookRate,
-} from './queries.ts'
+import type { AlertRecord, EventRecord, Listed, ListedStory, WebhookRate } from '../records.ts'
+import type { Transaction } from '../schemas.ts'
 
-export function libsqlQueries(database: Database): PaymentQueries {
+export interface WaitingEvents {
+  count: number
+  /** ms */
+  oldestAt?: number
+}
+
+export interface Waiting {
+  /** Something is due: the sweeper calls the ledger only then. */
+  isDue: boolean
+  /** Stored events that they have not accepted yet. */
+  events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
+  /** Open alerts, by kind. */
+  alerts: Readonly<Record<string, number>>
+}
+
+/** Only what is older than `before`, an id. */
+export interface Page {
+  before?: string
+  limit: number
+}
+
+export interface TransactionFilter {
+  status?: PaymentStatus
+  gateway?: string
+  reference?: string
+  /** The beginning of our id, the gateway's or the reference; case-sensitive. */
+  startsWith?: string
+}
+
+export type PaymentQueries = ReturnType<typeof libsqlQueries>
+
+export function libsqlQueries(database: Database) {
   const run = queryRunner(database)
-  const page = <Item>(
-    table: string,
-    where: Record<string, Value | undefined>,
-    { before, limit }: Page,
-    toItem: (row: Row) => Item,
-    more = '',
-  ) => run(pageQuery(table, { where, more, before, limit }, toItem))
-
   return {
-    transactions: ({ startsWith, ...where }, at) =>
-      startsWith === undefined
-        ? page('payment_transactions', where, at, toTransaction, notPaidCondition(where.status))
-        : run(searchQuery(startsWith, where, at)),
-    webhookEvents: ({ outcome, gateway }, at) =>
-      page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
-    alerts: ({ all = false }, at) =>
-      page('payment_alerts', {}, at, toAlert, all ? '' : 'AND acknowledged_at IS NULL'),
-    find: (gateway, transaction) =>
+    /** Newest first. */
+    transactions: (
+      { startsWith, ...where }: TransactionFilter,
+      page: Page,
+    ): Promise<Listed<Transaction>[]> =>
+      run(
+        startsWith === undefined
+          ? pageQuery(
+              'payment_transactions',
+              { where, more: notPaidCondition(where.status), ...page },
+              toTransaction,
+            )
+          : searchQuery(startsWith, where, page),
+      ),
+    /** Newest first. */
+    webhookEvents: (
+      { outcome, gateway }: { outcome?: Outcome; gateway?: string },
+      page: Page,
+    ): Promise<Listed<EventRecord>[]> =>
+      run(
+        pageQuery(
+          'payment_webhook_events',
+          { where: { outcome, gateway }, ...page },
+          toEventRecord,
+        ),
+      ),
+    /** Newest first; without `all` only those that are not acknowledged. */
+    alerts: ({ all = false }: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]> => {
+      const more = all ? '' : 'AND acknowledged_at IS NULL'
+      return run(pageQuery('payment_alerts', { more, ...page }, toAlert))
+    },
+    /** By our id or the gateway's, among the gateway's payments. */
+    find: (gateway: string, transaction: string): Promise<TransactionRow | undefined> =>
       run({
         statements: [statement(FIND_TRANSACTION, { gateway, transaction })],
-        read: ([rows = []]) => rows.map(toTransaction)[0],
+        read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
       }),
-    story: (id, now) =>
+    /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
+    story: (id: string, now: number): Promise<ListedStory | undefined> =>
       run({
         statements: STORY.map((sql) => statement(sql, { id })),
-        read([rows = [], events = [], refunds = [], outbox = [], deliveries = [], alerts = []]) {
-          const [row] = rows
+        read([rows, events, refunds, outbox, deliveries, alerts]) {
+          const [row] = rowsOf<TransactionRow>(rows)
           if (!row) return undefined
+          const toEvent = (event: OutboxRow & { was_given_up: 0 | 1 }) =>
+            toStoredEvent(event, rowsOf<DeliveryRow>(deliveries))
           return {
             transaction: listed(toTransaction)(row),
-            isStranded: isStranded(chargeOf(row), now),
-            webhookEvents: events.map(listed(toEventRecord)),
-            refunds: refunds.map(listed(toRefund)),
-            events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
-            alerts: alerts.map(listed(toAlert)),
+            isStranded: isStranded(row, now),
+            webhookEvents: rowsOf<WebhookEventRow>(events).map(listed(toEventRecord)),
+            refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
+            events: rowsOf<Parameters<typeof toEvent>[0]>(outbox).map(listed(toEvent)),
+            alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
           }
         },
       }),
-    webhookRates: ({ from, to }) =>
+    /** Events received from `from` and before `to`, both the start of a minute, in ms. */
+    webhookRates: ({ from, to }: { from: number; to: number }): Promise<WebhookRate[]> =>
       run({
         statements: [statement(RATES, { from, to })],
-        read: ([rows = []]) => toRates(rows),
+        read: ([rows]) => toRates(rowsOf<RateRow>(rows)),
       }),
-    waiting: (now) =>
+    /** What waits at `now`, in ms: each sweep begins with it. */
+    waiting: (now: number): Promise<Waiting> =>
       run({
         statements: [statement(WAITING, { now }), statement(OPEN_ALERTS)],
         read: ([rows = [], alerts = []]) => ({
@@ -91,20 +137,11 @@ export function libsqlQueries(database: Database): PaymentQueries {
             listeners: waitingEvents(rows[0], 'listeners'),
             endpoint: waitingEvents(rows[0], 'endpoint'),
           },
-          alerts: Object.fromEntries(
-            alerts.map(({ kind, open }) => [text(kind), Number(open)] as const),
-          ),
+          alerts: Object.fromEntries(alerts.map(({ kind, open }) => [kind, Number(open)])),
         }),
       }),
-  } satisfies PaymentQueries
+  }
 }
-
-const chargeOf = (row: Row) => ({
-  status: text(row.status) as PaymentStatus,
-  charge_answer: row.charge_answer == null ? null : text(row.charge_answer),
-  called_until: row.called_until == null ? null : Number(row.called_until),
-  expires_at: row.expires_at == null ? null : Number(row.expires_at),
-})
 
 function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
   const since = row[`${subscriber}_since`]
@@ -115,29 +152,27 @@ function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
 }
 
 /** Newest first: ids are ordered by time. */
-function pageQuery<Item>(
+function pageQuery<Stored extends { id: string }, Item>(
   table: string,
-  wanted: {
-    where: Record<string, Value | undefined>
-    more: string
-    before: string | undefined
-    limit: number
-  },
-  toItem: (row: Row) => Item,
+  wanted: Page & { where?: Readonly<Record<string, Value | undefined>>; more?: string },
+  toItem: (row: Stored) => Item,
 ): Query<Listed<Item>[]> {
-  const { before, limit, more } = wanted
-  const given = Object.entries(wanted.where).flatMap(([name, value]) =>
+  const { before, limit, where = {}, more = '' } = wanted
+  const given = Object.entries(where).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
   // Many rows have the same gateway. Its index would find all of them and sort them for one page;
   // the `+` stops libSQL from using it.
-  const mayUseIndex = (name: string) => name !== 'gateway' || wanted.where.reference !== undefined
+  const mayUseIndex = (name: string) => name !== 'gateway' || where.reference !== undefined
   const conditions = given.map(([name]) => `AND ${mayUseIndex(name) ? '' : '+'}${name} = :${name}`)
   if (before !== undefined) conditions.push('AND id < :before')
   const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
     ORDER BY id DESC LIMIT :limit`
   const args = { ...Object.fromEntries(given), before: before ?? null, limit }
-  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(listed(toItem)) }
+  return {
+    statements: [statement(sql, args)],
+    read: ([rows]) => rowsOf<Stored>(rows).map(listed(toItem)),
+  }
 }
 
 const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events
@@ -231,109 +266,30 @@ export function searchQuery(
   }
   return {
     statements: [statement(sql, args)],
-    read: ([rows = []]) => rows.map(listed(toTransaction)),
+    read: ([rows]) => rowsOf<TransactionRow>(rows).map(listed(toTransaction)),
   }
 }
 
-// Turns rows into the records of the API.
-
-interface Failed {
-  error: PaymentError
-}
-
-export const toEventRecord = (row: Row): EventRecord => ({
-  id: text(row.id),
-  gateway: text(row.gateway),
-  eventId: text(row.event_id),
-  toStatus: text(row.to_status) as PaymentStatus,
-  amount: wholeOf(row, 'amount'),
-  currency: text(row.currency),
-  isMismatch: row.mismatch === 1,
-  outcome: text(row.outcome) as Outcome,
-  occurredAt: isoTime(row, 'occurred_at'),
-  receivedAt: isoTime(row, 'received_at'),
-  ...(row.from_status !== null && { fromStatus: text(row.from_status) as PaymentStatus }),
-  ...present({
-    gatewayTransactionId: row.gateway_transaction_id,
-    externalReferenceId: row.external_reference_id,
-    reference: row.reference,
-    transactionId: row.transaction_id,
-    correlationId: row.correlation_id,
-  }),
-  ...presentJson<Failed>('error', row.error),
-  ...(row.raw !== null && { raw: jsonOrText(text(row.raw)) }),
-})
-
-/** Earlier versions stored bodies unchanged, and some of them are forms. */
-function jsonOrText(stored: string): unknown {
-  try {
-    return JSON.parse(stored)
-  } catch {
-    return stored
-  }
+interface RateRow {
+  minute: number
+  outcome: Outcome
+  events: number
 }
 
 /** The rows are ordered by minute. */
-export function toRates(rows: readonly Row[]): WebhookRate[] {
+export function toRates(rows: readonly RateRow[]): WebhookRate[] {
   const rates: WebhookRate[] = []
-  for (const row of rows) {
-    const { outcome, events } = row
-    const at = isoTime(row, 'minute')
+  for (const { minute, outcome, events } of rows) {
+    const at = isoTime(minute)
     let rate = rates.at(-1)
     if (rate?.at !== at) {
       rate = { at, outcomes: {} }
       rates.push(rate)
     }
-    rate.outcomes[text(outcome) as Outcome] = Number(events)
+    rate.outcomes[outcome] = events
   }
   return rates
 }
-
-export const toRefund = (row: Row): RefundRecord => ({
-  id: text(row.id),
-  amount: wholeOf(row, 'amount'),
-  reason: text(row.reason),
-  status: text(row.status) as RefundRecord['status'],
-  createdAt: isoTime(row, 'created_at'),
-  updatedAt: isoTime(row, 'updated_at'),
-  ...present({ gatewayRefundId: row.gateway_refund_id, correlationId: row.correlation_id }),
-  ...presentJson<Failed>('error', row.error),
-})
-
-/** `deliveries`: those of all events of the payment. */
-export const toStoredEvent = (row: Row, deliveries: readonly Row[]): StoredEvent => ({
-  id: text(row.id),
-  type: text(row.type) as DurableEvent,
-  payload: toPayload(text(row.payload)),
-  createdAt: isoTime(row, 'created_at'),
-  ...(row.was_given_up === 0 && presentTime('listenersDoneAt', row, 'done_at')),
-  deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
-})
-
-const toDelivery = (row: Row): DeliveryRecord => ({
-  id: text(row.id),
-  endpoint: text(row.endpoint),
-  status: text(row.status) as DeliveryRecord['status'],
-  attempts: Number(row.attempts),
-  ...(row.last_status !== null && { lastStatus: Number(row.last_status) }),
-  ...present({ lastError: row.last_error }),
-  ...(row.status === 'pending' && presentTime('nextAttemptAt', row, 'next_attempt_at')),
-  ...presentTime('deliveredAt', row, 'delivered_at'),
-})
-
-export const toAlert = (row: Row): AlertRecord => ({
-  id: text(row.id),
-  kind: text(row.kind) as AlertKind,
-  gateway: text(row.gateway),
-  detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as AlertDetail),
-  createdAt: isoTime(row, 'created_at'),
-  ...present({
-    transactionId: row.transaction_id,
-    acknowledgedBy: row.acknowledged_by,
-    gatewayReference: row.gateway_reference,
-  }),
-  ...presentTime('acknowledgedAt', row, 'acknowledged_at'),
-})
 
 // A query of libSQL: statements that are read together, and a function that reads their rows.
 
@@ -342,6 +298,9 @@ export interface Query<Result> {
   /** `results`: the rows of each statement. */
   read(results: readonly (readonly Row[])[]): Result
 }
+
+/** As the tables have them. */
+const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
 
 /** Reads do not wait for writes. Rejects with LedgerUnavailable or SchemaMismatch. */
 export const queryRunner =

@@ -8,7 +8,8 @@ import { Problem } from '../../shared/problem.ts'
 import { choice, count, readQuery } from '../../shared/query.ts'
 import { OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import type { Payments } from '../payments.ts'
-import type { Page, PaymentQueries, WebhookRates } from './queries.ts'
+import type { WebhookRates } from '../records.ts'
+import type { Page, PaymentQueries } from './queries-libsql.ts'
 
 const MINUTE_MS = 60_000
 const WRONG = { reason: 'invalid_argument' } as const

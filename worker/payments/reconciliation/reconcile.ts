@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
+import { NEVER_CALLED } from '../domain/begin-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS, unknownCheckAt } from '../domain/check.ts'
 import {
   GatewayRefusedException,
@@ -10,14 +11,15 @@ import {
   InvalidArgumentException,
   PaymentConflictException,
 } from '../domain/exceptions.ts'
-import type { ChargeEnd } from '../domain/finish-charge.ts'
+import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
-import type { Transaction } from '../domain/schemas.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { GatewayClient } from '../gateways/client.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
-import type { Caller } from '../gateways/guard/caller.ts'
-import { chargeResult, failedCharge } from '../gateways/outcome.ts'
+import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
-import { maskedPayload } from '../masking/mask.ts'
+import { webhookMask } from '../mask.ts'
+import type { ChargeRequest } from '../schemas.ts'
 import {
   expiredUnknown,
   isOfAnother,
@@ -26,17 +28,13 @@ import {
   mustApply,
   payloadOf,
   settledAs,
-} from './verdict.ts'
+} from './answer.ts'
 
-export interface ReconcileDeps {
+export interface ReconcileDeps extends ApplyDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
-  gateways: ReadonlyMap<string, AnyGateway>
-  caller: Pick<Caller, 'run'>
-  onMismatch: 'log' | 'reject'
+  client: Pick<GatewayClient, 'run'>
   /** The callback URL for a gateway; undefined: the gateway has one configured. */
   callbackUrl?: (gateway: string, origin: string | undefined) => string | undefined
-  clock: Clock
-  log: Log
 }
 
 export interface Reconciled {
@@ -54,6 +52,7 @@ export type Reconcile = (check: Check) => Promise<Reconciled>
 
 export function createReconcile(deps: ReconcileDeps): Reconcile {
   const { ledger, gateways, clock, log } = deps
+  const applyAnswer = createApply(deps)
 
   return async (check) => {
     const { transaction } = check
@@ -62,30 +61,22 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       log('warn', 'payments.check.unknown_gateway', idsOf(transaction))
       return await settle(check, 'unreachable')
     }
-    if (transaction.gatewayTransactionId !== undefined) {
-      return await askStatus(gateway, check, transaction.gatewayTransactionId)
-    }
+    if (transaction.gateway_transaction_id !== null) return await askStatus(gateway, check)
     // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
     if (transaction.status !== 'Pending') return await settle(check)
-    if (clock.now() - Date.parse(transaction.createdAt) >= DAY_MS)
-      return await expire(gateway, check)
+    if (clock.now() - transaction.created_at >= DAY_MS) return await expire(check)
     return gateway.chargeIsIdempotent ? await chargeAgain(gateway, check) : await settle(check)
   }
 
-  async function askStatus(
-    gateway: AnyGateway,
-    check: Check,
-    gatewayTransactionId: string,
-  ): Promise<Reconciled> {
+  async function askStatus(gateway: AnyGateway, check: Check): Promise<Reconciled> {
     // Such a payment changes only by its webhook or by a person.
     if (!supportsStatusCheck(gateway)) return await settle(check)
     const { transaction } = check
-    const { externalReferenceId, reference, amount, currency } = transaction
-    const stored = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+    const payment = storedPayment(transaction)
     let answer: StatusAnswer
     try {
-      answer = await deps.caller.run(gateway, 'status', 'call', (call) =>
-        gateway.checkStatus(stored, call),
+      answer = await deps.client.run(gateway, 'status', (call) =>
+        gateway.checkStatus(payment, call),
       )
     } catch (error) {
       return await unreachable(check, error)
@@ -95,15 +86,11 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       return await settle(check)
     }
     if (!mustApply(transaction, answer)) return await settle(check, 'waits', answer)
-    return await apply(gateway, check, answer)
+    return await apply(check, answer)
   }
 
-  async function apply(
-    gateway: AnyGateway,
-    check: Check,
-    answer: KnownStatus,
-  ): Promise<Reconciled> {
-    const hasMoved = await applyAnswer(deps, gateway, check.transaction, answer)
+  async function apply(check: Check, answer: KnownStatus): Promise<Reconciled> {
+    const hasMoved = await applyAnswer(check.transaction, answer)
     if (hasMoved) return { result: 'moved', isAlerted: false }
     // About another payment, it settles nothing here.
     const isAnswer = !isOfAnother(check.transaction, answer)
@@ -115,13 +102,14 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
    * external reference.
    */
   async function chargeAgain(gateway: AnyGateway, check: Check): Promise<Reconciled> {
-    const { transaction, request } = check
-    const { externalReferenceId, id: transactionId } = transaction
+    const { transaction } = check
+    const { id: transactionId, request: asked } = transaction
+    const request = JSON.parse(asked ?? '{}') as ChargeRequest
     const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
-    const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
-    let result: ChargeEnd['result']
+    const charge = gatewayCharge(request, transaction, { callbackUrl, now: clock.now() })
+    let result: ChargeResult
     try {
-      const answer = await deps.caller.run(gateway, 'charge', 'call', (call) =>
+      const answer = await deps.client.run(gateway, 'charge', (call) =>
         gateway.charge(charge, call),
       )
       result = chargeResult(request, transaction, answer, clock.now())
@@ -130,27 +118,27 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       result = failedCharge(error, unknownCheckAt(clock.now()))
     }
     const now = clock.now()
-    // `caller.run` has already reported the result to the breaker, so the verdict here is neutral.
-    const end = { transactionId, eventId: newId(now), now, verdict: 'neutral' as const, result }
-    await ledger.finishCharge(end)
+    await ledger.finishCharge({ transactionId, eventId: newId(now), now, result })
     log('info', 'payments.check.charged_again', { ...idsOf(transaction), result: result.kind })
     return { result: result.kind === 'refused' ? 'refused' : 'answered', isAlerted: false }
   }
 
   /** The payer never got a page or a code, so the payment can no longer be paid. */
-  async function expire(gateway: AnyGateway, check: Check): Promise<Reconciled> {
-    const { amount, currency } = check.transaction
+  async function expire(check: Check): Promise<Reconciled> {
+    const { amount, currency, called_until } = check.transaction
+    // Its gateway was never called for it, so it cannot have made a payment.
+    const isUnsent = called_until === NEVER_CALLED
     const now = clock.now()
     // The alert comes first, so that a crash in between keeps it: an Expired payment is not
     // checked.
-    if (!check.isUnsent) await ledger.settleCheck(expiredUnknown(check, now))
-    const expired = await apply(gateway, check, {
+    if (!isUnsent) await ledger.settleCheck(expiredUnknown(check, now))
+    const expired = await apply(check, {
       known: true,
       status: 'Expired',
       amount,
       currency,
     })
-    return { ...expired, isAlerted: expired.isAlerted || !check.isUnsent }
+    return { ...expired, isAlerted: expired.isAlerted || !isUnsent }
   }
 
   async function unreachable(check: Check, error: unknown): Promise<Reconciled> {
@@ -185,15 +173,16 @@ const isAnswer = (error: unknown): boolean =>
   error instanceof GatewayRefusedException ||
   (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined)
 
-const idsOf = ({ id, gateway, correlationId }: Transaction): Fields => ({
+const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
   transactionId: id,
   gateway,
-  correlationId,
+  correlationId: correlation_id ?? undefined,
 })
 
 // Applies a gateway's answer about a payment: the ledger uses the same rules as for a webhook.
 
 export interface ApplyDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
   ledger: Pick<Ledger, 'webhook'>
   onMismatch: 'log' | 'reject'
   clock: Clock
@@ -204,43 +193,36 @@ export interface ApplyDeps {
  * Applies the answer, and first a missed payment that must have come before it. True: the payment
  * changed. Rejects with the ledger's errors.
  */
-export async function applyAnswer(
-  deps: ApplyDeps,
-  gateway: AnyGateway,
-  transaction: Transaction,
-  answer: KnownStatus,
-): Promise<boolean> {
-  const missed = missedPayment(transaction, answer)
-  if (missed) await applyOne(deps, gateway, transaction, missed)
-  return await applyOne(deps, gateway, transaction, answer)
-}
+export type ApplyAnswer = (transaction: TransactionRow, answer: KnownStatus) => Promise<boolean>
 
-async function applyOne(
-  { ledger, onMismatch, clock, log }: ApplyDeps,
-  gateway: AnyGateway,
-  transaction: Transaction,
-  answer: KnownStatus,
-): Promise<boolean> {
-  const { id: transactionId, correlationId } = transaction
-  const { status, amount, currency } = answer
-  const now = clock.now()
-  const payload = maskedPayload(payloadOf(transaction, answer, now), gateway)
-  const { outcome, isMismatch } = await ledger.webhook({
-    id: newId(now),
-    payload,
-    transactionId,
-    onMismatch,
-    ...(correlationId !== undefined && { correlationId }),
-    receivedAt: now,
-  })
-  const isApplied = outcome === 'applied'
-  const ids = { transactionId, gateway: transaction.gateway, correlationId }
-  const fields = { ...ids, eventId: payload.eventId, status, outcome }
-  log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
-  if (isMismatch && outcome !== 'duplicate') {
-    log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
+export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyDeps): ApplyAnswer {
+  const mask = webhookMask(gateways)
+  const applyOne: ApplyAnswer = async (transaction, answer) => {
+    const { id: transactionId, gateway, correlation_id: correlationId } = transaction
+    const { status, amount, currency } = answer
+    const now = clock.now()
+    const payload = mask(gateway, payloadOf(transaction, answer, now))
+    const { outcome, isMismatch } = await ledger.webhook({
+      id: newId(now),
+      payload,
+      transactionId,
+      onMismatch,
+      ...(correlationId !== null && { correlationId }),
+      receivedAt: now,
+    })
+    const isApplied = outcome === 'applied'
+    const fields = { ...idsOf(transaction), eventId: payload.eventId, status, outcome }
+    log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+    if (isMismatch && outcome !== 'duplicate') {
+      log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
+    }
+    return isApplied
   }
-  return isApplied
+  return async (transaction, answer) => {
+    const missed = missedPayment(transaction, answer)
+    if (missed) await applyOne(transaction, missed)
+    return await applyOne(transaction, answer)
+  }
 }
 
 // Checks one payment with its gateway at once, for a host application that does not want to wait
@@ -270,8 +252,6 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
       })
     }
     const { check } = claimed
-    // The row is unreadable, so the gateway cannot be asked.
-    if ('invalid' in check) throw new InvalidArgumentException(check.invalid)
     const { gateway: key } = check.transaction
     const gateway = gateways.get(key)
     if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)

@@ -1,13 +1,12 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
-import * as z from 'zod'
 import { reasonOf } from '../../shared/log.ts'
-import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
-import type { Unreadable } from '../domain/schemas.ts'
+import { CHECK_CLAIM_MS } from '../domain/check.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
-import type { PaymentQueries } from '../queries/queries.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
+import type { SweepReport } from '../records.ts'
 import {
   createReconcile,
   type Reconcile,
@@ -15,12 +14,7 @@ import {
   type Reconciled,
 } from './reconcile.ts'
 
-export type SweepReport = z.infer<typeof sweepReportSchema>
-
-export interface Sweeper {
-  /** Never rejects: failures are logged and counted, and the work is due again later. */
-  sweep(): Promise<SweepReport>
-}
+export type Sweeper = ReturnType<typeof createSweeper>
 
 export interface SweeperDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] &
@@ -36,9 +30,12 @@ const MAX_START_MS = 25_000
 const RETENTION_MS = 90 * 24 * 3_600_000
 const RETENTION_BATCH = 1_000
 
-export function createSweeper(deps: SweeperDeps): Sweeper {
+export function createSweeper(deps: SweeperDeps) {
   const reconcile = createReconcile(deps)
-  return { sweep: () => new Sweep(deps, reconcile).run() }
+  return {
+    /** Never rejects: failures are logged and counted, and the work is due again later. */
+    sweep: (): Promise<SweepReport> => new Sweep(deps, reconcile).run(),
+  }
 }
 
 class Sweep {
@@ -67,8 +64,10 @@ class Sweep {
   async run(): Promise<SweepReport> {
     const { queries, clock, log } = this.#deps
     await this.#attempt('due', {}, async () => {
-      const { isDue } = await queries.waiting(clock.now())
-      this.#report.isIdle = !isDue
+      const now = clock.now()
+      const waiting = await queries.waiting(now)
+      log('debug', 'payments.sweep.waiting', { ...waiting, now })
+      this.#report.isIdle = !waiting.isDue
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
     // An endpoint that hangs must not hold up the checks.
@@ -129,27 +128,14 @@ class Sweep {
     const remaining = checks.values()
     const checkNext = async () => {
       for (const check of remaining) {
-        if ('invalid' in check) {
-          await this.#attempt('check', { transactionId: check.id }, () => this.#postpone(check))
-          continue
-        }
-        const { id: transactionId, correlationId } = check.transaction
-        await this.#attempt('check', { transactionId, correlationId }, async () => {
+        const { id: transactionId, correlation_id } = check.transaction
+        const fields = { transactionId, correlationId: correlation_id ?? undefined }
+        await this.#attempt('check', fields, async () => {
           this.#count(await this.#reconcile(check))
         })
       }
     }
     await Promise.all(Array.from({ length: CONCURRENT_CHECKS }, checkNext))
-  }
-
-  /** Raises an alert and checks again a day later, when the row may be repaired. */
-  async #postpone({ id: transactionId, invalid }: Unreadable): Promise<void> {
-    const { ledger, clock, log } = this.#deps
-    const now = clock.now()
-    const alert = { kind: 'unreadable', detail: { error: invalid } } as const
-    await ledger.settleCheck({ transactionId, now, nextCheckAt: now + DAY_MS, alert })
-    this.#report.alerts++
-    log('error', 'payments.check.unreadable', { transactionId, error: invalid })
   }
 
   #count({ result, isAlerted }: Reconciled): void {
@@ -166,18 +152,3 @@ class Sweep {
     this.#report.forgotten = await ledger.forget(clock.now() - RETENTION_MS, RETENTION_BATCH)
   }
 }
-
-// The result of a sweep, as a schema. At run time only the OpenAPI document loads this file.
-
-export const sweepReportSchema = z.object({
-  isIdle: z.boolean().describe('Nothing was due, and the ledger was not called.'),
-  delivered: z.int().describe('Stored events that all subscribers accepted.'),
-  undelivered: z.int().describe('Stored events that failed for at least one subscriber.'),
-  checked: z.int().describe('Payments that their gateway was asked about.'),
-  moved: z.int().describe('Of those: the status changed.'),
-  chargedAgain: z.int().describe('Of those: the charge was sent again, and was answered.'),
-  unreachable: z.int().describe('Of those: the gateway did not answer.'),
-  alerts: z.int(),
-  forgotten: z.int().describe('Old webhook events that were deleted.'),
-  failed: z.int().describe('Parts that failed because of a bug or the database.'),
-})

@@ -4,8 +4,10 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import type { VerifiedWebhook, WebhookPayload } from '../domain/schemas.ts'
+import type { Notify } from '../domain/outbox.ts'
+import { isoTime } from '../domain/shown.ts'
 import { staleness } from '../domain/time.ts'
+import { type GatewayClient, TooManyCallbacks } from '../gateways/client.ts'
 import type {
   AnyGateway,
   GatewayCall,
@@ -13,16 +15,17 @@ import type {
   UnreadableWebhook,
   WebhookRequest,
 } from '../gateways/gateway.ts'
-import { type Caller, TooManyCallbacks } from '../gateways/guard/caller.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
-import { maskedPayload, maskHeaders } from '../masking/mask.ts'
-import { type Background, createRateLimit, type RateLimit } from '../outbox/dispatcher.ts'
+import { maskHeaders, webhookMask } from '../mask.ts'
+import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
+import type { VerifiedWebhook } from '../schemas.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
-  caller: Caller
-  background: Background
+  client: GatewayClient
+  notify: Notify
+  later: (work: Promise<unknown>) => void
   toleranceMs: number
   onMismatch: 'log' | 'reject'
   clock: Clock
@@ -48,7 +51,8 @@ const MAX_LIMITED_LINES = 1
 const MAX_REFUSED_LINES = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
-  const { gateways, ledger, background, clock, log } = deps
+  const { gateways, ledger, notify, later, clock, log } = deps
+  const mask = webhookMask(gateways)
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
 
@@ -58,6 +62,16 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   }
 
   return async (key, request, correlationId) => {
+    const startedAt = clock.elapsed()
+    const answer = await receive(key, request, correlationId)
+    const about = { gateway: key, body: answer.body, ms: clock.elapsed() - startedAt }
+    log('debug', 'payments.webhook.answered', about)
+    return answer
+  }
+
+  async function receive(
+    ...[key, request, correlationId]: Parameters<Receive>
+  ): ReturnType<Receive> {
     const gateway = gateways.get(key)
     if (!gateway) return { status: 404, body: 'unknown' }
     const fields = { gateway: key, correlationId }
@@ -75,7 +89,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
         return { status: 500, body: 'error' }
       }
       const headers = maskHeaders(request.headers)
-      background.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
+      notify('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
       logLimited(refused, 'payments.webhook.not_verified', { ...fields, reason: error.message })
       return { status: 401, body: 'invalid' }
     }
@@ -91,7 +105,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       log('error', 'payments.webhook.unreadable', { ...fields, why: unreadable })
       // Repeated, it stays unreadable, so the payment's status is asked for, too.
       const event = { id: newId(now), why: unreadable }
-      background.run(ledger.checkSoon(key, verified, now, event))
+      later(ledger.checkSoon(key, verified, now, event))
       return { status: 500, body: 'error' }
     }
     const event = { ...fields, eventId: verified.eventId, status: verified.status }
@@ -99,11 +113,12 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     if (why) {
       log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
       // The gateway repeats the same old event, so the payment's status is asked for instead.
-      background.run(ledger.checkSoon(key, verified, now))
+      later(ledger.checkSoon(key, verified, now))
       return { status: 400, body: 'stale' }
     }
-    const payload = maskedPayload(verified, gateway)
-    background.pass('WebhookReceived', { payload })
+    const payload = mask(key, verified)
+    const occurredAt = isoTime(payload.occurredAt)
+    notify('WebhookReceived', { payload: { ...payload, occurredAt } })
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({
@@ -139,7 +154,7 @@ function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: str
     send(request) {
       const { provenFor: proven } = request
       const purpose = proven === undefined ? 'unproven' : { proven }
-      return deps.caller.run(gateway, 'status', purpose, (call) => call.send(request))
+      return deps.client.run(gateway, 'status', (call) => call.send(request), { purpose })
     },
     warn: (event, fields) =>
       deps.log('warn', event, { gateway: gateway.key, correlationId, ...fields }),
@@ -149,7 +164,7 @@ function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: str
 function logRecorded(
   log: Log,
   event: Record<string, unknown>,
-  payload: WebhookPayload,
+  payload: VerifiedWebhook,
   { outcome, isMismatch, transactionId }: Recorded,
 ): void {
   const fields = { ...event, transactionId, outcome }

@@ -175,7 +175,7 @@ describe('a refund', () => {
       payload: {
         ...{ gateway: 'bank', gatewayTransactionId: 'gt-1', reference: '', status: 'Paid', amount },
         ...{ currency: 'IQD', eventId: 'paid-1', raw: {} },
-        occurredAt: new Date(clock.now()).toISOString(),
+        occurredAt: clock.now(),
       },
       onMismatch: 'log',
       receivedAt: clock.now(),

@@ -10,8 +10,8 @@ import {
 } from '../../../../worker/payments/domain/begin-charge.ts'
 import { finishCharge } from '../../../../worker/payments/domain/finish-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
-import type { OpenedPayment } from '../../../../worker/payments/domain/schemas.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import type { OpenedPayment } from '../../../../worker/payments/schemas.ts'
 import {
   came,
   MINUTE,
@@ -27,7 +27,7 @@ const request = {
 }
 const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
   ...{ id: '02TX', request, requestHash: 'hash-1', chargeIsIdempotent: true },
-  ...{ now: NOW, until: NOW + MINUTE },
+  ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
   ...own,
 })
 const NOTHING: KnownCharges = { own: undefined, byKey: undefined, attempts: [], keys: [] }
@@ -210,7 +210,7 @@ describe('a finished charge', () => {
     expiresAt: new Date(NOW + 9).toISOString(),
   } as OpenedPayment
   const RESULTS = {
-    answered: { kind: 'answered', answer, nextCheckAt: NOW + 5 },
+    answered: { kind: 'answered', answer, expiresAt: NOW + 9, nextCheckAt: NOW + 5 },
     refused: { kind: 'refused', error },
     unknown: { kind: 'unknown', gatewayTransactionId: 'new', nextCheckAt: NOW + 5 },
     unsent: { kind: 'unsent', nextCheckAt: NOW + 5 },

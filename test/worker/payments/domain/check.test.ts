@@ -3,11 +3,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type Alert,
-  acknowledgeAlert,
-  raiseAlert,
-} from '../../../../worker/payments/domain/alerts.ts'
-import {
   checkSoon,
   DAY_MS as DAY,
   HOUR_MS as HOUR,
@@ -17,6 +12,11 @@ import {
   settleCheck,
 } from '../../../../worker/payments/domain/check.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
+import {
+  type Alert,
+  acknowledgeAlert,
+  raiseAlert,
+} from '../../../../worker/payments/domain/payment.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import {
   came,

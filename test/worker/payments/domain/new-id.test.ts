@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest'
 import { newId } from '../../../../worker/payments/domain/new-id.ts'
 
-it('generates unique ULIDs that contain their time', () => {
+it('generates unique ULIDs that contain their time, and rise within it', () => {
   const ids = Array.from({ length: 10_000 }, () => newId(1_700_000_000_000))
   for (const id of ids) expect(id).toMatch(/^01HF7YAT00[0-9A-HJKMNP-TV-Z]{16}$/)
   expect(new Set(ids).size).toBe(ids.length)
-  expect(newId(1_700_000_000_001) > (ids[0] ?? '')).toBe(true)
+  expect(ids.every((id, at) => id > (ids[at - 1] ?? ''))).toBe(true)
+  expect(newId(1_700_000_000_001) > (ids.at(-1) ?? '')).toBe(true)
+  expect(newId(1_600_000_000_000) < (ids[0] ?? '')).toBe(true)
 })
 
 it('uses every character at every random position', () => {
-  const ids = Array.from({ length: 5_000 }, () => newId(0))
+  const ids = Array.from({ length: 5_000 }, (_, now) => newId(now))
   for (let place = 10; place < 26; place++) {
     expect(new Set(ids.map((id) => id[place])).size).toBe(32)
   }

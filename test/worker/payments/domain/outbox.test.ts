@@ -1,8 +1,7 @@
 // The delivery of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
-import type { RaisedAlert } from '../../../../worker/payments/domain/alerts.ts'
-import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
+import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
 import {
   alertRows,
   areListenersDue,
@@ -15,8 +14,9 @@ import {
   settleListeners,
 } from '../../../../worker/payments/domain/outbox.ts'
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
+import type { AlertRow } from '../../../../worker/payments/domain/rows.ts'
 import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
-import { came, NOW, transactionRow } from '../../../support/payment-rows.ts'
+import { alertRow, came, NOW, transactionRow } from '../../../support/payment-rows.ts'
 
 const ENDPOINT = 'https://shop.example/events'
 const event: NewEvent = {
@@ -39,10 +39,10 @@ describe('a new event', () => {
     expect(outbox).toMatchObject({ ...turn, type: 'PaymentSucceeded', done_at: null })
     expect(delivery).toMatchObject({ ...turn, outbox_id: '01EVENT', status: 'pending' })
     const { transaction } = JSON.parse(outbox.payload ?? '')
-    expect(transaction).toMatchObject({ id: '01TX', status: 'Paid', paid_amount: 25_000 })
+    expect(transaction).toMatchObject({ id: '01TX', status: 'Paid', paid: { amount: 25_000 } })
     // Internal columns are not in events.
-    expect(transaction).not.toHaveProperty('request_hash')
-    expect(transaction).not.toHaveProperty('called_by')
+    expect(transaction).not.toHaveProperty('requestHash')
+    expect(transaction).not.toHaveProperty('calledBy')
   })
 
   it('is done at once without listeners, and has no delivery without an endpoint', () => {
@@ -79,13 +79,11 @@ describe('a new event', () => {
 })
 
 describe('the event of an alert', () => {
-  const alert = (kind: AlertKind, type?: DurableEvent): RaisedAlert => ({
-    ...{ id: '01ALERT', kind, gateway: 'bank', transactionId: '01TX' },
-    ...{ detail: { amount: 1, ...(type && { type }) }, createdAt: new Date(NOW).toISOString() },
-  })
-  const of = { id: '01EVENT', transaction: transactionRow(came('Failed')), createdAt: NOW }
+  const alert = (kind: AlertKind, type?: DurableEvent): AlertRow =>
+    alertRow({ kind, detail: JSON.stringify({ amount: 1, ...(type && { type }) }) })
+  const of = { id: '01EVENT', transaction: transactionRow(came('Failed')) }
   const all = { hasListeners: () => true, endpointFor: () => ENDPOINT }
-  const rowsOf = (raised: RaisedAlert, subscribers: Subscribers = all) => {
+  const rowsOf = (raised: AlertRow, subscribers: Subscribers = all) => {
     const rows = alertRows(raised, of, subscribers)
     return rows && { listeners: rows.outbox.done_at === null, endpoint: rows.delivery?.endpoint }
   }
@@ -95,7 +93,7 @@ describe('the event of an alert', () => {
     const { outbox } = alertRows(raised, of, all) ?? {}
     expect(outbox).toMatchObject({ id: '01EVENT', type: 'AlertRaised', transaction_id: '01TX' })
     expect(JSON.parse(outbox?.payload ?? '')).toMatchObject({
-      alert: raised,
+      alert: { id: raised.id, kind: 'late_payment', detail: { amount: 1 } },
       transaction: { id: '01TX', status: 'Failed' },
     })
   })

@@ -13,7 +13,7 @@ import { came, MINUTE, NOW, paymentOf, refundRow, typesOf } from '../../../suppo
 
 const start = (own: Partial<RefundStart> = {}): RefundStart => ({
   ...{ id: '02REFUND', gateway: 'bank', transactionId: '01TX', amount: 4_000, reason: 'Returned' },
-  ...{ fullOnly: false, requestHash: 'hash-2', now: NOW, until: NOW + MINUTE },
+  ...{ fullOnly: false, requestHash: 'hash-2', mayCall: true, now: NOW, until: NOW + MINUTE },
   ...own,
 })
 const begin = (status: PaymentStatus, own: Partial<RefundStart> = {}, refunds: RefundRow[] = []) =>

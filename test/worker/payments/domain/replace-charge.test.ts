@@ -21,7 +21,7 @@ describe('what a stranded charge needs', () => {
   const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
     FLAGS.map((chargeIsIdempotent) =>
       wayOut({
-        ...{ isNamed: true, chargeIsIdempotent },
+        ...{ hasGatewayId: true, chargeIsIdempotent },
         ...(answer && { answer }),
         ...(cancellation && { cancellation }),
       }),
@@ -47,8 +47,8 @@ describe('what a stranded charge needs', () => {
   })
 
   it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
-    expect(wayOut({ isNamed: false, chargeIsIdempotent: false })).toBe('replace')
-    expect(wayOut({ isNamed: false, chargeIsIdempotent: true })).toBe('wait')
+    expect(wayOut({ hasGatewayId: false, chargeIsIdempotent: false })).toBe('replace')
+    expect(wayOut({ hasGatewayId: false, chargeIsIdempotent: true })).toBe('wait')
   })
 })
 
@@ -81,7 +81,7 @@ describe('a charge that replaces a stranded one', () => {
   const replaces: Replacement = { transactionId: '01TX', eventId: '03END', nextCheckAt: NOW + 9 }
   const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
     ...{ id: '02TX', request, requestHash: 'hash-1', chargeIsIdempotent: true, replaces },
-    ...{ now: NOW, until: NOW + MINUTE },
+    ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
     ...own,
   })
   const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { ChargeRequest, Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
+import type { ChargeRequest } from '../../../../worker/payments/schemas.ts'
+import { transactionRow } from '../../../support/payment-rows.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z')
 const request: ChargeRequest = {
@@ -11,19 +12,7 @@ const request: ChargeRequest = {
   currency: 'IQD',
   description: 'Two books',
 }
-const transaction: Transaction = {
-  id: '01TX',
-  gateway: 'redirect',
-  reference: 'order-1',
-  attempt: 1,
-  externalReferenceId: 'external-1',
-  status: 'Pending',
-  amount: 25_000,
-  currency: 'IQD',
-  refundedAmount: 0,
-  createdAt: new Date(NOW).toISOString(),
-  updatedAt: new Date(NOW).toISOString(),
-}
+const transaction = transactionRow({ created_at: NOW })
 
 describe('the result of a charge', () => {
   it('is a pending payment with all that the gateway gave, to be checked in five minutes', () => {
@@ -48,6 +37,7 @@ describe('the result of a charge', () => {
         transactionId: '01TX',
         expiresAt: '2026-03-01T11:00:00.000Z',
       },
+      expiresAt: NOW + 3_600_000,
       nextCheckAt: NOW + 300_000,
     })
   })
@@ -59,6 +49,7 @@ describe('the result of a charge', () => {
       const result = chargeResult(request, transaction, answer, NOW)
       expect(result).toMatchObject({ kind: 'answered', answer: { deepLink: 'x' } })
       expect(result).not.toHaveProperty('answer.expiresAt')
+      expect(result).not.toHaveProperty('expiresAt')
     },
   )
 

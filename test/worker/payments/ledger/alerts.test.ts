@@ -1,16 +1,13 @@
 // Alerts in the ledger: each is one event, durable like the others.
 
 import { describe, expect, it } from 'vitest'
-import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
-import { ALERTED } from '../../../support/ledger-fakes.ts'
+import { ALERTED, type DispatchedEvent } from '../../../support/ledger-fakes.ts'
 import { HOUR, iso, T0 } from '../../../support/ledger-world.ts'
 import { rivalledWorld } from './writer-bed.ts'
 
 /** The alerts of these events, by their kind. */
-const alertsIn = (pending: readonly PendingEvent[]) =>
-  pending.flatMap((event) =>
-    'payload' in event && 'alert' in event.payload ? [event.payload.alert.kind] : [],
-  )
+const alertsIn = (pending: readonly DispatchedEvent[]) =>
+  pending.flatMap((event) => ('alert' in event.payload ? [event.payload.alert.kind] : []))
 
 describe('an alert', () => {
   it('causes an event with the alert and the payment, beside the event of the change', async () => {
@@ -60,7 +57,7 @@ describe('an alert', () => {
     const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
     const settle = async (now: number) => {
       await w.ledger.settleCheck({ transactionId, now, alert })
-      return w.dispatcher.take()
+      return w.deliverer.take()
     }
     const [first] = await settle(T0 + HOUR)
     expect(alertsIn(first ? [first] : [])).toEqual(['unsettled'])
@@ -94,7 +91,7 @@ describe('an alert', () => {
     )
     expect(await w.alerts()).toEqual(['delivery_dead', 'late_payment'])
     // That alert has no event, or this would go on for ever.
-    expect(w.dispatcher.take()).toEqual([])
+    expect(w.deliverer.take()).toEqual([])
   })
 
   it('is named by its payment while it is open, of several the most urgent, in events and answers too', async () => {

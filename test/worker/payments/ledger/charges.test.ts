@@ -2,7 +2,7 @@
 // in domain/.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
+import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import {
   type ChargeWish,
   HOUR,
@@ -39,7 +39,6 @@ describe('a charge', () => {
     const begun = await w.caused(w.ledger.beginCharge(start))
     expect(begun).toMatchObject({
       state: 'begun',
-      accessToken: 'token of redirect',
       transaction: {
         id: start.id,
         gateway: 'redirect',
@@ -77,8 +76,8 @@ describe('a charge', () => {
 
   it('is not stored while the gateway’s circuit is open', async () => {
     const w = rivalledWorld()
-    w.guard.retryAfterMs = 12_000
-    expect(await w.begin()).toEqual({ state: 'circuit_open', retryAfterMs: 12_000 })
+    w.mayCall = false
+    expect(await w.begin()).toEqual({ state: 'not_admitted' })
     expect(await w.queries.transactions({}, { limit: 9 })).toEqual([])
     expect(await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })).toEqual([])
   })
@@ -88,7 +87,7 @@ describe('a charge', () => {
     const transaction = await w.charged({ idempotencyKey: 'key-1' })
     const open = await w.pending({ request: { reference: 'order-2' } })
     await w.finish(open, { kind: 'unknown', nextCheckAt: T0 + HOUR })
-    w.guard.retryAfterMs = 12_000
+    w.mayCall = false
     expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
       state: 'answered',
       transaction,
@@ -102,7 +101,7 @@ describe('a charge', () => {
       transaction: { id: open.id, status: 'Pending' },
       nextCheckAt: T0 + HOUR,
     })
-    w.guard.retryAfterMs = undefined
+    w.mayCall = true
     await w.webhook(transaction)
     expect(await w.begin({ idempotencyKey: 'key-2' })).toMatchObject({ state: 'answered' })
     // It was not claimed in the meantime.
@@ -126,8 +125,6 @@ describe('a charge', () => {
     expect(states.filter((state) => state === 'begun')).toHaveLength(1)
     expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
     expect(await w.queries.transactions({}, { limit: 99 })).toHaveLength(1)
-    // Callers that did not call the gateway have reported that to the guard.
-    expect(w.guard.reported).toEqual(Array(49).fill(['redirect', 'neutral']))
   })
 
   it('gives an open charge any number of keys, for ever, also at once', async () => {
@@ -149,10 +146,10 @@ describe('a charge that was answered', () => {
     const w = rivalledWorld()
     const transaction = await w.pending(KEY)
     const answer = w.answerOf(transaction, { qrCode: 'QR', deepLink: 'bank://1' })
-    const result = { kind: 'answered', answer, nextCheckAt: T0 + HOUR } as const
+    const times = { expiresAt: T0 + HOUR, nextCheckAt: T0 + HOUR }
+    const result = { kind: 'answered', answer, ...times } as const
     const finished = await w.finish(transaction, result)
     expect(finished).toMatchObject({
-      opened: false,
       pending: [],
       transaction: {
         status: 'Pending',
@@ -174,15 +171,6 @@ describe('a charge that was answered', () => {
       transaction: { id: transaction.id, status: 'Paid' },
       opened: answer,
     })
-  })
-
-  it('reports to the gateway’s circuit breaker, and returns whether that opened it', async () => {
-    const w = rivalledWorld()
-    const transaction = await w.pending()
-    w.guard.opens = true
-    const result = { kind: 'unknown', nextCheckAt: T0 + MINUTE } as const
-    expect((await w.finish(transaction, result)).opened).toBe(true)
-    expect(w.guard.reported).toEqual([['redirect', 'failure']])
   })
 
   it('is not repeated after a webhook has reported it', async () => {
@@ -224,7 +212,7 @@ describe('a charge that replaces another', () => {
     const start = replacing(w, first)
     const second = await w.caused(w.ledger.beginCharge(start))
     expect(second).toMatchObject({
-      ...{ state: 'begun', accessToken: 'token of redirect' },
+      state: 'begun',
       transaction: { id: start.id, attempt: 2, status: 'Pending' },
       pending: [
         { outboxId: start.replaces?.eventId, type: 'PaymentCancelled' },
@@ -259,7 +247,7 @@ describe('a charge that replaces another', () => {
   it('does not change the other while its gateway’s circuit is open', async () => {
     const w = rivalledWorld()
     const first = await stranded(w)
-    w.guard.retryAfterMs = 9_000
+    w.mayCall = false
     const refused = await w.caused(w.ledger.beginCharge(replacing(w, first)))
     expect(refused).toMatchObject({
       state: 'unknown',

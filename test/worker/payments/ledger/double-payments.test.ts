@@ -1,7 +1,7 @@
 // An order that was paid twice is never silent.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
+import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
 import { T0, type World } from '../../../support/ledger-world.ts'
 import { rivalledWorld } from './writer-bed.ts'
@@ -131,7 +131,7 @@ describe('an order that is paid twice', () => {
       for (const reference of ['order-1', 'order-2']) {
         const first = await w.reached('Paid', { request: { reference } })
         const second = await w.reached('Paid', { request: { reference, gateway: 'fib' } })
-        w.dispatcher.take()
+        w.deliverer.take()
         const paid = which === 'first' ? first : second
         const isOurs = reference === 'order-1'
         const { pending } = isOurs

@@ -1,15 +1,14 @@
 // The ledger on libSQL with many calls at the same time, and when its server is killed.
 
 import { describe, expect, it } from 'vitest'
-import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { atATime } from '../../../support/at-a-time.ts'
-import { FakeGuard, LISTENERS } from '../../../support/ledger-fakes.ts'
+import { LISTENERS } from '../../../support/ledger-fakes.ts'
 import {
   batches,
   count,
-  dispatcher,
+  deliverer,
   expectEachPaidOnce,
   ledger,
   libsql,
@@ -25,15 +24,15 @@ describe('the ledger on libSQL', () => {
     const all = await Promise.all(numbers(50).map(() => ledger.webhook(paid(0))))
     expect(all.filter(({ outcome }) => outcome === 'applied')).toHaveLength(1)
     expect(all.filter(({ outcome }) => outcome === 'duplicate')).toHaveLength(49)
-    expect(dispatcher.take()).toHaveLength(1)
+    expect(deliverer.take()).toHaveLength(1)
     await expectEachPaidOnce(1)
   })
 
   it('stores a repeated call once while it is under way, and looks again later', async () => {
     await insertPending(libsql, 2)
     const loaded: unknown[] = []
-    const counting = createLedger({
-      store: libsqlStore({
+    const counting = openLedger({
+      database: {
         ...libsql.database,
         load(statements, signal) {
           for (const { args } of statements) {
@@ -42,10 +41,9 @@ describe('the ledger on libSQL', () => {
           }
           return libsql.database.load(statements, signal)
         },
-      }),
-      guard: new FakeGuard(),
+      },
       subscribers: LISTENERS,
-      dispatch: dispatcher.dispatch,
+      deliver: deliverer.deliver,
       clock: hostClock,
       log: () => undefined,
     })
@@ -66,24 +64,23 @@ describe('the ledger on libSQL', () => {
     await insertPending(libsql, 1)
     const now = Date.now()
     const { load, read, write } = libsql.database
-    const slow = createLedger({
-      store: libsqlStore({
-        load,
+    const slow = openLedger({
+      database: {
+        read,
         write,
-        async read(statements) {
-          const rows = await read(statements)
+        async load(statements, signal) {
+          const rows = await load(statements, signal)
           await ledger.applyParked({ now, limit: 9 })
           return rows
         },
-      }),
-      guard: new FakeGuard(),
+      },
       subscribers: LISTENERS,
-      dispatch: dispatcher.dispatch,
+      deliver: deliverer.deliver,
       clock: hostClock,
       log: () => undefined,
     })
     await slow.applyParked({ now: now + 1, limit: 9 })
-    expect(dispatcher.take()).toMatchObject([{ type: 'PaymentSucceeded' }])
+    expect(deliverer.take()).toMatchObject([{ type: 'PaymentSucceeded' }])
     await expectEachPaidOnce(1)
   })
 
@@ -125,6 +122,7 @@ describe('the ledger on libSQL', () => {
       chargeIsIdempotent: true,
       now: 1,
       until: 2,
+      mayCall: true,
     })
     const events = numbers(63).map((number) => ledger.webhook(paid(number)))
     const [charge, ...others] = await Promise.allSettled([poison, ...events])
@@ -151,7 +149,7 @@ describe('the ledger on libSQL', () => {
       'applied',
       'duplicate',
     ])
-    const types = dispatcher.take().map(({ type }) => type)
+    const types = deliverer.take().map(({ type }) => type)
     expect(types).toEqual(['PaymentSucceeded', 'PaymentRefunded', 'PaymentRefunded'])
   })
 
@@ -170,7 +168,7 @@ describe('a charge whose answer has the id of another payment', () => {
     const request = { gateway: 'shop', reference: 'r', amount: 1, currency: 'IQD', description: '' }
     const transactionId = nextId()
     const start = { id: transactionId, request, requestHash: 'h', chargeIsIdempotent: true }
-    await ledger.beginCharge({ ...start, now: 1, until: 2 })
+    await ledger.beginCharge({ ...start, now: 1, until: 2, mayCall: true })
     const answer = {
       status: 'Pending',
       gateway: 'shop',
@@ -179,15 +177,13 @@ describe('a charge whose answer has the id of another payment', () => {
       gatewayTransactionId: 'g-0',
       redirectUrl: 'https://pay.example/1',
     } as const
-    const { transaction } = await ledger.finishCharge({
+    const transaction = await ledger.finishCharge({
       transactionId,
       eventId: nextId(),
       now: 2,
-      verdict: 'success',
       result: { kind: 'answered', answer, nextCheckAt: 3 },
     })
-    expect(transaction).not.toHaveProperty('redirectUrl')
-    expect(transaction).not.toHaveProperty('gatewayTransactionId')
+    expect(transaction).toMatchObject({ redirect_url: null, gateway_transaction_id: null })
     const alerts = await libsql.query('SELECT kind, transaction_id FROM payment_alerts')
     expect(alerts).toEqual([{ kind: 'id_mismatch', transaction_id: transactionId }])
   })

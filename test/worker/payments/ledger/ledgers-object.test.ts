@@ -8,6 +8,7 @@ import {
 import {
   answerCall,
   answerWebhook,
+  type LedgerAndGuard,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
@@ -45,7 +46,7 @@ let logged: unknown[]
 const object = (ledger: object): Call => {
   return (name, args) =>
     answerCall(
-      () => ledger as Ledger,
+      () => ledger as LedgerAndGuard,
       { name, args },
       (...line) => logged.push(line),
     )
@@ -137,7 +138,7 @@ const arrival = (eventId: string): Arrival => ({
     amount: 25_000,
     currency: 'IQD',
     eventId,
-    occurredAt: '1970-01-01T00:00:00.001Z',
+    occurredAt: 1,
     raw: {},
   },
   onMismatch: 'log',
@@ -147,7 +148,7 @@ const arrival = (eventId: string): Arrival => ({
 describe('webhooks to an object', () => {
   const answered: Recorded = { outcome: 'applied', isMismatch: false }
   const over = (webhook: (arrival: Arrival) => Promise<Recorded>) => {
-    const ledger = { webhook } as Partial<Ledger> as Ledger
+    const ledger = { webhook } as Partial<LedgerAndGuard> as LedgerAndGuard
     const log = (...line: unknown[]) => logged.push(line)
     return (text: string) => answerWebhook(() => ledger, text, log)
   }

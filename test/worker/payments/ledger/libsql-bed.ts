@@ -2,15 +2,14 @@
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../harness/database.ts'
-import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
+import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 
 export let libsql: LibsqlServer
 export let ledger: Ledger
-export let dispatcher: FakeDispatcher
+export let deliverer: FakeDeliverer
 
 interface Batches {
   /** Why the ledger had to send batches again. */
@@ -28,13 +27,13 @@ export function useLibsqlLedger(): void {
   afterAll(() => libsql.close())
   beforeEach(async () => {
     await libsql.wipe()
-    dispatcher = new FakeDispatcher()
+    deliverer = new FakeDeliverer()
     const current: Batches = { retries: [], onSend: () => undefined }
     batches = current
     let sent = 0
     const { load, read, write } = libsql.database
-    ledger = createLedger({
-      store: libsqlStore({
+    ledger = openLedger({
+      database: {
         load,
         read,
         write(statements, signal) {
@@ -42,13 +41,14 @@ export function useLibsqlLedger(): void {
           current.onSend(sent++)
           return written
         },
-      }),
-      guard: new FakeGuard(),
+      },
       subscribers: ALERTED,
-      dispatch: dispatcher.dispatch,
+      deliver: deliverer.deliver,
       clock: hostClock,
       // The ledger logs a line for each batch that it sends again.
-      log: (_, event, { error }) => void current.retries.push(`${event}: ${error}`),
+      log: (level, event, { error }) => {
+        if (level !== 'debug') current.retries.push(`${event}: ${error}`)
+      },
     })
   })
 }

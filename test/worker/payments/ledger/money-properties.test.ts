@@ -13,9 +13,9 @@ import {
   DatabaseUnreachable,
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import type { AlertRecord, Story } from '../../../../worker/payments/queries/queries.ts'
+import type { AlertRecord, Story } from '../../../../worker/payments/records.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
+import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { MINUTE, T0, World } from '../../../support/ledger-world.ts'
 import { sqliteDatabase, sqliteLedger } from '../../../support/sqlite-database.ts'
 import { type Call, steps } from './money-steps.ts'
@@ -235,14 +235,12 @@ describe('money', () => {
     const seen = new Set<string>()
     const missing = () => OUTCOMES.filter((each) => !seen.has(each))
     const lived = fc.asyncProperty(steps, async (life) => {
-      const guard = new FakeGuard()
-      const dispatcher = new FakeDispatcher()
+      const deliverer = new FakeDeliverer()
       const { ledger, queries } = sqliteLedger({
-        ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
+        ...{ subscribers: ALERTED, deliver: deliverer.deliver },
         ...{ clock: hostClock, log: () => undefined },
       })
-      const bed = { ledger, outbox: ledger, queries }
-      const w = new World(bed, { guard, dispatcher })
+      const w = new World({ ledger, outbox: ledger, queries }, deliverer)
       const dispatched = await play(w, life, seen)
       const { stories } = await everything(w)
       // Each event was dispatched once, when it was caused.

@@ -2,11 +2,10 @@
 // generates its ids before its call, so that the same call can be repeated.
 
 import fc from 'fast-check'
-import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
-import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
+import type { Transaction } from '../../../../worker/payments/schemas.ts'
+import type { DispatchedEvent } from '../../../support/ledger-fakes.ts'
 import { MINUTE, type World } from '../../../support/ledger-world.ts'
-import { read } from '../../../support/readable-queries.ts'
 
 const AMOUNT = 1_000
 const ORDERS = ['order-0', 'order-1'] as const
@@ -20,7 +19,7 @@ export interface Call {
   isLasting?: boolean
   /** The fields of a webhook. */
   event?: { status: string; onMismatch: string; isAlert: boolean }
-  make(): Promise<{ outcome?: string; transactionId?: string; pending: PendingEvent[] }>
+  make(): Promise<{ outcome?: string; transactionId?: string; pending: DispatchedEvent[] }>
 }
 
 export type Step = (w: World, now: number) => Promise<Call | undefined>
@@ -58,7 +57,7 @@ const begin: fc.Arbitrary<Step> = fc
       async make() {
         const begun = await w.ledger.beginCharge(start)
         if (begun.state === 'begun') call.isLasting = begun.transaction.id === start.id
-        return { pending: w.dispatcher.take() }
+        return { pending: w.deliverer.take() }
       },
     }
     return call
@@ -121,7 +120,7 @@ const webhook: fc.Arbitrary<Step> = fc
         amount,
         currency,
         eventId: `event-${event}`,
-        occurredAt: new Date(now - delayMs).toISOString(),
+        occurredAt: now - delayMs,
         ...(isAlert && { alert: 'refund_failed' }),
         raw: {},
       },
@@ -195,22 +194,21 @@ const check: fc.Arbitrary<Step> = fc
     const until = now + 5 * MINUTE
     const [claimed] = await w.ledger.claimChecks({ now, until, limit: 1 })
     if (!claimed) return undefined
-    const due = read(claimed)
-    const { id: transactionId, reference, attempt } = due.transaction
+    const { id: transactionId, reference, attempt } = claimed.transaction
     const gatewayTransactionId = gatewayIdOf(reference, attempt)
-    const arrival = w.arrival(due.transaction, {
+    const arrival = w.arrival(claimed.transaction, {
       ...{ gatewayTransactionId, status: status as Transaction['status'], receivedAt: now },
     })
     const settled = {
       transactionId,
       now,
-      ...(givesUp && due.refund && { givenUp: { refundId: due.refund.id, error } }),
+      ...(givesUp && claimed.refund && { givenUp: { refundId: claimed.refund.id, error } }),
     }
     return {
       async make() {
         await w.ledger.webhook(arrival)
         await w.ledger.settleCheck(settled)
-        return { pending: w.dispatcher.take() }
+        return { pending: w.deliverer.take() }
       },
     }
   })
@@ -220,7 +218,7 @@ const applyParked: fc.Arbitrary<Step> = fc.constant(async (w, now) => ({
   continues: true,
   async make() {
     await w.ledger.applyParked({ now, limit: 9 })
-    return { pending: w.dispatcher.take() }
+    return { pending: w.deliverer.take() }
   },
 }))
 

@@ -27,7 +27,7 @@ export function paid(number: number, more: Partial<Arrival['payload']> = {}): Ar
     payload: {
       ...{ gateway: 'shop', gatewayTransactionId: `g-${number}`, reference: `order-${number}` },
       ...{ status: 'Paid', amount: 25_000, currency: 'IQD', eventId: `event-${number}` },
-      ...{ occurredAt: new Date(now).toISOString(), raw: {}, ...more },
+      ...{ occurredAt: now, raw: {}, ...more },
     },
   }
 }

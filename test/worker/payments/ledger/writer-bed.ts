@@ -1,24 +1,25 @@
 // A ledger over SQLite in memory, whose connection a test may break.
 
 import { beforeEach } from 'vitest'
-import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
-import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   type Database,
   DatabaseUnreachable,
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
+import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import {
   answerCall,
   answerWebhook,
+  type LedgerAndGuard,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import type { Log } from '../../../../worker/shared/log.ts'
-import { BOTH, FakeDispatcher, FakeGuard, LISTENERS } from '../../../support/ledger-fakes.ts'
+import { BOTH, FakeDeliverer, LISTENERS } from '../../../support/ledger-fakes.ts'
 import { World } from '../../../support/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
@@ -39,13 +40,12 @@ export function worldOver(
   connection: Database,
   { clock = hostClock, subscribers = LISTENERS }: { clock?: Clock; subscribers?: Subscribers } = {},
 ): World {
-  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
-  const { dispatch } = dispatcher
-  const log: Log = (_, event) => void logged?.push(event)
-  const store = libsqlStore(connection)
-  const ledger = createLedger({ store, guard, subscribers, dispatch, clock, log })
+  const deliverer = new FakeDeliverer()
+  const { deliver } = deliverer
+  const log: Log = (level, event) => void (level === 'debug' || logged?.push(event))
+  const ledger = openLedger({ database: connection, subscribers, deliver, clock, log })
   const queries = libsqlQueries(connection)
-  return new World({ ledger, outbox: ledger, queries }, { guard, dispatcher })
+  return new World({ ledger, outbox: ledger, queries }, deliverer)
 }
 
 /** A save is sent again without a pause. */
@@ -61,35 +61,32 @@ export const impatient: Clock = {
 export function rivalledWorld(subscribers: Subscribers = BOTH): World {
   const database = sqliteDatabase()
   let isRefused = true
-  const store = libsqlStore({
+  const rivalled: Database = {
     ...database,
     async write(statements, signal) {
       if (isRefused) database.exec('UPDATE payment_ledger SET batch = batch + 1')
       isRefused = !isRefused
       return await database.write(statements, signal)
     },
-  })
-  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
-  const { dispatch } = dispatcher
-  const lines: World['logged'] = []
-  const log: Log = (_, event, fields) => {
-    if (event !== 'payments.ledger.retry') lines.push([event, fields])
   }
-  const ledger = createLedger({ store, guard, subscribers, dispatch, clock: impatient, log })
+  const deliverer = new FakeDeliverer()
+  const { deliver } = deliverer
+  const lines: World['logged'] = []
+  const log: Log = (level, event, fields) => {
+    if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields])
+  }
+  const ledger = openLedger({ database: rivalled, subscribers, deliver, clock: impatient, log })
+  const open = () => ledger as Ledger as LedgerAndGuard
   const object: LedgerNamespace = {
     getByName: () => ({
       call: async (name, args) =>
-        structuredClone(await answerCall(() => ledger, { name, args: structuredClone(args) }, log)),
-      webhook: (arrival) => answerWebhook(() => ledger, arrival, log),
+        structuredClone(await answerCall(open, { name, args: structuredClone(args) }, log)),
+      webhook: (arrival) => answerWebhook(open, arrival, log),
     }),
   }
   const behind = objectLedger({ namespace: object, name: 'main', clock: hostClock })
   const queries = libsqlQueries(database)
-  return new World(
-    { ledger: behind, outbox: ledger, queries },
-    { guard, dispatcher },
-    { logged: lines },
-  )
+  return new World({ ledger: behind, outbox: ledger, queries }, deliverer, { logged: lines })
 }
 
 const never = new AbortController().signal

@@ -3,10 +3,10 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import type { Story } from '../../../../worker/payments/queries/queries.ts'
+import type { Story } from '../../../../worker/payments/records.ts'
+import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import { MINUTE, T0, type World } from '../../../support/ledger-world.ts'
 import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
 
@@ -117,9 +117,9 @@ describe('a call of a gateway', () => {
     const w = worldOver(database)
     const start = w.start()
     expect((await w.ledger.beginCharge(start)).state).toBe('begun')
-    expect(w.dispatcher.take()).toHaveLength(1)
+    expect(w.deliverer.take()).toHaveLength(1)
     expect((await w.ledger.beginCharge(start)).state).toBe('begun')
-    expect(w.dispatcher.take()).toEqual([])
+    expect(w.deliverer.take()).toEqual([])
   })
 
   it('is ended once when the answer to its save was lost', async () => {

@@ -10,14 +10,14 @@ import {
   MAX_RAW_BYTES,
   maskError,
   maskHeaders,
-  maskRaw,
-} from '../../../../worker/payments/masking/mask.ts'
+  rawMask,
+} from '../../../../worker/payments/mask.ts'
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
 const CARD = '4111 1111 1111 1111'
 const SECRET = 'S3CR3TVALUE'
 const bank = { privateFields: ['payer', 'wallet number'], echoedFields: ['orderId', 'metadata'] }
-const masked = (value: unknown) => maskRaw(value, bank)
+const masked = rawMask(bank)
 
 const privateNames = fc.constantFrom(
   ...['Authorization', 'set-cookie', 'webhook_token', 'client_secret', 'apiKey', 'x-signature'],
@@ -213,7 +213,7 @@ describe('no personal data of the payer is left', () => {
       payment_intent: { client_secret: 'pi_secret_0001', latest_charge: charge },
       success_url: 'https://shop.example/thanks?token=7',
     }
-    const kept = maskRaw({ id: 'evt_1', data: { object: session } }, gateway)
+    const kept = rawMask(gateway)({ id: 'evt_1', data: { object: session } })
     nothingOf(kept)
     expect(kept).toMatchObject({
       data: {
@@ -247,7 +247,7 @@ describe('no personal data of the payer is left', () => {
       errorMessage: 'The card 4111-1111-1111-1111 of GB82WEST12345698765432 is closed.',
       amount: { value: 25_000, currency: 'IQD' },
     }
-    const kept = maskRaw({ eventType: 'STATUS_CHANGED', data }, gateway)
+    const kept = rawMask(gateway)({ eventType: 'STATUS_CHANGED', data })
     nothingOf(kept)
     expect(kept).toMatchObject({
       eventType: 'STATUS_CHANGED',
@@ -269,7 +269,7 @@ describe('no personal data of the payer is left', () => {
       decliningReason: null,
     }
     const paidBy = { name: 'Sara Ahmed', iban: 'IQ98FIQB004095000000000001' }
-    const kept = maskRaw({ ...payment, paidBy, accountNumber: '42420001' }, gateway)
+    const kept = rawMask(gateway)({ ...payment, paidBy, accountNumber: '42420001' })
     nothingOf(kept)
     expect(kept).toEqual({ ...payment, paidBy: '[redacted]', accountNumber: '[redacted]' })
   })

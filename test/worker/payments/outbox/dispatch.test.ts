@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/events.ts'
-import { createDispatching, type Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
+import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/outbox.ts'
+import { createDispatch, type Deliver } from '../../../../worker/payments/outbox/dispatch.ts'
 import { FakeClock, settle } from '../../../support/fake-clock.ts'
 import { keptLog, pendingEvent } from '../../../support/payments.ts'
 
@@ -11,26 +11,24 @@ const events = (count: number, from = 0): PendingEvent[] =>
 const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outboxId }) => outboxId)
 const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
 
-/** `dispatch` returns the results of a chunk. The outbox records what is settled. */
-function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
+/** `deliver` returns the results of a chunk. What is settled is recorded. */
+function bed(deliver: Deliver = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
   const { log, lines } = keptLog()
   const chunks: string[][] = []
   const settled: string[][] = []
   let gate: Promise<void> | undefined
   const wakes: number[] = []
   const clock = new FakeClock()
-  const dispatching = createDispatching({
+  const outbox = createDispatch({
     wakeAt: (at) => wakes.push(at),
-    outbox: {
-      claimPending: async ({ limit }) => due.splice(0, limit),
-      async settleDispatched(outcomes) {
-        settled.push(idsOf(outcomes))
-        await gate
-      },
+    claim: async ({ limit }) => due.splice(0, limit),
+    async settle(outcomes) {
+      settled.push(idsOf(outcomes))
+      await gate
     },
-    dispatch: (pending) => {
+    deliver: (pending) => {
       chunks.push(idsOf(pending))
-      return dispatch(pending)
+      return deliver(pending)
     },
     clock,
     log,
@@ -44,13 +42,13 @@ function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: Pendi
       resolve()
     }
   }
-  return { dispatching, lines, chunks, settled, holdStore, wakes, clock }
+  return { outbox, lines, chunks, settled, holdStore, wakes, clock }
 }
 
 describe('the events of a committed group', () => {
   it('are dispatched six at a time, all at once, and settled', async () => {
-    const { dispatching, chunks, settled } = bed()
-    dispatching.group(events(14))
+    const { outbox, chunks, settled } = bed()
+    outbox.dispatch(events(14))
     expect(chunks.map(({ length }) => length)).toEqual([6, 6, 2])
     expect(chunks.flat()).toEqual(idsOf(events(14)))
     await settle()
@@ -58,30 +56,30 @@ describe('the events of a committed group', () => {
   })
 
   it('do not wait for a chunk that hangs', async () => {
-    const { dispatching, settled } = bed((pending) =>
+    const { outbox, settled } = bed((pending) =>
       pending.some(({ outboxId }) => outboxId === 'event-0')
         ? new Promise(() => undefined)
         : Promise.resolve(pending.map(ok)),
     )
-    dispatching.group(events(12))
-    dispatching.group(events(3, 12))
+    outbox.dispatch(events(12))
+    outbox.dispatch(events(3, 12))
     await settle()
     expect(settled.flat()).toEqual(idsOf(events(9, 6)))
   })
 
   it('are left to the sweeper when dispatching fails, and the next ones are dispatched', async () => {
     let isGone = true
-    const { dispatching, settled, lines } = bed(async (pending) => {
+    const { outbox, settled, lines } = bed(async (pending) => {
       if (isGone) throw new Error('gone')
       return pending.map(ok)
     })
-    dispatching.group(events(1))
+    outbox.dispatch(events(1))
     await settle()
     expect(lines).toMatchObject([
       { level: 'error', event: 'payments.dispatch.failed', fields: { error: 'Error: gone' } },
     ])
     isGone = false
-    dispatching.group(events(2))
+    outbox.dispatch(events(2))
     await settle()
     expect(settled).toEqual([['event-0', 'event-1']])
   })
@@ -93,28 +91,26 @@ describe('the events of a committed group', () => {
       const settled: string[][] = []
       const clock = new FakeClock()
       let dispatched = 0
-      const dispatching = createDispatching({
-        outbox: {
-          claimPending: async () => [],
-          async settleDispatched(outcomes) {
-            if (isDown()) throw new Error('down')
-            settled.push(idsOf(outcomes))
-          },
+      const outbox = createDispatch({
+        claim: async () => [],
+        async settle(outcomes) {
+          if (isDown()) throw new Error('down')
+          settled.push(idsOf(outcomes))
         },
-        dispatch: async (pending) => {
+        deliver: async (pending) => {
           dispatched += pending.length
           return pending.map(ok)
         },
         clock,
         log,
       })
-      return { dispatching, clock, lines, settled, dispatched: () => dispatched }
+      return { outbox, clock, lines, settled, dispatched: () => dispatched }
     }
 
     it('are settled some seconds later, and not delivered again', async () => {
       let isDown = true
-      const { dispatching, clock, settled, dispatched } = brokenBed(() => isDown)
-      dispatching.group(events(2))
+      const { outbox, clock, settled, dispatched } = brokenBed(() => isDown)
+      outbox.dispatch(events(2))
       await clock.advance(12_000)
       expect(settled).toEqual([])
       isDown = false
@@ -126,12 +122,12 @@ describe('the events of a committed group', () => {
 
     it('do not block others, and are given up when their lease is over', async () => {
       let isDown = true
-      const { dispatching, clock, lines, settled } = brokenBed(() => isDown)
-      dispatching.group(events(1))
+      const { outbox, clock, lines, settled } = brokenBed(() => isDown)
+      outbox.dispatch(events(1))
       await clock.advance(60_000)
       expect(lines).toMatchObject([{ event: 'payments.dispatch.failed', fields: { events: 1 } }])
       isDown = false
-      dispatching.group(events(1, 1))
+      outbox.dispatch(events(1, 1))
       await settle()
       expect(settled).toEqual([['event-1']])
       expect(clock.pending).toBe(0)
@@ -140,22 +136,22 @@ describe('the events of a committed group', () => {
 
   it('are not dispatched again while they are under way', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const { dispatching, chunks } = bed(async (pending) => {
+    const { outbox, chunks } = bed(async (pending) => {
       await promise
       return pending.map(ok)
     })
-    dispatching.group(events(2))
-    dispatching.group(events(3))
+    outbox.dispatch(events(2))
+    outbox.dispatch(events(3))
     expect(chunks).toEqual([['event-0', 'event-1'], ['event-2']])
     resolve()
     await settle()
-    dispatching.group(events(1))
+    outbox.dispatch(events(1))
     expect(chunks).toHaveLength(3)
   })
 
   it('are left to the sweeper while 3,000 are under way, so that memory is bounded', async () => {
-    const { dispatching, chunks, lines } = bed(() => new Promise(() => undefined))
-    for (let from = 0; from < 3_200; from += 64) dispatching.group(events(64, from))
+    const { outbox, chunks, lines } = bed(() => new Promise(() => undefined))
+    for (let from = 0; from < 3_200; from += 64) outbox.dispatch(events(64, from))
     expect(chunks.flat()).toHaveLength(3_000)
     expect(lines).not.toEqual([])
     expect(new Set(lines.map(({ event }) => event))).toEqual(
@@ -170,13 +166,13 @@ describe('the events that are due', () => {
       ...{ outboxId, listeners: { ok: true } },
       delivery: { id: outboxId, ok: false, nextAttemptAt: 9 },
     })
-    const { dispatching, chunks, settled, holdStore } = bed(
+    const { outbox, chunks, settled, holdStore } = bed(
       async (pending) => pending.map((event, at) => (at === 0 ? failed(event) : ok(event))),
       events(20),
     )
     const release = holdStore()
     let report: unknown
-    const reporting = dispatching.due({ now: 0, limit: 10 }).then((it) => {
+    const reporting = outbox.dispatchDue({ now: 0, limit: 10 }).then((it) => {
       report = it
     })
     await settle()
@@ -189,14 +185,14 @@ describe('the events that are due', () => {
   })
 
   it('count as failed when dispatching fails', async () => {
-    const { dispatching } = bed(() => Promise.reject(new Error('gone')), events(3))
-    expect(await dispatching.due({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
+    const { outbox } = bed(() => Promise.reject(new Error('gone')), events(3))
+    expect(await outbox.dispatchDue({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
   })
 })
 
 describe('events that failed', () => {
   /** The first at 4.2 s, the second at 9 s, the third never. */
-  const failing: Dispatch = async (pending) =>
+  const failing: Deliver = async (pending) =>
     pending.map(({ outboxId }, at) => {
       const nextAttemptAt = [1_004_200, 1_009_000][at]
       return {
@@ -206,23 +202,23 @@ describe('events that failed', () => {
     })
 
   it('wake the host when the first is due, to the second, and then for the next', async () => {
-    const { dispatching, wakes, clock } = bed(failing)
-    dispatching.group(events(3))
+    const { outbox, wakes, clock } = bed(failing)
+    outbox.dispatch(events(3))
     await settle()
     expect(wakes).toEqual([1_005_000])
     await clock.advance(5_000)
-    await dispatching.due({ now: clock.now(), limit: 60 })
+    await outbox.dispatchDue({ now: clock.now(), limit: 60 })
     expect(wakes).toEqual([1_005_000, 1_009_000])
     await clock.advance(4_000)
-    await dispatching.due({ now: clock.now(), limit: 60 })
+    await outbox.dispatchDue({ now: clock.now(), limit: 60 })
     expect(wakes).toHaveLength(2)
   })
 
   it('wake it at once while more are due than one call takes', async () => {
-    const { dispatching, wakes, clock } = bed(undefined, events(5))
-    await dispatching.due({ now: clock.now(), limit: 2 })
-    await dispatching.due({ now: clock.now(), limit: 2 })
-    await dispatching.due({ now: clock.now(), limit: 2 })
+    const { outbox, wakes, clock } = bed(undefined, events(5))
+    await outbox.dispatchDue({ now: clock.now(), limit: 2 })
+    await outbox.dispatchDue({ now: clock.now(), limit: 2 })
+    await outbox.dispatchDue({ now: clock.now(), limit: 2 })
     expect(wakes).toEqual([clock.now(), clock.now()])
   })
 })

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { expect, it, onTestFinished } from 'vitest'
-import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
+import { createDeliverer } from '../../../../worker/payments/outbox/deliver.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { keptLog, pendingEvent, transaction } from '../../../support/payments.ts'
 
@@ -43,7 +43,7 @@ async function receiver(
 }
 
 const dispatcherTo = (url: string, secrets: string[]) =>
-  createDispatcher({
+  createDeliverer({
     listeners: {},
     endpoint: { url, secrets },
     clock: hostClock,
@@ -58,7 +58,7 @@ it('a delivery is signed, and its body follows the standard', async () => {
   const secret = newSecret()
   const { url, requests } = await receiver(() => 204)
   const event = due(url)
-  const dispatched = await dispatcherTo(url, [secret]).dispatch([event])
+  const dispatched = await dispatcherTo(url, [secret]).deliver([event])
   expect(dispatched).toEqual([
     { outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } },
   ])
@@ -76,7 +76,7 @@ it('a delivery is signed, and its body follows the standard', async () => {
 it('a delivery is valid with the old and the new secret', async () => {
   const [old, next] = [newSecret(), newSecret()]
   const { url, requests } = await receiver(() => 200)
-  await dispatcherTo(url, [next, old]).dispatch([due(url)])
+  await dispatcherTo(url, [next, old]).deliver([due(url)])
   const { body = '', headers = {} } = requests[0] ?? {}
   expect(new Webhook(old).verify(body, headers)).toBeTruthy()
   expect(new Webhook(next).verify(body, headers)).toBeTruthy()
@@ -84,20 +84,20 @@ it('a delivery is valid with the old and the new secret', async () => {
 
 it('a delivery does not follow a redirect', async () => {
   const { url, requests } = await receiver((path) => (path === '/events' ? 307 : 200))
-  const [dispatched] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
+  const [dispatched] = await dispatcherTo(url, [newSecret()]).deliver([due(url)])
   expect(dispatched?.delivery).toMatchObject({ ok: false, status: 307 })
   expect(requests.map(({ path }) => path)).toEqual(['/events'])
 })
 
 it('a delivery does not wait for the end of the answer’s body', async () => {
   const { url } = await receiver(() => 200, 'endless')
-  const [dispatched] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
+  const [dispatched] = await dispatcherTo(url, [newSecret()]).deliver([due(url)])
   expect(dispatched?.delivery).toMatchObject({ ok: true, status: 200 })
 })
 
 it('a delivery is tried again when the endpoint does not exist', async () => {
   const { url } = await receiver(() => 200)
   const nowhere = url.replace(/:\d+/, ':1')
-  const [dispatched] = await dispatcherTo(nowhere, [newSecret()]).dispatch([due(nowhere)])
+  const [dispatched] = await dispatcherTo(nowhere, [newSecret()]).deliver([due(nowhere)])
   expect(dispatched?.delivery).toMatchObject({ ok: false, nextAttemptAt: expect.any(Number) })
 })

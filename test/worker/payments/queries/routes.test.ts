@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { VerifiedWebhook } from '../../../../worker/payments/domain/schemas.ts'
-import type { GatewayHealth } from '../../../../worker/payments/gateways/guard/guard.ts'
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
-import type { WebhookRates } from '../../../../worker/payments/queries/queries.ts'
+import type { GatewayHealth, WebhookRates } from '../../../../worker/payments/records.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { openRoom, type Room } from '../../../support/payments-room.ts'
 import { processEdge } from '../../../support/process-edge.ts'
@@ -67,8 +66,7 @@ describe('the gateways', () => {
   })
 
   it('show a circuit that opened, and one that the next call may close', async () => {
-    for (let call = 0; call < 5; call++)
-      await room.payments.ledger.report('bank', 'charge', 'failure')
+    for (let call = 0; call < 5; call++) await room.guard.report('bank', 'charge', 'failure')
     const openUntil = new Date(room.clock.now() + 30_000).toISOString()
     const [open] = await health()
     const closed = { state: 'closed', failures: 0 }
@@ -89,7 +87,7 @@ describe('the gateways', () => {
   })
 
   it('are 503 while the ledger is unavailable', async () => {
-    room.payments.ledger.health = () => Promise.reject(new LedgerUnavailable('gone'))
+    room.guard.health = () => Promise.reject(new LedgerUnavailable('gone'))
     const response = await get('/gateways')
     expect([response.status, await response.json()]).toMatchObject([
       503,
@@ -172,7 +170,7 @@ describe('a repeated request', () => {
 
       const { gatewayTransactionId = '' } = await charge()
       await paid('event-1', { gatewayTransactionId, amount: 1 })
-      await room.payments.ledger.report('bank', 'charge', 'failure')
+      await room.guard.report('bank', 'charge', 'failure')
       const other = await get(path, { 'If-None-Match': tag })
       expect(other.status).toBe(200)
       expect(other.headers.get('ETag')).not.toBe(tag)

@@ -1,11 +1,11 @@
 // The sweeper over payments whose events are dispatched again by a sweep alone, with one gateway
 // called `bank`, which would charge twice.
 
-import type { Listeners } from '../../../../worker/payments/domain/events.ts'
+import type { Listeners } from '../../../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
-import type { GatewayGuard } from '../../../../worker/payments/gateways/guard/guard.ts'
-import type { PaymentQueries } from '../../../../worker/payments/queries/queries.ts'
+import type { GatewayGuard } from '../../../../worker/payments/gateways/guard.ts'
+import type { PaymentQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { request } from '../../../support/payments.ts'
 import { openRoom } from '../../../support/payments-room.ts'
 
@@ -70,6 +70,7 @@ export function sweepRoom(options: SweepOptions = {}) {
       requestHash: reference,
       correlationId: `correlation-${charges}`,
       chargeIsIdempotent: gateway.chargeIsIdempotent,
+      mayCall: true,
       now,
       until: now + 90_000,
     })
@@ -77,15 +78,16 @@ export function sweepRoom(options: SweepOptions = {}) {
     await quiet()
     const { id } = begun.transaction
     const unsent = { kind: 'unsent', nextCheckAt: now + MINUTE } as const
-    const end = { transactionId: id, eventId: `e-${id}`, now, verdict: 'neutral' } as const
+    const end = { transactionId: id, eventId: `e-${id}`, now }
     if (!isSent) await ledger.finishCharge({ ...end, result: unsent })
     if (!isAnswered) return id
     const named = { transactionId: id, gatewayTransactionId: `g-${id}` }
     const expiry = expiresAt > 0 && { expiresAt: new Date(expiresAt).toISOString() }
     const answer = { status: 'Pending' as const, gateway: 'bank', reference, ...named, ...expiry }
     const nextCheckAt = now + 5 * MINUTE
-    const result = { kind: 'answered' as const, answer, nextCheckAt }
-    await ledger.finishCharge({ ...end, verdict: 'success', result })
+    const expires = expiresAt > 0 && { expiresAt }
+    const result = { kind: 'answered' as const, answer, ...expires, nextCheckAt }
+    await ledger.finishCharge({ ...end, result })
     return id
   }
   const story = async (id: string) => {
@@ -115,7 +117,7 @@ export function sweepRoom(options: SweepOptions = {}) {
         amount: 25_000,
         currency: 'IQD',
         eventId: `webhook-${id}-${status}`,
-        occurredAt: new Date(clock.now()).toISOString(),
+        occurredAt: clock.now(),
         raw: {},
       },
       onMismatch: 'log',

@@ -25,11 +25,12 @@ describe('a refund under way', () => {
       reason: 'returned',
       fullOnly: false,
       requestHash: 'r',
+      mayCall: true,
       now,
       until: now + 90_000,
     })
     const result = { kind, nextCheckAt: now + 5 * MINUTE }
-    await made.ledger.finishRefund({ refundId: 'r-1', now, verdict: 'neutral', result })
+    await made.ledger.finishRefund({ refundId: 'r-1', now, result })
     const refund = async () => (await made.story(id)).refunds[0]
     return { ...made, id, refund }
   }

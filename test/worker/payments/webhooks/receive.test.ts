@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../../../worker/payments/domain/schemas.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
 import { openRoom, type Room, reported } from '../../../support/payments-room.ts'
 
 const CORRELATION = 'correlation-1'

@@ -10,7 +10,6 @@ import {
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
 import { currencyIn, toMinor } from '../../domain/money.ts'
-import { isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -22,6 +21,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
+import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { created, errorIn, idIn, isRefusal, meaningOf, paymentOf, stored } from './wire.ts'
 
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'

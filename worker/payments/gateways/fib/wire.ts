@@ -3,10 +3,10 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor } from '../../domain/money.ts'
-import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { refusal, truncate } from '../client/reply.ts'
+import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
+import { refusal, truncate } from '../reply.ts'
 
 /** The bank refuses a longer description. */
 const MAX_DESCRIPTION_CHARS = 50

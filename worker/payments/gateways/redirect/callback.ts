@@ -3,9 +3,9 @@
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import { optionalText } from '../../domain/schemas.ts'
-import { parseJson, unreadableParts } from '../client/reply.ts'
+import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, UnreadableWebhook, WebhookRequest } from '../gateway.ts'
+import { parseJson, unreadableParts } from '../reply.ts'
 import { failure, id, meaningOf, money, optionalId, timeOf } from './wire.ts'
 
 const IN_BODY = ['webhook_token', 'token']

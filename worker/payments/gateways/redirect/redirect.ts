@@ -3,7 +3,6 @@
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../../domain/exceptions.ts'
 import { differs } from '../../domain/match.ts'
-import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -16,6 +15,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './callback.ts'
 import * as wire from './wire.ts'
 

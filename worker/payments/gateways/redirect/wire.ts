@@ -4,10 +4,10 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { currencyIn, fromMinor, toMinor } from '../../domain/money.ts'
-import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { refusal } from '../client/reply.ts'
+import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
+import { refusal } from '../reply.ts'
 
 /** Ids come as numbers too. Those that a number cannot hold are text already: `parseJson`. */
 export const id = z.union([z.string().min(1), z.int()]).transform(String)

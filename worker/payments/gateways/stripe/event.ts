@@ -2,9 +2,9 @@
 
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../domain/schemas.ts'
-import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../client/reply.ts'
+import type { VerifiedWebhook } from '../../schemas.ts'
 import type { GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
+import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'
 
 const event = z.object({

@@ -5,7 +5,6 @@ import {
   GatewayUnavailableException,
   InvalidArgumentException,
 } from '../../domain/exceptions.ts'
-import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -17,6 +16,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readEvent, verifySignature } from './event.ts'
 import * as wire from './wire.ts'
 

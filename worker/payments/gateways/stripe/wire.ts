@@ -3,10 +3,10 @@
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
-import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { refusal, truncate, unexpectedReply } from '../client/reply.ts'
+import { optionalText } from '../../schemas.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
+import { refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /** The format of replies depends on it; events have the version of their webhook endpoint. */
 export const API_VERSION = '2026-10-28.endive'

@@ -5,7 +5,8 @@
 
 import { MAX_WAIT_MS } from '../../domain/check.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
-import type { Due, Keys } from '../operation.ts'
+import type { DueClaim } from '../../outbox/dispatch.ts'
+import type { Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'
 import type { Value } from './statement-libsql.ts'
 
@@ -92,10 +93,10 @@ const keyed = (sql: string, name: string, keys: readonly unknown[] | undefined):
 
 const isGiven = (...values: unknown[]): boolean => values.every((value) => value != null)
 
-function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Lookup[] {
+function transactionLookups({ payments = [], checks = [], orders = [], ...keys }: Keys): Lookup[] {
   const pairs = (name: Exclude<keyof (typeof payments)[number], 'id' | 'gateway'>) =>
     payments.flatMap((key) => (isGiven(key.gateway, key[name]) ? [[key.gateway, key[name]]] : []))
-  const ids = payments.flatMap(({ id }) => id ?? [])
+  const ids = [...payments.flatMap(({ id }) => id ?? []), ...checks]
   const charges = keys.charges?.map(({ id, gateway_transaction_id: name }) => [id, name])
   const by = (condition: string, list: string) =>
     `SELECT t.id FROM json_each(:${list}) k CROSS JOIN payment_transactions t WHERE ${condition}`
@@ -127,6 +128,8 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
       pairs('reference'),
     ),
     ...keyed(CHARGES, 'charges', charges),
+    ...keyed(paymentsOf(PARKED), 'charges', charges),
+    ...keyed(paymentsOf(PARKED_BY_ID), 'parked', keys.parked),
     ...keyed(OF_REFUNDS, 'refunds', keys.refunds),
     ...keyed(OF_OUTBOX, 'of_outbox', keys.paymentsOfOutbox),
     ...keyed(OF_ALERTS, 'of_alerts', keys.alertIds),
@@ -159,6 +162,17 @@ const CHARGES = `SELECT t.id FROM json_each(:charges) k CROSS JOIN payment_trans
     WHERE t.id = k.value ->> 0 AND o.gateway = t.gateway
       AND o.gateway_transaction_id = k.value ->> 1`
 
+/** The payments that have an id of these webhook events, as match.ts decides between them. */
+function paymentsOf(events: string): string {
+  const by = (condition: string) => `SELECT t.id FROM found CROSS JOIN payment_webhook_events e
+    CROSS JOIN payment_transactions t
+    WHERE e.id = found.id AND t.gateway = e.gateway AND ${condition}`
+  return `SELECT id FROM (WITH found(id) AS MATERIALIZED (${events})
+  ${by('t.gateway_transaction_id = e.gateway_transaction_id')}
+  UNION ${by('t.external_reference_id = e.external_reference_id')}
+  UNION ${by('t.reference = e.reference AND +t.gateway_transaction_id IS NULL')})`
+}
+
 const OF_REFUNDS = `SELECT r.transaction_id FROM json_each(:refunds) k
   CROSS JOIN payment_refunds r WHERE r.id = k.value`
 
@@ -171,7 +185,7 @@ const OF_ALERTS = `SELECT a.transaction_id FROM json_each(:of_alerts) k
 const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
   WHERE ${CHECK_DUE} ORDER BY next_check_at, id LIMIT :limit)`
 
-const due = (sql: string, asked: Due | undefined): Lookup[] =>
+const due = (sql: string, asked: DueClaim | undefined): Lookup[] =>
   asked ? [{ sql, args: { now: asked.now, limit: asked.limit } }] : []
 
 function webhookEventLookups(keys: Keys): Lookup[] {
@@ -184,12 +198,8 @@ function webhookEventLookups(keys: Keys): Lookup[] {
       'known',
       known,
     ),
-    ...keyed(
-      `SELECT e.id FROM json_each(:ids) k CROSS JOIN payment_webhook_events e
-        WHERE e.id = k.value`,
-      'ids',
-      keys.webhookEventIds,
-    ),
+    ...keyed(PARKED_BY_ID, 'parked', keys.parked),
+    ...(keys.dueParked ? [{ sql: DUE_PARKED, args: { ...keys.dueParked } }] : []),
     ...keyed(PARKED, 'charges', charges),
   ]
 }
@@ -208,6 +218,12 @@ const PARKED = [
   parkedBy('e.external_reference_id = t.external_reference_id'),
   parkedBy('e.reference = t.reference'),
 ].join('\n  UNION ')
+
+const PARKED_BY_ID = `SELECT e.id FROM json_each(:parked) k CROSS JOIN payment_webhook_events e
+  WHERE e.id = k.value`
+
+const DUE_PARKED = `SELECT id FROM (SELECT e.id FROM payment_webhook_events e
+  WHERE ${PARKED_WITH_PAYMENT} ORDER BY e.occurred_at, e.id LIMIT :limit)`
 
 const outboxLookups = (keys: Keys): Lookup[] => [
   ...keyed(

@@ -1,10 +1,10 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import { SchemaMismatch, StaleRows, type Store } from '../ledger.ts'
-import type { ParkedEvent } from '../working-set.ts'
+import { SchemaMismatch, StaleRows } from '../ledger.ts'
+import type { Keys } from '../operation.ts'
+import type { WorkingSet } from '../working-set.ts'
 import { type Database, isTransient, reachable } from './http-libsql.ts'
-import { PARKED_WITH_PAYMENT } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 import { loadOf, saveOf } from './tables-libsql.ts'
@@ -22,15 +22,29 @@ const POSITION = statement(`SELECT batch, ${SCHEMA} AS schema FROM payment_ledge
 const ADVANCE = `REPLACE INTO payment_ledger (one, batch) VALUES (1,
   (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
 
-export function libsqlStore(database: Database): Store {
+export interface Loaded {
+  rows: WorkingSet
+  /** The number of saves until then. It only rises. */
+  batch: number
+}
+
+export type Store = ReturnType<typeof libsqlStore>
+
+export function libsqlStore(database: Database) {
   return {
+    /** True if a retry may succeed. */
     isTransient,
-    async load(keys, signal) {
+    /** The rows of these keys, and the number of saves. Rejects with SchemaMismatch. */
+    async load(keys: Keys, signal: AbortSignal): Promise<Loaded> {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
       return { batch: await batchIn(database, positions), rows: read(results) }
     },
-    async save({ rows, batch }, signal) {
+    /**
+     * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
+     * nothing, when anybody has saved since they were loaded.
+     */
+    async save({ rows, batch }: Loaded, signal: AbortSignal): Promise<void> {
       try {
         await database.write([statement(ADVANCE, { batch }), ...saveOf(rows)], signal)
       } catch (cause) {
@@ -38,11 +52,8 @@ export function libsqlStore(database: Database): Store {
         throw new StaleRows('the rows are not what is stored now', { cause })
       }
     },
-    async findParked(limit) {
-      const [rows = []] = await reachable(database.read([statement(FIND_PARKED, { limit })]))
-      return rows.map((row) => ({ ...row }) as unknown as ParkedEvent)
-    },
-    async forget(before, limit) {
+    /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
+    async forget(before: number, limit: number): Promise<number> {
       const signal = AbortSignal.timeout(FORGET_WITHIN_MS)
       const forgotten = database.write([statement(FORGET, { before, limit })], signal)
       const [rows = []] = await reachable(forgotten)
@@ -53,11 +64,6 @@ export function libsqlStore(database: Database): Store {
 
 /** As long as the group commit gives one of its groups. */
 const FORGET_WITHIN_MS = 6_000
-
-const FIND_PARKED = `SELECT e.id, e.gateway, e.gateway_transaction_id, e.external_reference_id,
-    e.reference
-  FROM payment_webhook_events e WHERE ${PARKED_WITH_PAYMENT}
-  ORDER BY e.occurred_at, e.id LIMIT :limit`
 
 /** A parked event may be a payer's money: it stays until its payment appears. */
 const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id

@@ -114,7 +114,12 @@ const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =
     rows.map((row) =>
       columns.map((column) => {
         const value = valueIn(row, column)
-        return typeof value === 'string' ? value.toWellFormed() : value
+        if (typeof value === 'string') return value.toWellFormed()
+        // A save that cannot be stored is refused whole, and what causes that then fails alone.
+        if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+          throw new RangeError(`${column} is ${value}, which is not a whole number`)
+        }
+        return value
       }),
     ),
   )
@@ -157,7 +162,8 @@ interface Part {
 /** A payment's refunds, its earlier events and its alerts are nested in its row. */
 function paymentsPart(lookup: Lookup, keys: Keys): Part {
   // The request is long, and only a check needs it, and a charge that is compared with it.
-  const isAsked = keys.dueChecks !== undefined || (keys.orders ?? []).length > 0
+  const { dueChecks, checks = [], orders = [] } = keys
+  const isAsked = dueChecks !== undefined || checks.length + orders.length > 0
   const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
   const sql = `SELECT json_group_array(json_array(${columns},
       json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))

@@ -5,10 +5,10 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
+import { createClient } from '../../../../../worker/payments/gateways/client.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
-import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
-import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
 import { type Answer, json } from '../../../../support/gateway-bed.ts'
@@ -109,10 +109,8 @@ function open(client_secret = CLIENT.secret) {
   })
   const common = { clock: hostClock, fetch, log: () => undefined }
   const guard = createGuard({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
-  const none = () => undefined
-  const caller = createCaller({ ...common, guard, onTimeout: none, onOpened: none })
-  const run = <T>(work: (call: GatewayCall) => Promise<T>) =>
-    caller.run(bank, 'charge', 'call', work)
+  const client = createClient({ ...common, guard, notify: () => undefined })
+  const run = <T>(work: (call: GatewayCall) => Promise<T>) => client.run(bank, 'charge', work)
 
   /** A payment, its names, and what the simulator calls back with once `act` is done to it. */
   async function charged() {

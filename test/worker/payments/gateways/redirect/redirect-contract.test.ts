@@ -2,8 +2,8 @@
 
 import { exportSPKI, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
-import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
@@ -117,8 +117,9 @@ function shopAt({ url }: SimulatorBed) {
   const shop = redirect.create('shop', { ...SETTINGS, base_url: url, api_key: API_KEY, ...client })
   const base = { clock: hostClock, log: silent, fetch }
   const guard = createGuard({ gateways: new Map([['shop', shop]]), store: new Map(), ...base })
-  const caller = createCaller({ guard, ...base, onTimeout: silent, onOpened: silent })
-  return { shop, call: () => caller.startCall(shop) }
+  const deps = { ...base, guard, notify: silent, key: 'shop' }
+  const deadlineAt = hostClock.elapsed() + CALL_TIMEOUT_MS
+  return { shop, call: () => openCall({ ...deps, deadlineAt }) }
 }
 
 async function charged(bed: SimulatorBed) {

@@ -2,8 +2,8 @@
 
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
-import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
-import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
@@ -123,8 +123,8 @@ async function charged(bed: SimulatorBed) {
   const shop = stripe.create('shop', settings)
   const base = { clock: hostClock, log: silent, fetch }
   const guard = createGuard({ gateways: new Map([['shop', shop]]), store: new Map(), ...base })
-  const caller = createCaller({ guard, ...base, onTimeout: silent, onOpened: silent })
-  const call = () => caller.startCall(shop)
+  const deadlineAt = hostClock.elapsed() + CALL_TIMEOUT_MS
+  const call = () => openCall({ ...base, guard, notify: silent, key: 'shop', deadlineAt })
   const charge = () => shop.charge(CHARGE, call())
   const answer = await charge()
   if (!answer.ok) throw new Error(answer.error.message)

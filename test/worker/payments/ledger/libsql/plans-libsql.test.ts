@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../../harness/database.ts'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import type { TransactionFilter } from '../../../../../worker/payments/queries/queries.ts'
+import type { TransactionFilter } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 
 describe('a page of payments', () => {

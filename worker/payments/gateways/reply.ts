@@ -1,7 +1,7 @@
 // Helps drivers to read a reply. Its values are used only after its shape was checked. Pure.
 
-import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
-import type { GatewayReply } from '../gateway.ts'
+import { GatewayUnavailableException, type PaymentError } from '../domain/exceptions.ts'
+import type { GatewayReply } from './gateway.ts'
 
 /** 2^53 has 16 digits: only then is the slow way needed. */
 const HAS_LONG_NUMBER = /\d{16}|\de\+?\d/i

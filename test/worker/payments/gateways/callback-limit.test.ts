@@ -4,7 +4,7 @@ import {
   callbackLimit,
   type Purpose,
   take,
-} from '../../../../../worker/payments/gateways/guard/callback-limit.ts'
+} from '../../../../worker/payments/gateways/admission.ts'
 
 const NOW = 1_700_000_000_000
 

@@ -1,71 +1,37 @@
-// The port of the queries of payments, which read the database directly, not through the ledger,
-// and what they answer. The types are derived from the schemas, which describe the answers in the
-// OpenAPI document; at run time nothing else loads them.
+// What the read routes of payments answer: lists, one payment with its story, gateways, a sweep. At
+// run time only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { raisedAlertSchema, settledAlertSchema } from '../domain/alerts.ts'
-import { EVENT_PAYLOADS } from '../domain/events.ts'
+import { type CallKind, DURABLE_EVENTS, OUTCOMES } from './domain/status.ts'
 import {
-  type Listed,
-  listedSchema,
+  EVENT_PAYLOADS,
   paymentErrorSchema,
+  raisedAlertSchema,
+  settledAlertSchema,
   statusSchema,
   type Transaction,
   timeSchema,
   transactionSchema,
-  type Unreadable,
-  unreadableSchema,
-} from '../domain/schemas.ts'
-import { DURABLE_EVENTS, OUTCOMES, type Outcome, type PaymentStatus } from '../domain/status.ts'
+} from './schemas.ts'
 
-export interface PaymentQueries {
-  /** Newest first. */
-  transactions(filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]>
-  /** By our id or the gateway's, among the gateway's payments. */
-  find(gateway: string, transactionId: string): Promise<Transaction | undefined>
-  /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
-  story(transactionId: string, now: number): Promise<ListedStory | undefined>
-  /** Newest first. */
-  webhookEvents(
-    filter: { outcome?: Outcome; gateway?: string },
-    page: Page,
-  ): Promise<Listed<EventRecord>[]>
-  /** Newest first; without `all` only those that are not acknowledged. */
-  alerts(filter: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]>
-  /** Events received from `from` and before `to`, both the start of a minute, in ms. */
-  webhookRates(span: { from: number; to: number }): Promise<WebhookRate[]>
-  /** What waits at `now`, in ms: each sweep begins with it. */
-  waiting(now: number): Promise<Waiting>
-}
+export const unreadableSchema = z
+  .object({
+    id: z.string(),
+    code: z.literal('unreadable'),
+    invalid: z.string().describe('A sentence that says what is invalid.'),
+  })
+  .describe(
+    'What a list shows for an invalid row, such as one with an impossible time: only this row ' +
+      'fails, and the list shows that it exists.',
+  )
 
-export interface WaitingEvents {
-  count: number
-  /** ms */
-  oldestAt?: number
-}
+export type Unreadable = z.infer<typeof unreadableSchema>
 
-export interface Waiting {
-  /** Something is due: the sweeper calls the ledger only then. */
-  isDue: boolean
-  /** Stored events that they have not accepted yet. */
-  events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
-  /** Open alerts, by kind. */
-  alerts: Readonly<Record<string, number>>
-}
+export type Listed<Item> = Item | Unreadable
 
-/** Only what is older than `before`, an id. */
-export interface Page {
-  before?: string
-  limit: number
-}
-
-export interface TransactionFilter {
-  status?: PaymentStatus
-  gateway?: string
-  reference?: string
-  /** The beginning of our id, the gateway's or the reference; case-sensitive. */
-  startsWith?: string
-}
+/** A list of such rows. */
+export const listedSchema = <Item extends z.ZodType>(item: Item) =>
+  z.array(z.union([item, unreadableSchema]))
 
 export const eventRecordSchema = z
   .object({
@@ -198,3 +164,69 @@ export type Story = { transaction: Transaction } & {
     ? Exclude<Item, Unreadable>[]
     : StoryParts[Part]
 }
+
+// The gateways, and the state of their circuits.
+
+export const breakerHealthSchema = z.object({
+  state: z
+    .enum(['closed', 'open', 'probing'])
+    .describe(
+      '`probing`: the next call, or the one that runs now, decides whether the circuit closes.',
+    ),
+  failures: z.int().describe('Failed calls in a row.'),
+  openUntil: timeSchema.describe('While open: no call is made before this time.').exactOptional(),
+})
+
+const breakersSchema = z
+  .object({
+    charge: breakerHealthSchema,
+    refund: breakerHealthSchema,
+    status: breakerHealthSchema,
+  } satisfies Record<CallKind, unknown>)
+  .describe(
+    'By kind of call: `status` is the check of a payment, and `charge` also its cancellation. A ' +
+      'token that cannot be fetched counts for the kind that needed it.',
+  )
+
+export const gatewayHealthSchema = z.object({
+  key: z.string().describe('Its key in the configuration.'),
+  driver: z.string().describe('The name of the driver in the configuration.'),
+  breaker: breakersSchema,
+  supportsRefund: z.boolean(),
+  refunds: z
+    .enum(['full', 'partial'])
+    .describe(
+      'If it does: `full`, only all of a payment, named by the charged amount; `partial`, ' +
+        'parts too.',
+    )
+    .exactOptional(),
+  currencies: z
+    .array(z.string())
+    .readonly()
+    .describe('Missing: the driver takes any.')
+    .exactOptional(),
+  isLocal: z
+    .boolean()
+    .describe('Reached over loopback: a simulator, where charges use no real money.'),
+})
+
+export type BreakerHealth = z.infer<typeof breakerHealthSchema>
+export type Breakers = z.infer<typeof breakersSchema>
+
+/** One gateway as `GET /api/payments/gateways` shows it. */
+export type GatewayHealth = z.infer<typeof gatewayHealthSchema>
+
+export const sweepReportSchema = z.object({
+  isIdle: z.boolean().describe('Nothing was due, and the ledger was not called.'),
+  delivered: z.int().describe('Stored events that all subscribers accepted.'),
+  undelivered: z.int().describe('Stored events that failed for at least one subscriber.'),
+  checked: z.int().describe('Payments that their gateway was asked about.'),
+  moved: z.int().describe('Of those: the status changed.'),
+  chargedAgain: z.int().describe('Of those: the charge was sent again, and was answered.'),
+  unreachable: z.int().describe('Of those: the gateway did not answer.'),
+  alerts: z.int(),
+  forgotten: z.int().describe('Old webhook events that were deleted.'),
+  failed: z.int().describe('Parts that failed because of a bug or the database.'),
+})
+
+export type SweepReport = z.infer<typeof sweepReportSchema>

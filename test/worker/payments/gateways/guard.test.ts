@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { BreakerState } from '../../../../../worker/payments/gateways/guard/breaker.ts'
-import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
-import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
-import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
+import type { BreakerState } from '../../../../worker/payments/gateways/admission.ts'
+import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import {
   type Answer,
   GatewayBed,
@@ -10,8 +10,8 @@ import {
   noConnection,
   page,
   silence,
-} from '../../../../support/gateway-bed.ts'
-import { gateway, SETTINGS, TOKEN } from '../../../../support/redirect-fixtures.ts'
+} from '../../../support/gateway-bed.ts'
+import { gateway, SETTINGS, TOKEN } from '../../../support/redirect-fixtures.ts'
 
 /** Gives `token-1`, `token-2`, … */
 function tokens(lifetimeS: unknown = 3_600): Answer {

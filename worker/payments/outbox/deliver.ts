@@ -1,43 +1,21 @@
-// Passes events to the host application: to its listeners in process and to its endpoint. The
+// Delivers events to the host application: to its listeners in process and to its endpoint. The
 // ledger knows which stored events are pending, and stores the results.
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import type {
-  Dispatched,
-  Listeners,
-  PaymentEvents,
-  PendingEvent,
-  ReadablePendingEvent,
-  Subscribers,
-  UnreadablePendingEvent,
-} from '../domain/events.ts'
+import type { Listeners } from '../define-config.ts'
 import { newId } from '../domain/new-id.ts'
-import { nextAttemptAt } from '../domain/outbox.ts'
-import type { EventName, PassingEvent } from '../domain/status.ts'
 import {
-  createSend,
-  type Endpoint,
-  listenersOf,
-  type Send,
-  subscribersOf,
-  wants,
-} from './endpoint.ts'
+  type Dispatched,
+  nextAttemptAt,
+  type PendingEvent,
+  type Subscribers,
+} from '../domain/outbox.ts'
+import type { EventName, PassingEvent } from '../domain/status.ts'
+import type { PaymentEvents } from '../schemas.ts'
+import { createSend, type Endpoint, type Send, withoutQuery } from './endpoint.ts'
 
-export interface Dispatcher {
-  subscribers: Subscribers
-  /**
-   * Dispatches all of them at the same time, in no order. Never rejects, and takes no longer than
-   * the lease. The ledger settles them with the results.
-   */
-  dispatch(pending: readonly PendingEvent[]): Promise<Dispatched[]>
-  /** Passes an event on once, to the subscribers that can be reached. Never rejects. */
-  pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): Promise<void>
-  /** Most events of most deployments have no subscriber. */
-  hasSubscribers(name: EventName): boolean
-}
-
-export interface DispatcherOptions {
+export interface DelivererOptions {
   listeners: Listeners
   endpoint?: Endpoint | undefined
   clock: Clock
@@ -53,22 +31,21 @@ const SPAN_MS = 60_000
 /** The endpoint wants no more deliveries. */
 const GONE = 410
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { clock, log, endpoint, fetch } = options
+export type Deliverer = ReturnType<typeof createDeliverer>
+
+export function createDeliverer({ listeners, endpoint, clock, log, fetch }: DelivererOptions) {
   const send = endpoint && createSend({ endpoint, clock, fetch })
-  const hasSubscribers = (name: EventName) =>
-    wants(endpoint, name) || listenersOf(options.listeners, name).length > 0
   const limit = createRateLimit(MAX_FAILED_VERIFICATIONS, SPAN_MS)
 
   /** Calls all of them, and returns why the first one failed, if one did. */
-  const callListeners = async (name: EventName, payload: unknown, fields: Fields) => {
-    const call = async (listener: (payload: never) => unknown) => {
+  const callListeners = async (name: EventName, payload: string, fields: Fields) => {
+    const call = async (listener: AnyListener) => {
       // Each gets a copy, since a listener may change it.
-      const called = listener(structuredClone(payload) as never)
+      const called = listener(JSON.parse(payload) as never)
       // Most return at once: a timer for each would cost more than they do.
       if (isThenable(called)) await within(clock, LISTENER_PATIENCE_MS, async () => called)
     }
-    const calls = await Promise.allSettled(listenersOf(options.listeners, name).map(call))
+    const calls = await Promise.allSettled(listenersOf(listeners, name).map(call))
     const reasons = calls.flatMap((done) =>
       done.status === 'rejected' ? [reasonOf(done.reason)] : [],
     )
@@ -76,10 +53,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return reasons[0]
   }
 
-  const notifyListeners = async (
-    event: ReadablePendingEvent,
-    { attempts }: { attempts: number },
-  ) => {
+  const notifyListeners = async (event: PendingEvent, { attempts }: { attempts: number }) => {
     const fields = fieldsOf(event)
     const error = await callListeners(event.type, event.payload, fields)
     if (error === undefined) return { ok: true }
@@ -89,14 +63,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return { ok: false, error }
   }
 
-  const deliver = async (
-    event: ReadablePendingEvent,
+  const sendToEndpoint = async (
+    event: PendingEvent,
     { id: deliveryId, attempts }: NonNullable<PendingEvent['delivery']>,
   ) => {
     const { outboxId: id, type, createdAt: happenedAt, payload } = event
     const fields = { ...fieldsOf(event), deliveryId, attempts }
-    const message = { id, type, happenedAt, data: payload }
-    const sent = await (send?.(message) ?? NO_ENDPOINT)
+    const sent = await (send?.({ id, type, happenedAt, payload }) ?? NO_ENDPOINT)
     if (sent.ok) {
       log('info', 'payments.delivery.delivered', { ...fields, status: sent.status })
       return { ...sent, id: deliveryId }
@@ -109,26 +82,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return { ...sent, id: deliveryId }
   }
 
-  const dispatchOne = async (event: PendingEvent): Promise<Dispatched> => {
-    if ('invalid' in event) return giveUp(event)
-    const [listeners, delivery] = await Promise.all([
+  const deliverOne = async (event: PendingEvent): Promise<Dispatched> => {
+    const [listened, delivery] = await Promise.all([
       event.listeners && notifyListeners(event, event.listeners),
-      event.delivery && deliver(event, event.delivery),
+      event.delivery && sendToEndpoint(event, event.delivery),
     ])
     const { outboxId } = event
-    return { outboxId, ...(listeners && { listeners }), ...(delivery && { delivery }) }
-  }
-
-  /** Trying again would read the same row. */
-  const giveUp = (event: UnreadablePendingEvent): Dispatched => {
-    const { outboxId, type, correlationId, invalid: error, listeners, delivery } = event
-    log('error', 'payments.event.unreadable', { outboxId, type, correlationId, error })
-    const failed = { ok: false, error }
-    return {
-      outboxId,
-      ...(listeners && { listeners: failed }),
-      ...(delivery && { delivery: { ...failed, id: delivery.id } }),
-    }
+    return { outboxId, ...(listened && { listeners: listened }), ...(delivery && { delivery }) }
   }
 
   const logMissed = () => {
@@ -136,11 +96,25 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (count > 0) log('warn', 'payments.verification_failures_not_passed', { count })
   }
 
+  async function passToEndpoint(type: PassingEvent, payload: string) {
+    if (!send || !wants(endpoint, type)) return
+    const now = clock.now()
+    const sent = await send({ id: newId(now), type, happenedAt: now, payload })
+    if (!sent.ok) log('warn', 'payments.passing_event.failed', { type, error: sent.error })
+  }
+
   return {
-    subscribers: subscribersOf(options.listeners, endpoint),
-    hasSubscribers,
-    dispatch: (pending) => Promise.all(pending.map(dispatchOne)),
-    async pass(name, payload) {
+    /** Most events of most deployments have no subscriber. */
+    hasSubscribers: (name: EventName): boolean =>
+      wants(endpoint, name) || listenersOf(listeners, name).length > 0,
+    /**
+     * Delivers all of them at the same time, in no order. Never rejects, and takes no longer than
+     * the lease. The ledger settles them with the results.
+     */
+    deliver: (pending: readonly PendingEvent[]): Promise<Dispatched[]> =>
+      Promise.all(pending.map(deliverOne)),
+    /** Passes an event on once, to the subscribers that can be reached. Never rejects. */
+    async pass<Name extends PassingEvent>(name: Name, event: PaymentEvents[Name]): Promise<void> {
       if (name === 'WebhookVerificationFailed') {
         logMissed()
         if (!limit.admits(clock.elapsed())) {
@@ -149,18 +123,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           return
         }
       }
-      const fields = { type: name }
+      const payload = JSON.stringify(event)
       await Promise.all([
-        callListeners(name, payload, fields),
-        wants(endpoint, name) && send && passOn(send, name, payload, fields),
+        callListeners(name, payload, { type: name }),
+        passToEndpoint(name, payload),
       ])
     },
-  }
-
-  async function passOn(to: Send, type: PassingEvent, payload: unknown, fields: Fields) {
-    const now = clock.now()
-    const sent = await to({ id: newId(now), type, happenedAt: now, data: payload })
-    if (!sent.ok) log('warn', 'payments.passing_event.failed', { ...fields, error: sent.error })
   }
 }
 
@@ -170,14 +138,36 @@ const isThenable = (value: unknown): boolean =>
 /** The endpoint was removed from the configuration. It may come back, so this is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
 
-const fieldsOf = ({ outboxId, type, payload, correlationId }: ReadablePendingEvent): Fields => ({
+const fieldsOf = ({ outboxId, type, transactionId, correlationId }: PendingEvent): Fields => ({
   outboxId,
   type,
-  transactionId: payload.transaction.id,
+  transactionId,
   correlationId,
 })
 
-// A limit for any span of time, and a count of what was beyond it.
+// Who gets which events, as configured.
+
+/** For the ledger. */
+export const subscribersOf = (
+  listeners: Listeners,
+  endpoint: Endpoint | undefined,
+): Subscribers => ({
+  hasListeners: (type) => listenersOf(listeners, type).length > 0,
+  endpointFor: (type) =>
+    endpoint && wants(endpoint, type) ? withoutQuery(endpoint.url) : undefined,
+})
+
+type AnyListener = (payload: never) => unknown
+
+function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
+  const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
+  return typeof found === 'function' ? [found] : found
+}
+
+const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
+  endpoint !== undefined && (endpoint.types?.has(name) ?? true)
+
+// A sliding window that counts rejections.
 
 export interface RateLimit {
   /** Whether one more is within the limit; otherwise it is counted. */
@@ -211,35 +201,6 @@ export function createRateLimit(max: number, spanMs: number): RateLimit {
       const count = missed
       missed = 0
       return count
-    },
-  }
-}
-
-// Work that no caller waits for: passing events on, and more.
-
-export interface Background {
-  /** Lets work go on after the request that caused it. Failures are logged. */
-  run(work: Promise<unknown>): void
-  pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
-}
-
-/** `keepAlive` is the runtime's own: a Worker otherwise ends with its answer. */
-export function createBackground(deps: {
-  dispatcher: Pick<Dispatcher, 'pass' | 'hasSubscribers'>
-  keepAlive: (work: Promise<unknown>) => void
-  log: Log
-}): Background {
-  const { dispatcher, keepAlive, log } = deps
-  const run = (work: Promise<unknown>) =>
-    keepAlive(
-      work.catch((error: unknown) => {
-        log('error', 'payments.background_failed', { error: String(error) })
-      }),
-    )
-  return {
-    run,
-    pass(name, payload) {
-      if (dispatcher.hasSubscribers(name)) run(dispatcher.pass(name, payload))
     },
   }
 }

@@ -2,11 +2,10 @@
 // cached in memory until shortly before it expires. No log and no error holds a token.
 
 import * as z from 'zod'
-import type { Clock } from '../../../shared/clock.ts'
-import type { Log } from '../../../shared/log.ts'
-import type { GatewayRequest } from '../gateway.ts'
-import type { TokenAnswer } from '../guard/guard.ts'
-import { createExchange, type Exchanged, TIMEOUT_MS, withRetries } from './gateway-call.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import { type Exchanged, exchange, TIMEOUT_MS, withRetries } from './exchange.ts'
+import type { GatewayRequest } from './gateway.ts'
 
 /** Renewed this long before it expires, so that it cannot expire on its way to the gateway. */
 const MARGIN_MS = 30_000
@@ -21,12 +20,10 @@ const granted = z.object({
   expires_in: z.coerce.number().positive().catch(DEFAULT_LIFETIME_S),
 })
 
-export interface AccessTokens {
-  /** The cached token, if it is still valid. */
-  cached(gateway: string): string | undefined
-  /** `refused`: a token that the gateway refused. If it is the cached one, a new one is fetched. */
-  get(gateway: string, request: GatewayRequest, refused?: string): Promise<TokenAnswer>
-}
+export type TokenAnswer =
+  | { ok: true; token: string }
+  /** `timedOutAfterMs` where the gateway did not answer in time. */
+  | { ok: false; message: string; timedOutAfterMs?: number }
 
 export interface AccessTokenDeps {
   clock: Clock
@@ -34,11 +31,11 @@ export interface AccessTokenDeps {
   log: Log
 }
 
-export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): AccessTokens {
-  const exchange = createExchange({ fetch, clock })
+export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps) {
   const tokens = new Map<string, { token: string; validUntil: number }>()
   const pending = new Map<string, Promise<TokenAnswer>>()
 
+  /** The cached token, if it is still valid. */
   const cached = (gateway: string): string | undefined => {
     const found = tokens.get(gateway)
     return found && found.validUntil > clock.elapsed() ? found.token : undefined
@@ -48,16 +45,10 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
     const askedAt = clock.elapsed()
     // The caller still has to call the gateway afterwards: all tries together get the time of one.
     const deadlineAt = askedAt + TIMEOUT_MS
-    const exchanged = await withRetries(() => exchange(request, deadlineAt), {
-      clock,
-      deadlineAt,
+    const exchanged = await withRetries(() => exchange({ fetch, clock }, request, deadlineAt), {
+      ...{ clock, log, gateway, endpoint: request.endpoint, deadlineAt },
       // After a timeout the time of all tries is used up.
       mayRepeat: ({ reason }) => reason !== 'timeout',
-      onFailure: ({ reason, status, detail, durationMs }, attempt) => {
-        const more = { ...(status !== undefined && { status }), ...(detail && { detail }) }
-        const fields = { gateway, endpoint: request.endpoint, attempt, reason, durationMs, ...more }
-        log('warn', 'payments.gateway.attempt_failed', fields)
-      },
     })
     if (!exchanged.ok) return failedAnswer(exchanged)
     const { status, body } = exchanged.reply
@@ -74,7 +65,8 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
 
   return {
     cached,
-    async get(gateway, request, refused) {
+    /** `refused`: a token that the gateway refused. If it is the cached one, a new one is made. */
+    async get(gateway: string, request: GatewayRequest, refused?: string): Promise<TokenAnswer> {
       const token = cached(gateway)
       if (token !== undefined && token !== refused) return { ok: true, token }
       const running = pending.get(gateway)

@@ -1,14 +1,38 @@
-// The guard in one process: on Cloudflare in the ledger's object, elsewhere in the server itself.
+// The guard: all Workers must agree whether a gateway may be called, and with which token. So there
+// is one beside each ledger: on Cloudflare in the ledger's object, elsewhere in the process itself.
 
-import type { Clock } from '../../../shared/clock.ts'
-import type { Log } from '../../../shared/log.ts'
-import type { Account } from '../../config.ts'
-import type { CallKind } from '../../domain/status.ts'
-import { createAccessTokens } from '../client/access-token.ts'
-import { type AnyGateway, supportsRefund } from '../gateway.ts'
-import { admit, type BreakerState, CLOSED, health, OPEN_MS, report } from './breaker.ts'
-import { callbackLimit } from './callback-limit.ts'
-import type { GatewayGuard, GatewayHealth } from './guard.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import { CALL_KINDS, type CallKind } from '../domain/status.ts'
+import type { Breakers, GatewayHealth } from '../records.ts'
+import { createAccessTokens, type TokenAnswer } from './access-token.ts'
+import {
+  admit,
+  type BreakerState,
+  CLOSED,
+  callbackLimit,
+  health,
+  OPEN_MS,
+  type Purpose,
+  report,
+  type Verdict,
+} from './admission.ts'
+import { type AnyGateway, supportsRefund } from './gateway.ts'
+import type { Account } from './registry.ts'
+
+export interface GatewayGuard {
+  /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
+  admit(gateway: string, kind: CallKind, purpose: Purpose): Promise<Admission>
+  report(gateway: string, kind: CallKind, verdict: Verdict): Promise<{ opened: boolean }>
+  /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
+  accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
+  /** The state of these gateways' circuits, by key. Changes nothing. */
+  health(gateways: readonly string[]): Promise<Readonly<Record<string, Breakers>>>
+}
+
+export type Admission =
+  | { ok: true; accessToken?: string }
+  | { ok: false; reason: 'circuit_open' | 'rate_limited'; retryAfterMs: number }
 
 /** Stores each circuit's state: a Map, or durable storage where processes are short-lived. */
 export interface BreakerStore {
@@ -30,6 +54,13 @@ export interface GuardDeps {
 export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): GatewayGuard {
   const tokens = createAccessTokens({ clock, fetch, log })
   const limit = callbackLimit()
+  const stateOf = (gateway: string, kind: CallKind) => store.get(circuitOf(gateway, kind)) ?? CLOSED
+  for (const gateway of gateways.keys()) {
+    for (const kind of CALL_KINDS) {
+      const isOpen = stateOf(gateway, kind).openUntil !== undefined
+      log('debug', 'payments.gateway.circuit', { gateway, kind, isOpen })
+    }
+  }
 
   return {
     async admit(gateway, kind, purpose) {
@@ -38,25 +69,24 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
         const taken = limit.take(gateway, purpose, clock.elapsed())
         if (!taken.ok) return { ...taken, reason: 'rate_limited' }
       }
-      const circuit = circuitOf(gateway, kind)
-      const before = store.get(circuit) ?? CLOSED
+      const before = stateOf(gateway, kind)
       // A probe decides for every payer whether the circuit closes: a stranger may not cause it.
       if (purpose === 'unproven' && before.openUntil !== undefined) {
         return { ok: false, reason: 'circuit_open', retryAfterMs: OPEN_MS }
       }
       const decision = admit(before, now)
       if (!decision.ok) return { ...decision, reason: 'circuit_open' }
-      if (decision.state !== before) store.set(circuit, decision.state)
+      if (decision.state !== before) store.set(circuitOf(gateway, kind), decision.state)
       const accessToken = tokens.cached(gateway)
       return { ok: true, ...(accessToken !== undefined && { accessToken }) }
     },
 
     async report(gateway, kind, verdict) {
-      const circuit = circuitOf(gateway, kind)
-      const before = store.get(circuit) ?? CLOSED
+      const before = stateOf(gateway, kind)
       const { state, opened } = report(before, verdict, clock.now())
       // Nearly every call succeeds: an unchanged state is not written to storage.
-      if (!isSame(before, state)) store.set(circuit, state)
+      if (!isSame(before, state)) store.set(circuitOf(gateway, kind), state)
+      log('debug', 'payments.gateway.reported', { gateway, kind, verdict })
       if (opened) log('error', 'payments.gateway.circuit_opened', { gateway, kind })
       return { opened }
     },
@@ -69,10 +99,9 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
 
     async health(keys) {
       const now = clock.now()
-      const ofKind = (key: string, kind: CallKind) =>
-        health(store.get(circuitOf(key, kind)) ?? CLOSED, now)
+      const ofKind = (key: string, kind: CallKind) => health(stateOf(key, kind), now)
       return Object.fromEntries(
-        keys.map((key) => [
+        keys.map((key): [string, Breakers] => [
           key,
           {
             charge: ofKind(key, 'charge'),

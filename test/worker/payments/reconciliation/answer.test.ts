@@ -5,8 +5,8 @@ import {
   missedPayment,
   mustApply,
   payloadOf,
-} from '../../../../worker/payments/reconciliation/verdict.ts'
-import { transaction } from '../../../support/payments.ts'
+} from '../../../../worker/payments/reconciliation/answer.ts'
+import { came, transactionRow } from '../../../support/payment-rows.ts'
 
 const answer = (status: PaymentStatus, amount = 25_000): KnownStatus => ({
   known: true,
@@ -31,19 +31,19 @@ describe('a gateway’s answer about a payment', () => {
   }
 
   it.each(PAYMENT_STATUSES)('is applied to one that is %s when it differs', (from) => {
-    const had = transaction({ status: from, refundedAmount: 10_000 })
+    const had = transactionRow({ status: from, refunded_amount: 10_000 })
     const news = PAYMENT_STATUSES.filter((to) => mustApply(had, answer(to)))
     expect(new Set(news)).toEqual(new Set(heard[from]))
   })
 
   it('is not applied when no more was refunded than before', () => {
-    const had = transaction({ status: 'PartiallyRefunded', refundedAmount: 10_000 })
+    const had = transactionRow({ status: 'PartiallyRefunded', refunded_amount: 10_000 })
     expect(mustApply(had, answer('PartiallyRefunded', 10_000))).toBe(false)
     expect(mustApply(had, answer('PartiallyRefunded', 10_001))).toBe(true)
   })
 
   it('includes the missed payment before a refund, with the refunded amount', () => {
-    const had = transaction({ status: 'Pending' })
+    const had = transactionRow(came('Pending'))
     const missed = (status: PaymentStatus) => missedPayment(had, answer(status, 20_000))
     // Otherwise an amount that the policy rejects would count as the right one.
     expect(missed('Refunded')).toMatchObject({ status: 'Paid', amount: 20_000, currency: 'IQD' })
@@ -51,11 +51,11 @@ describe('a gateway’s answer about a payment', () => {
     const part = { ...answer('PartiallyRefunded', 5_000), paidAmount: 20_000 }
     expect(missedPayment(had, part)).toMatchObject({ status: 'Paid', amount: 20_000 })
     expect(missed('Paid')).toBeUndefined()
-    expect(missedPayment(transaction({ status: 'Paid' }), answer('Refunded'))).toBeUndefined()
+    expect(missedPayment(transactionRow(came('Paid')), answer('Refunded'))).toBeUndefined()
   })
 
   it('has one event id for one status and amount, at any time', () => {
-    const had = transaction({ gatewayTransactionId: 'g-1' })
+    const had = transactionRow({ gateway_transaction_id: 'g-1' })
     const [first, later] = [payloadOf(had, answer('Paid'), 1), payloadOf(had, answer('Paid'), 2)]
     expect(first).toEqual({
       gateway: 'bank',

@@ -2,9 +2,9 @@
 // a person can still read it. Values of the host application are never masked. Pure; never throws,
 // for any input.
 
-import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../../shared/secrets.ts'
-import type { PaymentError } from '../domain/exceptions.ts'
-import type { VerifiedWebhook, WebhookPayload } from '../domain/schemas.ts'
+import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
+import type { PaymentError } from './domain/exceptions.ts'
+import type { VerifiedWebhook } from './schemas.ts'
 
 /** As JSON. Longer values are cut: they are stored for months and read by people. */
 export const MAX_RAW_BYTES = 64 << 10
@@ -27,12 +27,13 @@ export interface MaskedFields {
 
 type TestName = (name: string) => boolean
 
-interface Names {
+/** Which fields of a gateway's data are masked, and which are never. */
+interface FieldRules {
   isPrivate: TestName
   isEchoed: TestName
 }
 
-const SECRETS_ONLY: Names = { isPrivate: isSecretName, isEchoed: () => false }
+const SECRETS_ONLY: FieldRules = { isPrivate: isSecretName, isEchoed: () => false }
 
 /**
  * For all names and values together. A stranger chooses the headers of a forged callback, and 200
@@ -58,10 +59,6 @@ function maskHeader(name: string, value: string, room: number): string {
   return value.length > room ? `[${value.length} characters]` : maskText(value, SECRETS_ONLY, 0)
 }
 
-/** A masked copy of what this gateway sent, cut if it is too long. */
-export const maskRaw = (value: unknown, fields: MaskedFields): unknown =>
-  cut(mask(value, namesOf(fields), 0))
-
 /** The texts of an error come from the gateway. */
 export const maskError = <E extends PaymentError>({ rawCode, message, ...rest }: E) => ({
   ...rest,
@@ -69,26 +66,26 @@ export const maskError = <E extends PaymentError>({ rawCode, message, ...rest }:
   message: maskText(message, SECRETS_ONLY, 0),
 })
 
-function mask(value: unknown, names: Names, depth: number): unknown {
-  if (typeof value === 'string') return maskText(value, names, depth)
+function mask(value: unknown, rules: FieldRules, depth: number): unknown {
+  if (typeof value === 'string') return maskText(value, rules, depth)
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) return REDACTED
-  if (Array.isArray(value)) return value.map((each) => mask(each, names, depth + 1))
+  if (Array.isArray(value)) return value.map((each) => mask(each, rules, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (names.isEchoed(name) || inner === null) return [name, inner]
-      return [name, names.isPrivate(name) ? REDACTED : mask(inner, names, depth + 1)]
+      if (rules.isEchoed(name) || inner === null) return [name, inner]
+      return [name, rules.isPrivate(name) ? REDACTED : mask(inner, rules, depth + 1)]
     }),
   )
 }
 
 /** The text may be JSON, or have `name=value` pairs as in forms and URLs. */
-function maskText(text: string, names: Names, depth: number): string {
+function maskText(text: string, rules: FieldRules, depth: number): string {
   if (/^\s*[{[]/.test(text)) {
     const parsed = parse(text)
-    if (parsed !== undefined) return JSON.stringify(mask(parsed, names, depth + 1))
+    if (parsed !== undefined) return JSON.stringify(mask(parsed, rules, depth + 1))
   }
-  const plain = text.includes('=') ? maskPairs(text, names.isPrivate) : text
+  const plain = text.includes('=') ? maskPairs(text, rules.isPrivate) : text
   return hideAccountNumbers(hideTokens(plain))
 }
 
@@ -127,33 +124,31 @@ function cut(value: unknown): unknown {
   return { isCut: true, bytes, beginning: text.slice(0, MAX_BEGINNING_CHARS).toWellFormed() }
 }
 
-/** Cached: a gateway's lists never change, and every webhook needs them. */
-const cache = new WeakMap<MaskedFields, Names>()
+/** A masked copy of what a gateway sent, cut if it is too long. */
+export type MaskRaw = (value: unknown) => unknown
 
-function namesOf(fields: MaskedFields): Names {
-  const found = cache.get(fields)
-  if (found) return found
-  const { privateFields, echoedFields } = fields
+/** Made once for each gateway: its lists never change, and every webhook needs them. */
+export function rawMask({ privateFields, echoedFields }: MaskedFields): MaskRaw {
   const isListed = nameMatcher(privateFields)
   const echoed = new Set(echoedFields)
-  const names = {
-    isPrivate: (name: string) => isSecretName(name) || isListed(name),
-    isEchoed: (name: string) => echoed.has(name),
+  const rules: FieldRules = {
+    isPrivate: (name) => isSecretName(name) || isListed(name),
+    isEchoed: (name) => echoed.has(name),
   }
-  cache.set(fields, names)
-  return names
+  return (value) => cut(mask(value, rules, 0))
 }
 
-/** The one way from a driver to the ledger and to listeners. Throws for a time that no date has. */
-export const maskedPayload = (
-  { raw, error, ...verified }: VerifiedWebhook,
-  gateway: MaskedFields,
-): WebhookPayload => ({
-  ...verified,
-  occurredAt: new Date(verified.occurredAt).toISOString(),
-  ...(error && { error: maskError(error) }),
-  ...(raw !== undefined && { raw: maskRaw(raw, gateway) }),
-})
+export type MaskWebhook = (gateway: string, verified: VerifiedWebhook) => VerifiedWebhook
+
+/** The one way from a driver to the ledger and to listeners. */
+export function webhookMask(gateways: ReadonlyMap<string, MaskedFields>): MaskWebhook {
+  const masks = new Map([...gateways].map(([key, fields]) => [key, rawMask(fields)]))
+  return (gateway, { raw, error, ...verified }) => ({
+    ...verified,
+    ...(error && { error: maskError(error) }),
+    ...(raw !== undefined && { raw: masks.get(gateway)?.(raw) }),
+  })
+}
 
 // Finds card numbers and IBANs in free text, by their format and check digits.
 

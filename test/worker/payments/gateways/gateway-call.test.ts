@@ -1,9 +1,9 @@
 // Requests to a gateway of the test, with the real guard and the real call.
 
 import { describe, expect, it } from 'vitest'
-import type { AnyGateway, GatewayRequest } from '../../../../../worker/payments/gateways/gateway.ts'
-import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
-import { pause } from '../../../../../worker/shared/clock.ts'
+import type { AnyGateway, GatewayRequest } from '../../../../worker/payments/gateways/gateway.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { pause } from '../../../../worker/shared/clock.ts'
 import {
   type Answer,
   GatewayBed,
@@ -11,8 +11,8 @@ import {
   noConnection,
   page,
   silence,
-} from '../../../../support/gateway-bed.ts'
-import { SETTINGS } from '../../../../support/redirect-fixtures.ts'
+} from '../../../support/gateway-bed.ts'
+import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }
 const shop: AnyGateway = redirect.create('shop', SETTINGS)
@@ -156,7 +156,7 @@ describe('a call to a gateway', () => {
 
   it('sends nothing when no time is left, with a neutral verdict', async () => {
     const bed = bedOf(() => json({}))
-    const call = bed.caller.startCall(shop, undefined, bed.clock.elapsed() + 999)
+    const call = bed.call({ deadlineAt: bed.clock.elapsed() + 999 })
     const unsent = { ...UNAVAILABLE, isUnsent: true }
     await expect(bed.end(call.send(ASK))).rejects.toMatchObject(unsent)
     expect(bed.sent).toEqual([])
@@ -165,7 +165,7 @@ describe('a call to a gateway', () => {
 
   it('does not wait for a retry that would have no time', async () => {
     const bed = bedOf(noConnection)
-    const call = bed.caller.startCall(shop, undefined, bed.clock.elapsed() + 1_100)
+    const call = bed.call({ deadlineAt: bed.clock.elapsed() + 1_100 })
     // A question that was sent changes nothing; what was posted may have.
     await expect(bed.end(call.send(ASK))).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: true })
     const posted = bed.end(call.send(ONCE))
@@ -254,7 +254,7 @@ describe('a call with an access token', () => {
 
   it('uses the given token without asking the guard', async () => {
     const bed = tokenBed((token) => token === 'given')
-    const call = bed.caller.startCall(shop, 'given')
+    const call = bed.call({ token: 'given' })
     expect((await bed.end(call.send(WITH))).body).toEqual({ token: 'given' })
     expect(bed.sent).toHaveLength(1)
   })
@@ -275,7 +275,7 @@ describe('a call with an access token', () => {
     'gets a new token after a 401 with %s, even for a request that must not be repeated',
     async (_, refusal) => {
       const bed = tokenBed((token) => token === 't1', refusal)
-      const call = bed.caller.startCall(shop, 'expired')
+      const call = bed.call({ token: 'expired' })
       const reply = await bed.end(call.send({ ...ONCE, withToken: true }))
       expect(reply).toEqual({ status: 200, body: { token: 't1' } })
       expect(bed.sent).toHaveLength(3)
@@ -302,7 +302,7 @@ describe('a call with an access token', () => {
     const bed = new GatewayBed(shop, ({ url }) =>
       url.endsWith('/oauth2/token') ? page('Sorry', 502) : json({}, 401),
     )
-    const call = bed.caller.startCall(shop, 'expired')
+    const call = bed.call({ token: 'expired' })
     const unsent = { ...UNAVAILABLE, isUnsent: true }
     await expect(bed.end(call.send({ ...ONCE, withToken: true }))).rejects.toMatchObject(unsent)
     expect(bed.asked[0]).toBe('POST /things/7?x=1')
@@ -315,7 +315,7 @@ describe('a call with an access token', () => {
       if (url.endsWith('/oauth2/token')) return page('Sorry', 502)
       return ++tries === 1 ? page('Sorry', 502) : json({}, 401)
     })
-    const sent = bed.end(bed.caller.startCall(shop, 'expired').send({ ...WITH, method: 'POST' }))
+    const sent = bed.end(bed.call({ token: 'expired' }).send({ ...WITH, method: 'POST' }))
     await expect(sent).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
     expect(tries).toBe(2)
   })
@@ -344,7 +344,7 @@ describe('a call with an access token', () => {
 
   it('does not reveal a token that cannot be sent', async () => {
     const bed = tokenBed(() => true)
-    const call = bed.caller.startCall(shop, 'bad\ntoken')
+    const call = bed.call({ token: 'bad\ntoken' })
     const error = await bed.end(call.send(WITH)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject(UNAVAILABLE)
     expect(`${error instanceof Error && error.stack} ${JSON.stringify(bed.lines)}`).not.toContain(

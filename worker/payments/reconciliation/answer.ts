@@ -3,29 +3,31 @@
 
 import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
 import { differs } from '../domain/match.ts'
-import type { Transaction, VerifiedWebhook } from '../domain/schemas.ts'
+import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import { isoTime } from '../domain/shown.ts'
 import { judge, type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
+import type { VerifiedWebhook } from '../schemas.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
 /** An id in the answer is not the payment's: it says nothing about this one. */
-export const isOfAnother = (transaction: Transaction, answer: KnownStatus): boolean =>
-  differs(transaction.gatewayTransactionId, answer.gatewayTransactionId) ||
-  differs(transaction.externalReferenceId, answer.externalReferenceId)
+export const isOfAnother = (transaction: TransactionRow, answer: KnownStatus): boolean =>
+  differs(transaction.gateway_transaction_id, answer.gatewayTransactionId) ||
+  differs(transaction.external_reference_id, answer.externalReferenceId)
 
 /**
  * Whether the ledger must have it: it applies a change, and records one that is illegal and an
  * answer about another payment.
  */
-export function mustApply(transaction: Transaction, answer: KnownStatus): boolean {
+export function mustApply(transaction: TransactionRow, answer: KnownStatus): boolean {
   const { status, amount } = answer
   if (isOfAnother(transaction, answer)) return true
   if (status === 'Pending') return false
   switch (judge(transaction.status, status)) {
     case 'applied':
-      return status !== 'PartiallyRefunded' || amount > transaction.refundedAmount
+      return status !== 'PartiallyRefunded' || amount > transaction.refunded_amount
     case 'late_payment':
       return true
     case 'illegal':
@@ -43,7 +45,7 @@ export function mustApply(transaction: Transaction, answer: KnownStatus): boolea
  * reports, else the charged one.
  */
 export function missedPayment(
-  transaction: Transaction,
+  transaction: TransactionRow,
   answer: KnownStatus,
 ): KnownStatus | undefined {
   const { status, amount: charged, currency } = transaction
@@ -58,15 +60,15 @@ export function missedPayment(
 
 /** The answer as a webhook. A repeated answer has the same event id, so it is a duplicate. */
 export function payloadOf(
-  transaction: Transaction,
+  transaction: TransactionRow,
   answer: KnownStatus,
   now: number,
 ): VerifiedWebhook {
   const { id, gateway, reference } = transaction
   const { status, amount, currency, error, raw } = answer
   const {
-    gatewayTransactionId = transaction.gatewayTransactionId ?? '',
-    externalReferenceId = transaction.externalReferenceId,
+    gatewayTransactionId = transaction.gateway_transaction_id ?? '',
+    externalReferenceId = transaction.external_reference_id ?? '',
   } = answer
   // The right answer may come later: it must not be a duplicate of the one about another payment.
   const of = isOfAnother(transaction, answer)
@@ -97,8 +99,7 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
     // With an answer, that is settled.
     return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
   }
-  const createdAt = Date.parse(transaction.createdAt)
-  const next = nextCheckAt(createdAt, now, endOf(transaction, createdAt))
+  const next = nextCheckAt(transaction.created_at, now, endOf(transaction))
   if (next !== undefined) return { ...base, nextCheckAt: next }
   return { ...base, alert: unsettled(transaction, answer) }
 }
@@ -110,34 +111,34 @@ export const expiredUnknown = ({ transaction }: Check, now: number): CheckSettle
 })
 
 function unsettled(
-  { createdAt: since, reference, amount, currency }: Transaction,
+  { created_at, reference, amount, currency }: TransactionRow,
   answer?: KnownStatus,
 ): NonNullable<CheckSettled['alert']> {
+  const since = isoTime(created_at)
   const gatewayStatus = answer?.status ?? 'none'
   return { kind: 'unsettled', detail: { reference, amount, currency, since, gatewayStatus } }
 }
 
 /** The time after which it cannot be paid; without a gateway's id, a day after its creation. */
-const endOf = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: number) => {
-  if (gatewayTransactionId === undefined) return createdAt + DAY_MS
-  return expiresAt === undefined ? undefined : Date.parse(expiresAt)
-}
+const endOf = ({ expires_at, gateway_transaction_id, created_at }: TransactionRow) =>
+  gateway_transaction_id === null ? created_at + DAY_MS : (expires_at ?? undefined)
 
 /** What its gateway calls it: late money is paid there, while our status stays. */
-function statusThere({ status, refundedAmount }: Transaction): PaymentStatus {
+function statusThere({ status, refunded_amount }: TransactionRow): PaymentStatus {
   if (!UNPAID_ENDS.includes(status)) return status
-  return refundedAmount > 0 ? 'PartiallyRefunded' : 'Paid'
+  return refunded_amount > 0 ? 'PartiallyRefunded' : 'Paid'
 }
 
 function refundSettledAs(
   { transaction }: Check,
-  refund: NonNullable<Check['refund']>,
+  refund: RefundRow,
   now: number,
   answer: KnownStatus | undefined,
 ): Omit<CheckSettled, 'transactionId' | 'now'> {
-  const { id: refundId, amount, createdAt, isAccepted } = refund
+  const { id: refundId, amount, created_at: createdAt } = refund
+  const isAccepted = refund.status === 'accepted'
   const { reference, currency } = transaction
-  const since = new Date(createdAt).toISOString()
+  const since = isoTime(createdAt)
   const gatewayStatus = answer?.status ?? 'none'
   const alert: NonNullable<CheckSettled['alert']> = {
     kind: 'refund_unsettled',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../../worker/payments/gateways/admission.ts'
 import {
   admit,
   type BreakerState,
@@ -7,8 +8,7 @@ import {
   OPEN_MS,
   PROBE_TIMEOUT_MS,
   report,
-} from '../../../../../worker/payments/gateways/guard/breaker.ts'
-import type { Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
+} from '../../../../worker/payments/gateways/admission.ts'
 
 /** Reports the results of admitted calls, one after the other. */
 const play = (state: BreakerState, now: number, ...verdicts: Verdict[]) =>

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
-import type { Purpose } from '../../../../../worker/payments/gateways/guard/callback-limit.ts'
-import {
-  createCaller,
-  TooManyCallbacks,
-} from '../../../../../worker/payments/gateways/guard/caller.ts'
-import type { Admission, Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
-import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
-import { FakeClock } from '../../../../support/fake-clock.ts'
-import { GatewayBed, json, noConnection } from '../../../../support/gateway-bed.ts'
-import { SETTINGS } from '../../../../support/redirect-fixtures.ts'
+import type { Purpose, Verdict } from '../../../../worker/payments/gateways/admission.ts'
+import { createClient, TooManyCallbacks } from '../../../../worker/payments/gateways/client.ts'
+import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
+import type { Admission } from '../../../../worker/payments/gateways/guard.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { GatewayBed, json, noConnection } from '../../../support/gateway-bed.ts'
+import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const shop = redirect.create('shop', SETTINGS)
 const ask = (call: GatewayCall) =>
@@ -22,8 +19,8 @@ function guardWith(
   onAdmit: () => void = () => undefined,
 ) {
   const reports: Verdict[] = []
-  const openings: string[] = []
-  const caller = createCaller({
+  const openings: unknown[] = []
+  const client = createClient({
     guard: {
       admit: async () => {
         onAdmit()
@@ -39,27 +36,28 @@ function guardWith(
     clock: new FakeClock(),
     log: () => undefined,
     fetch: async () => json({}),
-    onTimeout: () => undefined,
-    onOpened: ({ gateway }) => openings.push(gateway),
+    notify: (name, event) => {
+      if (name === 'CircuitOpened') openings.push(event)
+    },
   })
-  return { caller, reports, openings }
+  return { client, reports, openings }
 }
 
-describe('the caller', () => {
+describe('a call of a gateway', () => {
   it('runs the work with a call, and reports its result once', async () => {
-    const { caller, reports } = guardWith({ ok: true })
+    const { client, reports } = guardWith({ ok: true })
     const two = async (call: GatewayCall) => {
       await ask(call)
       await ask(call)
       return 'done'
     }
-    expect(await caller.run(shop, 'charge', 'call', two)).toBe('done')
+    expect(await client.run(shop, 'charge', two)).toBe('done')
     expect(reports).toEqual(['success'])
   })
 
   it('reports once when the work throws, and rethrows the error', async () => {
-    const { caller, reports } = guardWith({ ok: true })
-    const broken = caller.run(shop, 'charge', 'call', async () => {
+    const { client, reports } = guardWith({ ok: true })
+    const broken = client.run(shop, 'charge', async () => {
       throw new Error('driver')
     })
     await expect(broken).rejects.toThrow('driver')
@@ -67,8 +65,8 @@ describe('the caller', () => {
   })
 
   it('reports once when the work throws synchronously', async () => {
-    const { caller, reports } = guardWith({ ok: true })
-    const broken = caller.run(shop, 'charge', 'call', () => {
+    const { client, reports } = guardWith({ ok: true })
+    const broken = client.run(shop, 'charge', () => {
       throw new Error('driver')
     })
     await expect(broken).rejects.toThrow('driver')
@@ -78,9 +76,9 @@ describe('the caller', () => {
   it.each(['circuit_open', 'rate_limited'] as const)(
     'neither runs the work nor reports when the guard returns %s, and has its Retry-After',
     async (reason) => {
-      const { caller, reports } = guardWith({ ok: false, reason, retryAfterMs: 1_234 })
+      const { client, reports } = guardWith({ ok: false, reason, retryAfterMs: 1_234 })
       let works = 0
-      const refused = caller.run(shop, 'charge', 'unproven', async () => works++)
+      const refused = client.run(shop, 'charge', async () => works++, { purpose: 'unproven' })
       await expect(refused).rejects.toMatchObject({
         code: 'gateway_unavailable',
         retryAfterMs: 1_234,
@@ -91,8 +89,8 @@ describe('the caller', () => {
 
   it('asks the guard for callbacks no more often than the guard would admit', async () => {
     let asked = 0
-    const { caller } = guardWith({ ok: true }, undefined, () => asked++)
-    const run = (purpose: Purpose) => caller.run(shop, 'charge', purpose, async () => undefined)
+    const { client } = guardWith({ ok: true }, undefined, () => asked++)
+    const run = (purpose: Purpose) => client.run(shop, 'charge', async () => undefined, { purpose })
     const all = await Promise.allSettled(Array.from({ length: 200 }, () => run('unproven')))
     expect([asked, all.filter(({ status }) => status === 'fulfilled').length]).toEqual([10, 10])
     await expect(run('unproven')).rejects.toBeInstanceOf(TooManyCallbacks)
@@ -101,20 +99,20 @@ describe('the caller', () => {
   })
 
   it('fires CircuitOpened when its report opened the circuit', async () => {
-    const { caller, openings } = guardWith({ ok: true }, async () => true)
-    await caller.run(shop, 'charge', 'call', ask)
-    expect(openings).toEqual(['shop'])
+    const { client, openings } = guardWith({ ok: true }, async () => true)
+    await client.run(shop, 'charge', ask)
+    expect(openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
   })
 
   it('returns the result of the work when the report fails', async () => {
     const unreachable = () => Promise.reject(new Error('away'))
-    const { caller } = guardWith({ ok: true }, unreachable)
-    expect(await caller.run(shop, 'charge', 'call', async () => 'done')).toBe('done')
+    const { client } = guardWith({ ok: true }, unreachable)
+    expect(await client.run(shop, 'charge', async () => 'done')).toBe('done')
   })
 
   it('does not open a circuit because of callbacks, but closes one that a charge opened', async () => {
     const bed = new GatewayBed(shop, noConnection)
-    const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, 'charge', purpose, ask))
+    const run = (purpose: Purpose) => bed.end(bed.client.run(shop, 'charge', ask, { purpose }))
     const proven = { proven: 'payment-1' }
     for (let call = 0; call < 8; call++) await expect(run('unproven')).rejects.toThrow()
     for (let call = 0; call < 8; call++) await expect(run(proven)).rejects.toThrow()
@@ -130,7 +128,7 @@ describe('the caller', () => {
 
   it('opens the circuit of the real guard once after five failures, and closes it later', async () => {
     const bed = new GatewayBed(shop, noConnection)
-    const run = () => bed.end(bed.caller.run(shop, 'charge', 'call', ask))
+    const run = () => bed.end(bed.client.run(shop, 'charge', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()
     expect(bed.sent).toHaveLength(5)
     expect(bed.openings).toEqual([{ gateway: 'shop', kind: 'charge' }])

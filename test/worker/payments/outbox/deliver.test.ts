@@ -1,10 +1,15 @@
-// What the dispatcher passes to listeners and to the endpoint, whose clock and answers the test sets.
+// What is delivered to listeners and to the endpoint, whose clock and answers the test sets.
 
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import type { Dispatched, Listeners } from '../../../../worker/payments/domain/events.ts'
+import type { Listeners } from '../../../../worker/payments/define-config.ts'
+import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
-import { createDispatcher, createRateLimit } from '../../../../worker/payments/outbox/dispatcher.ts'
+import {
+  createDeliverer,
+  createRateLimit,
+  subscribersOf,
+} from '../../../../worker/payments/outbox/deliver.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
 import { keptLog, pendingEvent, request, transaction } from '../../../support/payments.ts'
@@ -17,7 +22,7 @@ const endpoint = {
 /** The answer of the endpoint. */
 type Answer = (request: Request) => Response | Promise<Response>
 
-function dispatcherOf(listeners: Listeners, answer?: Answer, types?: ReadonlySet<EventName>) {
+function delivererOf(listeners: Listeners, answer?: Answer, types?: ReadonlySet<EventName>) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
   const sent: Request[] = []
@@ -30,11 +35,10 @@ function dispatcherOf(listeners: Listeners, answer?: Answer, types?: ReadonlySet
     return (await answer?.(request)) ?? new Response('ok')
   }
   const options = { listeners, clock, log, fetch: fetch as typeof globalThis.fetch }
-  const dispatcher = createDispatcher({
-    ...options,
-    ...(answer && { endpoint: { ...endpoint, ...(types && { types }) } }),
-  })
-  return { dispatcher, clock, lines, sent, signals }
+  const posted = answer && { ...endpoint, ...(types && { types }) }
+  const deliverer = createDeliverer({ ...options, endpoint: posted })
+  const subscribers = subscribersOf(listeners, posted)
+  return { deliverer, subscribers, clock, lines, sent, signals }
 }
 
 const ok: Answer = () => new Response(null, { status: 204 })
@@ -47,37 +51,37 @@ const DAY = 86_400_000
 
 describe('the subscribers', () => {
   it('are the listeners of an event, and the endpoint', () => {
-    const { dispatcher } = dispatcherOf({ PaymentSucceeded: () => 1, PaymentFailed: [] }, ok)
-    expect(dispatcher.subscribers.endpointFor('PaymentSucceeded')).toBe(endpoint.url)
-    expect(dispatcher.subscribers.hasListeners('PaymentSucceeded')).toBe(true)
-    expect(dispatcher.subscribers.hasListeners('PaymentFailed')).toBe(false)
-    expect(dispatcher.subscribers.hasListeners('PaymentRefunded')).toBe(false)
+    const { subscribers } = delivererOf({ PaymentSucceeded: () => 1, PaymentFailed: [] }, ok)
+    expect(subscribers.endpointFor('PaymentSucceeded')).toBe(endpoint.url)
+    expect(subscribers.hasListeners('PaymentSucceeded')).toBe(true)
+    expect(subscribers.hasListeners('PaymentFailed')).toBe(false)
+    expect(subscribers.hasListeners('PaymentRefunded')).toBe(false)
   })
 
   it('include the endpoint only for its configured events', async () => {
     const types = new Set(['PaymentFailed', 'CircuitOpened'] as const)
-    const { dispatcher, sent } = dispatcherOf({}, ok, types)
-    const { subscribers, hasSubscribers } = dispatcher
+    const { deliverer, subscribers, sent } = delivererOf({}, ok, types)
+    const { hasSubscribers } = deliverer
     expect(subscribers.endpointFor('PaymentFailed')).toBe(endpoint.url)
     expect(subscribers.endpointFor('PaymentSucceeded')).toBeUndefined()
     expect([hasSubscribers('CircuitOpened'), hasSubscribers('GatewayTimeout')]).toEqual([
       true,
       false,
     ])
-    await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
-    await dispatcher.pass('GatewayTimeout', { gateway: 'bank', endpoint: 'init', durationMs: 1 })
+    await deliverer.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
+    await deliverer.pass('GatewayTimeout', { gateway: 'bank', endpoint: 'init', durationMs: 1 })
     expect(sent).toHaveLength(1)
   })
 
   it('include no endpoint if none is configured', () => {
-    expect(dispatcherOf({}).dispatcher.subscribers.endpointFor('PaymentFailed')).toBeUndefined()
+    expect(delivererOf({}).subscribers.endpointFor('PaymentFailed')).toBeUndefined()
   })
 })
 
 describe('listeners in process', () => {
   it('are all called, even if the first throws and the second rejects', async () => {
     const called: string[] = []
-    const { dispatcher, clock, lines } = dispatcherOf({
+    const { deliverer, clock, lines } = delivererOf({
       PaymentSucceeded: [
         () => {
           throw new Error('broken')
@@ -86,7 +90,7 @@ describe('listeners in process', () => {
         ({ transaction }) => called.push(transaction.id),
       ],
     })
-    const [dispatched] = await dispatcher.dispatch([
+    const [dispatched] = await deliverer.deliver([
       pendingEvent({ createdAt: clock.now(), listeners: { attempts: 0 } }),
     ])
     expect(called).toEqual(['01TX'])
@@ -102,23 +106,23 @@ describe('listeners in process', () => {
   })
 
   it('have accepted an event when all of them have resolved', async () => {
-    const { dispatcher } = dispatcherOf({ PaymentSucceeded: async () => 'done' })
-    const dispatched = await dispatcher.dispatch([pendingEvent({ listeners: { attempts: 3 } })])
+    const { deliverer } = delivererOf({ PaymentSucceeded: async () => 'done' })
+    const dispatched = await deliverer.deliver([pendingEvent({ listeners: { attempts: 3 } })])
     expect(dispatched).toEqual([{ outboxId: '01OUT', listeners: { ok: true } }])
   })
 
   it('have accepted an event if there are none any more', async () => {
-    const dispatched = await dispatcherOf({}).dispatcher.dispatch([
+    const dispatched = await delivererOf({}).deliverer.deliver([
       pendingEvent({ listeners: { attempts: 3 } }),
     ])
     expect(dispatched).toEqual([{ outboxId: '01OUT', listeners: { ok: true } }])
   })
 
   it('are given up after 20 seconds if one never resolves', async () => {
-    const { dispatcher, clock } = dispatcherOf({
+    const { deliverer, clock } = delivererOf({
       PaymentSucceeded: () => new Promise(() => undefined),
     })
-    const dispatching = dispatcher.dispatch([
+    const dispatching = deliverer.deliver([
       pendingEvent({ createdAt: clock.now(), listeners: { attempts: 0 } }),
     ])
     let isOver = false
@@ -139,16 +143,16 @@ describe('listeners in process', () => {
       seen.push(transaction.amount)
       transaction.amount = 0
     }
-    const { dispatcher, sent } = dispatcherOf({ PaymentSucceeded: [spoil, spoil] }, ok)
+    const { deliverer, sent } = delivererOf({ PaymentSucceeded: [spoil, spoil] }, ok)
     const delivery = { id: '01DEL', endpoint: endpoint.url, attempts: 0 }
-    await dispatcher.dispatch([pendingEvent({ listeners: { attempts: 0 }, delivery })])
+    await deliverer.deliver([pendingEvent({ listeners: { attempts: 0 }, delivery })])
     expect(seen).toEqual([25_000, 25_000])
     expect(await sent[0]?.json()).toMatchObject({ data: { transaction: { amount: 25_000 } } })
   })
 
   it('and the endpoint get the values of the host application unchanged', async () => {
     const seen: unknown[] = []
-    const { dispatcher, sent } = dispatcherOf(
+    const { deliverer, sent } = delivererOf(
       { PaymentInitiated: (payload) => seen.push(payload) },
       ok,
     )
@@ -161,9 +165,7 @@ describe('listeners in process', () => {
     const payload = { gateway: 'bank', request: request(given), transaction: transaction(given) }
     const delivery = { id: '01DEL', endpoint: endpoint.url, attempts: 0 }
     const type = 'PaymentInitiated'
-    await dispatcher.dispatch([
-      pendingEvent({ type, payload, listeners: { attempts: 0 }, delivery }),
-    ])
+    await deliverer.deliver([pendingEvent({ type, payload, listeners: { attempts: 0 }, delivery })])
     expect(seen).toEqual([payload])
     expect(await sent[0]?.json()).toMatchObject({ data: payload })
   })
@@ -175,7 +177,7 @@ describe('a passing event', () => {
 
   it('is passed to listeners and endpoint, once', async () => {
     const seen: unknown[] = []
-    const { dispatcher, sent } = dispatcherOf(
+    const { deliverer, sent } = delivererOf(
       { WebhookReceived: (payload) => seen.push(payload) },
       ok,
     )
@@ -190,7 +192,7 @@ describe('a passing event', () => {
       occurredAt: '1970-01-01T00:00:01.000Z',
       raw: { id: 1, of: ['some', 'more'] },
     }
-    await dispatcher.pass('WebhookReceived', { payload })
+    await deliverer.pass('WebhookReceived', { payload })
     expect(seen).toEqual([{ payload }])
     expect(sent).toHaveLength(1)
     expect(await sent[0]?.json()).toEqual({
@@ -201,7 +203,7 @@ describe('a passing event', () => {
   })
 
   it('that nobody accepts is logged and not passed again', async () => {
-    const { dispatcher, clock, lines, sent } = dispatcherOf(
+    const { deliverer, clock, lines, sent } = delivererOf(
       {
         CircuitOpened: () => {
           throw new Error('broken')
@@ -209,7 +211,7 @@ describe('a passing event', () => {
       },
       () => new Response(null, { status: 500 }),
     )
-    await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
+    await deliverer.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
     expect(new Set(lines.map(({ event }) => event))).toEqual(
       new Set(['payments.listener.failed', 'payments.passing_event.failed']),
     )
@@ -218,20 +220,20 @@ describe('a passing event', () => {
   })
 
   it('has its own id', async () => {
-    const { dispatcher, sent } = dispatcherOf({}, ok)
+    const { deliverer, sent } = delivererOf({}, ok)
     const timeout = { gateway: 'bank', endpoint: 'init', durationMs: 15_000 }
-    await dispatcher.pass('GatewayTimeout', timeout)
-    await dispatcher.pass('GatewayTimeout', timeout)
+    await deliverer.pass('GatewayTimeout', timeout)
+    await deliverer.pass('GatewayTimeout', timeout)
     const ids = sent.map(({ headers }) => headers.get('webhook-id'))
     expect(new Set(ids).size).toBe(2)
   })
 
   it('for a failed verification is passed 60 times a minute, and the rest is counted in one log line', async () => {
     const seen: unknown[] = []
-    const { dispatcher, clock, lines } = dispatcherOf({
+    const { deliverer, clock, lines } = delivererOf({
       WebhookVerificationFailed: (payload) => seen.push(payload),
     })
-    for (let i = 0; i < 1_000; i++) await dispatcher.pass('WebhookVerificationFailed', failure)
+    for (let i = 0; i < 1_000; i++) await deliverer.pass('WebhookVerificationFailed', failure)
     expect(seen).toHaveLength(60)
     await clock.advance(60_000)
     expect(lines).toEqual([
@@ -241,16 +243,16 @@ describe('a passing event', () => {
         fields: { count: 940 },
       },
     ])
-    await dispatcher.pass('WebhookVerificationFailed', failure)
+    await deliverer.pass('WebhookVerificationFailed', failure)
     expect(seen).toHaveLength(61)
     expect(clock.pending).toBe(0)
   })
 
   it('of another kind is not limited', async () => {
     let seen = 0
-    const { dispatcher } = dispatcherOf({ CircuitOpened: () => seen++ })
+    const { deliverer } = delivererOf({ CircuitOpened: () => seen++ })
     for (let i = 0; i < 100; i++)
-      await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
+      await deliverer.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
     expect(seen).toBe(100)
   })
 })
@@ -265,13 +267,14 @@ it('shows the query of its endpoint nowhere, and still sends to it', async () =>
     return Promise.reject(new TypeError(`error sending request for (${to})`))
   }
   const { log, lines } = keptLog()
-  const dispatcher = createDispatcher({
+  const deliverer = createDeliverer({
     ...{ listeners: {}, clock: new FakeClock(), log, endpoint: { ...endpoint, url } },
     fetch: refused as typeof fetch,
   })
-  expect(dispatcher.subscribers.endpointFor('PaymentFailed')).toBe('https://shop.example/events')
+  const { endpointFor } = subscribersOf({}, { ...endpoint, url })
+  expect(endpointFor('PaymentFailed')).toBe('https://shop.example/events')
   const delivery = { id: '01DEL', endpoint: 'https://shop.example/events', attempts: 0 }
-  const dispatched = await dispatcher.dispatch([pendingEvent({ delivery })])
+  const dispatched = await deliverer.deliver([pendingEvent({ delivery })])
   expect(asked).toEqual([url])
   expect(dispatched[0]?.delivery?.error).toContain('(https://shop.example/events)')
   expect(JSON.stringify([dispatched, lines])).not.toContain('s3cret')
@@ -284,8 +287,8 @@ describe('a delivery', () => {
       delivery: { id: '01DEL', endpoint: endpoint.url, attempts: own.attempts ?? 0 },
     })
   const tryOnce = async (answer: Answer, own?: Parameters<typeof due>[0]) => {
-    const { dispatcher, clock, lines } = dispatcherOf({}, answer)
-    const [dispatched] = await dispatcher.dispatch([due({ createdAt: clock.now(), ...own })])
+    const { deliverer, clock, lines } = delivererOf({}, answer)
+    const [dispatched] = await deliverer.deliver([due({ createdAt: clock.now(), ...own })])
     return { delivery: dispatched?.delivery, now: clock.now(), lines }
   }
 
@@ -331,8 +334,8 @@ describe('a delivery', () => {
   })
 
   it('is given up after 15 seconds without an answer', async () => {
-    const { dispatcher, clock, sent, signals } = dispatcherOf({}, never)
-    const dispatching = dispatcher.dispatch([due({ createdAt: clock.now() })])
+    const { deliverer, clock, sent, signals } = delivererOf({}, never)
+    const dispatching = deliverer.deliver([due({ createdAt: clock.now() })])
     await vi.waitFor(() => expect(sent).toHaveLength(1), PATIENT)
     await clock.advance(15_000)
     const error = 'DeadlineExceeded: No answer within 15 s.'
@@ -342,15 +345,15 @@ describe('a delivery', () => {
   })
 
   it('is tried again while no endpoint is configured', async () => {
-    const [dispatched] = await dispatcherOf({}).dispatcher.dispatch([due()])
+    const [dispatched] = await delivererOf({}).deliverer.deliver([due()])
     expect(dispatched?.delivery).toMatchObject({ ok: false, error: 'No endpoint is configured.' })
   })
 
   it('is sent with the same id and body every time, and the time of each attempt', async () => {
-    const { dispatcher, clock, sent } = dispatcherOf({}, ok)
-    await dispatcher.dispatch([due()])
+    const { deliverer, clock, sent } = delivererOf({}, ok)
+    await deliverer.deliver([due()])
     await clock.advance(60_000)
-    await dispatcher.dispatch([due({ attempts: 1 })])
+    await deliverer.deliver([due({ attempts: 1 })])
     const [first, second] = sent
     expect(second?.headers.get('webhook-id')).toBe('01OUT')
     expect(first?.headers.get('webhook-id')).toBe('01OUT')
@@ -361,13 +364,13 @@ describe('a delivery', () => {
 
   /** Fails until the delivery is dead. Returns the times of all attempts, in ms since the first. */
   async function failUntilDead(ageMs: number): Promise<number[]> {
-    const { dispatcher, clock } = dispatcherOf({}, () => new Response(null, { status: 500 }))
+    const { deliverer, clock } = delivererOf({}, () => new Response(null, { status: 500 }))
     const createdAt = clock.now() - ageMs
     const start = clock.now()
     const times: number[] = []
     for (;;) {
       times.push(clock.now() - start)
-      const [dispatched]: Dispatched[] = await dispatcher.dispatch([
+      const [dispatched]: Dispatched[] = await deliverer.deliver([
         due({ createdAt, attempts: times.length - 1 }),
       ])
       const next = dispatched?.delivery?.nextAttemptAt
@@ -401,17 +404,17 @@ describe('a delivery', () => {
       accepted.push(data.transaction.id)
       return new Response(null)
     }
-    const { dispatcher, clock } = dispatcherOf(
+    const { deliverer, clock } = delivererOf(
       { PaymentSucceeded: () => new Promise(() => 0) },
       answer,
     )
     const event = (id: string) => ({
       ...due(),
       outboxId: id,
-      payload: { transaction: transaction({ id }) },
+      payload: JSON.stringify({ transaction: transaction({ id }) }),
       listeners: { attempts: 0 },
     })
-    const dispatching = dispatcher.dispatch([event('hangs'), event('arrives')])
+    const dispatching = deliverer.deliver([event('hangs'), event('arrives')])
     await vi.waitFor(() => expect(accepted).toEqual(['arrives']), PATIENT)
     await clock.advance(20_000)
     expect((await dispatching).map(({ delivery }) => delivery?.ok)).toEqual([false, true])

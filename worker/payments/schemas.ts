@@ -1,17 +1,22 @@
-// A payment as the API, the events and the host application see it; and what a charge and a refund
-// must be. The schemas describe both in the OpenAPI document, from which the types are generated.
+// Payments, alerts and events as the API and the host application see them, and what a charge and a
+// refund must be. The types are generated from the OpenAPI document, which these schemas make.
 
 import * as z from 'zod'
-import type * as api from '../../../api/types.ts'
-import { CURRENCY, MAX_AMOUNT } from './money.ts'
-import { ALERT_KINDS, PAYMENT_STATUSES } from './status.ts'
+import type * as api from '../../api/types.ts'
+import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
+import {
+  ALERT_KINDS,
+  CALL_KINDS,
+  DURABLE_EVENTS,
+  type EventName,
+  PAYMENT_STATUSES,
+} from './domain/status.ts'
 
 export const timeSchema = z.string().meta({ format: 'date-time' })
 
 export const statusSchema = z.enum(PAYMENT_STATUSES)
 
 const METADATA_CHARS = 4_096
-
 export const metadataSchema = z
   .record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()]))
   .refine((data) => JSON.stringify(data).length <= METADATA_CHARS, 'must fit into 4 KiB')
@@ -130,7 +135,6 @@ export type Transaction = api.Transaction
 
 /** What was paid, as the gateway reported it. */
 export type Paid = api.Paid
-
 export type OpenAlert = api.OpenAlert
 
 /** A charge as it is asked for. */
@@ -200,8 +204,7 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   readonly occurredAt: number
 }
 
-// What a charge and a refund must be before anything is stored or asked. The schemas validate,
-// and describe the requests in the OpenAPI document.
+// What a charge and a refund must be before anything is stored or asked.
 
 /** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
 const wellFormed = (maxChars: number) =>
@@ -280,37 +283,115 @@ export const acknowledgementSchema = z.strictObject({
     .exactOptional(),
 })
 
-// A row of a list, readable or not.
-
-export const unreadableSchema = z
+export const alertDetailSchema = z
   .object({
-    id: z.string(),
-    code: z.literal('unreadable'),
-    invalid: z.string().describe('A sentence that says what is invalid.'),
+    reference: z.string().describe('The host application’s, of the payment.'),
+    amount: z.int().describe('Of the gateway’s event; without one, of the payment or the refund.'),
+    currency: z.string(),
+    expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
+    expectedCurrency: z.string(),
+    gatewayTransactionId: z.string().describe('Of an event whose ids contradict.'),
+    externalReferenceId: z.string().describe('Of an event whose ids contradict.'),
+    eventId: z.string().describe('The gateway’s event that raised it.'),
+    otherTransactionId: z
+      .string()
+      .describe('Ours: the other payment of a paid order, or the one that contradicting ids name.'),
+    otherGateway: z.string().describe('The gateway of that other payment.'),
+    refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
+    since: timeSchema.describe('Open since.'),
+    gatewayStatus: z
+      .union([statusSchema, z.literal('none')])
+      .describe(
+        'For a refund with a wrong amount, and for ids that contradict, the status of the event. ' +
+          'Otherwise, what the gateway answered last.',
+      ),
+    event: z.string().describe('The id of the event that was not delivered.'),
+    type: z.enum(DURABLE_EVENTS).describe('The type of the event that was not delivered.'),
+    deliveryId: z.string().describe('What can be sent again.'),
+    endpoint: z.string().describe('Where it can be sent again to.'),
+    lastStatus: z.int(),
+    error: z
+      .union([paymentErrorSchema, z.string()])
+      .describe('The gateway’s, or why an event was not taken, or cannot be read.'),
   })
-  .describe(
-    'What a list shows for an invalid row, such as one with an impossible time: only this row ' +
-      'fails, and the list shows that it exists.',
-  )
+  .exactPartial()
+  .describe('What happened, as far as it is known. Amounts are in minor units.')
 
-export type Unreadable = api.Unreadable
+export const raisedAlertSchema = z.object({
+  id: z.string(),
+  kind: alertKindSchema,
+  gateway: z.string(),
+  transactionId: z.string().describe('Ours.'),
+  detail: alertDetailSchema,
+  createdAt: timeSchema,
+})
 
-export type Listed<Item> = Item | Unreadable
+/** Once it was acknowledged. */
+export const settledAlertSchema = raisedAlertSchema.extend({
+  acknowledgedAt: timeSchema,
+  acknowledgedBy: z
+    .string()
+    .describe('The subject of a person’s token; `refund`: the payment was refunded.'),
+  gatewayReference: z
+    .string()
+    .describe('The gateway’s id of what was done about it, such as a refund by hand.')
+    .exactOptional(),
+})
 
-/** A list of such rows. */
-export const listedSchema = <Item extends z.ZodType>(item: Item) =>
-  z.array(z.union([item, unreadableSchema]))
+/** What the host application gets of an alert. */
+export type AlertDetail = api.AlertDetail
+export type RaisedAlert = api.RaisedAlert
+export type SettledAlert = api.SettledAlert
 
-// Apart from reply.ts, whose types are public and must not bring zod along.
+// The eleven events that a host application listens to, and their payloads, for OpenAPI only.
+
+const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
+
+/** The request of a charge, as it is stored and in events. */
+export const requestedSchema = z.object(requested)
+
+const moved = z.object({ transaction: transactionSchema })
+
+export const EVENT_PAYLOADS = {
+  PaymentInitiated: z
+    .object({
+      gateway: z.string(),
+      request: requestedSchema,
+      transaction: transactionSchema,
+    })
+    .describe('Stored before the gateway is called.'),
+  PaymentSucceeded: moved.describe('Compare `paid` with the price, then deliver.'),
+  PaymentFailed: moved.describe('The same request starts another attempt.'),
+  PaymentCancelled: moved.describe('Cancelled or expired: the status of the transaction tells.'),
+  PaymentRefunded: moved.describe('All of it or a part: `refundedAmount` tells.'),
+  AlertRaised: z
+    .object({ alert: raisedAlertSchema, transaction: transactionSchema })
+    .describe('A person should look at this transaction: the alert says why.'),
+  AlertSettled: z
+    .object({ alert: settledAlertSchema, transaction: transactionSchema })
+    .describe('Somebody acknowledged this alert, or a refund settled it.'),
+  WebhookReceived: z
+    .object({ payload: webhookPayloadSchema })
+    .describe('A verified webhook came, a duplicate too.'),
+  WebhookVerificationFailed: z
+    .object({
+      gateway: z.string(),
+      reason: z.string(),
+      headers: z.record(z.string(), z.string()).describe('Sensitive ones are redacted.'),
+    })
+    .describe('A webhook whose signature or token is wrong.'),
+  GatewayTimeout: z
+    .object({ gateway: z.string(), endpoint: z.string(), durationMs: z.number() })
+    .describe('A gateway did not answer in time.'),
+  CircuitOpened: z
+    .object({ gateway: z.string(), kind: z.enum(CALL_KINDS) })
+    .describe('Once per opening. `kind`: the calls that are not made for now.'),
+} satisfies Record<EventName, z.ZodType>
+
+export type PaymentEvents = api.PaymentEvents
 
 /**
- * A text that may be missing. Some gateways write null or another type here, which must not make a
- * reply invalid whose amounts are correct.
+ * A text of a reply that may be missing. Some gateways write null or another type, which must not
+ * make a reply invalid whose amounts are correct.
  */
 export const optionalText = z.string().min(1).optional().catch(undefined)
-
-/** `correlationId`: in the logs, and in the events of what it causes. */
-export interface OperationContext {
-  idempotencyKey?: string
-  correlationId?: string
-}

@@ -1,0 +1,168 @@
+// Rows as the API, the events and the host application see them. Pure. Throws for what no code
+// writes: a time that no date has, a text that is not JSON.
+
+import { reasonOf } from '../../shared/log.ts'
+import type { DeliveryRecord, EventRecord, Listed, RefundRecord, StoredEvent } from '../records.ts'
+import type {
+  AlertDetail,
+  Metadata,
+  OpenAlert,
+  RaisedAlert,
+  SettledAlert,
+  Transaction,
+} from '../schemas.ts'
+import type { PaymentError } from './exceptions.ts'
+import type {
+  AlertRow,
+  DeliveryRow,
+  OutboxRow,
+  RefundRow,
+  TransactionRow,
+  WebhookEventRow,
+} from './rows.ts'
+
+export function toTransaction(row: TransactionRow): Transaction {
+  const { paid_at, paid_amount: amount, paid_currency: currency } = row
+  return {
+    id: row.id,
+    gateway: row.gateway,
+    reference: row.reference,
+    attempt: row.attempt,
+    externalReferenceId: row.external_reference_id ?? '',
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    refundedAmount: row.refunded_amount,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    ...present({
+      gatewayTransactionId: row.gateway_transaction_id,
+      description: row.description,
+      redirectUrl: row.redirect_url,
+      correlationId: row.correlation_id,
+      metadata: json<Metadata>(row.metadata),
+      error: json<PaymentError>(row.error),
+      alert: json<OpenAlert>(row.alert),
+      expiresAt: timeIn(row.expires_at),
+      paidAt: timeIn(paid_at),
+      paid: paid_at === null || amount === null || currency === null ? null : { amount, currency },
+      isRepeat: row.is_repeat === 1 ? true : null,
+    }),
+  }
+}
+
+export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
+  const raised: RaisedAlert = {
+    id: row.id,
+    kind: row.kind,
+    gateway: row.gateway,
+    transactionId: row.transaction_id ?? '',
+    detail: json<AlertDetail>(row.detail) ?? {},
+    createdAt: isoTime(row.created_at),
+  }
+  if (row.acknowledged_at === null) return raised
+  return {
+    ...raised,
+    acknowledgedAt: isoTime(row.acknowledged_at),
+    acknowledgedBy: row.acknowledged_by ?? '',
+    ...present({ gatewayReference: row.gateway_reference }),
+  }
+}
+
+export const toEventRecord = (row: WebhookEventRow): EventRecord => ({
+  id: row.id,
+  gateway: row.gateway,
+  eventId: row.event_id,
+  toStatus: row.to_status,
+  amount: row.amount,
+  currency: row.currency,
+  isMismatch: row.mismatch === 1,
+  outcome: row.outcome,
+  occurredAt: isoTime(row.occurred_at),
+  receivedAt: isoTime(row.received_at),
+  ...present({
+    fromStatus: row.from_status,
+    gatewayTransactionId: row.gateway_transaction_id,
+    externalReferenceId: row.external_reference_id,
+    reference: row.reference,
+    transactionId: row.transaction_id,
+    correlationId: row.correlation_id,
+    error: json<PaymentError>(row.error),
+    raw: json<unknown>(row.raw),
+  }),
+})
+
+export const toRefund = (row: RefundRow): RefundRecord => ({
+  id: row.id,
+  amount: row.amount,
+  reason: row.reason,
+  status: row.status,
+  createdAt: isoTime(row.created_at),
+  updatedAt: isoTime(row.updated_at),
+  ...present({
+    gatewayRefundId: row.gateway_refund_id,
+    correlationId: row.correlation_id,
+    error: json<PaymentError>(row.error),
+  }),
+})
+
+/** `deliveries`: those of all events of the payment. */
+export const toStoredEvent = (
+  row: OutboxRow & { was_given_up: 0 | 1 },
+  deliveries: readonly DeliveryRow[],
+): StoredEvent => ({
+  id: row.id,
+  type: row.type,
+  payload: json<StoredEvent['payload']>(row.payload) as StoredEvent['payload'],
+  createdAt: isoTime(row.created_at),
+  ...present({ listenersDoneAt: row.was_given_up === 1 ? null : timeIn(row.done_at) }),
+  deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
+})
+
+const toDelivery = (row: DeliveryRow): DeliveryRecord => ({
+  id: row.id,
+  endpoint: row.endpoint,
+  status: row.status,
+  attempts: row.attempts,
+  ...present({
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    nextAttemptAt: row.status === 'pending' ? isoTime(row.next_attempt_at) : null,
+    deliveredAt: timeIn(row.delivered_at),
+  }),
+})
+
+/** Reads a row of a list: if one cannot be read, the others still are. */
+export const listed =
+  <Stored extends { id: string }, Item>(read: (row: Stored) => Item) =>
+  (row: Stored): Listed<Item> => {
+    try {
+      return read(row)
+    } catch (error) {
+      const why = unreadableReason(error)
+      return { id: row.id, code: 'unreadable', invalid: `The row cannot be read: ${why}.` }
+    }
+  }
+
+type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], null> }
+
+/** The values that are not NULL; the other properties are left out. */
+export function present<Values extends object>(values: Values): Present<Values> {
+  const there: Partial<Record<keyof Values, unknown>> = {}
+  for (const name in values) {
+    if (values[name] !== null) there[name] = values[name]
+  }
+  return there as Present<Values>
+}
+
+export const json = <Value>(text: string | null): Value | null =>
+  text === null ? null : (JSON.parse(text) as Value)
+
+/** Why it cannot be read. The JSON parser quotes its input, which may be the payer's own data. */
+export const unreadableReason = (error: unknown): string =>
+  error instanceof SyntaxError ? 'a value is not JSON' : reasonOf(error)
+
+/** Throws RangeError for an impossible time. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+export const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -1,0 +1,195 @@
+// A charge and a refund in the ledger: each is stored before its gateway is called, and ends with
+// the gateway's answer.
+
+import {
+  type ChargeBegun,
+  type ChargeStart,
+  beginCharge as decideBeginCharge,
+  type KnownCharges,
+} from '../domain/begin-charge.ts'
+import {
+  type ChargeEnd,
+  finishCharge as decideFinishCharge,
+  gatewayIdIn,
+} from '../domain/finish-charge.ts'
+import type { Subscribers } from '../domain/outbox.ts'
+import type { Payment } from '../domain/payment.ts'
+import {
+  beginRefund as decideBeginRefund,
+  finishRefund as decideFinishRefund,
+  type RefundBegun,
+  type RefundEnd,
+  type RefundStart,
+} from '../domain/refund.ts'
+import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
+import type { OpenAlert } from '../schemas.ts'
+import {
+  changesInOrder,
+  changesOf,
+  changesOfAll,
+  joined,
+  type Keys,
+  type Operation,
+  type Rules,
+} from './operation.ts'
+import { applyParkedTo } from './webhooks.ts'
+import type { Changes, WorkingSet } from './working-set.ts'
+
+export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
+  return {
+    keys: chargeKeys(start),
+    decide(rows) {
+      const known = knownTo(rows, start)
+      const begun = decideBeginCharge(known, start)
+      if (begun.state === 'answered' || begun.state === 'unknown') {
+        const chargeKeys = begun.key ? [begun.key] : []
+        const transaction = shown(begun.transaction, known)
+        return { answer: { ...begun, transaction }, changes: { chargeKeys } }
+      }
+      if (begun.state !== 'begun') return { answer: begun }
+      const { state, transaction, events, keys, replaced } = begun
+      const payment = { transaction, refunds: [], webhookEvents: [], alerts: [] }
+      const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
+      return {
+        answer: { state, transaction: shown(transaction, known) },
+        changes: { ...changesOfAll(rows, decisions, subscribers), chargeKeys: [...keys] },
+      }
+    },
+  }
+}
+
+function chargeKeys({ id, idempotencyKey, request, replaces }: ChargeStart): Keys {
+  const { gateway, reference } = request
+  const key = idempotencyKey !== undefined && { idempotency_key: idempotencyKey }
+  return {
+    payments: [{ id, gateway, ...key }],
+    orders: [{ gateway, reference }],
+    chargeKeysOf: replaces ? [replaces.transactionId] : [],
+    alerts: replaces ? [{ kind: 'unsettled', subject: replaces.transactionId }] : [],
+  }
+}
+
+function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): KnownCharges {
+  const isOurs = ({ gateway }: { gateway: string }) => gateway === request.gateway
+  const ofGateway = rows.all('transactions').filter(isOurs)
+  const keys = rows.all('chargeKeys').filter(isOurs)
+  const further = keys.find(({ idempotency_key: key }) => key === idempotencyKey)
+  return {
+    own: rows.get('transactions', id),
+    byKey: ofGateway.find(
+      (row) =>
+        row.id === further?.transaction_id ||
+        (idempotencyKey !== undefined && row.idempotency_key === idempotencyKey),
+    ),
+    attempts: ofGateway.filter(({ reference }) => reference === request.reference),
+    keys,
+  }
+}
+
+/** With the alert of late money, whichever attempt it paid: nobody must be asked to pay again. */
+function shown(row: TransactionRow, { attempts }: KnownCharges): TransactionRow {
+  const isLate = ({ alert }: TransactionRow) =>
+    alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'
+  const { alert } = attempts.find(isLate) ?? row
+  return { ...row, alert }
+}
+
+export interface ChargeFinished {
+  transaction: TransactionRow
+  /** Events that came before the answer and were applied with it. */
+  applied: WebhookEventRow[]
+}
+
+/** The answer is stored whatever becomes of the events that were parked for it. */
+export function finishCharge(end: ChargeEnd, rules: Rules): Operation<ChargeFinished> {
+  const { transactionId: id, result, now } = end
+  const gatewayId = gatewayIdIn(result)
+  return {
+    keys: { charges: [{ id, gateway_transaction_id: gatewayId ?? null }] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) throw new Error(`there is no transaction ${id}`)
+      const { gateway } = payment.transaction
+      const other = rows
+        .all('transactions')
+        .find(
+          (row) =>
+            row.id !== id &&
+            row.gateway === gateway &&
+            isSame(row.gateway_transaction_id, gatewayId),
+        )
+      const decision = decideFinishCharge(payment, end, other)
+      let changes: Changes = changesOf(rows, decision, rules.subscribers)
+      let { transaction } = decision.payment
+      const applied: WebhookEventRow[] = []
+      for (const event of parkedFor(rows, transaction)) {
+        const current = rows.with(changes)
+        const parked = applyParkedTo(current, event, rules, now)
+        changes = joined(changes, parked.changes)
+        if (parked.event) applied.push(parked.event)
+        transaction = rows.with(changes).get('transactions', id) ?? transaction
+      }
+      return { answer: { transaction, applied }, changes }
+    },
+  }
+}
+
+/** In their order. By any of its ids: which payment an event is about is decided one by one. */
+const parkedFor = (rows: WorkingSet, transaction: TransactionRow): WebhookEventRow[] =>
+  rows
+    .all('webhookEvents')
+    .filter(
+      (event) =>
+        event.outcome === 'parked' &&
+        event.gateway === transaction.gateway &&
+        (isSame(event.gateway_transaction_id, transaction.gateway_transaction_id) ||
+          isSame(event.external_reference_id, transaction.external_reference_id) ||
+          isSame(event.reference, transaction.reference)),
+    )
+    .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
+
+const isSame = (a: string | null, b: string | null | undefined): boolean => a !== null && a === b
+
+export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+  const { gateway, transactionId: id } = start
+  return {
+    keys: { payments: [{ id }, { gateway, gateway_transaction_id: id }] },
+    decide(rows) {
+      const begun = decideBeginRefund(refundedPayment(rows, start), start)
+      if (begun.state !== 'begun') return { answer: begun }
+      const { state, payment, refund } = begun
+      const { transaction } = payment
+      return {
+        answer: { state, transaction, amount: refund.amount },
+        changes: { transactions: [transaction], refunds: [refund] },
+      }
+    },
+  }
+}
+
+/** By our id or by the gateway's, within the gateway. */
+function refundedPayment(
+  rows: WorkingSet,
+  { gateway, transactionId }: RefundStart,
+): Payment | undefined {
+  const ours = rows.all('transactions').filter((row) => row.gateway === gateway)
+  const found =
+    ours.find(({ id }) => id === transactionId) ??
+    ours.find(({ gateway_transaction_id: id }) => id === transactionId)
+  return rows.payment(found?.id)
+}
+
+export function finishRefund(end: RefundEnd, rules: Rules): Operation<TransactionRow> {
+  const { refundId, now } = end
+  return {
+    keys: { refunds: [refundId] },
+    decide(rows) {
+      const refund = rows.get('refunds', refundId)
+      const payment = rows.payment(refund?.transaction_id)
+      if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
+      const decision = decideFinishRefund(payment, refund, end)
+      const changes = changesInOrder(rows, { before: payment, decision, now }, rules)
+      return { answer: decision.payment.transaction, changes }
+    },
+  }
+}
