@@ -17,6 +17,7 @@ import {
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
   ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'cli', 'examples'],
+  'api/openapi.json',
 ]
 let dir: string
 let wrangler: WranglerDev | undefined
