@@ -1,7 +1,7 @@
 // The client over real connections to a real workerd, whose tokens end under it.
 
 import { EventSource } from 'eventsource'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, it, vi } from 'vitest'
 import { type BoardWatch, type Signal, watchBoard } from '../../client/index.ts'
 import { fetchStreams } from '../../client/stream-fetch.ts'
 import type { Task } from '../../worker/board/wire.ts'
@@ -19,7 +19,8 @@ afterAll(() => edge.close())
 streamSourceContract('fetch, from workerd', fetchStreams, () => edge)
 streamSourceContract('EventSource, from workerd', eventSourcesOver, () => edge)
 
-describe.each([
+// They wait for tokens to end.
+describe.concurrent.each([
   { by: 'fetch', options: {} },
   { by: 'EventSource', options: { EventSource } },
 ])('a watch by $by', ({ options }) => {
@@ -39,11 +40,13 @@ describe.each([
       onState: ({ name }) => seen.states.push(name),
       ...options,
     })
-    await expect.poll(() => watch?.state.name, PATIENT).toBe('live')
+    await vi.waitUntil(() => watch?.state.name === 'live', PATIENT)
     return seen
   }
 
-  it('opens another stream before its token ends, and hears of every change meanwhile', async () => {
+  it('opens another stream before its token ends, and hears of every change meanwhile', async ({
+    expect,
+  }) => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     let asked = 0
     const seen = await watched(repo, () => {

@@ -29,8 +29,11 @@ async function listen(repo: Repo) {
   return { source, events }
 }
 
-describe('the eventsource package', () => {
-  it('sees the messages and nothing else of comments, pings, retries and bare ids', async () => {
+// Both wait for a quarter of a minute.
+describe.concurrent('after some time', () => {
+  it('the eventsource package sees the messages and nothing else of comments, pings and bare ids', async ({
+    expect,
+  }) => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const { source, events } = await listen(repo)
     // Opened after the source, this one has its first ping after it too.
@@ -45,26 +48,28 @@ describe('the eventsource package', () => {
     ])
     source.close()
   })
-})
 
-it('an object with 100 streams, opened at once, sleeps, and wakes for all of them', async () => {
-  const repo = await publishedRepo(edge, [taskRecord('A-1')])
-  const streams = await Promise.all(
-    Array.from({ length: 100 }, async () => (await repo.stream()).joined()),
-  )
-  // The runtime lets an idle object go after 10 s, later where the machine is busy. Whoever looks
-  // whether it sleeps wakes it.
-  const hasSlept = async (ms: number) => {
-    const from = Date.now()
-    await sleep(ms)
-    await repo.changes({ upserts: [taskRecord(`B-${ms}`)] })
-    const { awakeSince } = await repo.json<{ awakeSince: string }>('/status')
-    return Date.parse(awakeSince) > from
-  }
-  const told = (await hasSlept(13_000)) ? 1 : (await hasSlept(25_000)) ? 2 : undefined
-  expect(told, 'it never slept').toBeDefined()
-  for (const stream of streams) await stream.until((s) => s.messages.length === told)
-  await Promise.all(streams.map((stream) => stream.close()))
+  it('an object with 100 streams, opened at once, sleeps, and wakes for all of them', async ({
+    expect,
+  }) => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const streams = await Promise.all(
+      Array.from({ length: 100 }, async () => (await repo.stream()).joined()),
+    )
+    // The runtime lets an idle object go after 10 s, later where the machine is busy. Whoever looks
+    // whether it sleeps wakes it.
+    const hasSlept = async (ms: number) => {
+      const from = Date.now()
+      await sleep(ms)
+      await repo.changes({ upserts: [taskRecord(`B-${ms}`)] })
+      const { awakeSince } = await repo.json<{ awakeSince: string }>('/status')
+      return Date.parse(awakeSince) > from
+    }
+    const told = (await hasSlept(13_000)) ? 1 : (await hasSlept(25_000)) ? 2 : undefined
+    expect(told, 'it never slept').toBeDefined()
+    for (const stream of streams) await stream.until((s) => s.messages.length === told)
+    await Promise.all(streams.map((stream) => stream.close()))
+  })
 })
 
 it('streams share a socket, and leader after leader may go without a lost or doubled message', async () => {
