@@ -2,7 +2,7 @@
 // show in the list of processes.
 
 import { Option } from 'commander'
-import { RUN_OUTPUTS } from '../sidecar/files/file-reader.ts'
+import type { RunOutput } from '../sidecar/files/file-reader.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './command.ts'
 
@@ -115,7 +115,7 @@ export const RUN_OUTPUT = new Setting(
   'output of runs: without what looks like a secret, or none',
 )
   .env('SIGNALBOX_RUN_OUTPUT')
-  .oneOf(RUN_OUTPUTS)
+  .oneOf(['masked', 'none'] satisfies RunOutput[])
   .default('masked')
 export const LOG = new Setting('--log <FORMAT>', 'of the log [pretty on a terminal, else json]')
   .env('SIGNALBOX_LOG')

@@ -20,33 +20,30 @@ export type LocalGateways = {
   [Name in DriverName]?: { [Setting in (typeof SIGNED_WITH)[Name]]: string }
 }
 
-export interface GatewaySecrets {
-  redirect: { clientSecret: string; apiKey: string }
-  fib: { clientSecret: string }
-  stripe: { secretKey: string; webhookSecret: string }
-}
-
 /** Of every simulated gateway: a name, and no secret. */
 export const CLIENT_ID = 'signalbox-local'
 
 /**
- * Derived from the data folder's secret, which outlives a restart, so they do too. None of them
- * tells anything of it or of another.
+ * The settings that an edge and a simulated gateway have in common. They are derived from the data
+ * folder's secret, which outlives a restart, so they do too. None tells anything of another.
  */
-export function gatewaySecrets(secret: string): GatewaySecrets {
+export function gatewaySecrets(secret: string) {
   const derive = (name: string) => derived(secret, name).toString('base64url')
   return {
     redirect: {
-      clientSecret: derive('redirect client_secret'),
-      apiKey: derive('redirect api_key'),
+      client_id: CLIENT_ID,
+      client_secret: derive('redirect client_secret'),
+      api_key: derive('redirect api_key'),
     },
-    fib: { clientSecret: derive('fib client_secret') },
+    fib: { client_id: CLIENT_ID, client_secret: derive('fib client_secret') },
     stripe: {
-      secretKey: `sk_test_${derive('stripe secret_key')}`,
-      webhookSecret: `whsec_${derive('stripe webhook_secret')}`,
+      secret_key: `sk_test_${derive('stripe secret_key')}`,
+      webhook_secret: `whsec_${derive('stripe webhook_secret')}`,
     },
-  }
+  } satisfies Record<DriverName, Record<string, string>>
 }
+
+export type GatewaySecrets = ReturnType<typeof gatewaySecrets>
 
 /** Signs the events for PAYMENT_EVENTS_URL if no secret was given for them. */
 export const eventsSecret = (secret: string): string =>
@@ -66,51 +63,37 @@ export const simulatedNames = (given: Variables): DriverName[] =>
     (driver) => !Object.keys(given).some((name) => name.startsWith(DRIVERS[driver].envPrefix)),
   )
 
-/** Variables of the simulated gateways. */
-export function simulatedGateways(
+/** Variables of the edge for the simulated gateways. */
+export const simulatedGateways = (
   given: Variables,
-  { redirect, fib, stripe }: GatewaySecrets,
+  secrets: GatewaySecrets,
   simulator: string,
-): Record<string, string> {
-  const simulated = {
-    redirect: {
-      base_url: simulator,
-      client_id: CLIENT_ID,
-      client_secret: redirect.clientSecret,
-      api_key: redirect.apiKey,
-    },
-    fib: { base_url: simulator, client_id: CLIENT_ID, client_secret: fib.clientSecret },
-    stripe: {
-      base_url: simulator,
-      secret_key: stripe.secretKey,
-      webhook_secret: stripe.webhookSecret,
-    },
-  } satisfies Record<DriverName, Record<string, string>>
-  const entries = simulatedNames(given).flatMap((driver) =>
-    Object.entries(simulated[driver]).map(([setting, value]) => [
-      variableOf(DRIVERS[driver].envPrefix, setting),
-      value,
-    ]),
+): Record<string, string> =>
+  Object.fromEntries(
+    simulatedNames(given).flatMap((driver) =>
+      Object.entries({ base_url: simulator, ...secrets[driver] }).map(([setting, value]) => [
+        variableOf(DRIVERS[driver].envPrefix, setting),
+        value,
+      ]),
+    ),
   )
-  return Object.fromEntries(entries)
-}
 
 /** Variables of the simulator. `callbackOf`: for webhooks; FIB gets its URL with each charge. */
 export function simulatorVariables(
-  { redirect, fib, stripe }: GatewaySecrets,
+  secrets: GatewaySecrets,
   { port, callbackOf }: { port: number; callbackOf: (gateway: 'redirect' | 'stripe') => string },
 ): Record<string, string> {
+  const known = Object.entries(secrets).flatMap(([driver, settings]) =>
+    Object.entries(settings).map(([setting, value]) => [
+      variableOf(`SIMULATOR_${driver.toUpperCase()}_`, setting),
+      value,
+    ]),
+  )
   return {
     SIMULATOR_PORT: String(port),
     SIMULATOR_REDIRECT_CALLBACK_URL: callbackOf('redirect'),
-    SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
-    SIMULATOR_REDIRECT_CLIENT_SECRET: redirect.clientSecret,
-    SIMULATOR_REDIRECT_API_KEY: redirect.apiKey,
-    SIMULATOR_FIB_CLIENT_ID: CLIENT_ID,
-    SIMULATOR_FIB_CLIENT_SECRET: fib.clientSecret,
     SIMULATOR_STRIPE_CALLBACK_URL: callbackOf('stripe'),
-    SIMULATOR_STRIPE_SECRET_KEY: stripe.secretKey,
-    SIMULATOR_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    ...Object.fromEntries(known),
   }
 }
 

@@ -6,7 +6,7 @@ import { SignJWT } from 'jose'
 import { issueCode } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
-import { createTokens } from '../worker/shared/tokens.ts'
+import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
 
 export interface LocalTokens {
   /** Reads the board. */
@@ -27,15 +27,12 @@ const SCOPES = {
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
 /** Tokens for one repository. `now` in ms. */
 export async function mintTokens(secret: string, repo: string, now: number): Promise<LocalTokens> {
-  const key = new TextEncoder().encode(secret)
   const mint = (name: keyof LocalTokens) =>
-    new SignJWT({ scope: SCOPES[name], repos: [repo] })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setSubject(`local:${name}`)
-      .setAudience('signalbox')
-      .setIssuedAt(Math.floor(now / 1_000))
-      .setExpirationTime(Math.floor((now + LIFETIME_MS) / 1_000))
-      .sign(key)
+    signer(secret).sign(
+      { sub: `local:${name}`, scope: SCOPES[name], repos: [repo] },
+      'api',
+      now + LIFETIME_MS,
+    )
   const [board, sidecar, payments] = await Promise.all([
     mint('board'),
     mint('sidecar'),
@@ -43,6 +40,9 @@ export async function mintTokens(secret: string, repo: string, now: number): Pro
   ])
   return { board, sidecar, payments }
 }
+
+const signer = (secret: string): Tokens =>
+  createTokens(readAuth({ AUTH_SECRETS: secret }), { clock: hostClock, fetch })
 
 export interface DatabaseAccess {
   /** Ed25519, as libSQL's server takes it: the bytes in URL-safe base64. */
@@ -82,7 +82,6 @@ export async function signInLink(
   { url, path }: { url: string; path: string },
   now: number,
 ): Promise<string> {
-  const tokens = createTokens(readAuth({ AUTH_SECRETS: secret }), { clock: hostClock, fetch })
-  const code = await issueCode(tokens, { scope: SCOPE, repos: [path] }, now)
+  const code = await issueCode(signer(secret), { scope: SCOPE, repos: [path] }, now)
   return `${url}/#/sign-in/${code}`
 }

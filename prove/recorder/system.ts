@@ -166,7 +166,7 @@ export async function startSystem(host: Host): Promise<System> {
     repo: REPO,
     tokens,
     simulator: new SimulatorControl(simulator),
-    redirectApiKey: secrets.redirect.apiKey,
+    redirectApiKey: secrets.redirect.api_key,
     receiver,
     async close() {
       const { sidecar, edge, secondEdge, simulator } = processes

@@ -121,8 +121,7 @@ function statOf(path: string) {
 }
 
 /** The output without what looks like a secret, or no output at all. */
-export const RUN_OUTPUTS = ['masked', 'none'] as const
-export type RunOutput = (typeof RUN_OUTPUTS)[number]
+export type RunOutput = 'masked' | 'none'
 
 const printable = (output: string): string => maskSecrets(output.replaceAll('\0', '\ufffd'))
 

@@ -98,8 +98,8 @@ export function eventsContract(host: Host, system: () => PaymentSystem): void {
       const { events } = system().receiver
       const text = `${await system().log()}${JSON.stringify([raw, events])}`
       const { redirect, fib, stripe } = SECRETS
-      const secrets = [redirect.apiKey, redirect.clientSecret, fib.clientSecret]
-      for (const secret of [...secrets, stripe.secretKey, stripe.webhookSecret]) {
+      const secrets = [redirect.api_key, redirect.client_secret, fib.client_secret]
+      for (const secret of [...secrets, stripe.secret_key, stripe.webhook_secret]) {
         expect(text.includes(secret)).toBe(false)
       }
       expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]/)

@@ -35,7 +35,7 @@ afterAll(() => system[Symbol.asyncDispose]())
 /** What an attacker sends so that a payment counts as paid. */
 async function forgeries(payment: Seeded): Promise<EncodedWebhook[]> {
   const otherKey = await signed(payment, ['pay'], 'a-key-that-the-attacker-has-made-up-now')
-  const clientSecret = await signed(payment, ['pay'], SECRETS.redirect.clientSecret)
+  const clientSecret = await signed(payment, ['pay'], SECRETS.redirect.client_secret)
   const genuine = await signed(payment)
   const unsecured = new UnsecuredJWT({ eventType: 'STATUS_CHANGED', eventId: 'forged' }).encode()
   return [

@@ -13,7 +13,9 @@ describe('the secrets of simulated gateways', () => {
   it('are the same at every start with a data folder, and different in another', () => {
     expect(gatewaySecrets('s'.repeat(43))).toEqual(secrets)
     const all = [secrets, gatewaySecrets('t'.repeat(43))].flatMap(({ redirect, fib, stripe }) =>
-      [redirect, fib, stripe].flatMap((gateway) => Object.values<string>(gateway)),
+      [redirect, fib, stripe].flatMap(({ client_id, ...own }: Record<string, string>) =>
+        Object.values(own),
+      ),
     )
     expect(new Set(all).size).toBe(10)
     expect(all.every((secret) => secret.length >= 43)).toBe(true)
@@ -26,19 +28,19 @@ describe('the gateways of a local system', () => {
     expect(variables).toEqual({
       REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
       REDIRECT_GATEWAY_CLIENT_ID: 'signalbox-local',
-      REDIRECT_GATEWAY_CLIENT_SECRET: secrets.redirect.clientSecret,
-      REDIRECT_GATEWAY_API_KEY: secrets.redirect.apiKey,
+      REDIRECT_GATEWAY_CLIENT_SECRET: secrets.redirect.client_secret,
+      REDIRECT_GATEWAY_API_KEY: secrets.redirect.api_key,
       FIB_BASE_URL: SIMULATOR,
       FIB_CLIENT_ID: 'signalbox-local',
-      FIB_CLIENT_SECRET: secrets.fib.clientSecret,
+      FIB_CLIENT_SECRET: secrets.fib.client_secret,
       STRIPE_BASE_URL: SIMULATOR,
-      STRIPE_SECRET_KEY: secrets.stripe.secretKey,
-      STRIPE_WEBHOOK_SECRET: secrets.stripe.webhookSecret,
+      STRIPE_SECRET_KEY: secrets.stripe.secret_key,
+      STRIPE_WEBHOOK_SECRET: secrets.stripe.webhook_secret,
     })
     expect(describeGateways(variables)).toEqual({
-      redirect: { api_key: secrets.redirect.apiKey },
+      redirect: { api_key: secrets.redirect.api_key },
       fib: { client_id: 'signalbox-local' },
-      stripe: { webhook_secret: secrets.stripe.webhookSecret },
+      stripe: { webhook_secret: secrets.stripe.webhook_secret },
     })
   })
 

@@ -48,7 +48,7 @@ export function claimsOf(charge: Partial<PaymentResponse>, own: Claimed = {}) {
 /** Signed with the API key of the merchant, unless another key is given. */
 export async function redirectCallback(
   payload: unknown,
-  key = SECRETS.redirect.apiKey,
+  key = SECRETS.redirect.api_key,
 ): Promise<Callback> {
   return tokenCallback(await sign(payload, bytes(key)))
 }
@@ -72,7 +72,7 @@ export const fibCallback = (id: string): Callback => ({
 export function stripeCallback(
   type: string,
   object: object,
-  { secret = SECRETS.stripe.webhookSecret, at = Date.now(), eventId = '' } = {},
+  { secret = SECRETS.stripe.webhook_secret, at = Date.now(), eventId = '' } = {},
 ): Callback {
   const id = eventId || `evt_${crypto.randomUUID()}`
   const payload = JSON.stringify({ id, object: 'event', type, data: { object } }, undefined, 2)

@@ -38,7 +38,7 @@ export async function seed(database: PaymentsDatabase, count: number): Promise<S
 export const signed = (
   { reference, gatewayTransactionId: id }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
   actions: readonly Action[] = ['pay'],
-  secret = SECRETS.redirect.apiKey,
+  secret = SECRETS.redirect.api_key,
 ): Promise<EncodedWebhook> => {
   const names = { gateway: 'redirect', reference, description: '', expiresInMs: 0 } as const
   const order = { ...names, amount: AMOUNT, currency: 'IQD' }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../harness/free-port.ts'
-import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import { gatewaySecrets, simulatedGateways, simulatorVariables } from '../../local/gateways.ts'
 import { loopbackUrl } from '../../local/ports.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
 import { openNodeEdge } from '../../worker/node.ts'
@@ -50,13 +50,10 @@ describe('a payment on embedded libSQL', () => {
         },
       },
     )
-    simulator = await openSimulator({
-      SIMULATOR_PORT: String(simulatorPort),
-      SIMULATOR_REDIRECT_CALLBACK_URL: `${edge.origin}/payments/webhooks/redirect`,
-      SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
-      SIMULATOR_REDIRECT_CLIENT_SECRET: SECRETS.redirect.clientSecret,
-      SIMULATOR_REDIRECT_API_KEY: SECRETS.redirect.apiKey,
-    })
+    const callbackOf = (gateway: string) => `${edge.origin}/payments/webhooks/${gateway}`
+    simulator = await openSimulator(
+      simulatorVariables(SECRETS, { port: simulatorPort, callbackOf }),
+    )
   })
   afterAll(async () => {
     await edge?.close()
