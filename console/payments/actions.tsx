@@ -7,6 +7,7 @@ import type { Alert, AlertKind } from '../../api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { useOnce } from '../ui/elements.tsx'
+import { useFeed } from './feed.ts'
 import { post } from './requests.ts'
 
 interface ActionButtonProps {
@@ -59,10 +60,10 @@ const BY_HAND: readonly AlertKind[] = [
 interface AcknowledgeProps {
   alert: Pick<Alert, 'id'> & { kind?: AlertKind }
   title: string
-  onDone(): void
 }
 
-export function Acknowledge({ alert: { id, kind }, title, onDone }: AcknowledgeProps) {
+export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
+  const { refresh } = useFeed()
   const [typed, setTyped] = useState('')
   if (!may('payments:write')) return null
   const gatewayReference = typed.trim()
@@ -85,7 +86,7 @@ export function Acknowledge({ alert: { id, kind }, title, onDone }: AcknowledgeP
           post(
             `/alerts/${encodeURIComponent(id)}/acknowledge`,
             gatewayReference === '' ? {} : { gatewayReference },
-          ).then(onDone)
+          ).then(refresh)
         }
       >
         Acknowledge
@@ -99,16 +100,16 @@ interface RedeliverProps {
   id: string
   event: string
   endpoint: string
-  onDone(): void
 }
 
-export function Redeliver({ id, event, endpoint, onDone }: RedeliverProps) {
+export function Redeliver({ id, event, endpoint }: RedeliverProps) {
+  const { refresh } = useFeed()
   if (!may('payments:write')) return null
   return (
     <ActionButton
       label={`Send again: ${event} to ${endpoint}`}
       done="It is being sent again."
-      act={() => post(`/deliveries/${encodeURIComponent(id)}/redeliver`).then(onDone)}
+      act={() => post(`/deliveries/${encodeURIComponent(id)}/redeliver`).then(refresh)}
     >
       Send again
     </ActionButton>

@@ -11,12 +11,13 @@ import { Age, now, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'
 import { AN_ENDPOINT, AN_EVENT, alertText, type Parked, parkedLong } from './attention.ts'
 import { Copyable, Money } from './elements.tsx'
-import type { Feed } from './feed.ts'
+import { useFeed } from './feed.ts'
 import { isUnreadable } from './story.ts'
 import { STATUSES } from './texts.ts'
 import { MAX_ROWS } from './transactions-read.ts'
 
-export function AttentionList({ feed }: { feed: Feed }) {
+export function AttentionList() {
+  const feed = useFeed()
   const alerts = feed.alerts.value
   const parked = feed.parked.value
   // Changes only when an event has waited too long, not with each tick of the clock.
@@ -41,10 +42,10 @@ export function AttentionList({ feed }: { feed: Feed }) {
         {[...alerts.values()].map((alert) =>
           isUnreadable(alert) ? (
             <UnreadableItem key={alert.id} row={alert} title={UNREADABLE_ALERT}>
-              <Acknowledge alert={alert} title={UNREADABLE_ALERT} onDone={feed.refresh} />
+              <Acknowledge alert={alert} title={UNREADABLE_ALERT} />
             </UnreadableItem>
           ) : (
-            <AlertItem key={alert.id} alert={alert} onDone={feed.refresh} />
+            <AlertItem key={alert.id} alert={alert} />
           ),
         )}
         {broken.map((event) => (
@@ -79,7 +80,7 @@ function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableIte
   )
 }
 
-function AlertItem({ alert, onDone }: { alert: Alert; onDone(): void }) {
+function AlertItem({ alert }: { alert: Alert }) {
   const { title, todo } = alertText(alert, now.peek())
   const { transactionId, createdAt, detail } = alert
   const { amount, currency, reference, deliveryId, type, endpoint } = detail
@@ -109,14 +110,9 @@ function AlertItem({ alert, onDone }: { alert: Alert; onDone(): void }) {
       <p class="hint">{todo}</p>
       <div class="row actions">
         {deliveryId !== undefined && (
-          <Redeliver
-            id={deliveryId}
-            event={type ?? AN_EVENT}
-            endpoint={endpoint ?? AN_ENDPOINT}
-            onDone={onDone}
-          />
+          <Redeliver id={deliveryId} event={type ?? AN_EVENT} endpoint={endpoint ?? AN_ENDPOINT} />
         )}
-        <Acknowledge alert={alert} title={title} onDone={onDone} />
+        <Acknowledge alert={alert} title={title} />
       </div>
     </li>
   )

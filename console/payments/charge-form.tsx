@@ -9,7 +9,7 @@ import { may } from '../data/session.ts'
 import { route } from '../router.ts'
 import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
 import { isWeb, StatusBadge } from './elements.tsx'
-import type { Feed } from './feed.ts'
+import { type Feed, useFeed } from './feed.ts'
 import {
   currenciesOf,
   exampleAmount,
@@ -24,7 +24,8 @@ import { isReadable } from './story.ts'
 
 const OPEN = 'Make a test charge'
 
-export function TestCharge({ feed }: { feed: Feed }) {
+export function TestCharge() {
+  const feed = useFeed()
   const [isOpen, setOpen] = useState(false)
   const local = feed.gateways.value?.gateways.filter(({ isLocal }) => isLocal) ?? []
   if (local.length === 0 || !may('payments:write')) return null
@@ -35,7 +36,7 @@ export function TestCharge({ feed }: { feed: Feed }) {
       </button>
       {isOpen && (
         <Dialog title={OPEN} onClose={() => setOpen(false)}>
-          <ChargeForm gateways={local} onCharged={feed.refresh} />
+          <ChargeForm gateways={local} />
         </Dialog>
       )}
     </>
@@ -65,13 +66,9 @@ type State =
   | { name: 'leaving' }
   | { name: 'charged'; response: PaymentResponse }
 
-interface ChargeFormProps {
-  /** At least one. */
-  gateways: readonly Gateway[]
-  onCharged(): void
-}
-
-function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
+/** `gateways`: at least one. */
+function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
+  const { refresh } = useFeed()
   const [order, setOrder] = useState(() => orderFor(gateways[0]))
   const [state, setState] = useState<State>({ name: 'idle' })
   const charge = useMemo(() => keyedPost<PaymentResponse>('/charges', newKey), [])
@@ -87,12 +84,12 @@ function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
     setState({ name: 'idle' })
     try {
       const response = await charge(request)
-      onCharged()
+      refresh()
       setState(leave(response) ? { name: 'leaving' } : { name: 'charged', response })
     } catch (problem) {
       if (isRefusal(problem)) reference.current = newReference()
       const { transactionId } = problem instanceof ApiProblem ? problem : {}
-      if (transactionId !== undefined) onCharged()
+      if (transactionId !== undefined) refresh()
       setState({ name: 'idle', problem: failureText(problem), transactionId })
     }
   })

@@ -2,10 +2,10 @@
 
 import { useState } from 'preact/hooks'
 import type { PaymentError, PaymentStatus, Transaction } from '../../api/types.ts'
-import type { Freshness } from '../data/poller.ts'
 import { freshnessLamp } from '../frame/lamp.ts'
 import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
+import { useFeed } from './feed.ts'
 import { moneyParts, STATUSES } from './texts.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
@@ -81,7 +81,8 @@ export const Ids = ({ of }: IdsProps) => (
   <Facts class="ids row hint" of={of.map(([name, id]) => idFact(name, id))} />
 )
 
-export function FreshnessLamp({ freshness }: { freshness: Freshness }) {
+export function FreshnessLamp() {
+  const freshness = useFeed().freshness.value
   const { lamp, text, hint } = freshnessLamp(freshness, now.value)
   return (
     <div class={`lamp freshness ${lamp}`} title={hint}>

@@ -2,6 +2,8 @@
 // events of the page. Their results are signals. Only this file uses the browser's clock.
 
 import { signal } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import type {
   Alert,
   Gateway,
@@ -19,6 +21,15 @@ import { type Story, storyOf } from './story.ts'
 import { filtersOf, MAX_ROWS, TransactionsRead } from './transactions-read.ts'
 
 export type Feed = ReturnType<typeof openFeed>
+
+export const FeedContext = createContext<Feed | undefined>(undefined)
+
+/** The feed of the payments view, which all components below it share. */
+export function useFeed(): Feed {
+  const feed = useContext(FeedContext)
+  if (!feed) throw new Error('there is no FeedContext')
+  return feed
+}
 
 export function openFeed() {
   const transactions = new TransactionsRead()

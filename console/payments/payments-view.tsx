@@ -12,7 +12,7 @@ import { now } from '../ui/time.tsx'
 import { AttentionList } from './attention-list.tsx'
 import { TestCharge, useReturnFromPayment } from './charge-form.tsx'
 import { FreshnessLamp } from './elements.tsx'
-import { type Feed, openFeed } from './feed.ts'
+import { type Feed, FeedContext, openFeed, useFeed } from './feed.ts'
 import { StoryView } from './story-view.tsx'
 import { TransactionTable } from './transaction-table.tsx'
 import { WebhookPlot } from './webhook-plot.tsx'
@@ -39,23 +39,17 @@ function Payments() {
   const problem = notConfigured(feed.freshness.value)
   if (problem) return <NotConfigured problem={problem} />
   return (
-    <div class="payments stack">
-      {shown.id === undefined ? (
-        <Overview feed={feed} left={left.current} />
-      ) : (
-        <StoryView key={shown.id} feed={feed} />
-      )}
-    </div>
+    <FeedContext.Provider value={feed}>
+      <div class="payments stack">
+        {shown.id === undefined ? <Overview left={left.current} /> : <StoryView key={shown.id} />}
+      </div>
+    </FeedContext.Provider>
   )
 }
 
-interface OverviewProps {
-  feed: Feed
-  /** The payment whose story was open before. */
-  left: string | undefined
-}
-
-function Overview({ feed, left }: OverviewProps) {
+/** `left`: the payment whose story was open before. */
+function Overview({ left }: { left: string | undefined }) {
+  const feed = useFeed()
   const heading = useRef<HTMLHeadingElement>(null)
   // After closing a story, its row gets the focus again, if it is still in the list.
   useLayoutEffect(() => {
@@ -69,19 +63,19 @@ function Overview({ feed, left }: OverviewProps) {
         <h1 ref={heading} tabIndex={-1}>
           Payments
         </h1>
-        <FreshnessLamp freshness={feed.freshness.value} />
+        <FreshnessLamp />
         <div class="end">
-          <TestCharge feed={feed} />
+          <TestCharge />
         </div>
       </header>
-      <AttentionList feed={feed} />
+      <AttentionList />
       {isLaidOut(feed) && (
         <>
           <div class="pair">
-            <GatewayList feed={feed} />
-            <WebhookPlot feed={feed} />
+            <GatewayList />
+            <WebhookPlot />
           </div>
-          <TransactionTable feed={feed} />
+          <TransactionTable />
         </>
       )}
     </>
@@ -115,8 +109,8 @@ const NotConfigured = ({ problem }: { problem: ApiProblem }) => (
   </section>
 )
 
-function GatewayList({ feed }: { feed: Feed }) {
-  const gateways = feed.gateways.value?.gateways
+function GatewayList() {
+  const gateways = useFeed().gateways.value?.gateways
   return (
     <section class="gateways panel" aria-labelledby="gateways">
       <h2 id="gateways">Gateways</h2>

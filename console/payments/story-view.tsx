@@ -19,14 +19,14 @@ import {
   Money,
   StatusBadge,
 } from './elements.tsx'
-import type { Feed } from './feed.ts'
+import { useFeed } from './feed.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
 import { moneyOf, refundable, type Story, timeline } from './story.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 
-export function StoryView({ feed }: { feed: Feed }) {
-  const shown = feed.story.value
+export function StoryView() {
+  const shown = useFeed().story.value
   const heading = useRef<HTMLHeadingElement>(null)
   // After a link, keyboard and screen reader continue at the heading.
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -45,7 +45,7 @@ export function StoryView({ feed }: { feed: Feed }) {
           <span aria-hidden="true" class="arrow" />
           All payments
         </a>
-        <FreshnessLamp freshness={feed.freshness.value} />
+        <FreshnessLamp />
       </header>
       <div class="story-head row">
         <h1 ref={heading} tabIndex={-1}>
@@ -57,7 +57,6 @@ export function StoryView({ feed }: { feed: Feed }) {
           <Summary
             story={story}
             transaction={transaction}
-            feed={feed}
             onRefunded={() => heading.current?.focus()}
           />
         )}
@@ -65,25 +64,21 @@ export function StoryView({ feed }: { feed: Feed }) {
       {isUnknown && <p>It may be in another database, or the link is incomplete.</p>}
       {story?.invalid !== undefined && <p class="problem-line">{story.invalid}</p>}
       {story?.isStranded && transaction && (
-        <Stranded key={transaction.id} story={story} transaction={transaction} feed={feed} />
+        <Stranded key={transaction.id} story={story} transaction={transaction} />
       )}
-      {story && <StoryBody story={story} feed={feed} />}
+      {story && <StoryBody story={story} />}
     </article>
   )
 }
 
 interface StoryProps {
   story: Story
-  feed: Feed
-}
-
-interface SummaryProps extends StoryProps {
   transaction: Transaction
-  onRefunded(): void
 }
 
 /** Amount and status. Screen readers announce a new status. */
-function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
+function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded(): void }) {
+  const feed = useFeed()
   const { amount, refundedAmount, currency, status, paid } = transaction
   const money = moneyOf(story)
   const left = refundable(story)
@@ -124,19 +119,16 @@ function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
   )
 }
 
-interface StrandedProps extends StoryProps {
-  transaction: Transaction
-}
-
 /** For a payment that is open but cannot be paid: replaces it, and explains that before. */
-function Stranded({ story, transaction, feed }: StrandedProps) {
+function Stranded({ story, transaction }: StoryProps) {
+  const { refresh } = useFeed()
   const initiated = story.events.find(({ type }) => type === 'PaymentInitiated')?.payload
   const { request } = (initiated ?? {}) as Partial<PaymentEvents['PaymentInitiated']>
   const replace = async () => {
     // Without a key: it means the open payment of this order, whose own key goes over to the new
     // one. Repeating it is safe: what was replaced is not stranded any more.
     const { transactionId } = await post<PaymentResponse>('/charges', { ...request, replace: true })
-    feed.refresh()
+    refresh()
     const { query } = route.value
     if (transactionId !== transaction.id) go({ view: 'payments', id: transactionId, query })
   }
@@ -162,7 +154,7 @@ function Stranded({ story, transaction, feed }: StrandedProps) {
 
 const REPLACE = 'Replace this payment'
 
-function StoryBody({ story, feed }: StoryProps) {
+function StoryBody({ story }: { story: Story }) {
   const entries = timeline(story)
   // Entries that exist at the first render do not flash.
   const first = useRef<Set<string>>()
@@ -173,12 +165,7 @@ function StoryBody({ story, feed }: StoryProps) {
         <h2 id="timeline">What happened</h2>
         <ol class="timeline">
           {entries.map((entry) => (
-            <TimelineEntry
-              key={entry.key}
-              entry={entry}
-              isNew={!first.current?.has(entry.key)}
-              onDone={feed.refresh}
-            />
+            <TimelineEntry key={entry.key} entry={entry} isNew={!first.current?.has(entry.key)} />
           ))}
           {story.unreadable.map(({ id, invalid }) => (
             <li key={id} class="entry">

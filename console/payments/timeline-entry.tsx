@@ -24,11 +24,10 @@ interface TimelineEntryProps {
   entry: Entry
   /** The entry appeared while the story was open. */
   isNew: boolean
-  onDone(): void
 }
 
 /** Rendered again only when its content changes. */
-export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
+export function TimelineEntry({ entry, isNew }: TimelineEntryProps) {
   const text = JSON.stringify(entry)
   const changes = useChanges(text, isNew)
   return useMemo(() => {
@@ -39,10 +38,10 @@ export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
         <div class="entry-at hint">
           <Time at={entry.at} />
         </div>
-        <div class="entry-body">{bodyOf(entry, onDone)}</div>
+        <div class="entry-body">{bodyOf(entry)}</div>
       </li>
     )
-  }, [text, changes, onDone])
+  }, [text, changes])
 }
 
 /** How often the entry has appeared or changed while the story was open. */
@@ -52,7 +51,7 @@ function useChanges(text: string, isNew: boolean): number {
   return seen.current.changes
 }
 
-function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {
+function bodyOf(entry: Entry): ComponentChildren {
   switch (entry.kind) {
     case 'initiated':
       return <Initiated transaction={entry.transaction} />
@@ -68,9 +67,9 @@ function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {
     case 'refund':
       return <RefundEntry refund={entry.refund} currency={entry.currency} />
     case 'event':
-      return <EventEntry event={entry.event} onDone={onDone} />
+      return <EventEntry event={entry.event} />
     case 'alert':
-      return <AlertEntry alert={entry.alert} onDone={onDone} />
+      return <AlertEntry alert={entry.alert} />
   }
 }
 
@@ -187,7 +186,7 @@ const EVENTS: Readonly<Record<StoredEvent['type'], string>> = {
   AlertSettled: 'Event: an alert was settled',
 }
 
-function EventEntry({ event, onDone }: { event: StoredEvent; onDone(): void }) {
+function EventEntry({ event }: { event: StoredEvent }) {
   const { type, payload, listenersDoneAt, deliveries } = event
   return (
     <>
@@ -208,7 +207,7 @@ function EventEntry({ event, onDone }: { event: StoredEvent; onDone(): void }) {
       {deliveries.length > 0 && (
         <ul class="deliveries stack">
           {deliveries.map((delivery) => (
-            <DeliveryItem key={delivery.id} delivery={delivery} type={type} onDone={onDone} />
+            <DeliveryItem key={delivery.id} delivery={delivery} type={type} />
           ))}
         </ul>
       )}
@@ -222,13 +221,7 @@ const DELIVERIES: Readonly<Record<Delivery['status'], string>> = {
   dead: 'failed for good',
 }
 
-interface DeliveryProps {
-  delivery: Delivery
-  type: string
-  onDone(): void
-}
-
-function DeliveryItem({ delivery, type, onDone }: DeliveryProps) {
+function DeliveryItem({ delivery, type }: { delivery: Delivery; type: string }) {
   const { id, endpoint, status, attempts, lastStatus, lastError } = delivery
   const { nextAttemptAt, deliveredAt } = delivery
   const parts = [
@@ -244,12 +237,12 @@ function DeliveryItem({ delivery, type, onDone }: DeliveryProps) {
         <span class={`state ${status}`}>{DELIVERIES[status]}</span> <code>{endpoint}</code>
         <p class="hint">{parts.filter(Boolean).join(' · ')}</p>
       </div>
-      <Redeliver id={id} event={type} endpoint={endpoint} onDone={onDone} />
+      <Redeliver id={id} event={type} endpoint={endpoint} />
     </li>
   )
 }
 
-function AlertEntry({ alert, onDone }: { alert: Alert; onDone(): void }) {
+function AlertEntry({ alert }: { alert: Alert }) {
   const { title, todo } = alertText(alert, now.peek())
   const { acknowledgedAt, acknowledgedBy = '', gatewayReference } = alert
   return (
@@ -264,7 +257,7 @@ function AlertEntry({ alert, onDone }: { alert: Alert; onDone(): void }) {
       ) : (
         <>
           <p class="hint">{todo}</p>
-          <Acknowledge alert={alert} title={title} onDone={onDone} />
+          <Acknowledge alert={alert} title={title} />
         </>
       )}
     </>

@@ -9,13 +9,13 @@ import { useFocusFallback } from '../ui/keyboard.ts'
 import { count, LOADING } from '../ui/text.ts'
 import { Age } from '../ui/time.tsx'
 import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
-import type { Feed } from './feed.ts'
+import { useFeed } from './feed.ts'
 import { isUnreadable } from './story.ts'
 import { STATUSES } from './texts.ts'
 import { filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
 
-export function TransactionTable({ feed }: { feed: Feed }) {
-  const shown = feed.transactions.shown.value
+export function TransactionTable() {
+  const shown = useFeed().transactions.shown.value
   const list = useRef<HTMLElement>(null)
   // A row disappears when newer payments or a filter remove it, and so does the button for more.
   useFocusFallback(list)
@@ -25,13 +25,13 @@ export function TransactionTable({ feed }: { feed: Feed }) {
         <h2 id="transactions" tabIndex={-1}>
           Transactions
         </h2>
-        <Filters feed={feed} />
+        <Filters />
       </div>
       {shown && shown.rows.size > 0 && <Rows shown={shown} />}
       <p class="hint" role="status">
         {textOf(shown)}
       </p>
-      {shown?.hasMore && <LoadMore feed={feed} />}
+      {shown?.hasMore && <LoadMore />}
     </section>
   )
 }
@@ -44,7 +44,8 @@ function textOf(shown: TransactionsShown | undefined): string {
   return isFiltering(filtersOf(route.value.query)) ? 'No payment matches.' : 'No payments yet.'
 }
 
-function Filters({ feed }: { feed: Feed }) {
+function Filters() {
+  const gateways = useFeed().gateways.value?.gateways ?? []
   const filters = filtersOf(route.value.query)
   return (
     <FilterBar
@@ -68,7 +69,7 @@ function Filters({ feed }: { feed: Feed }) {
         isLabelled
         chosen={filters.gateway ?? ''}
         any="all"
-        values={feed.gateways.value?.gateways.map(({ key }) => key) ?? []}
+        values={gateways.map(({ key }) => key)}
       />
       {filters.reference && <span class="only">Only {filters.reference}</span>}
     </FilterBar>
@@ -174,7 +175,8 @@ const PaidOther = ({ paid }: { paid: Paid }) => (
   </span>
 )
 
-function LoadMore({ feed }: { feed: Feed }) {
+function LoadMore() {
+  const feed = useFeed()
   const isLoading = feed.transactions.isLoadingMore.value
   return (
     <button

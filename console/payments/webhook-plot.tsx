@@ -2,11 +2,11 @@
 
 import { useMemo } from 'preact/hooks'
 import { count, minuteOf, number } from '../ui/text.ts'
-import type { Feed } from './feed.ts'
+import { useFeed } from './feed.ts'
 import { marksOf, OUTCOMES, type Series, seriesOf, stacked } from './series.ts'
 
-export function WebhookPlot({ feed }: { feed: Feed }) {
-  const rates = feed.rates.value
+export function WebhookPlot() {
+  const rates = useFeed().rates.value
   const series = useMemo(() => rates && seriesOf(rates), [rates])
   return (
     <section class="rates panel stack" aria-labelledby="rates">

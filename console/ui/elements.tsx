@@ -106,9 +106,12 @@ export function useOnce(act: () => Promise<void>): { isWorking: boolean; run(): 
     if (isRunning.current) return
     isRunning.current = true
     setWorking(true)
-    await act()
-    isRunning.current = false
-    setWorking(false)
+    try {
+      await act()
+    } finally {
+      isRunning.current = false
+      setWorking(false)
+    }
   }
   return { isWorking, run: () => void run() }
 }

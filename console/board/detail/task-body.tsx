@@ -1,7 +1,7 @@
 // The content of the open task: its facts, its description, its checks, who worked on it.
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Check, Provenance, Run, Session, Task, TaskDetail } from '../../../api/types.ts'
 import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live.ts'
@@ -10,7 +10,6 @@ import { ago } from '../../ui/text.ts'
 import { Age, now } from '../../ui/time.tsx'
 import { LabelChips, PriorityChip } from '../card.tsx'
 import { assigneesOf, statusName, unreadable } from '../cards.ts'
-import { Markdown } from './markdown.tsx'
 import { colorOf } from './task-state.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
@@ -275,5 +274,39 @@ function History({ entries }: { entries: readonly Provenance[] }) {
         </li>
       ))}
     </ol>
+  )
+}
+
+type Shown = 'loading' | 'formatted' | 'plain'
+
+/**
+ * What formats it is loaded with the first opened task. Before that, and for what cannot be
+ * formatted, the plain text is shown.
+ */
+function Markdown({ text }: { text: string }) {
+  const container = useRef<HTMLDivElement>(null)
+  const [shown, setShown] = useState<Shown>('loading')
+  useEffect(() => {
+    const wanted = new AbortController()
+    const format = async () => {
+      const { fragmentOf } = await import('./markdown.ts')
+      return await fragmentOf(text, wanted.signal)
+    }
+    const show = (fragment?: DocumentFragment) => {
+      if (wanted.signal.aborted) return
+      container.current?.replaceChildren(...(fragment === undefined ? [] : [fragment]))
+      setShown(fragment === undefined ? 'plain' : 'formatted')
+    }
+    format().then(show, () => show())
+    return () => wanted.abort()
+  }, [text])
+  return (
+    <div class="markdown" dir="auto">
+      {shown === 'plain' && (
+        <p class="hint">Shown as plain text, because it could not be formatted.</p>
+      )}
+      {shown !== 'formatted' && <p class="raw">{text}</p>}
+      <div ref={container} />
+    </div>
   )
 }
