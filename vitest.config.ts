@@ -21,11 +21,11 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // They wait for real time to pass. Vitest starts the largest files first, and these are small: the
 // suite would end with one of them alone for two minutes.
 const LONGEST = [
-  ...['faults/prove', 'e2e/workerd', 'e2e/client-workerd', 'browser/console-honesty'],
-  ...['browser/client', 'e2e/supervision', 'e2e/home', 'faults/requests', 'e2e/access'],
-  ...['browser/console-payments', 'faults/board', 'browser/console', 'e2e/start'],
-  ...['browser/console-accessibility', 'e2e/package', 'faults/payments', 'e2e/payments'],
-  ...['browser/console-task', 'browser/console-board'],
+  ...['faults/prove', 'e2e/package', 'browser/console-payments', 'faults/requests', 'e2e/start'],
+  ...['e2e/home', 'e2e/real-boards', 'e2e/supervision', 'e2e/workerd', 'e2e/access'],
+  ...['e2e/one-process', 'faults/board', 'e2e/payments', 'browser/console-accessibility'],
+  ...['browser/client', 'faults/payments-hostile', 'browser/console-honesty'],
+  ...['browser/console-task', 'browser/console-board', 'faults/payments', 'e2e/client-workerd'],
 ]
 
 class LongestFirst extends BaseSequencer {
