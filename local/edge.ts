@@ -1,4 +1,4 @@
-// A runtime of the edge: what it is given, and how it is run (workerd.ts, deno.ts, node.ts).
+// A runtime of the edge: what it is given, and how it is run (workerd.ts, deno.ts).
 
 import type { ChildSpec } from './child.ts'
 

@@ -21,7 +21,7 @@ export type LocalGateways = {
 }
 
 /** Of every simulated gateway: a name, and no secret. */
-export const CLIENT_ID = 'signalbox-local'
+const CLIENT_ID = 'signalbox-local'
 
 /**
  * The settings that an edge and a simulated gateway have in common. They are derived from the data

@@ -43,36 +43,33 @@ function hold(wanted: number): Promise<{ claim: Claim; server?: Server }> {
 /** What a run that was killed leaves behind has ended by itself after this. */
 const INHERITED_WAIT_MS = 5_000
 
-export interface WantedPort {
+export interface WantedPorts {
   /** 0: any free port. */
   port: number
+  /** How many other free ports are needed. */
+  others: number
   /** The run before was killed, and what it left may still listen there. */
   inherited: boolean
   signal: AbortSignal
 }
 
-/** The port that a system will listen on. Throws StartError. */
-export async function claimPort({ port, inherited, signal }: WantedPort): Promise<number> {
-  let claim = await findPort(port)
-  if (!claim.ok && inherited) {
+/** The port that a system will listen on, then the others. Throws StartError. */
+export async function claimPorts(plan: WantedPorts): Promise<number[]> {
+  const { port, others, inherited, signal } = plan
+  const find = () => findPorts([port, ...Array.from({ length: others }, () => 0)])
+  let claims = await find()
+  const isFree = () => claims.every(({ ok }) => ok)
+  if (!isFree() && inherited) {
     const patience = { what: 'The port', waitMs: INHERITED_WAIT_MS, signal }
     await until(async () => {
-      claim = await findPort(port)
-      return claim.ok
+      claims = await find()
+      return isFree()
     }, patience).catch(() => signal.throwIfAborted())
   }
-  if (claim.ok) return claim.port
-  throw portRefused(LOOPBACK, port, claim.code)
-}
-
-/** So many other ports. `taken`: a port that will be used, but is still free. Throws StartError. */
-export async function freePorts(count: number, taken: number): Promise<number[]> {
-  // One more than needed, because one of them may be the one that is taken.
-  const claims = await findPorts(Array.from({ length: count + 1 }, () => 0))
-  const free = claims.flatMap((claim) => (claim.ok && claim.port !== taken ? claim.port : []))
-  if (free.length >= count) return free.slice(0, count)
-  const code = claims.map((claim) => (claim.ok ? '' : claim.code)).join('')
-  throw new StartError('port_taken', `No free ports on ${LOOPBACK} were found (${code}).`)
+  return claims.map((claim) => {
+    if (claim.ok) return claim.port
+    throw portRefused(LOOPBACK, port, claim.code)
+  })
 }
 
 /** `code`: of the system's error. */

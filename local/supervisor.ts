@@ -23,16 +23,14 @@ interface ManagedProcess {
 
 export class Supervisor {
   readonly #deps: SupervisorDeps
-  readonly #limits: RestartLimits
   /** In the order of their start. */
   readonly #processes: ManagedProcess[] = []
   readonly #failed = Promise.withResolvers<{ sentence: string }>()
   #restarting = false
   #stopping = false
 
-  constructor(deps: SupervisorDeps, limits = RESTART_LIMITS) {
+  constructor(deps: SupervisorDeps) {
     this.#deps = deps
-    this.#limits = limits
   }
 
   /** Resolves with a sentence when a process is not started again. Else it never resolves. */
@@ -42,7 +40,7 @@ export class Supervisor {
 
   start(spec: ChildSpec): void {
     if (this.#stopping) return
-    const policy = new RestartPolicy(this.#limits)
+    const policy = new RestartPolicy()
     const managed: ManagedProcess = { spec, policy, child: undefined, cancelRestart: undefined }
     this.#processes.push(managed)
     this.#run(managed)
@@ -106,39 +104,22 @@ function endingText({ code, signal }: Ending): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 }
 
-interface RestartLimits {
-  firstDelayMs: number
-  maxDelayMs: number
-  /** After this many exits within the window, starting again does not help. */
-  maxDeaths: number
-  windowMs: number
-}
-
-const RESTART_LIMITS: RestartLimits = {
-  firstDelayMs: 250,
-  maxDelayMs: 5_000,
-  maxDeaths: 5,
-  windowMs: 60_000,
-}
+const FIRST_DELAY_MS = 250
+/** After this many exits within the window, starting again does not help. */
+const MAX_DEATHS = 5
+const WINDOW_MS = 60_000
 
 export type Verdict = { again: true; delayMs: number } | { again: false; deaths: number }
 
 /** Whether a process that died is started again, and when. Pure. */
 export class RestartPolicy {
-  readonly #limits: RestartLimits
   #deaths: number[] = []
-
-  constructor(limits = RESTART_LIMITS) {
-    this.#limits = limits
-  }
 
   /** `now` in ms, of any clock that does not run backwards. */
   onDeath(now: number): Verdict {
-    const { firstDelayMs, maxDelayMs, maxDeaths, windowMs } = this.#limits
-    this.#deaths = this.#deaths.filter((at) => now - at < windowMs)
-    this.#deaths.push(now)
-    const deaths = this.#deaths.length
-    if (deaths >= maxDeaths) return { again: false, deaths }
-    return { again: true, delayMs: Math.min(firstDelayMs * 2 ** (deaths - 1), maxDelayMs) }
+    this.#deaths = this.#deaths.filter((at) => now - at < WINDOW_MS)
+    const deaths = this.#deaths.push(now)
+    if (deaths >= MAX_DEATHS) return { again: false, deaths }
+    return { again: true, delayMs: FIRST_DELAY_MS * 2 ** (deaths - 1) }
   }
 }

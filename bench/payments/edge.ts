@@ -3,10 +3,10 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { prepareNode } from '../../harness/edge.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { databaseIn } from '../../local/data-folder.ts'
 import type { PrepareEdge } from '../../local/edge.ts'
-import { prepareNode } from '../../local/node.ts'
 import { loopbackUrl } from '../../local/ports.ts'
 import { untilAnswers } from '../../local/until.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../local/workerd.ts'

@@ -18,7 +18,7 @@ import { greeting } from '../../local/greeting.ts'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { deliveryNotices, storeNotices } from '../../local/notices.ts'
 import { openSystem } from '../../local/one-process.ts'
-import { claimPort, findPort, freePorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
+import { claimPorts, findPort, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
 import { openSimulator } from '../../local/simulator/open-simulator.ts'
 import { mintTokens, signInLink } from '../../local/tokens.ts'
@@ -70,14 +70,15 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
 
   const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
     const secret = await openSecret(place, notice)
-    const port = await choosePort(options.port, { inherited: data.inherited, signal }, notice)
+    const wanted = options.port ?? (await usualPort(notice))
+    const claim = { port: wanted, others: 1, inherited: data.inherited, signal }
+    const [port = 0, free = 0] = await claimPorts(claim)
     const url = loopbackUrl(port)
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
 
     const callbackOf = (key: string) =>
       `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
-    const [free = 0] = await freePorts(1, port)
     const simulated = simulatorVariables(gatewaySecrets(secret), { port: free, callbackOf })
     const simulator = await openSimulator(simulated)
     defer(simulator.close)
@@ -140,17 +141,11 @@ async function boardIn(dir: string, followsLinks?: boolean): Promise<FoundBoard>
   throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
 }
 
-/** Without `port` another one may be used: two boards can run side by side. */
-async function choosePort(
-  port: number | undefined,
-  wanted: { inherited: boolean; signal: AbortSignal },
-  notice: (sentence: string) => void,
-): Promise<number> {
-  if (port !== undefined) return await claimPort({ port, ...wanted })
-  const usual = await findPort(PORT)
-  if (usual.ok) return usual.port
+/** Or 0, for any: two boards can run side by side. */
+async function usualPort(notice: (sentence: string) => void): Promise<number> {
+  if ((await findPort(PORT)).ok) return PORT
   notice(`Port ${PORT} is taken, so another one is used.`)
-  return await claimPort({ port: 0, ...wanted })
+  return 0
 }
 
 /** Lines of JSON from the edge and the sidecar, in one file. */

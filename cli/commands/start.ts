@@ -18,7 +18,7 @@ import { greeting } from '../../local/greeting.ts'
 import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
 import { prepareSchema } from '../../local/migrate.ts'
 import { storeNotices } from '../../local/notices.ts'
-import { claimPort, freePorts, loopbackUrl } from '../../local/ports.ts'
+import { claimPorts, loopbackUrl } from '../../local/ports.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { openSecret } from '../../local/secret.ts'
 import { StartError } from '../../local/start-error.ts'
@@ -133,10 +133,11 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     ...machineVariables(env),
   }
   // The edge gets the other ports when it starts, so all are found before anything is started.
-  const edgePort = await claimPort({ port: plan.port, inherited: data.inherited, signal })
-  const [databasePort = 0, simulatorPort = 0] = await freePorts(2, edgePort)
-  const [edge, database, simulator] = [edgePort, databasePort, simulatorPort].map(loopbackUrl)
-  if (!edge || !database || !simulator) throw new Error('There are three ports.')
+  const wanted = { port: plan.port, others: 2, inherited: data.inherited, signal }
+  const [edgePort = 0, databasePort = 0, simulatorPort = 0] = await claimPorts(wanted)
+  const edge = loopbackUrl(edgePort)
+  const database = loopbackUrl(databasePort)
+  const simulator = loopbackUrl(simulatorPort)
   const { publicKey, token: databaseToken } = await databaseAccess(secret)
   const places = { database, simulator, databaseToken }
   const variables = edgeVariables(env, signalbox, { secret, edge, ...places })

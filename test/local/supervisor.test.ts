@@ -152,11 +152,4 @@ describe('the restart policy', () => {
       expect(policy.onDeath(minute * 60_000)).toEqual({ again: true, delayMs: 250 })
     }
   })
-
-  it('never waits longer than the maximum', () => {
-    const limits = { firstDelayMs: 250, maxDelayMs: 5_000, maxDeaths: 100, windowMs: 60_000 }
-    const policy = new RestartPolicy(limits)
-    for (let death = 0; death < 50; death++) policy.onDeath(death)
-    expect(policy.onDeath(50)).toEqual({ again: true, delayMs: 5_000 })
-  })
 })
