@@ -1,7 +1,5 @@
-// `npm run check-history FILE`: lists the promises that a history breaks. Imports only Node.
+// The promises that a history breaks. Imports only Node.
 
-import { readFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { checkBoard } from './board.ts'
 import { type Finding, finding, type History, type Kind, readHistory } from './history.ts'
 import { checkPayments } from './payments.ts'
@@ -33,17 +31,3 @@ function checkComplete({ lines, of }: History): Finding[] {
 }
 
 export const textOf = ({ check, line, what }: Finding): string => `line ${line}: (${check}) ${what}`
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const file = process.argv[2] ?? ''
-  try {
-    const findings = checkHistory(readFileSync(file, 'utf8'))
-    for (const finding of findings) console.log(textOf(finding))
-    console.log(`${findings.length} findings`)
-    process.exitCode = findings.length === 0 ? 0 : 1
-  } catch (error) {
-    const usage = 'usage: npm run check-history FILE'
-    console.error(file === '' ? usage : `${file} cannot be checked: ${(error as Error).message}`)
-    process.exitCode = 2
-  }
-}

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 describe('npm run check-history', () => {
-  const check = command('prove/checker/check.ts')
+  const check = command('prove/check-history.ts')
 
   it('says what it found, and fails by it', async () => {
     const file = join(folder, 'history.jsonl')
