@@ -28,7 +28,7 @@ export interface ReceivedEvent {
   forged?: string
 }
 
-type Refusal = (event: ReceivedEvent) => number | undefined
+type Refusal = (event: ReceivedEvent) => number | undefined | Promise<number>
 
 export class EventReceiver {
   readonly events: ReceivedEvent[] = []
@@ -42,9 +42,9 @@ export class EventReceiver {
     // A sender must not use a connection at the moment in which it is closed for being idle.
     const options = { keepAliveTimeout: 0 }
     this.#server = createServer(options, (request, response) => {
-      const receive = (body: string) => {
+      const receive = async (body: string) => {
         const event = this.#read(body, request.headers as Record<string, string>)
-        event.status = this.#refusal(event) ?? 204
+        event.status = (await this.#refusal(event)) ?? 204
         this.events.push(event)
         response.writeHead(event.status).end()
       }
@@ -58,7 +58,7 @@ export class EventReceiver {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
   }
 
-  /** The status for an event that is refused. Undefined: it is accepted. */
+  /** The status for an event that is refused. Undefined: it is accepted, now or a little later. */
   refuse(refusal: Refusal): void {
     this.#refusal = refusal
   }

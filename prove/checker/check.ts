@@ -5,10 +5,8 @@ import { type Finding, finding, type History, type Kind, readHistory } from './h
 import { checkPayments } from './payments.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
-const ALWAYS_SEEN =
-  'connect message read files charge refund webhook listener endpoint booking stored event'.split(
-    ' ',
-  ) as Kind[]
+const TRIED = `connect message read files charge refund refund-call seen webhook listener
+  endpoint booking stored event`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
@@ -26,7 +24,9 @@ function checkComplete({ lines, of }: History): Finding[] {
   if (lines[0]?.kind !== 'run') return wrong(1, 'the beginning of the run is missing')
   const other = lines.slice(1, -1).find(({ kind }) => kind === 'run' || kind === 'rest')
   if (other) return wrong(other.line, 'a second run begins or ends here')
-  const missing = ALWAYS_SEEN.filter((kind) => of(kind).length === 0)
+  const idle = of('fault').find(({ held }) => held === false)
+  if (idle) return wrong(idle.line, `${idle.name} found no batch to hold back`)
+  const missing = TRIED.filter((kind) => of(kind).length === 0)
   return missing.flatMap((kind) => wrong(last.line, `no ${kind} was seen in the whole run`))
 }
 

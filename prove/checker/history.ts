@@ -38,10 +38,12 @@ type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
 type EventIds = 'transactionId' | 'gatewayTransactionId'
 
-/** Lines of other kinds (fault, write, sweep) are for people who read the history. */
+/** Lines of other kinds (write, sweep) are for people who read the history. */
 interface Kinds {
   /** Always the first line. */
   run: { clients: string[] }
+  /** `held`: whether there was a batch to hold back, where the fault is that. */
+  fault: { name: string; held?: boolean }
   connect: { client: string; lastEventId?: string }
   message: Block
   cursor: Block
@@ -58,13 +60,17 @@ interface Kinds {
     body: { transactionId?: string } | null
   }
   refund: { body: { refundId?: string } | null }
+  /** What the shop read of a payment while the run went on. */
+  seen: { transaction: Pick<Transaction, 'id' | 'refunds'> }
   /** `eventId` is missing where the gateway sends none. */
   webhook: { payment: string; eventId?: string; status: number; answer: string } & {
     externalReference?: string
   }
+  /** The edge asks a gateway for a refund. */
+  'refund-call': { payment: string; tookMs: number; status: number }
   /** A listener is not told the id of an event. */
   listener: Delivery
-  endpoint: Delivery
+  endpoint: Delivery & { tookMs: number }
   // At rest: what the disk holds, all payments of the gateways, and all that the API tells.
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }

@@ -1,5 +1,5 @@
 // What payments promise: (d) the status graph and its events, (e) money to the dinar, (f) no order
-// is charged twice without an alert, (g) what was answered is stored.
+// is charged twice without an alert, (g) what was answered is stored, once.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Event, Finding, History, Line, Money, Payment, Transaction } from './history.ts'
@@ -9,12 +9,16 @@ export function checkPayments(history: History): Finding[] {
   const bookings = bookingsOf(history)
   return [
     ...statusesFollowTheGraph(history),
+    ...refundsStayOver(history),
     ...eventsAreDelivered(history),
+    ...deliveriesAreLeased(history),
     ...moneyAgrees(history, bookings),
+    ...refundsAreMadeOnce(history, bookings),
     ...strangersMoveNothing(history, bookings),
     ...ordersArePaidOnce(history, bookings),
     ...paidOrdersAreKnown(history),
     ...answersAreStored(history),
+    ...webhooksAreKnown(history),
   ]
 }
 
@@ -30,6 +34,7 @@ const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
 }
 const ALERTS = ['AlertRaised', 'AlertSettled']
 const DURABLE = new Set([...ALERTS, ...Object.values(STATUSES).map(({ event }) => event)])
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 /** (d) The events of a transaction lead along the graph to its status: one event for each step. */
 function statusesFollowTheGraph(history: History): Finding[] {
@@ -46,6 +51,18 @@ function statusesFollowTheGraph(history: History): Finding[] {
   })
 }
 
+/** (d) A refund that was over when it was read stays as it was. */
+function refundsStayOver(history: History): Finding[] {
+  const over = new Map<string, string>()
+  return [...history.of('seen'), ...history.of('stored')].flatMap(({ line, transaction }) =>
+    transaction.refunds.flatMap(({ id, status }) => {
+      const before = over.get(id) ?? status
+      if (['succeeded', 'failed'].includes(before)) over.set(id, before)
+      return before === status ? [] : [finding('d', line, `${id} was ${before}, and is ${status}`)]
+    }),
+  )
+}
+
 /** A transaction has each status only once; an alert has an id. */
 const nameOf = ({ type, transaction, alert }: Event) =>
   alert ? `${type} ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
@@ -59,7 +76,7 @@ function eventsAreDelivered(history: History): Finding[] {
   const byName = new Map(stored.map((event) => [nameOf(event), event]))
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
-    const taken = new Set(got.filter(({ status }) => status < 300).map(nameOf))
+    const taken = new Set(got.filter(({ status }) => isSuccess(status)).map(nameOf))
     const missing = [...stored, ...raised].filter((event) => !taken.has(nameOf(event)))
     const wrong = got.filter((each) => {
       const { id, transaction, alert } = byName.get(nameOf(each)) ?? {}
@@ -73,17 +90,25 @@ function eventsAreDelivered(history: History): Finding[] {
   })
 }
 
+/** (d) The endpoint does not get an event while it has not answered it. */
+function deliveriesAreLeased(history: History): Finding[] {
+  return [...Map.groupBy(history.of('endpoint'), ({ id }) => id)].flatMap(([id, own]) => {
+    // Both are rounded down to a millisecond.
+    const early = own.filter(({ t, tookMs }, at) => t - tookMs < (own[at - 1]?.t ?? 0) - 1)
+    return early.map(({ line }) => finding('d', line, `${id} came while it was not answered yet`))
+  })
+}
+
 /** Each payment of the gateways, with its transaction: found by the gateway's id or by ours. */
 function bookingsOf(history: History) {
-  const transactions = new Map<string, Transaction>()
-  for (const { transaction } of history.of('stored')) {
-    const { gateway, gatewayTransactionId, externalReferenceId } = transaction
-    transactions.set(`${gateway} ${gatewayTransactionId}`, transaction)
-    transactions.set(`${gateway} ${externalReferenceId}`, transaction)
-  }
+  const named = history.of('stored').flatMap(({ transaction }) => {
+    const { gateway, gatewayTransactionId: theirs, externalReferenceId: ours } = transaction
+    return [theirs, ours].map((id) => [`${gateway} ${id}`, transaction] as const)
+  })
+  const transactions = new Map(named)
   return history.of('booking').map(({ line, gateway, payment }) => {
-    const named = (name = 'none') => transactions.get(`${gateway} ${name}`)
-    return { line, payment, transaction: named(payment.id) ?? named(payment.externalReference) }
+    const of = (id = 'none') => transactions.get(`${gateway} ${id}`)
+    return { line, payment, transaction: of(payment.id) ?? of(payment.externalReference) }
   })
 }
 type Booking = ReturnType<typeof bookingsOf>[number]
@@ -137,20 +162,26 @@ function differenceOf(
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
 
+/** (e) Once a gateway has said yes to a refund, it is not asked for it again, unless it failed. */
+function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {
+  const calls = Map.groupBy(history.of('refund-call'), ({ payment }) => payment)
+  return bookings.flatMap(({ payment: { id, refunded } }) => {
+    const own = (refunded > 0 && calls.get(id)) || []
+    const later = own.filter((_, at) => own.slice(0, at).some(({ status }) => isSuccess(status)))
+    return later.map(({ line }) => finding('e', line, `${id} was to be refunded once more`))
+  })
+}
+
 /** (e) A webhook with ids that no payment of its gateway has together is parked, or told. */
 function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] {
   const payments = new Map(bookings.map(({ payment }) => [payment.id, payment]))
-  const strange = history.of('webhook').filter(({ payment, eventId, externalReference }) => {
+  const strange = history.of('webhook').filter(({ payment, eventId, externalReference: name }) => {
     const booked = payments.get(payment)
-    const isOther = externalReference && externalReference !== booked?.externalReference
-    return eventId !== undefined && (!booked || isOther)
+    return eventId !== undefined && (!booked || (name && name !== booked.externalReference))
   })
   const events = new Map(history.of('event').map(({ event }) => [event.eventId, event]))
-  const told = new Set(
-    history.of('alert').flatMap(({ alert }) => {
-      return alert.kind === 'id_mismatch' ? [alert.transactionId] : []
-    }),
-  )
+  const mismatches = history.of('alert').filter(({ alert }) => alert.kind === 'id_mismatch')
+  const told = new Set(mismatches.map(({ alert }) => alert.transactionId))
   return strange.flatMap(({ line, eventId = '' }) => {
     const { outcome = 'parked', transactionId: id } = events.get(eventId) ?? {}
     if (outcome === 'parked' || (outcome === 'rejected' && told.has(id))) return []
@@ -201,36 +232,46 @@ function paidOrdersAreKnown(history: History): Finding[] {
     const isNew = key !== undefined && !known.has(`${order} ${key}`)
     known.add(`${order} ${key}`)
     const isLater = t - tookMs > (paidAt.get(`${gateway} ${order}`) ?? Number.POSITIVE_INFINITY)
-    const isAnswered = charge.status < 300 && charge.status > 0 && !charge.repeat
+    const isAnswered = isSuccess(charge.status) && !charge.repeat
     const what = `${order} was paid, and is answered to another key as if it were open`
     return isNew && isLater && isAnswered ? [finding('f', line, what)] : []
   })
 }
 
 /** (g) What was answered is in the database: webhooks with 200, charges and refunds with ids. */
-function answersAreStored(history: History): Finding[] {
+function answersAreStored({ of }: History): Finding[] {
   const stored = new Set<string | undefined>([undefined])
-  for (const { transaction } of history.of('stored')) {
+  for (const { transaction } of of('stored')) {
     stored.add(transaction.id)
     for (const { id, gatewayRefundId } of transaction.refunds) stored.add(id).add(gatewayRefundId)
   }
-  const events = Map.groupBy(history.of('event'), ({ event }) => event.gatewayTransactionId)
-  for (const { event } of [...events.values()].flat()) stored.add(`webhook ${event.eventId}`)
+  for (const { event } of of('event')) stored.add(event.eventId)
+  // `ignored`: it is verified, and about nothing that is kept.
+  const taken = of('webhook').filter((each) => each.status === 200 && each.answer !== 'ignored')
   const answered = [
-    ...history.of('charge').map(({ line, body }) => ({ line, id: body?.transactionId })),
-    ...history.of('refund').map(({ line, body }) => ({ line, id: body?.refundId })),
-    ...history.of('webhook').flatMap(({ line, eventId, status, answer }) => {
-      // `ignored`: it is verified, and about nothing that is kept.
-      const isKept = eventId !== undefined && status === 200 && answer !== 'ignored'
-      return isKept ? [{ line, id: `webhook ${eventId}` }] : []
-    }),
+    ...of('charge').map(({ line, body }) => ({ line, id: body?.transactionId })),
+    ...of('refund').map(({ line, body }) => ({ line, id: body?.refundId })),
+    ...taken.map(({ line, eventId: id }) => ({ line, id })),
   ].filter(({ id }) => !stored.has(id))
   // Without an id of its own each `ok` is one more event of the payment; `duplicate` is none.
-  const anonymous = history.of('webhook').filter((each) => !each.eventId && each.answer === 'ok')
+  const events = Map.groupBy(of('event'), ({ event }) => event.gatewayTransactionId)
+  const anonymous = taken.filter((each) => !each.eventId && each.answer === 'ok')
   const unstored = [...Map.groupBy(anonymous, ({ payment }) => payment)].flatMap(([id, own]) =>
     own.slice(events.get(id)?.length ?? 0).map(({ line }) => ({ line, id: `a webhook of ${id}` })),
   )
   return [...answered, ...unstored].map(({ line, id }) =>
     finding('g', line, `${id} was answered and is not stored`),
   )
+}
+
+/** (g) A webhook that is sent again is not stored again, and in the end it is not refused. */
+function webhooksAreKnown(history: History): Finding[] {
+  const events = Map.groupBy(history.of('event'), ({ event }) => event.eventId)
+  const twice = [...events.values()].flatMap((own) => own.slice(1))
+  const last = new Map(history.of('webhook').map((each) => [each.eventId ?? '', each]))
+  const refused = [...last].filter(([id, { status }]) => events.has(id) && status >= 500)
+  return [
+    ...twice.map(({ line, event }) => finding('g', line, `${event.eventId} is stored again`)),
+    ...refused.map(([id, { line }]) => finding('g', line, `${id} is stored, and refused again`)),
+  ]
 }

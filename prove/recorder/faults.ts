@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Process } from '../../harness/process.ts'
+import { holdBatch, undoesRefund } from './held-batch.ts'
 import type { PaymentsLoad } from './payments-load.ts'
-import type { Answered, FaultyProxy, Passed } from './proxy.ts'
+import type { FaultyProxy } from './proxy.ts'
 import type { System } from './system.ts'
 
 export interface Scene {
@@ -23,7 +24,8 @@ export interface Fault {
    */
   brief?: number
   full: number
-  run(scene: Scene, ms: number): Promise<Detail | undefined>
+  /** `round`: how often it came before in this run. */
+  run(scene: Scene, ms: number, round: number): Promise<Detail | undefined>
 }
 
 type ProcessName = 'edge' | 'database' | 'sidecar' | 'simulator'
@@ -46,15 +48,16 @@ const proxiesOf = ({ proxies, database }: System, name: ProxyName): FaultyProxy[
   if (name === 'edge-database') return [serverOf(database).proxy]
   return name === 'sidecar-edge' ? [proxies.sidecar] : [proxies.gateways, proxies.webhooks]
 }
+
 /** The ledger gives a batch up after 6 s and sends it again; this one lands after that. */
 const HELD_MS = 8_000
 /** The ledger answers every caller within 25 s. */
 const ABANDONED_MS = 28_000
+/** Until then, a gateway sends a webhook again that was refused, and it is saved. */
+const REPEATED_MS = 6_000
 /** How long after the eviction the batch under way arrives. */
 const EVICTED_UNDER_MS = 1_000
 const DELAY_MS = 2_000
-/** Under any load there is a batch to hold within this time. */
-const NO_BATCH_MS = 5_000
 
 const killed = (name: ProcessName): Fault => ({
   brief: 500,
@@ -93,67 +96,35 @@ const onProxies = (
   },
 })
 
+/** In every second round any batch is held. */
+const soughtIn = (round: number) => (round % 2 === 0 ? { isSought: undoesRefund } : {})
+
 const lateBatch: Fault = {
   brief: HELD_MS,
   full: HELD_MS,
-  run: ({ system }, ms) => holdBatch(serverOf(system.database).proxy, () => sleep(ms)),
+  run: ({ system }, ms, round) => holdBatch(serverOf(system.database).proxy, ms, soughtIn(round)),
 }
 
-/** Every caller of the batch got a 503, and some have asked again, before it lands. */
+/**
+ * Every caller of the batch got a 503, and some have asked again, before it lands. In every second
+ * round it is the first to land; in the others what is asked again is saved before.
+ */
 const abandonedBatch: Fault = {
   full: ABANDONED_MS,
-  run: ({ system }, ms) =>
-    holdBatch(serverOf(system.database).proxy, () => sleep(ms), { alone: true }),
+  run: ({ system }, ms, round) =>
+    holdBatch(serverOf(system.database).proxy, round % 2 === 0 ? ms + REPEATED_MS : ms, {
+      ...soughtIn(round),
+      aloneMs: ms,
+    }),
 }
 
 const evictLedger: Fault = {
   brief: EVICTED_UNDER_MS,
   full: EVICTED_UNDER_MS,
   run: ({ system }, ms) =>
-    holdBatch(serverOf(system.database).proxy, async () => {
-      await fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' })
-      await sleep(ms)
+    holdBatch(serverOf(system.database).proxy, ms, {
+      onHeld: () => fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' }),
     }),
-}
-
-/**
- * Holds one write to the database back until `meanwhile` is over; then it lands, even where its
- * caller is gone. `alone`: nothing else comes through until then.
- */
-async function holdBatch(
-  proxy: FaultyProxy,
-  meanwhile: () => Promise<unknown>,
-  { alone = false } = {},
-): Promise<Detail> {
-  const { promise: held, resolve: hold } = Promise.withResolvers<Passed>()
-  const { promise: landed, resolve: land } = Promise.withResolvers<Answered>()
-  let isHeld = false
-  proxy.hold = (passed) => {
-    // On an open connection (it has a baton) the server refuses after 10 s what comes so late.
-    const isOther = isHeld || (alone && passed.body.includes('"baton":"'))
-    if (isOther && alone) return Promise.reject(new Error('held back'))
-    if (isOther || !passed.body.includes('BEGIN IMMEDIATE')) return undefined
-    isHeld = true
-    hold(passed)
-    proxy.onAnswer = (answered) => answered.passed === passed && land(answered)
-    return meanwhile().then(() => undefined)
-  }
-  const isThere = await Promise.race([held.then(() => true), sleep(NO_BATCH_MS, false)])
-  if (isThere) await landed
-  proxy.hold = () => undefined
-  if (!isThere) return { held: false }
-  const { status, answer } = await landed
-  return { held: true, status, isCommitted: status === 200 && isCommitted(answer) }
-}
-
-interface Pipeline {
-  results: { response?: { result?: { step_results?: unknown[] } } }[]
-}
-
-/** The last step of each batch but one is its COMMIT. */
-function isCommitted(answer: string): boolean {
-  const { results } = JSON.parse(answer) as Pipeline
-  return results.some(({ response }) => (response?.result?.step_results?.at(-2) ?? null) !== null)
 }
 
 const twoLedgers: Fault = {

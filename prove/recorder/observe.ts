@@ -13,6 +13,9 @@ import type { System } from './system.ts'
 const POLL_MS = 50
 /** The share of events that the shop's endpoint refuses: such a program fails at times. */
 const REFUSED = 0.05
+/** And of those that it works on for so long. */
+const SLOW = 0.1
+const SLOW_MS = 1_500
 
 export function observe(
   system: System,
@@ -20,12 +23,24 @@ export function observe(
   { random, onEvent }: { random: Seeded; onEvent: (event: ReceivedEvent) => void },
 ): { end(): Promise<void> } {
   system.proxies.webhooks.onAnswer = (answered) => recorder.write(webhookOf(answered))
-  system.receiver.refuse((event) => {
+  system.proxies.gateways.onAnswer = (answered) => recordRefundCall(answered, recorder)
+  system.receiver.refuse(async (event) => {
+    const startedAt = performance.now()
+    if (random.next() < SLOW) await sleep(SLOW_MS)
+    const tookMs = Math.floor(performance.now() - startedAt)
     const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
     const { id, type, data, forged } = event
     const { transaction, alert } = data
     const contents = transaction ? { transaction, ...(alert && { alert }) } : { data }
-    recorder.write({ kind: 'endpoint', id, type, status, ...(forged && { forged }), ...contents })
+    recorder.write({
+      kind: 'endpoint',
+      id,
+      type,
+      tookMs,
+      status,
+      ...(forged && { forged }),
+      ...contents,
+    })
     if (status === 204) onEvent(event)
     return status
   })
@@ -61,6 +76,17 @@ function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   }
   const { transactionId: payment, merchantReferenceId: externalReference } = data
   return { ...line, payment, externalReference, eventId, says: data.currentStatus }
+}
+
+/** By the payment's id, which is in the request of the one gateway, and in the URL of the other. */
+function recordRefundCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
+  const { url, body } = passed
+  const isReversal = url.endsWith('/transaction/reverse')
+  const payment = isReversal
+    ? (JSON.parse(body) as { transactionId: string }).transactionId
+    : /\/payments\/([^/]+)\/refund$/.exec(url)?.[1]
+  if (payment === undefined) return
+  recorder.write({ kind: 'refund-call', payment, tookMs: Math.floor(tookMs), status })
 }
 
 function recordListener(line: string, recorder: Recorder): void {

@@ -98,6 +98,9 @@ export class PaymentsLoad {
   #lastOpened: Payment | undefined
   /** By gateway: when a charge last succeeded, by performance.now(). */
   readonly #charged = new Map<string, number>()
+  /** Transactions to be looked at again. */
+  readonly #refunded = new Set<string>()
+  #looking: Promise<void> = Promise.resolve()
   #orders = 0
   #requests = 0
   #isOver = false
@@ -137,12 +140,36 @@ export class PaymentsLoad {
       const { id, gateway, amount } = transaction
       this.#chore(this.#refund(gateway, id, amount, `refund for ${alert?.kind}`))
     }
+    if (['PaymentRefunded', 'AlertSettled'].includes(type) && transaction) {
+      this.#refunded.add(transaction.id)
+      this.#look(transaction.id)
+    }
     if (type !== 'PaymentSucceeded' || !transaction?.paid) return
     const { id, gateway, paid } = transaction
     if (this.#random.next() >= REFUNDED) return
     const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
     for (let n = 0; n < times; n++)
       this.#chore(this.#refund(gateway, id, paid.amount, `refund ${n}`))
+  }
+
+  /** At each payment that was refunded since the last time. */
+  async lookAgain(): Promise<void> {
+    for (const id of this.#refunded) this.#look(id)
+    this.#refunded.clear()
+    await this.#looking
+  }
+
+  /** As a shop that shows its customer a payment: one look after the other, as the checker says. */
+  #look(transactionId: string): void {
+    this.#looking = this.#looking.then(async () => {
+      const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
+      const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const response = await fetch(url, { headers, signal }).catch(() => undefined)
+      if (!response?.ok) return
+      const { id, refunds } = (await response.json()) as Record<string, unknown>
+      this.#recorder.write({ kind: 'seen', transaction: { id, refunds } })
+    })
   }
 
   #chore(work: Promise<void>): void {

@@ -75,6 +75,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     payments.end()
     await Promise.all([loading, coming])
     await payments.rest()
+    await payments.lookAgain()
     await comeToRest(system, recorder, board, clients)
     await seen.end()
     for (const client of clients) client.mute()
@@ -114,8 +115,9 @@ async function inject(
       if (round > 0 && isOver()) return
       log(name)
       recorder.write({ kind: 'fault', name, phase: 'begin' })
-      const detail = await run(scene, ms)
+      const detail = await run(scene, ms, round)
       recorder.write({ kind: 'fault', name, phase: 'end', ...detail })
+      await scene.payments.lookAgain()
       // The checker will say what is wrong; what comes after it would show nothing.
       if (!(await scene.settle())) return
       await sleep(CALM_MS[length])

@@ -27,6 +27,8 @@ export interface Passed {
   url: string
   /** Of the request. */
   body: string
+  /** Sends another body in its place, and with its headers; returns the answer. */
+  send(body: string): Promise<string>
 }
 
 export interface Answered {
@@ -34,12 +36,14 @@ export interface Answered {
   /** 0: there was no answer. */
   status: number
   answer: string
+  /** As its caller had to wait. */
+  tookMs: number
 }
 
 export class FaultyProxy {
   conditions: Conditions = {}
-  /** The request goes on when this resolves; its caller may be gone by then. */
-  hold: (passed: Passed) => Promise<void> | undefined = () => undefined
+  /** The request goes on with this body; its caller may be gone by then. */
+  hold: (passed: Passed) => Promise<string> | undefined = () => undefined
   /** Called for each request, when it was answered or failed. */
   onAnswer: (answered: Answered) => void = () => undefined
   /** URLs of servers; the requests go to them in turn. */
@@ -88,17 +92,25 @@ export class FaultyProxy {
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     this.#inFlight++
+    const startedAt = performance.now()
     try {
       const bytes = await buffer(incoming)
       if (this.conditions.isCut) throw new Error('cut')
-      const passed = { url: incoming.url ?? '/', body: bytes.toString() }
-      await this.hold(passed)
+      const passed: Passed = {
+        url: incoming.url ?? '/',
+        body: bytes.toString(),
+        send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
+      }
+      const held = await this.hold(passed)
       if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
-      const answer = await this.#ask(incoming, bytes).catch((error: unknown) => {
-        this.onAnswer({ passed, status: 0, answer: String(error) })
+      const answered = (status: number, answer: string) =>
+        this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
+      const sent = held === undefined ? bytes : Buffer.from(held)
+      const answer = await this.#ask(incoming, sent).catch((error: unknown) => {
+        answered(0, String(error))
         throw error
       })
-      this.onAnswer({ passed, status: answer.status, answer: answer.body.toString() })
+      answered(answer.status, answer.body.toString())
       if (this.conditions.isCut) throw new Error('cut')
       outgoing.writeHead(answer.status, answer.headers)
       if (!this.conditions.tears) {

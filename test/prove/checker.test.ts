@@ -30,6 +30,13 @@ describe('a checker', () => {
     }
   })
 
+  it('finds a fault that was to hold a batch back, and found none', () => {
+    const fault = (held: boolean) => ({ kind: 'fault', name: 'late-batch', phase: 'end', held })
+    expect(findings(goodHistory().toSpliced(-1, 0, fault(true)))).toEqual([])
+    const idle = goodHistory().toSpliced(-1, 0, fault(false))
+    expect(findings(idle)).toEqual([{ check: 'rest', line: idle.length - 1 }])
+  })
+
   it('refuses a line that is not JSON, by its number', () => {
     const torn = textOf(goodHistory()).slice(0, -5)
     const last = goodHistory().length

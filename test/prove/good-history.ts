@@ -150,10 +150,14 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
   return [
     { kind: 'charge', status: 201, body: { transactionId: id } },
     { kind: 'webhook', gateway, payment, eventId, status: 200, answer: 'ok' },
-    ...refunds.map(() => ({ kind: 'refund', transactionId: id, status: 200, body: answered })),
+    ...refunds.flatMap((): Line[] => [
+      { kind: 'refund-call', payment, tookMs: 1, status: 200 },
+      { kind: 'refund', transactionId: id, status: 200, body: answered },
+      { kind: 'seen', transaction: { id, refunds } },
+    ]),
     ...events.flatMap(({ type, id: eventId, payload }): Line[] => [
       { kind: 'listener', type, status: 200, ...payload },
-      { kind: 'endpoint', type, id: eventId, status: 204, ...payload },
+      { kind: 'endpoint', type, id: eventId, tookMs: 1, status: 204, ...payload },
     ]),
     {
       kind: 'booking',

@@ -115,6 +115,34 @@ describe('(d) each payment walks along the graph, and each step has its event', 
   })
 })
 
+describe('(d) what a payment was told or read as is not undone', () => {
+  it('finds a refund that was over when it was read, and then was not', () => {
+    const refund = { id: 'refund tx-1', amount: 25_000 }
+    const withRefund = (status: string) => withStored({ refunds: [{ ...refund, status }] })
+    const seen = isOf('seen')
+    expectChanged('first', seen, withRefund('accepted'), [])
+    const lines = goodHistory()
+    const at = indexOf(lines, seen)
+    lines.splice(at + 1, 0, withRefund('accepted')(lines[at] as Line))
+    expect(findings(lines)).toEqual([{ check: 'd', line: at + 2 }])
+    lines[at] = withRefund('failed')(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({
+      check: 'd',
+      line: indexOf(lines, isStored('tx-1')) + 1,
+    })
+  })
+
+  it('finds an event that came to the endpoint while the same one was not answered yet', () => {
+    const isIt = isDelivery('endpoint', 'tx-1', 'Paid')
+    const lines = goodHistory()
+    const first = indexOf(lines, isIt)
+    const again = (tookMs: number) => lines.toSpliced(-1, 0, { ...(lines[first] as Line), tookMs })
+    const last = lines.length
+    expect(findings(again(last - 1 - first))).toEqual([])
+    expect(findings(again(last + 1 - first))).toEqual([{ check: 'd', line: last }])
+  })
+})
+
 describe('(e) the gateways and the shop agree, to the dinar', () => {
   /** One line of a gateway or of the shop is another one: the transaction's line is named. */
   const expectDifference = (isIt: Which, change: (line: Line) => Line, id: string) => {
@@ -241,6 +269,32 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
   })
 })
 
+describe('(e) a refund is made once', () => {
+  const call = goodHistory().find(isOf('refund-call')) as Line
+  const expectCalls = (calls: Line[], found: number) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('refund-call'))
+    lines.splice(at, 1, ...calls)
+    const expected = [{ check: 'e', line: at + calls.length }].slice(0, found)
+    expect(findings(lines)).toEqual(expected)
+  }
+
+  it('finds that the gateway was asked again for one that it had said yes to', () => {
+    expectCalls([call, call], 1)
+    expectCalls([call, { ...call, status: 400 }], 1)
+  })
+
+  it('takes it that the gateway is asked again after it had refused, or for another payment', () => {
+    expectCalls([{ ...call, status: 503 }, { ...call, status: 0 }, call], 0)
+    expectCalls([call, { ...call, payment: 'gateway tx-2' }], 0)
+  })
+
+  it('takes it that the gateway is asked again for one that did not come about', () => {
+    const failed = { ...call, payment: 'gateway tx-2' }
+    expectCalls([call, failed, failed], 0)
+  })
+})
+
 describe('(f) no order is charged twice without an alert', () => {
   const order = { reference: 'order of tx-1' }
 
@@ -322,6 +376,21 @@ describe('(g) what was answered is in the database', () => {
     lines.splice(indexOf(lines, isWebhook('tx-1')), 1, line, { ...line, answer: 'duplicate' }, line)
     const second = indexOf(lines, (each) => each === line, 'last')
     expect(findings(lines)).toEqual([{ check: 'g', line: second + 1 }])
+  })
+
+  it('finds one that is there twice', () => {
+    const event = goodHistory().find(isOf('event')) as Line
+    const shown = (line: Line) => line === event
+    expectAdded(isOf('event'), event, [{ check: 'g', shown }])
+  })
+
+  it('finds one that is there, and is refused when it comes again', () => {
+    const known = goodHistory().find(isWebhook('tx-1')) as Line
+    const again = { ...known, status: 503, answer: 'unavailable' }
+    expectAdded(isWebhook('tx-1'), again, [{ check: 'g', shown: (line) => line === again }])
+    const lines = goodHistory()
+    lines.splice(indexOf(lines, isWebhook('tx-1')), 0, again)
+    expect(findings(lines)).toEqual([])
   })
 
   it('asks nothing of one that was refused, or that is about nothing', () => {
