@@ -82,7 +82,7 @@ export function storeContract(name: string, make: () => Promise<StoreBed>): void
   const load = (keys: Keys) => store.load(keys, never)
   async function save(changes: Changes, keys: Keys = {}) {
     const loaded = await load(keys)
-    loaded.rows.apply(changes)
+    loaded.rows.put(changes)
     await store.save(loaded, never)
     return loaded
   }
@@ -158,8 +158,8 @@ export function storeContract(name: string, make: () => Promise<StoreBed>): void
       const payments = [{ id: '01TX' }]
       const [one, other] = [await load({ payments }), await load({})]
       const paid = { ...one.rows.all('transactions')[0], status: 'Paid' } as const
-      one.rows.apply({ transactions: [paid as Rows['transactions'][number]] })
-      other.rows.apply({ alerts: [alertRow()] })
+      one.rows.put({ transactions: [paid as Rows['transactions'][number]] })
+      other.rows.put({ alerts: [alertRow()] })
       await store.save(other, never)
       await expect(store.save(one, never)).rejects.toThrow(StaleRows)
       // Its answer may have been lost: sent again, it is stored once.

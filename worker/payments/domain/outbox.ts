@@ -2,7 +2,7 @@
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { backoffMs } from '../../shared/clock.ts'
-import type { AlertDetail, PaymentEvents } from '../schemas.ts'
+import type { PaymentEvents } from '../schemas.ts'
 import type { Alert, NewEvent } from './payment.ts'
 import type { AlertRow, DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 import { json, present, toAlert, toTransaction } from './shown.ts'
@@ -198,7 +198,11 @@ export const redeliver = (delivery: DeliveryRow, now: number): DeliveryRow => ({
 export function deadAlert(
   transaction: TransactionRow,
   outbox: OutboxRow,
-  of: { delivery?: DeliveryRow; failed: Pick<AlertDetail, 'lastStatus' | 'error'>; now: number },
+  of: {
+    delivery?: DeliveryRow | undefined
+    failed: { status?: number; error?: string } | undefined
+    now: number
+  },
 ): Alert {
   const { gateway, reference, amount, currency } = transaction
   const { delivery, failed, now } = of
@@ -210,7 +214,8 @@ export function deadAlert(
     detail: {
       ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
       ...{ event: outbox.id, type: outbox.type, reference, amount, currency },
-      ...failed,
+      ...(failed?.status !== undefined && { lastStatus: failed.status }),
+      ...(failed?.error !== undefined && { error: failed.error }),
     },
     createdAt: now,
   }

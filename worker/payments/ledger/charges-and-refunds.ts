@@ -12,7 +12,6 @@ import {
   finishCharge as decideFinishCharge,
   gatewayIdIn,
 } from '../domain/finish-charge.ts'
-import type { Subscribers } from '../domain/outbox.ts'
 import type { Payment } from '../domain/payment.ts'
 import {
   beginRefund as decideBeginRefund,
@@ -23,37 +22,27 @@ import {
 } from '../domain/refund.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { OpenAlert } from '../schemas.ts'
-import {
-  changesInOrder,
-  changesOf,
-  changesOfAll,
-  joined,
-  type Keys,
-  type Operation,
-  type Rules,
-} from './operation.ts'
-import { applyParkedTo } from './webhooks.ts'
-import type { Changes, WorkingSet } from './working-set.ts'
+import { type Keys, type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import { applyParkedTo, byTime } from './webhooks.ts'
+import type { WorkingSet } from './working-set.ts'
 
-export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
+export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeBegun> {
   return {
     keys: chargeKeys(start),
     decide(rows) {
       const known = knownTo(rows, start)
       const begun = decideBeginCharge(known, start)
       if (begun.state === 'answered' || begun.state === 'unknown') {
-        const chargeKeys = begun.key ? [begun.key] : []
-        const transaction = shown(begun.transaction, known)
-        return { answer: { ...begun, transaction }, changes: { chargeKeys } }
+        if (begun.key) rows.put({ chargeKeys: [begun.key] })
+        return { ...begun, transaction: shown(begun.transaction, known) }
       }
-      if (begun.state !== 'begun') return { answer: begun }
+      if (begun.state !== 'begun') return begun
       const { state, transaction, events, keys, replaced } = begun
       const payment = { transaction, refunds: [], webhookEvents: [], alerts: [] }
-      const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
-      return {
-        answer: { state, transaction: shown(transaction, known) },
-        changes: { ...changesOfAll(rows, decisions, subscribers), chargeKeys: [...keys] },
-      }
+      if (replaced) store(rows, replaced, rules)
+      store(rows, { payment, events, alerts: [] }, rules)
+      rows.put({ chargeKeys: keys })
+      return { state, transaction: shown(transaction, known) }
     },
   }
 }
@@ -119,17 +108,11 @@ export function finishCharge(end: ChargeEnd, rules: Rules): Operation<ChargeFini
             isSame(row.gateway_transaction_id, gatewayId),
         )
       const decision = decideFinishCharge(payment, end, other)
-      let changes: Changes = changesOf(rows, decision, rules.subscribers)
-      let { transaction } = decision.payment
-      const applied: WebhookEventRow[] = []
-      for (const event of parkedFor(rows, transaction)) {
-        const current = rows.with(changes)
-        const parked = applyParkedTo(current, event, rules, now)
-        changes = joined(changes, parked.changes)
-        if (parked.event) applied.push(parked.event)
-        transaction = rows.with(changes).get('transactions', id) ?? transaction
-      }
-      return { answer: { transaction, applied }, changes }
+      store(rows, decision, rules)
+      const parked = parkedFor(rows, decision.payment.transaction)
+      const applied = parked.flatMap((event) => applyParkedTo(rows, event, rules, now) ?? [])
+      const transaction = rows.get('transactions', id) ?? decision.payment.transaction
+      return { transaction, applied }
     },
   }
 }
@@ -146,7 +129,7 @@ const parkedFor = (rows: WorkingSet, transaction: TransactionRow): WebhookEventR
           isSame(event.external_reference_id, transaction.external_reference_id) ||
           isSame(event.reference, transaction.reference)),
     )
-    .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
+    .toSorted(byTime)
 
 const isSame = (a: string | null, b: string | null | undefined): boolean => a !== null && a === b
 
@@ -156,13 +139,11 @@ export function beginRefund(start: RefundStart): Operation<RefundBegun> {
     keys: { payments: [{ id }, { gateway, gateway_transaction_id: id }] },
     decide(rows) {
       const begun = decideBeginRefund(refundedPayment(rows, start), start)
-      if (begun.state !== 'begun') return { answer: begun }
+      if (begun.state !== 'begun') return begun
       const { state, payment, refund } = begun
       const { transaction } = payment
-      return {
-        answer: { state, transaction, amount: refund.amount },
-        changes: { transactions: [transaction], refunds: [refund] },
-      }
+      rows.put({ transactions: [transaction], refunds: [refund] })
+      return { state, transaction, amount: refund.amount }
     },
   }
 }
@@ -188,8 +169,8 @@ export function finishRefund(end: RefundEnd, rules: Rules): Operation<Transactio
       const payment = rows.payment(refund?.transaction_id)
       if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
       const decision = decideFinishRefund(payment, refund, end)
-      const changes = changesInOrder(rows, { before: payment, decision, now }, rules)
-      return { answer: decision.payment.transaction, changes }
+      storeInOrder(rows, { before: payment, decision, now }, rules)
+      return decision.payment.transaction
     },
   }
 }

@@ -5,7 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
-import { answerCall, answerWebhook, type LedgerAndGuard, type LedgerReply } from './rpc.ts'
+import { answerCall, type LedgerAndGuard, type LedgerCall, type LedgerReply } from './rpc.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:
@@ -15,23 +15,22 @@ export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => L
   return class extends DurableObject<Env> {
     #ledger: LedgerAndGuard | undefined
 
-    call(name: string, args: readonly unknown[]): Promise<LedgerReply> {
-      return answerCall(() => this.#open(), { name, args }, consoleLog)
-    }
-
-    webhook(arrival: string): Promise<string> {
-      return answerWebhook(() => this.#open(), arrival, consoleLog)
+    async call(call: string): Promise<string> {
+      return JSON.stringify(await this.#answer(JSON.parse(call) as LedgerCall))
     }
 
     /** Events that were not delivered are due again. A failure is logged, and the sweeper's. */
     override async alarm(): Promise<void> {
       const due = { now: hostClock.now(), limit: DUE_BATCH }
-      await answerCall(() => this.#open(), { name: 'dispatchDue', args: [due] }, consoleLog)
+      await this.#answer({ name: 'dispatchDue', args: [due] })
     }
 
-    #open(): LedgerAndGuard {
-      this.#ledger ??= make(this.env, this.ctx)
-      return this.#ledger
+    #answer(call: LedgerCall): Promise<LedgerReply> {
+      const open = () => {
+        this.#ledger ??= make(this.env, this.ctx)
+        return this.#ledger
+      }
+      return answerCall(open, call, consoleLog)
     }
   }
 }

@@ -4,11 +4,10 @@
 import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
 import type { PaymentIds } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
-import { alertRows, type EventRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
+import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
-import type { AlertRow } from '../domain/rows.ts'
 import type { DueClaim } from '../outbox/dispatch.ts'
-import { type Changes, TABLES, type WorkingSet } from './working-set.ts'
+import type { WorkingSet } from './working-set.ts'
 
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
@@ -50,35 +49,12 @@ export interface Keys {
 
 export interface Operation<Answer> {
   keys: Keys
-  /** Pure. Called again if the rows have changed before they were saved. May throw. */
-  decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
+  /**
+   * Puts what changes into the rows; if it throws, nothing does. Called again if what is stored has
+   * changed before they were saved.
+   */
+  decide(rows: WorkingSet): Answer
 }
-
-type Changed = Required<
-  Pick<Changes, 'transactions' | 'refunds' | 'outbox' | 'deliveries' | 'alerts'>
->
-
-/** The same of decisions about several payments. */
-export function changesOfAll(
-  rows: WorkingSet,
-  decisions: readonly Decision[],
-  subscribers: Subscribers,
-): Changed {
-  const all = decisions.map((decision) => changesOf(rows, decision, subscribers))
-  return {
-    transactions: all.flatMap(({ transactions }) => transactions),
-    refunds: all.flatMap(({ refunds }) => refunds),
-    outbox: all.flatMap(({ outbox }) => outbox),
-    deliveries: all.flatMap(({ deliveries }) => deliveries),
-    alerts: all.flatMap(({ alerts }) => alerts),
-  }
-}
-
-/** The second ones are made after the first, of the same rows or others. */
-export const joined = (first: Changes, second: Changes): Changes =>
-  Object.fromEntries(
-    TABLES.map((table) => [table, [...(first[table] ?? []), ...(second[table] ?? [])]]),
-  )
 
 /** How decisions are stored, as configured. */
 export interface Rules {
@@ -86,55 +62,44 @@ export interface Rules {
   references: References
 }
 
-/** The same of a decision that may have paid or refunded an order which was paid twice. */
-export function changesInOrder(
+/** Stores a decision that may have paid or refunded an order which was paid twice. */
+export function storeInOrder(
   rows: WorkingSet,
   { before, decision, now }: { before: Payment; decision: Decision; now: number },
-  { subscribers, references }: Rules,
-): Changed {
+  rules: Rules,
+): void {
   const others = rows
     .all('transactions')
-    .filter((row) => isOfOrder(before.transaction, row, references))
+    .filter((row) => isOfOrder(before.transaction, row, rules.references))
     .flatMap(({ id }) => rows.payment(id) ?? [])
-  return changesOfAll(rows, decideInOrder(before, decision, others, now), subscribers)
+  for (const each of decideInOrder(before, decision, others, now)) store(rows, each, rules)
 }
 
-/** The rows that a decision has changed or made. */
-export function changesOf(
+/** Stores the rows that a decision has changed or made, with its events and alerts. */
+export function store(
   rows: WorkingSet,
   { payment: decided, events, alerts }: Decision,
-  subscribers: Subscribers,
-): Changed {
+  { subscribers }: Rules,
+): void {
   const known = rows.all('alerts')
   const raised = alerts.flatMap((alert) => {
     const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
     return raiseAlert(alert, same, () => newId(alert.createdAt)) ?? []
   })
   const payment = withAlerts(decided, raised)
-  const { transaction } = payment
+  const { transaction, refunds } = payment
   const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
   const stored = [
     // The events of this decision name the alert, too.
     ...events.map((event) => outboxRows({ ...event, transaction }, subscribers)),
-    ...changed.flatMap((row) => eventOf(row, payment, subscribers)),
+    ...changed.flatMap((row) => {
+      const id = newId(row.acknowledged_at ?? row.created_at)
+      return alertRows(row, { id, transaction }, subscribers) ?? []
+    }),
   ]
-  return {
-    ...changedRows(payment),
+  rows.put({
+    ...{ transactions: [transaction], refunds, alerts: changed },
     outbox: stored.map(({ outbox }) => outbox),
     deliveries: stored.flatMap(({ delivery }) => delivery ?? []),
-    alerts: changed,
-  }
+  })
 }
-
-/** An alert that was raised or settled now. */
-function eventOf(row: AlertRow, { transaction }: Payment, subscribers: Subscribers): EventRows[] {
-  const id = newId(row.acknowledged_at ?? row.created_at)
-  const caused = alertRows(row, { id, transaction }, subscribers)
-  return caused ? [caused] : []
-}
-
-/** The working set knows which of them have changed. */
-const changedRows = ({ transaction, refunds }: Payment) => ({
-  transactions: [transaction],
-  refunds: [...refunds],
-})

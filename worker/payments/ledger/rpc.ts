@@ -5,13 +5,7 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { LocationHint } from '../config.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
-import {
-  type Arrival,
-  type Ledger,
-  LedgerUnavailable,
-  type Recorded,
-  SchemaMismatch,
-} from './ledger.ts'
+import { type Ledger, LedgerUnavailable, SchemaMismatch } from './ledger.ts'
 
 /** What the object is for: the ledger, and the guard beside it. */
 export type LedgerAndGuard = Ledger & GatewayGuard
@@ -45,13 +39,18 @@ export type LedgerReply =
   | { ok: true; value: unknown }
   | { ok: false; code: 'ledger_unavailable' | 'schema_mismatch' | 'failed'; message: string }
 
+export interface LedgerCall {
+  name: string
+  args: readonly unknown[]
+}
+
 /**
  * The object's end: calls one method of the ledger, and nothing else of the object. `ledger` is
  * called in here, so that a wrong configuration becomes an answer, too.
  */
 export async function answerCall(
   ledger: () => LedgerAndGuard,
-  { name, args }: { name: string; args: readonly unknown[] },
+  { name, args }: LedgerCall,
   log: Log,
 ): Promise<LedgerReply> {
   if (!isLedgerMethod(name)) {
@@ -59,7 +58,8 @@ export async function answerCall(
   }
   try {
     const method = ledger()[name] as (...given: readonly unknown[]) => Promise<unknown>
-    return { ok: true, value: await method(...args) }
+    // JSON has no undefined.
+    return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
   } catch (error) {
     if (error instanceof LedgerUnavailable || error instanceof SchemaMismatch) {
       return { ok: false, code: error.code, message: error.message }
@@ -69,21 +69,10 @@ export async function answerCall(
   }
 }
 
-/** The same for a webhook. Text both ways: the runtime takes several times as long for objects. */
-export async function answerWebhook(
-  ledger: () => LedgerAndGuard,
-  arrival: string,
-  log: Log,
-): Promise<string> {
-  const args = [JSON.parse(arrival) as Arrival]
-  return JSON.stringify(await answerCall(ledger, { name: 'webhook', args }, log))
-}
-
-/** The object's public methods over RPC. */
+/** The object's public method over RPC. */
 export interface LedgerStub {
-  call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply>
-  /** An arrival and its reply, as JSON. */
-  webhook(arrival: string): Promise<string>
+  /** A LedgerCall and its LedgerReply, as JSON: objects take the runtime several times as long. */
+  call(call: string): Promise<string>
 }
 
 /** What this file needs of the binding. */
@@ -126,20 +115,14 @@ export function objectLedger(deps: ObjectLedgerDeps): LedgerAndGuard {
     }
   }
 
-  const methods = Object.keys(METHODS).filter(isLedgerMethod)
-  const calls = Object.fromEntries(
-    methods.map((method) => [
-      method,
-      async (...args: unknown[]) => answerOf(await reach((stub) => stub.call(method, args))),
-    ]),
-  ) as unknown as LedgerAndGuard
-  return {
-    ...calls,
-    async webhook(arrival) {
-      const text = JSON.stringify(arrival)
-      return answerOf(JSON.parse(await reach((stub) => stub.webhook(text)))) as Recorded
-    },
+  const ask = async (name: LedgerMethod, args: readonly unknown[]): Promise<unknown> => {
+    const call = JSON.stringify({ name, args } satisfies LedgerCall)
+    return answerOf(JSON.parse(await reach((stub) => stub.call(call))) as LedgerReply)
   }
+  const methods = Object.keys(METHODS).filter(isLedgerMethod)
+  return Object.fromEntries(
+    methods.map((name) => [name, (...args: unknown[]) => ask(name, args)]),
+  ) as unknown as LedgerAndGuard
 }
 
 function answerOf(reply: LedgerReply): unknown {

@@ -10,9 +10,9 @@ import {
   type UnreadableEvent,
 } from '../domain/check.ts'
 import type { PaymentIds } from '../domain/match.ts'
-import type { Dispatched, Subscribers } from '../domain/outbox.ts'
 import {
   areListenersDue,
+  type Dispatched,
   deadAlert,
   redeliver as decideRedeliver,
   isDeliveryDue,
@@ -23,6 +23,7 @@ import {
   settleListeners,
 } from '../domain/outbox.ts'
 import {
+  type Alert,
   acknowledgeAlert,
   isCalled,
   type Payment,
@@ -34,8 +35,8 @@ import {
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { DueClaim } from '../outbox/dispatch.ts'
 import type { Check, CheckClaim, CheckClaimed } from './ledger.ts'
-import { changesInOrder, changesOf, type Operation, type Rules } from './operation.ts'
-import type { Changes, WorkingSet } from './working-set.ts'
+import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import type { WorkingSet } from './working-set.ts'
 
 interface SoonChecked {
   ids: PaymentIds
@@ -45,21 +46,20 @@ interface SoonChecked {
 
 export function checkSoon(
   { ids, now, unreadable }: SoonChecked,
-  subscribers: Subscribers,
+  rules: Rules,
 ): Operation<undefined> {
   return {
     keys: { payments: [ids] },
     decide(rows) {
       const matched = rows.match(ids)
-      if (!matched) return { answer: undefined }
+      if (!matched) return undefined
       const { payment, others } = matched
       const decision = unreadable
         ? rememberUnreadable(payment, unreadable, now)
         : unchanged(withTransaction(payment, decideCheckSoon(payment.transaction, now)))
-      const changes = changesOf(rows, decision, subscribers)
-      const asked = others.map((other) => decideCheckSoon(other, now))
-      const transactions = [...changes.transactions, ...asked]
-      return { answer: undefined, changes: { ...changes, transactions } }
+      store(rows, decision, rules)
+      rows.put({ transactions: others.map((other) => decideCheckSoon(other, now)) })
+      return undefined
     },
   }
 }
@@ -78,10 +78,9 @@ export function claimChecks({
         .filter((row) => isCheckDue(row, now))
         .toSorted((a, b) => (a.next_check_at ?? 0) - (b.next_check_at ?? 0) || byId(a, b))
         .slice(0, limit)
-      return {
-        answer: due.flatMap(({ id }) => checkOf(rows.payment(id)) ?? []),
-        changes: { transactions: due.map((row) => ({ ...row, next_check_at: until })) },
-      }
+      const checks = due.flatMap(({ id }) => checkOf(rows.payment(id)) ?? [])
+      rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: until })) })
+      return checks
     },
   }
 }
@@ -92,18 +91,16 @@ export function claimCheck({ transactionId: id, now, until }: CheckClaim): Opera
     keys: { checks: [id] },
     decide(rows) {
       const check = checkOf(rows.payment(id))
-      if (!check) return { answer: { state: 'unknown_transaction' } }
+      if (!check) return { state: 'unknown_transaction' }
       const { transaction } = check
       const { called_until: calledUntil } = transaction
       if (calledUntil !== null && isCalled(transaction, now)) {
-        return { answer: { state: 'in_progress', until: calledUntil } }
+        return { state: 'in_progress', until: calledUntil }
       }
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
-      return {
-        answer: { state: 'claimed', check },
-        changes: { transactions: [{ ...transaction, next_check_at }] },
-      }
+      rows.put({ transactions: [{ ...transaction, next_check_at }] })
+      return { state: 'claimed', check }
     },
   }
 }
@@ -113,15 +110,15 @@ function checkOf(payment: Payment | undefined): Check | undefined {
   return payment && { transaction: payment.transaction, ...(refund && { refund }) }
 }
 
-export function settleCheck(settled: CheckSettled, subscribers: Subscribers): Operation<undefined> {
+export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {
   const { transactionId: id, alert } = settled
   return {
     keys: { payments: [{ id }], alerts: alert ? [{ kind: alert.kind, subject: id }] : [] },
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) throw new Error(`there is no transaction ${id}`)
-      const decision = decideSettle(payment, settled)
-      return { answer: undefined, changes: changesOf(rows, decision, subscribers) }
+      store(rows, decideSettle(payment, settled), rules)
+      return undefined
     },
   }
 }
@@ -141,17 +138,11 @@ export function claimEvents({ now, limit }: DueClaim): Operation<PendingEvent[]>
         .filter(({ listeners, delivery }) => listeners || delivery !== undefined)
         .toSorted((a, b) => a.outbox.created_at - b.outbox.created_at || byId(a.outbox, b.outbox))
         .slice(0, limit)
-      return {
-        answer: due.flatMap((event) => pendingEvent(event) ?? []),
-        changes: {
-          outbox: due.flatMap(({ outbox, listeners }) =>
-            listeners ? [{ ...outbox, leased_until }] : [],
-          ),
-          deliveries: due.flatMap(({ delivery }) =>
-            delivery ? [{ ...delivery, leased_until }] : [],
-          ),
-        },
+      for (const { outbox, listeners, delivery } of due) {
+        if (listeners) rows.put({ outbox: [{ ...outbox, leased_until }] })
+        if (delivery) rows.put({ deliveries: [{ ...delivery, leased_until }] })
       }
+      return due.flatMap((event) => pendingEvent(event) ?? [])
     },
   }
 }
@@ -160,7 +151,7 @@ export function claimEvents({ now, limit }: DueClaim): Operation<PendingEvent[]>
 export function settleEvents(
   outcomes: readonly Dispatched[],
   now: number,
-  subscribers: Subscribers,
+  rules: Rules,
 ): Operation<undefined> {
   const dead = outcomes.filter(
     ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery),
@@ -176,16 +167,8 @@ export function settleEvents(
       ]),
     },
     decide(rows) {
-      const all = outcomes.flatMap((outcome) => {
-        const outbox = rows.get('outbox', outcome.outboxId)
-        return outbox ? [settle(rows, outbox, outcome, { now, subscribers })] : []
-      })
-      const changes = {
-        outbox: all.flatMap(({ outbox = [] }) => outbox),
-        deliveries: all.flatMap(({ deliveries = [] }) => deliveries),
-        alerts: all.flatMap(({ alerts = [] }) => alerts),
-      }
-      return { answer: undefined, changes }
+      for (const outcome of outcomes) settle(rows, outcome, now, rules)
+      return undefined
     },
   }
 }
@@ -195,39 +178,26 @@ const isGivenUp = (result: Dispatched['listeners']): boolean =>
 
 function settle(
   rows: WorkingSet,
-  outbox: OutboxRow,
-  { listeners, delivery }: Dispatched,
-  { now, subscribers }: { now: number; subscribers: Subscribers },
-): Changes {
+  { outboxId, listeners, delivery }: Dispatched,
+  now: number,
+  rules: Rules,
+): void {
+  const outbox = rows.get('outbox', outboxId)
+  if (!outbox) return
   const notified = listeners && settleListeners(outbox, listeners, now)
   const row = delivery && rows.get('deliveries', delivery.id)
-  const sent = delivery && row && settleDelivery(row, delivery, now)
+  const sent = row && settleDelivery(row, delivery, now)
+  if (notified) rows.put({ outbox: [notified.outbox] })
+  if (sent) rows.put({ deliveries: [sent.delivery] })
   const payment = rows.payment(outbox.transaction_id)
-  const alerts = []
-  if (payment && notified?.isDead && listeners) {
-    const { error } = listeners
-    const failed = error === undefined ? {} : { error }
-    alerts.push(deadAlert(payment.transaction, outbox, { failed, now }))
+  if (!payment) return
+  const alerts: Alert[] = []
+  const { transaction } = payment
+  if (notified?.isDead) alerts.push(deadAlert(transaction, outbox, { failed: listeners, now }))
+  if (sent?.isDead) {
+    alerts.push(deadAlert(transaction, outbox, { delivery: row, failed: delivery, now }))
   }
-  if (payment && sent?.isDead && delivery) {
-    const { status, error } = delivery
-    const failed = {
-      ...(status !== undefined && { lastStatus: status }),
-      ...(error !== undefined && { error }),
-    }
-    alerts.push(deadAlert(payment.transaction, outbox, { delivery: sent.delivery, failed, now }))
-  }
-  const settled = {
-    outbox: notified ? [notified.outbox] : [],
-    deliveries: sent ? [sent.delivery] : [],
-  }
-  if (!payment) return settled
-  const raised = changesOf(rows, { ...unchanged(payment), alerts }, subscribers)
-  return {
-    ...raised,
-    outbox: [...settled.outbox, ...raised.outbox],
-    deliveries: [...settled.deliveries, ...raised.deliveries],
-  }
+  store(rows, { ...unchanged(payment), alerts }, rules)
 }
 
 /** Sends a delivery again, in any status. False: there is none with this id. */
@@ -236,8 +206,8 @@ export function redeliver(id: string, now: number): Operation<boolean> {
     keys: { deliveries: [id] },
     decide(rows) {
       const delivery = rows.get('deliveries', id)
-      if (!delivery) return { answer: false }
-      return { answer: true, changes: { deliveries: [decideRedeliver(delivery, now)] } }
+      if (delivery) rows.put({ deliveries: [decideRedeliver(delivery, now)] })
+      return delivery !== undefined
     },
   }
 }
@@ -261,15 +231,16 @@ export function acknowledge(
     keys: { alertIds: [id] },
     decide(rows) {
       const alert = rows.get('alerts', id)
-      if (!alert) return { answer: false }
+      if (!alert) return false
       const acknowledged = acknowledgeAlert(alert, by, now, gatewayReference)
       const payment = rows.payment(alert.transaction_id ?? undefined)
-      if (!payment) return { answer: true, changes: { alerts: [acknowledged] } }
-      const decision = unchanged(withAlerts(payment, [acknowledged]))
-      return {
-        answer: true,
-        changes: changesInOrder(rows, { before: payment, decision, now }, rules),
+      if (payment) {
+        const decision = unchanged(withAlerts(payment, [acknowledged]))
+        storeInOrder(rows, { before: payment, decision, now }, rules)
+      } else {
+        rows.put({ alerts: [acknowledged] })
       }
+      return true
     },
   }
 }

@@ -7,8 +7,8 @@ import { type Payment, unchanged } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
 import type { Arrival, EventIds, Recorded } from './ledger.ts'
-import { changesInOrder, changesOf, type Operation, type Rules } from './operation.ts'
-import type { Changes, Matched, WorkingSet } from './working-set.ts'
+import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import type { Matched, WorkingSet } from './working-set.ts'
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
   const event = toRow(arrival)
@@ -21,15 +21,18 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
       const known = rows
         .all('webhookEvents')
         .find((row) => row.gateway === gateway && row.event_id === event_id)
-      if (known) return { answer: recordedAs(known, known.id === event.id) }
+      if (known) return recordedAs(known, known.id === event.id)
       const matched = rows.match(ids)
-      if (!matched) return { answer: recordedAs(event, true), changes: { webhookEvents: [event] } }
+      if (!matched) {
+        rows.put({ webhookEvents: [event] })
+        return recordedAs(event, true)
+      }
       const { refundId } = payload
       // It has just answered: it is asked again when that is due.
       const isAnswer = transactionId !== undefined
       const decided = decideOn(matched, event, { now, refundId, isAnswer })
-      const changes = changesWith(rows, { before: matched.payment, decided, now }, rules)
-      return { answer: recordedAs(decided.event, true), changes }
+      storeEvent(rows, { before: matched.payment, decided, now }, rules)
+      return recordedAs(decided.event, true)
     },
   }
 }
@@ -37,13 +40,12 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
 /** The ids of parked events whose payment has appeared, in the order in which they occurred. */
 export const findParked = (limit: number): Operation<string[]> => ({
   keys: { dueParked: { limit } },
-  decide: (rows) => ({
-    answer: rows
+  decide: (rows) =>
+    rows
       .all('webhookEvents')
-      .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
+      .toSorted(byTime)
       .slice(0, limit)
       .map(({ id }) => id),
-  }),
 })
 
 /** The event, if it was applied. */
@@ -56,35 +58,35 @@ export const applyParked = (
   decide(rows) {
     const event = rows.get('webhookEvents', id)
     // Applied before: by this very call, whose answer was lost, or by another.
-    if (event?.outcome !== 'parked') return { answer: event }
-    const applied = applyParkedTo(rows, event, rules, now)
-    return { answer: applied.event, changes: applied.changes }
+    return event?.outcome === 'parked' ? applyParkedTo(rows, event, rules, now) : event
   },
 })
 
 /**
- * `event`: as it was applied. One that throws stays parked, with an alert, since others must not
- * wait for it.
+ * The event as it was applied. One that throws stays parked, with an alert: others must not wait
+ * for it.
  */
 export function applyParkedTo(
   rows: WorkingSet,
   parked: WebhookEventRow,
   rules: Rules,
   now: number,
-): { event?: WebhookEventRow; changes: Changes } {
+): WebhookEventRow | undefined {
   const matched = rows.match(idsOf(parked))
-  if (!matched) return { changes: {} }
+  if (!matched) return undefined
   try {
-    const decided = decideOn(matched, parked, { now })
-    const changes = changesWith(rows, { before: matched.payment, decided, now }, rules)
-    return { event: decided.event, changes }
+    return rows.attempt(() => {
+      const decided = decideOn(matched, parked, { now })
+      storeEvent(rows, { before: matched.payment, decided, now }, rules)
+      return decided.event
+    })
   } catch (error) {
     const { id, gateway, reference } = matched.row
     const detail = { reference, eventId: parked.event_id, error: unreadableReason(error) }
     const about = { subject: parked.id, gateway, transactionId: id, createdAt: now }
     const alerts = [{ kind: 'unreadable', ...about, detail } as const]
-    const decision = { ...unchanged(matched.payment), alerts }
-    return { changes: changesOf(rows, decision, rules.subscribers) }
+    store(rows, { ...unchanged(matched.payment), alerts }, rules)
+    return undefined
   }
 }
 
@@ -107,15 +109,18 @@ function decideOn(
   return { ...rejected, payment: { ...rejected.payment, transaction }, others: asked }
 }
 
-function changesWith(
+function storeEvent(
   rows: WorkingSet,
   { before, decided, now }: { before: Payment; decided: Decided; now: number },
   rules: Rules,
-): Changes {
-  const changes = changesInOrder(rows, { before, decision: decided, now }, rules)
-  const transactions = [...(changes.transactions ?? []), ...decided.others]
-  return { ...changes, transactions, webhookEvents: [decided.event] }
+): void {
+  storeInOrder(rows, { before, decision: decided, now }, rules)
+  rows.put({ transactions: decided.others, webhookEvents: [decided.event] })
 }
+
+/** In the order in which they occurred. */
+export const byTime = (a: WebhookEventRow, b: WebhookEventRow): number =>
+  a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1)
 
 /** The ids of a gateway's event, as they are stored and compared. */
 export function paymentIdsIn(gateway: string, given: EventIds): PaymentIds {

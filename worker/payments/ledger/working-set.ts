@@ -1,5 +1,5 @@
 // The rows that were loaded for a group of operations, with their changes: each operation decides
-// on the rows as the one before it left them. It knows no rule and no database.
+// on the rows as the one before it left them. No rule and no database is here.
 
 import { type Match, matchTransaction, type PaymentIds } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
@@ -39,8 +39,8 @@ export const TABLES = [
   'alerts',
 ] as const satisfies readonly TableName[]
 
-/** Rows that an operation has made or changed. */
-export type Changes = Partial<Rows>
+/** Rows of any tables. */
+export type Changes = { readonly [Name in TableName]?: readonly Rows[Name][number][] }
 
 /** Of one table: new rows, and each changed row beside what was loaded. */
 export interface TableChanges<Row> {
@@ -59,6 +59,8 @@ export interface Matched extends Match {
 export class WorkingSet {
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
   readonly #events = new Map<string, EarlierEvent[]>()
+  /** What takes the changes of the running operation back, in their order. */
+  #undo: (() => void)[] = []
 
   constructor(loaded: Changes, events: readonly EarlierEvent[] = []) {
     this.#tables = {
@@ -98,7 +100,8 @@ export class WorkingSet {
     return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
   }
 
-  apply(changes: Changes): void {
+  /** In the place of the rows with these ids. */
+  put(changes: Changes): void {
     for (const table of TABLES) {
       for (const row of changes[table] ?? []) this.#put(table, row)
     }
@@ -108,12 +111,20 @@ export class WorkingSet {
     }
   }
 
-  /** A copy with these changes, for an operation that decides in steps. */
-  with(changes: Changes): WorkingSet {
-    const rows = Object.fromEntries(TABLES.map((table) => [table, [...this.all(table)]]))
-    const copy = new WorkingSet(rows, [...this.#events.values()].flat())
-    copy.apply(changes)
-    return copy
+  /** If `work` throws, nothing is changed. */
+  attempt<Result>(work: () => Result): Result {
+    const before = this.#undo
+    this.#undo = []
+    try {
+      const result = work()
+      before.push(...this.#undo)
+      return result
+    } catch (error) {
+      for (const undo of this.#undo.reverse()) undo()
+      throw error
+    } finally {
+      this.#undo = before
+    }
   }
 
   changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
@@ -125,26 +136,26 @@ export class WorkingSet {
   }
 
   #put<Name extends TableName>(table: Name, row: Rows[Name][number]): void {
-    this.#tables[table].put(row)
+    const before = this.get(table, row.id)
+    this.#undo.push(() => this.#tables[table].set(row.id, before))
+    this.#tables[table].set(row.id, row)
   }
 
   #remember(event: EarlierEvent): void {
     const { id, transaction_id } = event
-    const others = this.#events.get(transaction_id)?.filter((known) => known.id !== id) ?? []
-    this.#events.set(transaction_id, [...others, event])
+    const before = this.#events.get(transaction_id) ?? []
+    this.#undo.push(() => this.#events.set(transaction_id, before))
+    this.#events.set(transaction_id, [...before.filter((known) => known.id !== id), event])
   }
 }
 
 class Table<Row extends { id: string }> {
-  readonly #loaded = new Map<string, Row>()
-  readonly #rows = new Map<string, Row>()
-  readonly #changed = new Set<string>()
+  readonly #loaded: ReadonlyMap<string, Row>
+  readonly #rows: Map<string, Row>
 
   constructor(loaded: readonly Row[] = []) {
-    for (const row of loaded) {
-      this.#loaded.set(row.id, row)
-      this.#rows.set(row.id, row)
-    }
+    this.#loaded = new Map(loaded.map((row) => [row.id, row]))
+    this.#rows = new Map(this.#loaded)
   }
 
   get(id: string): Row | undefined {
@@ -155,24 +166,21 @@ class Table<Row extends { id: string }> {
     return [...this.#rows.values()]
   }
 
-  put(row: Row): void {
-    if (this.#rows.get(row.id) === row) return
-    this.#rows.set(row.id, row)
-    this.#changed.add(row.id)
+  set(id: string, row: Row | undefined): void {
+    if (row) this.#rows.set(id, row)
+    else this.#rows.delete(id)
   }
 
   get isChanged(): boolean {
-    return this.#changed.size > 0
+    return this.all().some((row) => this.#loaded.get(row.id) !== row)
   }
 
   changes(): TableChanges<Row> {
     const changes: TableChanges<Row> = { inserted: [], updated: [] }
-    for (const id of this.#changed) {
-      const before = this.#loaded.get(id)
-      const after = this.#rows.get(id)
-      if (!after) continue
-      if (before) changes.updated.push({ before, after })
-      else changes.inserted.push(after)
+    for (const after of this.#rows.values()) {
+      const before = this.#loaded.get(after.id)
+      if (!before) changes.inserted.push(after)
+      else if (before !== after) changes.updated.push({ before, after })
     }
     return changes
   }

@@ -79,9 +79,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
 /** An operation that throws fails alone, and changes nothing. */
 function decide({ decide: decideOn }: Operation<unknown>, rows: WorkingSet): Decided {
   try {
-    const { answer, changes = {} } = decideOn(rows)
-    rows.apply(changes)
-    return { answer }
+    return { answer: rows.attempt(() => decideOn(rows)) }
   } catch (error) {
     return { error }
   }

@@ -159,7 +159,7 @@ describe('an attempt', () => {
     expect(sent).toMatchObject({ delivery: { status: 'dead', last_status: 410 }, isDead: true })
     expect(settleDelivery(sent.delivery, { id: '', ok: false }, NOW + 2).isDead).toBe(false)
     const alert = deadAlert(event.transaction, outbox, {
-      ...{ delivery: sent.delivery, failed: { lastStatus: 410 }, now: NOW + 1 },
+      ...{ delivery: sent.delivery, failed: { status: 410 }, now: NOW + 1 },
     })
     expect(alert).toMatchObject({
       ...{ kind: 'delivery_dead', subject: '01EVENT', gateway: 'bank', transactionId: '01TX' },

@@ -3,19 +3,17 @@ import {
   type Arrival,
   type Ledger,
   LedgerUnavailable,
-  type Recorded,
 } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   answerCall,
-  answerWebhook,
   type LedgerAndGuard,
+  type LedgerCall,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 
-type Call = (name: string, args: readonly unknown[]) => unknown
-type Webhook = (arrival: string) => unknown
+type Answer = (call: LedgerCall) => unknown
 
 let clock: FakeClock
 let stubs: number
@@ -25,16 +23,13 @@ beforeEach(() => {
   logged = []
 })
 
-/** A ledger in an object that answers with `call`. Counts the stubs. */
-function ledgerOver(call: Call, webhook: Webhook = () => expect.fail('no webhook')): Ledger {
+/** A ledger in an object that answers so. Counts the stubs. */
+function ledgerOver(answer: Answer): Ledger {
   const namespace: LedgerNamespace = {
     getByName(name, options) {
       expect([name, options]).toEqual(['main', { locationHint: 'weur' }])
       stubs++
-      return {
-        call: async (method, args) => (await call(method, args)) as never,
-        webhook: async (arrival) => (await webhook(arrival)) as never,
-      }
+      return { call: async (call) => JSON.stringify(await answer(JSON.parse(call))) }
     },
   }
   return objectLedger({ namespace, name: 'main', locationHint: 'weur', clock })
@@ -43,14 +38,14 @@ function ledgerOver(call: Call, webhook: Webhook = () => expect.fail('no webhook
 let logged: unknown[]
 
 /** An object with these methods of a ledger. */
-const object = (ledger: object): Call => {
-  return (name, args) =>
+const object =
+  (ledger: object): Answer =>
+  (call) =>
     answerCall(
       () => ledger as LedgerAndGuard,
-      { name, args },
+      call,
       (...line) => logged.push(line),
     )
-}
 
 const reset = () => Object.assign(new Error('reset'), { durableObjectReset: true, remote: true })
 
@@ -81,7 +76,7 @@ describe('the ledger in an object', () => {
   it.each(['constructor', 'fetch', 'alarm', 'toString', '__proto__'])(
     'does not let callers run %s',
     async (name) => {
-      const reply = await object({})(name, [])
+      const reply = await object({})({ name, args: [] })
       expect(reply).toMatchObject({ ok: false, code: 'failed' })
     },
   )
@@ -96,7 +91,7 @@ describe('the ledger in an object', () => {
 
   it('repeats a call with a new stub if its object was reset', async () => {
     const seen: unknown[] = []
-    const ledger = ledgerOver((name, args) => {
+    const ledger = ledgerOver(({ name, args }) => {
       seen.push([name, ...args])
       if (seen.length < 3) throw reset()
       return { ok: true, value: true }
@@ -128,72 +123,34 @@ describe('the ledger in an object', () => {
   })
 })
 
-const arrival = (eventId: string): Arrival => ({
-  id: `id-${eventId}`,
+const ARRIVAL: Arrival = {
+  id: '01ARRIVAL',
   payload: {
     gateway: 'redirect',
-    gatewayTransactionId: `gt-${eventId}`,
+    gatewayTransactionId: 'gt-1',
     reference: 'a “quoted”\u2028line \ud83d',
     status: 'Paid',
     amount: 25_000,
     currency: 'IQD',
-    eventId,
+    eventId: 'e-1',
     occurredAt: 1,
     raw: {},
   },
   onMismatch: 'log',
   receivedAt: 2,
-})
+}
 
-describe('webhooks to an object', () => {
-  const answered: Recorded = { outcome: 'applied', isMismatch: false }
-  const over = (webhook: (arrival: Arrival) => Promise<Recorded>) => {
-    const ledger = { webhook } as Partial<LedgerAndGuard> as LedgerAndGuard
-    const log = (...line: unknown[]) => logged.push(line)
-    return (text: string) => answerWebhook(() => ledger, text, log)
-  }
-  const none: Call = () => expect.fail('a separate call')
-
-  it('are sent as they are, and each gets its own answer', async () => {
-    const seen: Arrival[] = []
-    const ledger = ledgerOver(
-      none,
-      over(async (came) => {
-        seen.push(came)
-        return { ...answered, transactionId: came.payload.gatewayTransactionId }
-      }),
-    )
-    const sent = Array.from({ length: 3 }, (_, n) => arrival(`e-${n}`))
-    const answers = await Promise.all(sent.map((each) => ledger.webhook(each)))
-    expect(answers.map((each) => each.transactionId)).toEqual(
-      sent.map(({ payload }) => payload.gatewayTransactionId),
-    )
-    expect(seen).toEqual(sent)
-  })
-
-  it('fail with what the object says', async () => {
-    const object = over(async ({ id }) => {
-      if (id === 'id-bad') throw new RangeError('null is not an amount')
-      throw new LedgerUnavailable('the database was out of reach')
-    })
-    const ledger = ledgerOver(none, object)
-    await expect(ledger.webhook(arrival('bad'))).rejects.toThrow('null is not an amount')
-    await expect(ledger.webhook(arrival('late'))).rejects.toThrow(LedgerUnavailable)
-    expect(logged).toMatchObject([['error', 'payments.ledger.failed', { method: 'webhook' }]])
-  })
-
-  it('are repeated with the same id when their object was reset', async () => {
-    const texts: string[] = []
-    const object = over(async () => answered)
-    const ledger = ledgerOver(none, (text) => {
-      texts.push(text)
-      if (texts.length < 3) throw reset()
-      return object(text)
-    })
-    const recorded = ledger.webhook(arrival('a'))
-    await clock.advance(1_000)
-    expect(await recorded).toEqual(answered)
-    expect(new Set(texts)).toEqual(new Set([JSON.stringify(arrival('a'))]))
-    expect(clock.pending).toBe(0)
+describe('a webhook to an object', () => {
+  it('is sent as it is, and what is missing stays missing', async () => {
+    const seen: unknown[] = []
+    const keep = (...args: unknown[]) => {
+      seen.push(args)
+      return Promise.resolve({ outcome: 'applied', isMismatch: false, transactionId: undefined })
+    }
+    const ledger = ledgerOver(object({ webhook: keep, checkSoon: keep }))
+    const recorded = await ledger.webhook(ARRIVAL)
+    expect(recorded).toEqual({ outcome: 'applied', isMismatch: false })
+    await ledger.checkSoon('redirect', {}, 5, undefined)
+    expect(seen).toEqual([[ARRIVAL], ['redirect', {}, 5, undefined]])
   })
 })

@@ -11,7 +11,6 @@ import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledge
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import {
   answerCall,
-  answerWebhook,
   type LedgerAndGuard,
   type LedgerNamespace,
   objectLedger,
@@ -79,9 +78,7 @@ export function rivalledWorld(subscribers: Subscribers = BOTH): World {
   const open = () => ledger as Ledger as LedgerAndGuard
   const object: LedgerNamespace = {
     getByName: () => ({
-      call: async (name, args) =>
-        structuredClone(await answerCall(open, { name, args: structuredClone(args) }, log)),
-      webhook: (arrival) => answerWebhook(open, arrival, log),
+      call: async (call) => JSON.stringify(await answerCall(open, JSON.parse(call), log)),
     }),
   }
   const behind = objectLedger({ namespace: object, name: 'main', clock: hostClock })

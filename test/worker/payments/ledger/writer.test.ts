@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { WorkingSet } from '../../../../worker/payments/ledger/working-set.ts'
 import type { Story } from '../../../../worker/payments/records.ts'
 import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import { MINUTE, T0, type World } from '../../../support/ledger-world.ts'
+import { alertRow, webhookEventRow } from '../../../support/payment-rows.ts'
 import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
 
 useWriterBed()
@@ -170,6 +172,27 @@ describe('a second ledger', () => {
     )
     expect(answers.map(({ outcome }) => outcome)).toEqual(payments.map(() => 'applied'))
     expect(await all('SELECT id FROM payment_webhook_events')).toHaveLength(8)
+  })
+})
+
+describe('an operation that throws', () => {
+  it('takes back what it has put, and keeps what others have put before', () => {
+    const [stored, fresh] = [alertRow({ id: '01STORED' }), alertRow({ id: '01NEW' })]
+    const rows = new WorkingSet({ alerts: [stored] })
+    const seen = { ...stored, acknowledged_at: 5 }
+    rows.attempt(() => rows.put({ alerts: [seen] }))
+    const failing = () =>
+      rows.attempt(() => {
+        rows.put({ alerts: [{ ...stored, acknowledged_at: 6 }, fresh] })
+        rows.put({ webhookEvents: [webhookEventRow({ transaction_id: '01TX' })] })
+        throw new Error('no')
+      })
+    expect(failing).toThrow('no')
+    expect(rows.changesOf('alerts')).toEqual({
+      inserted: [],
+      updated: [{ before: stored, after: seen }],
+    })
+    expect(rows.changesOf('webhookEvents')).toEqual({ inserted: [], updated: [] })
   })
 })
 

@@ -48,7 +48,7 @@ export function openLedger(deps: LedgerDeps) {
   /** Leases what is due. */
   const claimPending = (claim: DueClaim): Promise<PendingEvent[]> => run(claimEvents(claim))
   const settleDispatched = async (outcomes: readonly Dispatched[], now: number): Promise<void> => {
-    if (outcomes.length > 0) await run(settleEvents(outcomes, now, subscribers))
+    if (outcomes.length > 0) await run(settleEvents(outcomes, now, rules))
   }
   const outbox = createDispatch({
     ...{ ...host, clock, log },
@@ -85,9 +85,9 @@ export function openLedger(deps: LedgerDeps) {
       return await record(arrival)
     },
     checkSoon: (gateway, ids, now, unreadable) =>
-      run(checkSoon({ ids: paymentIdsIn(gateway, ids), now, unreadable }, subscribers)),
+      run(checkSoon({ ids: paymentIdsIn(gateway, ids), now, unreadable }, rules)),
 
-    beginCharge: (start) => run(beginCharge(start, subscribers)),
+    beginCharge: (start) => run(beginCharge(start, rules)),
     async finishCharge(end) {
       const { transaction, applied } = await run(finishCharge(end, rules))
       logApplied(applied)
@@ -98,7 +98,7 @@ export function openLedger(deps: LedgerDeps) {
 
     claimChecks: (claim) => run(claimChecks(claim)),
     claimCheck: (claim) => run(claimCheck(claim)),
-    settleCheck: (settled) => run(settleCheck(settled, subscribers)),
+    settleCheck: (settled) => run(settleCheck(settled, rules)),
     async applyParked({ now, limit }) {
       const ids = await run(findParked(limit))
       logApplied(await Promise.all(ids.map((id) => run(applyParked(id, rules, now)))))

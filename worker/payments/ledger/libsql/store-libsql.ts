@@ -3,11 +3,18 @@
 
 import { SchemaMismatch, StaleRows } from '../ledger.ts'
 import type { Keys } from '../operation.ts'
-import type { WorkingSet } from '../working-set.ts'
+import {
+  type EarlierEvent,
+  type Rows,
+  TABLES,
+  type TableName,
+  type TableRow,
+  WorkingSet,
+} from '../working-set.ts'
 import { type Database, isTransient, reachable } from './http-libsql.ts'
+import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
-import { loadOf, saveOf } from './tables-libsql.ts'
 
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
@@ -97,3 +104,211 @@ const withoutLedger = (cause: unknown): unknown =>
     : cause
 
 const isRefusal = (error: unknown): boolean => /payment_ledger\.batch/.test(String(error))
+
+type Columns = { readonly [Name in TableName]: readonly (keyof Rows[Name][number] & string)[] }
+
+export const TABLE: Readonly<Record<TableName, string>> = {
+  transactions: 'payment_transactions',
+  chargeKeys: 'payment_charge_keys',
+  webhookEvents: 'payment_webhook_events',
+  refunds: 'payment_refunds',
+  outbox: 'payment_outbox',
+  deliveries: 'payment_deliveries',
+  alerts: 'payment_alerts',
+}
+
+export const COLUMNS = {
+  transactions: [
+    ...['id', 'gateway', 'reference', 'attempt', 'gateway_transaction_id'],
+    ...['external_reference_id', 'idempotency_key', 'request_hash', 'status', 'amount'],
+    ...['currency', 'refunded_amount', 'description', 'metadata', 'request', 'redirect_url'],
+    ...['charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at'],
+    ...['correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount'],
+    ...['paid_currency', 'is_repeat', 'unreadable_event', 'alert'],
+  ],
+  chargeKeys: ['id', 'gateway', 'idempotency_key', 'transaction_id'],
+  webhookEvents: [
+    ...['id', 'gateway', 'event_id', 'gateway_transaction_id', 'external_reference_id'],
+    ...['reference', 'transaction_id', 'from_status', 'to_status', 'amount', 'currency'],
+    ...['on_mismatch', 'mismatch', 'outcome', 'alert', 'error', 'raw', 'correlation_id'],
+    ...['occurred_at', 'received_at'],
+  ],
+  refunds: [
+    ...['id', 'transaction_id', 'amount', 'refunded_before', 'reason', 'status'],
+    ...['gateway_refund_id', 'idempotency_key', 'request_hash', 'correlation_id', 'error'],
+    ...['created_at', 'updated_at'],
+  ],
+  outbox: [
+    ...['id', 'transaction_id', 'type', 'payload', 'correlation_id', 'created_at'],
+    ...['leased_until', 'attempts', 'next_attempt_at', 'done_at'],
+  ],
+  deliveries: [
+    ...['id', 'outbox_id', 'endpoint', 'status', 'attempts', 'leased_until'],
+    ...['next_attempt_at', 'last_status', 'last_error', 'created_at', 'delivered_at'],
+  ],
+  alerts: [
+    ...['id', 'kind', 'subject', 'gateway', 'transaction_id', 'detail', 'created_at'],
+    ...['acknowledged_at', 'acknowledged_by', 'gateway_reference'],
+  ],
+} as const satisfies Columns
+
+// How changed rows are saved: one INSERT a table, and one UPDATE for each set of columns that
+// changed together. It names only those: every index over a named column is written again, also
+// with the same value. And a value that this code cannot read stays as it is.
+
+/**
+ * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
+ * a new row may take over a name that must be unique, from a row that gives it up.
+ */
+export const saveOf = (rows: WorkingSet): Statement[] =>
+  TABLES.flatMap((name) => {
+    const { inserted, updated } = rows.changesOf(name)
+    return [...updatesOf(name, updated), ...insertOf(name, inserted)]
+  })
+
+function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
+  if (rows.length === 0) return []
+  const columns: readonly string[] = COLUMNS[name]
+  const values = columns.map((_, at) => `value ->> ${at}`)
+  const sql = `INSERT INTO ${TABLE[name]} (${columns.join(', ')})
+    SELECT ${values.join(', ')} FROM json_each(:rows)`
+  return [statement(sql, { rows: toJson(rows, columns) })]
+}
+
+function updatesOf(
+  name: TableName,
+  updated: readonly { before: TableRow; after: TableRow }[],
+): Statement[] {
+  const together = new Map<string, TableRow[]>()
+  for (const { before, after } of updated) {
+    const changed = COLUMNS[name].filter(
+      (column) => valueIn(before, column) !== valueIn(after, column),
+    )
+    if (changed.length === 0) continue
+    const key = changed.join()
+    together.set(key, [...(together.get(key) ?? []), after])
+  }
+  return [...together].map(([key, rows]) => {
+    const columns = key.split(',')
+    const values = columns.map((column, at) => `${column} = v ->> ${at + 1}`)
+    const sql = `UPDATE ${TABLE[name]} SET ${values.join(', ')}
+      FROM (SELECT value AS v FROM json_each(:rows)) WHERE id = v ->> 0`
+    return statement(sql, { rows: toJson(rows, ['id', ...columns]) })
+  })
+}
+
+const valueIn = (row: TableRow, column: string): unknown =>
+  (row as unknown as Record<string, unknown>)[column]
+
+/** Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch. */
+const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =>
+  JSON.stringify(
+    rows.map((row) =>
+      columns.map((column) => {
+        const value = valueIn(row, column)
+        if (typeof value === 'string') return value.toWellFormed()
+        // A save that cannot be stored is refused whole, and what causes that then fails alone.
+        if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+          throw new RangeError(`${column} is ${value}, which is not a whole number`)
+        }
+        return value
+      }),
+    ),
+  )
+
+// How the rows of a group of operations are loaded, by their keys.
+
+/** Statements of one transaction, and how their results are read together. */
+export interface Load {
+  statements: Statement[]
+  read(results: readonly (readonly Row[])[]): WorkingSet
+}
+
+export function loadOf(keys: Keys): Load {
+  const left: Partial<Record<TableName, string[]>> = {
+    webhookEvents: ['raw'],
+    outbox: keys.dueEvents ? [] : ['payload'],
+  }
+  const parts = lookupsOf(keys).map(({ table, ...lookup }) =>
+    table === 'transactions' ? paymentsPart(lookup, keys) : rowsPart(table, lookup, left[table]),
+  )
+  return {
+    statements: parts.map((part) => part.statement),
+    read(results) {
+      const loaded: Partial<Rows> = {}
+      const events: EarlierEvent[] = []
+      for (const [at, part] of parts.entries()) {
+        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, events)
+      }
+      return new WorkingSet(loaded, events)
+    },
+  }
+}
+
+interface Part {
+  statement: Statement
+  /** `rows`: each as the values of its columns. */
+  read(rows: unknown[][], into: Partial<Rows>, events: EarlierEvent[]): void
+}
+
+/** A payment's refunds, its earlier events and its alerts are nested in its row. */
+function paymentsPart(lookup: Lookup, keys: Keys): Part {
+  // The request is long, and only a check needs it, and a charge that is compared with it.
+  const { dueChecks, checks = [], orders = [] } = keys
+  const isAsked = dueChecks !== undefined || checks.length + orders.length > 0
+  const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
+  const sql = `SELECT json_group_array(json_array(${columns},
+      json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
+        FROM payment_refunds r WHERE r.transaction_id = t.id)),
+      json((SELECT json_group_array(json_array(e.id, e.outcome, e.to_status))
+        FROM payment_webhook_events e WHERE e.transaction_id = t.id)),
+      json((SELECT json_group_array(json_array(${columnsOf('alerts', 'a')}))
+        FROM payment_alerts a WHERE a.transaction_id = t.id)))) AS rows
+    FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
+  return {
+    statement: statement(sql, lookup.args),
+    read(rows, into, events) {
+      const count = COLUMNS.transactions.length
+      into.transactions = rows.map((values) => toRow('transactions', values))
+      into.refunds = rows.flatMap((values) =>
+        (values[count] as unknown[][]).map((refund) => toRow('refunds', refund)),
+      )
+      into.alerts = rows.flatMap((values) =>
+        (values[count + 2] as unknown[][]).map((alert) => toRow('alerts', alert)),
+      )
+      for (const values of rows) {
+        for (const [id, outcome, to_status] of values[count + 1] as unknown[][]) {
+          events.push({ id, transaction_id: values[0], outcome, to_status } as EarlierEvent)
+        }
+      }
+    },
+  }
+}
+
+function rowsPart(
+  name: Exclude<TableName, 'transactions' | 'refunds'>,
+  lookup: Lookup,
+  left: readonly string[] = [],
+): Part {
+  const sql = `SELECT json_group_array(json_array(${columnsOf(name, 't', left)})) AS rows
+    FROM ${TABLE[name]} t WHERE t.id IN (${lookup.sql})`
+  return {
+    statement: statement(sql, lookup.args),
+    read(rows, into) {
+      Object.assign(into, {
+        [name]: [...(into[name] ?? []), ...rows.map((values) => toRow(name, values))],
+      })
+    },
+  }
+}
+
+/** `left`: columns that are not read, as NULL. */
+const columnsOf = (name: TableName, alias: string, left: readonly string[] = []): string =>
+  COLUMNS[name].map((column) => (left.includes(column) ? 'NULL' : `${alias}.${column}`)).join(', ')
+
+/** All in one JSON text: the client takes some 20 µs to build a row of so many columns. */
+function toRow<Name extends TableName>(name: Name, values: readonly unknown[]): Rows[Name][number] {
+  const row: Record<string, unknown> = {}
+  for (const [at, column] of COLUMNS[name].entries()) row[column] = values[at]
+  return row as unknown as Rows[Name][number]
+}
