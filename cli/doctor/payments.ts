@@ -170,7 +170,7 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
     const sentence = `${set.join(', ')} is set and PAYMENT_EVENTS_URL is not: nothing is sent.`
     return set.length > 0 ? [warn('events', sentence)] : []
   }
-  // What is wrong with them has been said with the rest of the configuration.
+  // What is wrong with them is a finding about the configuration.
   if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
   const { origin } = new URL(endpoint.url)
   const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''

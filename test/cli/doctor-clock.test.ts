@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkClocks, checkEdgeClock } from '../../cli/doctor/clock.ts'
 import type { TestServer } from '../support/serve.ts'
-import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './payments/bed.ts'
+import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './payments/fake-system.ts'
 
 const TOLERANCE_MS = 300_000
 const gateway = (skewMs: number, edge?: number, toleranceMs = TOLERANCE_MS): string | undefined =>

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { token } from '../support/edge.ts'
-import { cli, REPO, until, useCliBed } from './cli-bed.ts'
+import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 describe('doctor', () => {
   const checks = (out: string): Record<string, string> =>

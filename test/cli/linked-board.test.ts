@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cli, useCliBed } from './cli-bed.ts'
+import { cli, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 let elsewhere: string
 beforeEach(async () => {

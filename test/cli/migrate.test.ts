@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startLibsql } from '../../harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { run } from './payments/bed.ts'
+import { run } from './payments/fake-system.ts'
 
 it('makes the tables of the database that the environment names, and is quiet the next time', async () => {
   const libsql = await startLibsql({ script: 'CREATE TABLE orders (id TEXT)' })

@@ -1,10 +1,10 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, until, useCliBed } from './cli-bed.ts'
+import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 const field = async (route: string, name: string) =>
   ((await (await cli.get(route)).json()) as Record<string, unknown>)[name]

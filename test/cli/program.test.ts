@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { ConfigChoice } from '../../cli/command.ts'
 import { COMMANDS, type Definition } from '../../cli/commands.ts'
 import { hiding, secretValues } from '../../cli/payments/place.ts'
-import { REDIRECT } from './payments/bed.ts'
+import { REDIRECT } from './payments/fake-system.ts'
 import { run } from './run.ts'
 
 const NAMES = Object.keys(COMMANDS)

@@ -7,7 +7,7 @@ import { signIn } from '../contract/console-session.ts'
 import { SECRET } from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
 import { giveSecret } from '../support/run-home.ts'
-import { run } from './payments/bed.ts'
+import { run } from './payments/fake-system.ts'
 
 let dir: string
 beforeEach(async () => {

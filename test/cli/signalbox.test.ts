@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { SECRET, token } from '../support/edge.ts'
-import { cli, REPO, useCliBed } from './cli-bed.ts'
+import { cli, REPO, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 describe('usage', () => {
   test('all missing settings are named in one sentence', async () => {

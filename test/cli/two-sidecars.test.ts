@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { processEdge } from '../support/process-edge.ts'
-import { cli, until, useCliBed } from './cli-bed.ts'
+import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 const watch = async () => {
   const started = cli.start(['watch', cli.board])

@@ -5,10 +5,10 @@ import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import type { Edge } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { cli, until, useCliBed } from './cli-bed.ts'
+import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
-useCliBed()
+useBoardAndEdge()
 
 describe('watch', () => {
   test('is ready once, publishes a saved task, and exits with 0 on SIGTERM', async () => {

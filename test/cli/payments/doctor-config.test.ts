@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SignalboxFile } from '../../../worker/payments/define-config.ts'
 import type { TestServer } from '../../support/serve.ts'
-import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './bed.ts'
+import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './fake-system.ts'
 
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 

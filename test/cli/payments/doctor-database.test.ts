@@ -16,7 +16,7 @@ import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libs
 import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { serve } from '../../support/serve.ts'
-import { told } from './bed.ts'
+import { told } from './fake-system.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { TestServer } from '../../support/serve.ts'
-import { diagnose, type FakeEdge, FIB, fakeEdge, REDIRECT, STRIPE } from './bed.ts'
+import { diagnose, type FakeEdge, FIB, fakeEdge, REDIRECT, STRIPE } from './fake-system.ts'
 
 const OWN = { ...REDIRECT, ...FIB, ...STRIPE }
 /** Gateways that nobody asks for anything. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { TestServer } from '../../support/serve.ts'
-import { diagnose, FIB, fakeGateway, grants, REDIRECT, STRIPE } from './bed.ts'
+import { diagnose, FIB, fakeGateway, grants, REDIRECT, STRIPE } from './fake-system.ts'
 
 const { REDIRECT_GATEWAY_CLIENT_ID: ID, REDIRECT_GATEWAY_CLIENT_SECRET: SECRET } = REDIRECT
 const NAMES = 'REDIRECT_GATEWAY_CLIENT_ID and REDIRECT_GATEWAY_CLIENT_SECRET'

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../local/gateways.ts'
 import { writeLocalJson } from '../../../local/local-json.ts'
 import { giveSecret } from '../../support/run-home.ts'
-import { diagnose, type FakeEdge, fakeEdge, run } from './bed.ts'
+import { diagnose, type FakeEdge, fakeEdge, run } from './fake-system.ts'
 
 const SECRET = 'a-data-folder-secret-of-43-characters-or-so'
 const SIMULATOR = 'http://127.0.0.1:1'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type FakeEdge, FIB, fakeEdge, REDIRECT, run, STRIPE } from './bed.ts'
+import { type FakeEdge, FIB, fakeEdge, REDIRECT, run, STRIPE } from './fake-system.ts'
 
 const OWN = { ...REDIRECT, ...FIB, ...STRIPE }
 const PAYMENT = '--reference order-1 --amount 25000 --currency IQD'

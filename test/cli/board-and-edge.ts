@@ -18,7 +18,7 @@ export const until = (check: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(check, PATIENT)
 
 /** What one test works with. Tests may replace the board, the edge and the token. */
-class CliBed {
+class BoardAndEdge {
   readonly home: string
   board: string
   server: EdgeServer
@@ -32,11 +32,11 @@ class CliBed {
     this.bearer = bearer
   }
 
-  static async open(): Promise<CliBed> {
+  static async open(): Promise<BoardAndEdge> {
     const home = await mkdtemp(join(tmpdir(), 'signalbox-cli-'))
-    const bed = new CliBed(home, await serveEdge(), await token({ repos: [REPO] }))
-    await bed.makeBoard()
-    return bed
+    const made = new BoardAndEdge(home, await serveEdge(), await token({ repos: [REPO] }))
+    await made.makeBoard()
+    return made
   }
 
   async makeBoard(): Promise<void> {
@@ -113,13 +113,13 @@ class CliBed {
   }
 }
 
-/** The bed of the current test. */
-export let cli: CliBed
+/** Those of the current test. */
+export let cli: BoardAndEdge
 
-/** Opens a bed before each test of the calling file, and closes it afterwards. */
-export function useCliBed(): void {
+/** Opens both before each test of the calling file, and closes them afterwards. */
+export function useBoardAndEdge(): void {
   beforeEach(async () => {
-    cli = await CliBed.open()
+    cli = await BoardAndEdge.open()
   })
   afterEach(() => cli.close())
 }
