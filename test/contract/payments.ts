@@ -119,7 +119,7 @@ export function paymentsContract(host: Host): void {
       const out = await charge(request)
       expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
       expect(Number(out.headers.get('Retry-After'))).toBeGreaterThan(0)
-      expect(await rowsOf(reference)).toMatchObject([{ status: 'Pending' }])
+      expect(await rowsOf(reference)).toMatchObject([{ id: out.transactionId, status: 'Pending' }])
       await simulator.faults(reference, {})
       expect(await charge(request)).toMatchObject({ status: 201 })
       expect(await simulator.payments(reference)).toHaveLength(1)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Edge, token } from '../../support/edge.ts'
+import { token } from '../../support/edge.ts'
 import { request } from '../../support/payments.ts'
 import { openRoom, type Room } from '../../support/payments-room.ts'
 import { processEdge } from '../../support/process-edge.ts'
@@ -8,17 +8,16 @@ const order = request()
 
 interface Bed {
   room: Room
-  edge: Edge
   call(method: string, path: string, body?: unknown, headers?: object): Promise<Response>
 }
 
-async function bed(scope = 'payments:read payments:write'): Promise<Bed> {
+async function bed(): Promise<Bed> {
   const room = openRoom()
   const edge = processEdge({ payments: room.payments })
+  const scope = 'payments:read payments:write'
   const authorization = `Bearer ${await token({ repos: ['any'], scope })}`
   return {
     room,
-    edge,
     call: (method, path, body, headers = {}) =>
       edge.fetch(`/api/payments${path}`, {
         method,
@@ -34,93 +33,13 @@ describe('payments over HTTP', () => {
   let current: Bed | undefined
   afterEach(() => current?.room.quiet())
 
-  it('charge with the scope to write, and return the correlation id', async () => {
-    current = await bed()
-    const { call, room } = current
-    const response = await call('POST', '/charges', order, { 'X-Correlation-Id': 'mine-1234' })
-    expect(response.status).toBe(201)
-    expect(response.headers.get('X-Correlation-Id')).toBe('mine-1234')
-    const { transactionId } = (await json(response)) as { transactionId: string }
-    const story = await json(await call('GET', `/transactions/${transactionId}`))
-    expect(story).toMatchObject({
-      id: transactionId,
-      correlationId: 'mine-1234',
-      webhookEvents: [],
-      refunds: [],
-      events: [{ type: 'PaymentInitiated', deliveries: [] }],
-    })
-    // The callback URL has the origin of this request.
-    expect(room.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
-  })
-
-  it('need a token with the right scope', async () => {
-    current = await bed('payments:read')
-    const { edge, call } = current
-    expect((await edge.fetch('/api/payments/transactions')).status).toBe(401)
-    expect((await call('GET', '/transactions')).status).toBe(200)
-    const refused = await call('POST', '/charges', order)
-    expect([refused.status, await json(refused)]).toMatchObject([403, { code: 'forbidden' }])
-    const board = await bed('board:read board:write')
-    expect((await board.call('GET', '/alerts')).status).toBe(403)
-  })
-
-  it.each([
-    ['no JSON', '{', 422, 'invalid_argument'],
-    ['a list', [], 422, 'invalid_argument'],
-    ['an amount of nothing', { ...order, amount: 0 }, 422, 'invalid_argument'],
-    ['another currency', { ...order, currency: 'USD' }, 422, 'invalid_argument'],
-    ['too much', { ...order, description: 'x'.repeat(70_000) }, 413, 'payload_too_large'],
-  ])('refuse a charge of %s', async (_, body, status, code) => {
-    current = await bed()
-    const response = await current.call('POST', '/charges', body)
-    expect([response.status, await json(response)]).toMatchObject([status, { code }])
-    expect(current.room.charged).toEqual([])
-  })
-
-  it('answer 200 for an existing payment, with its current state', async () => {
-    current = await bed()
-    const { call, room } = current
-    const first = await call('POST', '/charges', order)
-    const opened = await json(first)
-    const again = await call('POST', '/charges', order)
-    expect([first.status, again.status]).toEqual([201, 200])
-    expect(await json(again)).toEqual(opened)
-    const paid = {
-      ...{ gateway: 'bank', gatewayTransactionId: opened.gatewayTransactionId, reference: '' },
-      ...{ status: 'Paid', amount: 25_000, currency: 'IQD', eventId: 'paid-1', raw: '{}' },
-      occurredAt: room.clock.now(),
-    }
-    await call('POST', '/../../payments/webhooks/bank', paid)
-    const { redirectUrl: _, ...rest } = opened
-    const third = await call('POST', '/charges', order)
-    const now = { status: 'Paid', paid: { amount: 25_000, currency: 'IQD' } }
-    expect([third.status, await json(third)]).toEqual([200, { ...rest, ...now }])
-  })
-
-  it('answer 503 with Retry-After while the gateway is unavailable', async () => {
-    current = await bed()
-    const { call, room } = current
-    room.script.charge = () => {
-      throw new TypeError('gone')
-    }
-    const response = await call('POST', '/charges', order)
-    const [open] = await room.payments.queries.transactions({}, { limit: 9 })
-    expect([response.status, await json(response)]).toEqual([
-      503,
-      {
-        code: 'gateway_unavailable',
-        error: expect.any(String),
-        transactionId: open?.id,
-      },
-    ])
-    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(0)
-  })
-
   it('honour an Idempotency-Key', async () => {
     current = await bed()
-    const { call } = current
+    const { call, room } = current
     const key = { 'Idempotency-Key': 'key-1' }
     const first = await json(await call('POST', '/charges', order, key))
+    // The callback URL has the origin of this request.
+    expect(room.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
     expect(await json(await call('POST', '/charges', order, key))).toEqual(first)
     const other = await call('POST', '/charges', { ...order, amount: 1 }, key)
     expect([other.status, await json(other)]).toMatchObject([
@@ -253,33 +172,5 @@ describe('the host application in the same process', () => {
     expect((await edge.fetch('/elsewhere')).status).toBe(404)
     expect((await edge.fetch('/api/elsewhere')).status).toBe(401)
     expect(asked).toEqual(['/buy', '/elsewhere'])
-  })
-})
-
-describe('webhooks over HTTP', () => {
-  const post = (edge: Edge, path: string, body: string, headers = {}) =>
-    edge.fetch(path, { method: 'POST', body, headers })
-
-  it('answer one short word as text, on both routes, with the correlation id', async () => {
-    const { edge, room } = await bed()
-    room.script.webhook = () => ({ ignored: 'nothing' })
-    for (const path of ['/payments/webhooks/bank', '/payments/webhooks/bank/callback']) {
-      const response = await post(edge, path, '{}', { 'X-Correlation-Id': 'mine-1234' })
-      expect([response.status, await response.text()]).toEqual([200, 'ignored'])
-      expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/)
-      expect(response.headers.get('X-Correlation-Id')).toBe('mine-1234')
-      // Set by the middleware `api`.
-      expect(response.headers.get('Cache-Control')).toBe('no-store')
-    }
-    const own = await post(edge, '/payments/webhooks/bank', '{}', { 'X-Correlation-Id': 'bad id' })
-    expect(own.headers.get('X-Correlation-Id')).toMatch(/^[0-9A-Z]{26}$/)
-  })
-
-  it('need no token, accept no GET, and have a limit of 256 KiB', async () => {
-    const { edge } = await bed()
-    expect((await post(edge, '/payments/webhooks/nope', '{}')).status).toBe(404)
-    expect((await edge.fetch('/payments/webhooks/bank')).status).toBe(404)
-    const huge = await post(edge, '/payments/webhooks/bank', 'x'.repeat((256 << 10) + 1))
-    expect([huge.status, await huge.text()]).toEqual([413, 'too_large'])
   })
 })

@@ -118,6 +118,8 @@ describe('the routes of webhooks', () => {
       expect((await post(room, path)).status).toBe(200)
     }
     expect((await post(room, BANK)).status).toBe(404)
+    const got = await processEdge({ payments: room.payments }).fetch('/hooks/pay/bank')
+    expect(got.status).toBe(404)
     expect(() => room.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
   })
 
