@@ -66,7 +66,6 @@ const killed = (name: ProcessName): Fault => ({
     await processOf(system, name).kill()
     await sleep(ms)
     await processOf(system, name).start()
-    return undefined
   },
 })
 
@@ -77,7 +76,6 @@ const stopped = (name: ProcessName): Fault => ({
     processOf(system, name).freeze()
     await sleep(ms)
     processOf(system, name).thaw()
-    return undefined
   },
 })
 
@@ -92,7 +90,6 @@ const onProxies = (
     for (const proxy of proxies) begin(proxy)
     await sleep(ms)
     for (const proxy of proxies) proxy.conditions = {}
-    return undefined
   },
 })
 
@@ -139,7 +136,6 @@ const twoLedgers: Fault = {
     payments.edges = [edgeUrl]
     proxies.webhooks.targets = [edgeUrl]
     await processes.secondEdge.stop()
-    return undefined
   },
 }
 
@@ -151,7 +147,6 @@ const lockDatabase: Fault = {
     const unlock = await system.database.lock?.()
     await sleep(ms)
     unlock?.()
-    return undefined
   },
 }
 
@@ -169,7 +164,6 @@ const moveClock: Fault = {
       await sleep(ms / MOVES_MS.length)
     }
     await system.moveClock(0)
-    return undefined
   },
 }
 
