@@ -1,4 +1,4 @@
-// What a checkout has beyond the package, where package/edition.ts takes the place of this file
+// What a checkout has beyond the package, where tools/package/edition.ts is in place of this file
 // (`imports` of package.json).
 
 import { join } from 'node:path'

@@ -60,7 +60,7 @@ export interface SimulatorPlan extends Surroundings {
 export const simulatorProcess = (plan: SimulatorPlan): ChildSpec => ({
   name: 'simulator',
   command: process.execPath,
-  args: [`--diagnostic-dir=${plan.logsDir}`, join(ROOT, 'local/simulator/main.ts')],
+  args: [`--diagnostic-dir=${plan.logsDir}`, join(ROOT, 'simulator/main.ts')],
   env: { ...plan.env, ...simulatorVariables(plan.secrets, plan) },
   logFile: plan.logFile,
   // It keeps nothing, so there is nothing to finish.

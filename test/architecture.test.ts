@@ -16,7 +16,7 @@ const WORKER_ADAPTERS = [
 
 /** The types of the API, which are generated and import nothing. */
 const isApiType = (name: string, { values }: Source): boolean =>
-  name === 'api/types.ts' && !values.includes(name)
+  name === 'libraries/api/types.ts' && !values.includes(name)
 
 /** All files that it loads, at once or later, except for types. */
 function reachedFrom(entry: string, reached = new Set<string>()): string[] {
@@ -117,38 +117,38 @@ describe('the imports', () => {
   })
 
   it('the client imports nothing but itself', () => {
-    const client = inside('client')
+    const client = inside('libraries/client')
     expect(client.length).toBeGreaterThan(10)
-    const own = (name: string) => name.startsWith('client/')
+    const own = (name: string) => name.startsWith('libraries/client/')
     expect(offences(client, (name, source) => !own(name) && !isApiType(name, source))).toEqual([])
   })
 
   it('the client of payments imports nothing but itself, and nothing imports it', () => {
-    expect(inside('payments').length).toBeGreaterThan(2)
-    const own = (name: string) => name.startsWith('payments/')
+    expect(inside('libraries/payments').length).toBeGreaterThan(2)
+    const own = (name: string) => name.startsWith('libraries/payments/')
     const wrong = (name: string, source: Source) => !own(name) && !isApiType(name, source)
-    expect(offences(inside('payments'), wrong)).toEqual([])
-    expect(sources.find(({ file }) => file === 'api/types.ts')?.imports).toEqual([])
+    expect(offences(inside('libraries/payments'), wrong)).toEqual([])
+    expect(sources.find(({ file }) => file === 'libraries/api/types.ts')?.imports).toEqual([])
     const others = sources.filter(({ file }) => !own(file))
     expect(offences(others, own)).toEqual([])
   })
 
   it('the receiver of events imports only the signatures, the names, and the payloads’ types', () => {
-    expect(inside('events').length).toBeGreaterThan(3)
-    const own = (name: string) => name.startsWith('events/')
+    expect(inside('libraries/events').length).toBeGreaterThan(3)
+    const own = (name: string) => name.startsWith('libraries/events/')
     const brought = [
       'worker/payments/outbox/standard-webhook.ts',
       'worker/payments/domain/status.ts',
     ]
     const wrong = offences(
-      inside('events'),
+      inside('libraries/events'),
       (name, source) => !own(name) && !brought.includes(name) && !isApiType(name, source),
     )
     expect(wrong).toEqual([])
     for (const file of brought) {
       expect(sources.find((source) => source.file === file)?.imports).toEqual([])
     }
-    const others = sources.filter(({ file }) => !file.startsWith('events/'))
+    const others = sources.filter(({ file }) => !file.startsWith('libraries/events/'))
     expect(offences(others, own)).toEqual([])
   })
 
@@ -157,7 +157,7 @@ describe('the imports', () => {
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, and which repositories a token covers.
     const edge = ['worker/payments/domain/money.ts', 'worker/shared/repos.ts']
-    const own = (name: string) => /^(console|client)\//.test(name) || edge.includes(name)
+    const own = (name: string) => /^(console|libraries\/client)\//.test(name) || edge.includes(name)
     const wrong = offences(
       page,
       (name, source) => /^[a-z]+\//.test(name) && !own(name) && !isApiType(name, source),
@@ -175,12 +175,12 @@ describe('the imports', () => {
   })
 
   it('nothing imports the command line, which imports only what it checks of the worker', () => {
-    const others = sources.filter(({ file }) => !/^(cli|package)\//.test(file))
+    const others = sources.filter(({ file }) => !/^(cli|tools\/package)\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known = /^worker\/(shared|payments)\/|^worker\/board\/wire\.ts$/
     const wrong = offences(
       inside('cli'),
-      (name) => /^(worker|client|console|prove|test)\//.test(name) && !known.test(name),
+      (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),
     )
     expect(wrong).toEqual([])
   })
@@ -191,18 +191,18 @@ describe('the imports', () => {
     expect(beside).toContain('sidecar/watch/watch-chokidar.ts')
     expect(beside.filter((file) => away.test(file))).toEqual([])
     const platform = /^(cloudflare:|node:|hono|@libsql\/)/
-    const files = new Set(reachedFrom('package/worker.ts'))
+    const files = new Set(reachedFrom('tools/package/worker.ts'))
     const reached = sources.filter(({ file }) => files.has(file))
     expect(reached.map(({ file }) => file)).toContain('worker/payments/domain/exceptions.ts')
     expect(offences(reached, (name) => platform.test(name))).toEqual([])
   })
 
   it('the simulator is a room of its own, with two doors: a port, and one webhook', () => {
-    const own = (name: string) => name.startsWith('local/simulator/')
+    const own = (name: string) => name.startsWith('simulator/')
     const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/money\.ts$)/
-    const folder = /^(worker|sidecar|client|console|local|cli|prove|test)\//
+    const folder = /^(worker|sidecar|libraries|console|local|cli|tools|test)\//
     const wrong = offences(
-      inside('local/simulator'),
+      inside('simulator'),
       (name) => folder.test(name) && !own(name) && !known.test(name),
     )
     expect(wrong).toEqual([])
@@ -214,8 +214,8 @@ describe('the imports', () => {
   })
 
   it('nothing imports the package', () => {
-    const others = sources.filter(({ file }) => !file.startsWith('package/'))
-    expect(offences(others, (name) => name.startsWith('package/'))).toEqual([])
+    const others = sources.filter(({ file }) => !file.startsWith('tools/package/'))
+    expect(offences(others, (name) => name.startsWith('tools/package/'))).toEqual([])
   })
 
   it('the system in one process loads no tools of a checkout', () => {
@@ -229,29 +229,32 @@ describe('the imports', () => {
   })
 
   it('the checker of histories imports only Node, and has fewer than 600 lines', () => {
-    const checker = inside('prove/checker')
-    expect(checker.map(({ file }) => file)).toContain('prove/checker/check.ts')
-    const own = (name: string) => name.startsWith('node:') || name.startsWith('prove/checker/')
+    const checker = inside('tools/prove/checker')
+    expect(checker.map(({ file }) => file)).toContain('tools/prove/checker/check.ts')
+    const own = (name: string) =>
+      name.startsWith('node:') || name.startsWith('tools/prove/checker/')
     expect(offences(checker, (name) => !own(name))).toEqual([])
     const lines = checker.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
     expect(lines).toBeLessThan(600)
   })
 
   it('the harness is below prove and tests, and the product imports none of them', () => {
-    expect(inside('harness').length).toBeGreaterThan(3)
-    expect(offences(inside('harness'), (name) => /^(test|prove|bench|cli)\//.test(name))).toEqual(
+    expect(inside('tools/harness').length).toBeGreaterThan(3)
+    expect(
+      offences(inside('tools/harness'), (name) => /^(test|cli|tools\/(prove|bench))\//.test(name)),
+    ).toEqual([])
+    expect(offences(inside('tools/prove'), (name) => /^(test|tools\/bench)\//.test(name))).toEqual(
       [],
     )
-    expect(offences(inside('prove'), (name) => /^(test|bench)\//.test(name))).toEqual([])
-    const product = sources.filter(({ file }) => !/^(harness|prove)\//.test(file))
-    expect(offences(product, (name) => /^(harness|prove)\//.test(name))).toEqual([])
+    const product = sources.filter(({ file }) => !/^tools\/(harness|prove)\//.test(file))
+    expect(offences(product, (name) => /^tools\/(harness|prove)\//.test(name))).toEqual([])
   })
 
   it('no port imports its adapter', () => {
     const ports = [
       ...named('worker/board', ['repositories', 'sql']),
       ...named('worker/console', ['assets']),
-      ...named('client', ['link', 'stream']),
+      ...named('libraries/client', ['link', 'stream']),
       ...named('worker/payments', ['gateways/gateway', 'ledger/ledger']),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]

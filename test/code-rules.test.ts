@@ -21,8 +21,8 @@ describe('the code', () => {
         'board-rows',
       ]),
       ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
-      ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),
-      ...inside('events'),
+      ...inside('libraries/client').filter(({ file }) => !file.endsWith('/clock.ts')),
+      ...inside('libraries/events'),
     ]
     const clocks = core.filter(({ text }) =>
       /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(
@@ -37,7 +37,7 @@ describe('the code', () => {
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
     const allowed =
-      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/signalbox\.ts$|^package\/build\.ts$|^prove\/recorder\//
+      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/signalbox\.ts$|^tools\/package\/build\.ts$|^tools\/prove\/recorder\//
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe('the code', () => {
     expect(drawers.map(({ file }) => file)).toEqual([])
     const long = sources.filter(({ text }) => text.split('\n').length > 401)
     // Nobody reads a generated file.
-    expect(long.map(({ file }) => file)).toEqual(['api/types.ts'])
+    expect(long.map(({ file }) => file)).toEqual(['libraries/api/types.ts'])
   })
 
   it('no line has more than 100 columns, comments included', () => {

@@ -115,7 +115,9 @@ function openapiRoute(routePrefix = routePrefixOf({})): Handler {
   let kept: { text: string; tag: string } | undefined
   return async (c) => {
     if (kept === undefined) {
-      const { default: document } = await import('../api/openapi.json', { with: { type: 'json' } })
+      const { default: document } = await import('../libraries/api/openapi.json', {
+        with: { type: 'json' },
+      })
       const text = JSON.stringify({ ...document, paths: pathsWith(routePrefix, document.paths) })
       kept = { text, tag: await sha256Hex(text) }
     }

@@ -1,7 +1,7 @@
 // The doctor's checks of a gateway: its secrets, whether it answers and takes our credentials, its
 // webhook route at an edge. Nothing is charged, and the edge stores nothing of what is sent.
 
-import { FORMATS } from '../../local/simulator/one-webhook.ts'
+import { FORMATS } from '../../simulator/one-webhook.ts'
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'

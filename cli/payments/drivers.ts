@@ -2,8 +2,8 @@
 // with its secrets. The simulator signs the webhooks. The Worker uses neither, since it must not be
 // able to sign what it verifies.
 
-import type { Action, GatewayName } from '../../local/simulator/payments.ts'
-import type { Content } from '../../local/simulator/webhooks.ts'
+import type { Action, GatewayName } from '../../simulator/payments.ts'
+import type { Content } from '../../simulator/webhooks.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'

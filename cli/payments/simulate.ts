@@ -3,7 +3,7 @@
 
 import { ulid } from 'ulid'
 import * as z from 'zod'
-import { webhookOf } from '../../local/simulator/one-webhook.ts'
+import { webhookOf } from '../../simulator/one-webhook.ts'
 import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import {

@@ -1,7 +1,7 @@
 // One card and its chips, which the details of a task use, too.
 
 import { Component } from 'preact'
-import type { Task } from '../../api/types.ts'
+import type { Task } from '../../libraries/api/types.ts'
 import { formatRoute } from '../address.ts'
 import {
   assigneesOf,

@@ -1,7 +1,7 @@
 // The data of a card: a task, and what the rest of the board adds to it; and its texts. Pure. A
 // card whose data did not change stays the same object, so that it is not rendered again.
 
-import type { BoardConfig, Session, Task } from '../../api/types.ts'
+import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
 import { count, LANGUAGE } from '../ui/text.ts'
 
 export interface CardData {

@@ -1,6 +1,6 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
-import type { BoardConfig } from '../../api/types.ts'
+import type { BoardConfig } from '../../libraries/api/types.ts'
 import type { CardData } from './cards.ts'
 
 export interface Column {

@@ -1,6 +1,6 @@
 // The filters of the board: read from the URL, their possible values, and which cards pass. Pure.
 
-import type { Task } from '../../api/types.ts'
+import type { Task } from '../../libraries/api/types.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
 /** The filters of the URL. An empty one lets everything pass. */

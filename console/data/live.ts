@@ -2,7 +2,7 @@
 // sign-in, stays open while other views are shown, and is closed on sign-out.
 
 import { computed, effect, signal } from '@preact/signals'
-import type { SignedIn } from '../../api/types.ts'
+import type { SignedIn } from '../../libraries/api/types.ts'
 import {
   type BoardState,
   type BoardStatus,
@@ -10,7 +10,7 @@ import {
   type Signal,
   type Task,
   watchBoard,
-} from '../../client/index.ts'
+} from '../../libraries/client/index.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import { ApiProblem, merge } from './http.ts'
 import { expire, session } from './session.ts'

@@ -1,7 +1,7 @@
 // Polls while the page is visible: one round at a time, less often after failures, at once on
 // request. It has no clock and does no I/O.
 
-import { backoffMs, type Clock } from '../../client/clock.ts'
+import { backoffMs, type Clock } from '../../libraries/client/clock.ts'
 
 export type Freshness =
   | { name: 'loading' }

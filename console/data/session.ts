@@ -1,7 +1,7 @@
 // Who is signed in. The token itself is in a cookie that no script can read.
 
 import { signal } from '@preact/signals'
-import type { SignedIn } from '../../api/types.ts'
+import type { SignedIn } from '../../libraries/api/types.ts'
 import { ApiProblem, request } from './http.ts'
 
 export type SessionState =

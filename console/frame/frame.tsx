@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useState } from 'preact/hooks'
-import type { Signal } from '../../client/index.ts'
+import type { Signal } from '../../libraries/client/index.ts'
 import { formatRoute, type View } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
 import { type Live, live } from '../data/live.ts'

@@ -1,7 +1,7 @@
 // The lamps: for the stream, the sidecar, and the payments. Green only if what is shown is
 // certainly current. Pure.
 
-import type { BoardState, LostReason } from '../../client/index.ts'
+import type { BoardState, LostReason } from '../../libraries/client/index.ts'
 import { NO_ANSWER, problemText } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
 import { ago, LOADING, timeOf } from '../ui/text.ts'

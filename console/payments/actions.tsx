@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Alert, AlertKind } from '../../api/types.ts'
+import type { Alert, AlertKind } from '../../libraries/api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { useOnce } from '../ui/elements.tsx'

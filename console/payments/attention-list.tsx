@@ -3,7 +3,7 @@
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { Alert, Unreadable } from '../../api/types.ts'
+import type { Alert, Unreadable } from '../../libraries/api/types.ts'
 import { formatRoute } from '../address.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { count, LOADING, quote } from '../ui/text.ts'

@@ -1,6 +1,6 @@
 // Texts for open issues: alerts, and webhook events that wait for their payment. Pure.
 
-import type { Alert, AlertKind, Unreadable, WebhookEvent } from '../../api/types.ts'
+import type { Alert, AlertKind, Unreadable, WebhookEvent } from '../../libraries/api/types.ts'
 import { timeOf } from '../ui/text.ts'
 import { isUnreadable } from './story.ts'
 import { money, STATUSES } from './texts.ts'

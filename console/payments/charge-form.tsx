@@ -2,7 +2,7 @@
 // once, even after several presses, and then opens the payment page.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Gateway, PaymentResponse } from '../../api/types.ts'
+import type { Gateway, PaymentResponse } from '../../libraries/api/types.ts'
 import { formatRoute, type Route } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
 import { may } from '../data/session.ts'

@@ -1,7 +1,7 @@
 // Small elements that all views of payments use: amounts, statuses, errors, ids, freshness.
 
 import { useState } from 'preact/hooks'
-import type { PaymentError, PaymentStatus, Transaction } from '../../api/types.ts'
+import type { PaymentError, PaymentStatus, Transaction } from '../../libraries/api/types.ts'
 import { freshnessLamp } from '../frame/lamp.ts'
 import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'

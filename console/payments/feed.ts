@@ -11,8 +11,8 @@ import type {
   Unreadable,
   WebhookEvent,
   WebhookRates,
-} from '../../api/types.ts'
-import { hostClock } from '../../client/clock.ts'
+} from '../../libraries/api/types.ts'
+import { hostClock } from '../../libraries/client/clock.ts'
 import type { Route } from '../address.ts'
 import { ApiProblem, merge, repeatedRead } from '../data/http.ts'
 import { type Freshness, Poller } from '../data/poller.ts'

@@ -1,7 +1,7 @@
 // Payments: open issues, the health of the gateways, all transactions; or the story of one payment.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { Gateway } from '../../api/types.ts'
+import type { Gateway } from '../../libraries/api/types.ts'
 import { ApiProblem } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
 import { may } from '../data/session.ts'

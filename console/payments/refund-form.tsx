@@ -1,7 +1,7 @@
 // The form for a refund: amount and reason, then a confirmation.
 
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import type { Paid, RefundRequest, RefundResult, Transaction } from '../../api/types.ts'
+import type { Paid, RefundRequest, RefundResult, Transaction } from '../../libraries/api/types.ts'
 import { Dialog, Field, Form, useOnce } from '../ui/elements.tsx'
 import { failureText, keyedPost } from './requests.ts'
 import { amountText, money, parseAmount } from './texts.ts'

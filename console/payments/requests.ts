@@ -1,7 +1,7 @@
 // Requests that change payments: the idempotency key that makes it safe to repeat them, and the
 // order of a test charge, with its return URL.
 
-import type { ChargeRequest, Gateway } from '../../api/types.ts'
+import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
 import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'

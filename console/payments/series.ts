@@ -1,6 +1,6 @@
 // Webhooks per minute by outcome, for the plot and the table. Pure.
 
-import type { WebhookEvent, WebhookRates } from '../../api/types.ts'
+import type { WebhookEvent, WebhookRates } from '../../libraries/api/types.ts'
 
 type Outcome = WebhookEvent['outcome']
 

@@ -1,7 +1,7 @@
 // The story of one payment: its status, its timeline and its facts.
 
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { PaymentEvents, PaymentResponse, Transaction } from '../../api/types.ts'
+import type { PaymentEvents, PaymentResponse, Transaction } from '../../libraries/api/types.ts'
 import { formatRoute } from '../address.ts'
 import { may } from '../data/session.ts'
 import { go, route } from '../router.ts'

@@ -10,7 +10,7 @@ import type {
   TransactionStory,
   Unreadable,
   WebhookEvent,
-} from '../../api/types.ts'
+} from '../../libraries/api/types.ts'
 
 export const isUnreadable = <Row extends object>(row: Row | Unreadable): row is Unreadable =>
   'invalid' in row

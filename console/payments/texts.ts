@@ -1,6 +1,6 @@
 // Amounts and statuses as people read and type them, with the factors of the edge. Pure.
 
-import type { PaymentStatus } from '../../api/types.ts'
+import type { PaymentStatus } from '../../libraries/api/types.ts'
 import { fromMinor, isCurrency, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
 import { LANGUAGE } from '../ui/text.ts'
 

@@ -10,7 +10,7 @@ import type {
   StoredEvent,
   Transaction,
   WebhookEvent,
-} from '../../api/types.ts'
+} from '../../libraries/api/types.ts'
 import { count, dateOf, quote } from '../ui/text.ts'
 import { now, Time, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'

@@ -1,7 +1,7 @@
 // All transactions, newest first, with their filters: a table, or cards on a narrow screen.
 
 import { useMemo, useRef } from 'preact/hooks'
-import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../api/types.ts'
+import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../libraries/api/types.ts'
 import { formatRoute, type Route } from '../address.ts'
 import { route } from '../router.ts'
 import { Choice, FilterBar } from '../ui/filter-bar.tsx'

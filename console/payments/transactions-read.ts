@@ -1,7 +1,7 @@
 // Reads the transactions that match the filters, newest first, page by page.
 
 import { signal } from '@preact/signals'
-import type { PaymentStatus, TransactionsPage } from '../../api/types.ts'
+import type { PaymentStatus, TransactionsPage } from '../../libraries/api/types.ts'
 import { merge, type RepeatedRead, repeatedRead } from '../data/http.ts'
 import { STATUSES } from './texts.ts'
 

@@ -3,9 +3,9 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EventReceiver } from '../../harness/event-receiver.ts'
-import { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { LocalJson } from '../../local/local-json.ts'
+import { EventReceiver } from '../../tools/harness/event-receiver.ts'
+import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Transaction } from '../../worker/payments/schemas.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { startLibsql } from '../../harness/database.ts'
+import { startLibsql } from '../../tools/harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { run } from './payments/fake-system.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../../harness/free-port.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import type { Edge } from '../support/edge.ts'

@@ -1,7 +1,7 @@
 // How a connection keeps its stream open, without a network and with a fake clock.
 
 import { describe, expect, it } from 'vitest'
-import { Connection } from '../../client/connection.ts'
+import { Connection } from '../../libraries/client/connection.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
 import { FakeStreams, unauthorized } from './fake-streams.ts'
 

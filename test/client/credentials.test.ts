@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Credentials, claimsOf } from '../../client/edge.ts'
+import { Credentials, claimsOf } from '../../libraries/client/edge.ts'
 import { token } from '../support/edge.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 

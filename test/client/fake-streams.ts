@@ -1,7 +1,7 @@
 // The streams of one repository without a network. What a test publishes goes to all open streams.
 
-import type { StreamEnd, StreamEvents, StreamSource } from '../../client/stream.ts'
-import { BoardError } from '../../client/types.ts'
+import type { StreamEnd, StreamEvents, StreamSource } from '../../libraries/client/stream.ts'
+import { BoardError } from '../../libraries/client/types.ts'
 
 export interface FakeStream {
   lastEventId: string | undefined

@@ -1,8 +1,8 @@
 // The tabs of one browser, in one process. A frozen tab runs nothing. When it thaws, due timers run
 // first and then the posts, because this order is the harder one.
 
-import type { Clock } from '../../client/clock.ts'
-import type { LockEvents, Post, Tabs } from '../../client/tabs.ts'
+import type { Clock } from '../../libraries/client/clock.ts'
+import type { LockEvents, Post, Tabs } from '../../libraries/client/tabs.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
 
 interface Request {

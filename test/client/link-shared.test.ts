@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Connection } from '../../client/connection.ts'
-import { SharedLink } from '../../client/link-shared.ts'
+import { Connection } from '../../libraries/client/connection.ts'
+import { SharedLink } from '../../libraries/client/link-shared.ts'
 import { settle } from '../support/fake-clock.ts'
 import { FakeStreams, unauthorized } from './fake-streams.ts'
 import { FakeBrowser, type FakeTab } from './fake-tabs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Edge } from '../../client/edge.ts'
-import { Reads } from '../../client/reads.ts'
+import { Edge } from '../../libraries/client/edge.ts'
+import { Reads } from '../../libraries/client/reads.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
 
 interface Request {

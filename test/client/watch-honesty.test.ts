@@ -4,7 +4,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openWatch } from '../../client/watch-board.ts'
+import { openWatch } from '../../libraries/client/watch-board.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeNetwork, refusal, statusAt } from './fake-network.ts'

@@ -1,9 +1,9 @@
 // The states of a watch, with a fake network that can fail and a fake clock.
 
 import { describe, expect, it } from 'vitest'
-import type { BoardState, WatchBoardOptions } from '../../client/index.ts'
-import type { WatchDeps } from '../../client/watch.ts'
-import { openWatch } from '../../client/watch-board.ts'
+import type { BoardState, WatchBoardOptions } from '../../libraries/client/index.ts'
+import type { WatchDeps } from '../../libraries/client/watch.ts'
+import { openWatch } from '../../libraries/client/watch-board.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeNetwork, hangs, refusal, statusAt } from './fake-network.ts'
 

@@ -1,7 +1,7 @@
 // A watch of the app in this process, over its real routes.
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { BoardError, type BoardWatch, watchBoard } from '../../client/index.ts'
+import { BoardError, type BoardWatch, watchBoard } from '../../libraries/client/index.ts'
 import { publishedRepo, Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
 

@@ -1,7 +1,7 @@
 // What a store of event ids keeps, whoever made it.
 
 import { describe, expect, it } from 'vitest'
-import type { EventIds } from '../../events/event-ids.ts'
+import type { EventIds } from '../../libraries/events/event-ids.ts'
 
 export function eventIdsContract(name: string, make: (now: () => number) => EventIds): void {
   describe(`the ids of events ${name}`, () => {

@@ -2,7 +2,7 @@
 // host. The rules are tested in worker/payments, and with faults by `npm run prove`.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Host } from '../../harness/edge.ts'
+import type { Host } from '../../tools/harness/edge.ts'
 import type { AlertRecord } from '../../worker/payments/records.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/schemas.ts'
 import {

@@ -2,10 +2,10 @@
 
 import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Clock, hostClock } from '../../client/clock.ts'
-import { Edge as ClientEdge } from '../../client/edge.ts'
-import type { OpenStream, StreamSource } from '../../client/stream.ts'
-import { eventSourceStreams } from '../../client/stream-event-source.ts'
+import { type Clock, hostClock } from '../../libraries/client/clock.ts'
+import { Edge as ClientEdge } from '../../libraries/client/edge.ts'
+import type { OpenStream, StreamSource } from '../../libraries/client/stream.ts'
+import { eventSourceStreams } from '../../libraries/client/stream-event-source.ts'
 import {
   type Edge,
   publishedRepo,

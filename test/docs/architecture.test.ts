@@ -16,8 +16,8 @@ const ROOMS = [
 ]
 
 const FOLDERS = [
-  ...['api', 'bench', 'cli', 'client', 'console', 'docs', 'events', 'examples', 'local'],
-  ...['migrations', 'package', 'payments', 'prove', 'sidecar', 'test', 'worker'],
+  ...['cli', 'console', 'docs', 'examples', 'libraries', 'local', 'migrations'],
+  ...['sidecar', 'simulator', 'test', 'tools', 'worker'],
 ]
 const ALL = [
   ...readdirSync('.'),

@@ -2,8 +2,8 @@
 
 import { EventSource } from 'eventsource'
 import { afterAll, afterEach, beforeAll, describe, it, vi } from 'vitest'
-import { type BoardWatch, type Signal, watchBoard } from '../../client/index.ts'
-import { fetchStreams } from '../../client/stream-fetch.ts'
+import { type BoardWatch, type Signal, watchBoard } from '../../libraries/client/index.ts'
+import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'

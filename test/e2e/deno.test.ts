@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort } from '../../harness/free-port.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { expectHostsRefused } from '../contract/doors.ts'

@@ -2,8 +2,8 @@
 // what a payer reads in the end.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../harness/free-port.ts'
-import { createPayments } from '../../payments/index.ts'
+import { createPayments } from '../../libraries/payments/index.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'

@@ -16,8 +16,7 @@ import {
 
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
-  ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'cli', 'examples'],
-  'api/openapi.json',
+  ...['signalbox.config.ts', 'worker', 'libraries', 'console', 'sidecar', 'cli', 'examples'],
 ]
 let dir: string
 let wrangler: WranglerDev | undefined

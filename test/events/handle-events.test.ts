@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createEventReceiver } from '../../events/handle-events.ts'
-import { type EventsConfigError, handleEvents } from '../../events/index.ts'
+import { createEventReceiver } from '../../libraries/events/handle-events.ts'
+import { type EventsConfigError, handleEvents } from '../../libraries/events/index.ts'
 import {
   answerOf,
   type Delivery,

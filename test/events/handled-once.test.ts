@@ -1,8 +1,8 @@
 // An event is handled once, however often it is delivered and wherever its id is stored.
 
 import { describe, expect, it, vi } from 'vitest'
-import { type EventIds, eventIdsInMemory } from '../../events/event-ids.ts'
 import { eventIdsIn } from '../../examples/receivers/event-ids.ts'
+import { type EventIds, eventIdsInMemory } from '../../libraries/events/event-ids.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import { eventIdsContract } from '../contract/event-ids.ts'
 import { PATIENT } from '../support/patience.ts'

@@ -7,7 +7,7 @@ import { connect as connectHttp2, createServer as createHttp2Server } from 'node
 import { type AddressInfo, connect, type Server } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { handleEvents, toNodeHandler } from '../../events/index.ts'
+import { handleEvents, toNodeHandler } from '../../libraries/events/index.ts'
 import { transaction } from '../support/payments.ts'
 import { upload } from '../support/upload.ts'
 

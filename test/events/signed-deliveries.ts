@@ -2,7 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { createEventReceiver, type HandleEventsOptions } from '../../events/handle-events.ts'
+import {
+  createEventReceiver,
+  type HandleEventsOptions,
+} from '../../libraries/events/handle-events.ts'
 import { transaction } from '../support/payments.ts'
 
 export const secret = () => `whsec_${randomBytes(32).toString('base64')}`

@@ -15,7 +15,7 @@ type Failed = Error & { stdout: string; stderr: string }
 it('all faults, each brief and one after the other, break no promise', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-history-'))
   const out = join(folder, 'history.jsonl')
-  const args = ['prove/run.ts', '--for', '60s', '--out', out]
+  const args = ['tools/prove/run.ts', '--for', '60s', '--out', out]
   // Its processes end with it, also when it is killed.
   const limits = { timeout: ENDS_WITHIN_MS, killSignal: 'SIGKILL' } as const
   const ended = await run(process.execPath, args, limits).catch((error: Failed) => error)

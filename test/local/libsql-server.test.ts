@@ -2,8 +2,8 @@
 // is the token alone.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../harness/database.ts'
 import { databaseAccess } from '../../local/tokens.ts'
+import { type LibsqlServer, startLibsql } from '../../tools/harness/database.ts'
 
 let libsql: LibsqlServer
 beforeAll(async () => {

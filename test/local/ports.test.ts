@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { freePort } from '../../harness/free-port.ts'
 import { findPorts } from '../../local/ports.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 
 describe('free ports', () => {
   it('that are found together are all different, and are free afterwards', async () => {

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../harness/database.ts'
 import { statementsOf } from '../../local/migrate.ts'
+import { type LibsqlServer, startLibsql } from '../../tools/harness/database.ts'
 import { statement, type Value } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 
 let libsql: LibsqlServer

@@ -4,7 +4,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freePort } from '../../harness/free-port.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { CURRENT, type InstalledPackage, run } from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'

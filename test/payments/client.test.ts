@@ -1,7 +1,11 @@
 // The client of payments against a real edge in this process.
 
 import { describe, expect, it } from 'vitest'
-import { createPayments, PaymentsError, type PaymentsOptions } from '../../payments/index.ts'
+import {
+  createPayments,
+  PaymentsError,
+  type PaymentsOptions,
+} from '../../libraries/payments/index.ts'
 import { token } from '../support/edge.ts'
 import { openRoom, unavailable } from '../support/payments-room.ts'
 import { processEdge } from '../support/process-edge.ts'

@@ -1,7 +1,7 @@
 // A history that is whole, and those that are not: what the checker says of them.
 
 import { describe, expect, it } from 'vitest'
-import { checkHistory } from '../../prove/checker/check.ts'
+import { checkHistory } from '../../tools/prove/checker/check.ts'
 import { goodHistory, textOf } from './good-history.ts'
 import { findings } from './spoil.ts'
 

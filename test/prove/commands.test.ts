@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPlan, UsageError } from '../../prove/plan.ts'
+import { readPlan, UsageError } from '../../tools/prove/plan.ts'
 import { goodHistory, textOf } from './good-history.ts'
 
 const run = promisify(execFile)
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 describe('npm run check-history', () => {
-  const check = command('prove/check-history.ts')
+  const check = command('tools/prove/check-history.ts')
 
   it('says what it found, and fails by it', async () => {
     const file = join(folder, 'history.jsonl')
@@ -111,7 +111,7 @@ describe('npm run prove', () => {
   })
 
   it('says before anything starts what is wrong, and how it is used', async () => {
-    const { code, stdout, stderr } = await command('prove/run.ts')('--for', 'ever')
+    const { code, stdout, stderr } = await command('tools/prove/run.ts')('--for', 'ever')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(
       /^--for ever is no time such as 60s or 10m\.\n\nusage: npm run prove -- /,

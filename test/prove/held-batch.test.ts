@@ -1,7 +1,7 @@
 // Which saves of the ledger the faults of late batches hold back, by the texts of their statements.
 
 import { describe, expect, it } from 'vitest'
-import { undoesRefund } from '../../prove/recorder/held-batch.ts'
+import { undoesRefund } from '../../tools/prove/recorder/held-batch.ts'
 import type { Statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { database, useWriterBed, worldOver } from '../worker/payments/ledger/writer-bed.ts'
 

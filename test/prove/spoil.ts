@@ -1,7 +1,7 @@
 // Ways to spoil a good history, and what the checker must say then.
 
 import { expect } from 'vitest'
-import { checkHistory } from '../../prove/checker/check.ts'
+import { checkHistory } from '../../tools/prove/checker/check.ts'
 import { goodHistory, type Line, textOf } from './good-history.ts'
 
 export const findings = (lines: readonly Line[]) =>

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
-import type { BoardStatus, Session, Task, TaskDetail } from '../../client/index.ts'
+import type { BoardStatus, Session, Task, TaskDetail } from '../../libraries/client/index.ts'
 import { PAGE_HEADERS } from '../../worker/console/routes.ts'
 import { FIRST } from './made-up-board.ts'
 

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { buildPackage } from '../../package/build.ts'
+import { buildPackage } from '../../tools/package/build.ts'
 
 export const run = promisify(execFile)
 

@@ -160,7 +160,7 @@ export class Start {
 function nameOf(command: string): string {
   const [program = ''] = command.split(' ')
   if (program === '/bin/sh') return 'tie'
-  if (command.includes('local/simulator/main.ts')) return 'simulator'
+  if (command.includes('simulator/main.ts')) return 'simulator'
   return command.includes('cli/signalbox.ts watch') ? 'sidecar' : program.replace(/^.*\//, '')
 }
 

@@ -1,7 +1,7 @@
 // A small board for tests of the board view, and functions to make tasks and cards.
 
-import type { Session, Task, TaskDetail } from '../../client/index.ts'
 import type { Board, CardData } from '../../console/board/cards.ts'
+import type { Session, Task, TaskDetail } from '../../libraries/client/index.ts'
 import type { BoardUpdate } from './board-page.ts'
 
 export const CONFIG = {

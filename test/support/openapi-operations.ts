@@ -1,6 +1,6 @@
 // The operations of the OpenAPI document, and what tests get of the edge held against them.
 
-import document from '../../api/openapi.json' with { type: 'json' }
+import document from '../../libraries/api/openapi.json' with { type: 'json' }
 import type { Fetch } from './edge.ts'
 
 export interface Operation {

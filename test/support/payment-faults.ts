@@ -2,10 +2,10 @@
 // they are accepted.
 
 import { ulid } from 'ulid'
-import type { PaymentsDatabase } from '../../harness/database.ts'
-import { webhookOf } from '../../local/simulator/one-webhook.ts'
-import type { Action } from '../../local/simulator/payments.ts'
-import type { EncodedWebhook } from '../../local/simulator/webhooks.ts'
+import { webhookOf } from '../../simulator/one-webhook.ts'
+import type { Action } from '../../simulator/payments.ts'
+import type { EncodedWebhook } from '../../simulator/webhooks.ts'
+import type { PaymentsDatabase } from '../../tools/harness/database.ts'
 import { type Edge, LAST } from './edge.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
 

@@ -31,17 +31,15 @@ export interface Source {
 
 export const sources: Source[] = [
   'worker',
-  'api',
-  'client',
-  'events',
-  'payments',
+  'libraries',
   'console',
   'sidecar',
   'local',
   'cli',
-  'package',
-  'harness',
-  'prove',
+  'simulator',
+  'tools/package',
+  'tools/harness',
+  'tools/prove',
 ].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { generated } from '../../api/generate.ts'
+import { generated } from '../../libraries/api/generate.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { STATUS_OF } from '../../worker/shared/problem.ts'
 import { publishedRepo } from '../support/edge.ts'
@@ -87,7 +87,7 @@ describe('The document', () => {
 
   it('is current, and so are the types and the page that are made of it', () => {
     for (const [file, text] of generated()) {
-      expect(readFileSync(file, 'utf8'), 'Run: node api/generate.ts').toBe(text)
+      expect(readFileSync(file, 'utf8'), 'Run: node libraries/api/generate.ts').toBe(text)
     }
   })
 })

@@ -1,5 +1,5 @@
 // The read model of a board: what a sidecar publishes, what clients read, and what they filter by.
-// The types of wire.ts and the descriptions in api/board.ts come from these schemas.
+// The types of wire.ts and the descriptions in libraries/api/board.ts come from these schemas.
 
 import * as z from 'zod'
 import { choice } from '../shared/query.ts'

@@ -2,7 +2,7 @@
 // refund must be. The types are generated from the OpenAPI document, which these schemas make.
 
 import * as z from 'zod'
-import type * as api from '../../api/types.ts'
+import type * as api from '../../libraries/api/types.ts'
 import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
 import {
   ALERT_KINDS,

@@ -2,7 +2,14 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Check, Provenance, Run, Session, Task, TaskDetail } from '../../../api/types.ts'
+import type {
+  Check,
+  Provenance,
+  Run,
+  Session,
+  Task,
+  TaskDetail,
+} from '../../../libraries/api/types.ts'
 import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live.ts'
 import { Facts } from '../../ui/elements.tsx'

@@ -1,7 +1,7 @@
 // The open task, in a dialog on top of the board. It is fetched again whenever it may have changed.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Signal } from '../../../client/index.ts'
+import type { Signal } from '../../../libraries/client/index.ts'
 import type { Live } from '../../data/live.ts'
 import { StreamLamp } from '../../frame/frame.tsx'
 import { CloseButton } from '../../ui/elements.tsx'

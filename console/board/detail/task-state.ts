@@ -1,6 +1,6 @@
 // The state of the open task, and the colours of its checks. Pure.
 
-import type { TaskDetail } from '../../../client/index.ts'
+import type { TaskDetail } from '../../../libraries/client/index.ts'
 
 /** The last version stays shown, also when a fetch fails or the task was deleted. */
 export type TaskState =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AlertDetail, AlertKind, WebhookEvent } from '../../../api/types.ts'
 import { ALERTS, alertText, parkedLong } from '../../../console/payments/attention.ts'
+import type { AlertDetail, AlertKind, WebhookEvent } from '../../../libraries/api/types.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 const KINDS = Object.keys(ALERTS) as AlertKind[]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Transaction, TransactionStory } from '../../../api/types.ts'
 import { refundable, storyOf, timeline } from '../../../console/payments/story.ts'
+import type { Transaction, TransactionStory } from '../../../libraries/api/types.ts'
 
 type Answer = Transaction & TransactionStory
 

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { WatchedList } from '../../../client/watched-list.ts'
+import { WatchedList } from '../../../libraries/client/watched-list.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import type { Query } from '../../../worker/board/reads.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'

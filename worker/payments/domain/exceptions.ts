@@ -1,6 +1,6 @@
 // What the public API throws. The names are the contract's; match `code`, never the message.
 
-import type * as api from '../../../api/types.ts'
+import type * as api from '../../../libraries/api/types.ts'
 
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {

@@ -1,7 +1,7 @@
 // A ledger over libSQL's own server, with counters for tests of load and faults.
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../harness/database.ts'
+import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'

@@ -1,7 +1,7 @@
 // Payments at a gateway called `shop`: payment `t-0` for `order-0` has the gateway's id `g-0`.
 
 import { monotonicFactory } from 'ulid'
-import type { LibsqlServer } from '../../../../harness/database.ts'
+import type { LibsqlServer } from '../../../../tools/harness/database.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 
 export const nextId = monotonicFactory()

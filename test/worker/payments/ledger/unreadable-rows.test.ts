@@ -1,7 +1,7 @@
 // Rows that no code writes, in a real database: a bad one fails alone, and withholds no other.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../harness/database.ts'
+import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { createDeliverer, subscribersOf } from '../../../../worker/payments/outbox/deliver.ts'

@@ -1,7 +1,7 @@
 // The server's query plans: they use an index, so they do not slow down with more payments.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../../harness/database.ts'
+import { type LibsqlServer, startLibsql } from '../../../../../tools/harness/database.ts'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { TransactionFilter } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../../harness/database.ts'
+import { type LibsqlServer, startLibsql } from '../../../../../tools/harness/database.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'

@@ -1,0 +1,86 @@
+// The OpenAPI document of the whole edge, except for the pages of the console.
+
+import * as z from 'zod'
+import manifest from '../../package.json' with { type: 'json' }
+import { sessionSchema, signInSchema } from '../../worker/session/routes.ts'
+import { BOARD } from './board.ts'
+import { makeDocument } from './make-document.ts'
+import type { Description } from './operation.ts'
+import { PAYMENTS, WEBHOOKS } from './payments.ts'
+
+const INFO = {
+  title: 'Signalbox',
+  version: manifest.version,
+  description:
+    'Changes of task boards as signals, and payments that change their status exactly once. ' +
+    'Routes that take `GET` take `HEAD` too. A failure is ' +
+    '`{"error": "<sentence>", "code": "<stable code>"}`.',
+  license: { name: manifest.license, identifier: manifest.license },
+}
+
+const SESSION: Description = {
+  tag: { name: 'Session', description: 'The cookie of a browser, which no script can read.' },
+  operations: {
+    'POST /api/session': {
+      id: 'signIn',
+      summary: 'Sign in with a token or with the code of a one-time link',
+      needs: 'nothing',
+      headers: ['Origin'],
+      body: signInSchema,
+      answers: {
+        201: { description: 'Signed in.', schema: sessionSchema, headers: ['Set-Cookie'] },
+      },
+      failures: [
+        ...(['invalid_request', 'unauthorized', 'code_spent', 'bad_origin'] as const),
+        ...(['payload_too_large', 'not_configured', 'misconfigured'] as const),
+        ...(['keys_unavailable', 'internal'] as const),
+      ],
+    },
+    'GET /api/session': {
+      id: 'getSession',
+      summary: 'What this request may do, and until when',
+      needs: 'token',
+      answers: {
+        200: {
+          description: 'The scopes and repositories of the token.',
+          schema: sessionSchema,
+          headers: ['Cache-Control'],
+        },
+      },
+      failures: [],
+    },
+    'DELETE /api/session': {
+      id: 'signOut',
+      summary: 'Sign out',
+      needs: 'token',
+      answers: { 204: { description: 'The cookie is gone.', headers: ['Set-Cookie'] } },
+      failures: [],
+    },
+  },
+  schemas: { SignIn: signInSchema, SignedIn: sessionSchema },
+}
+
+const OWN: Description = {
+  tag: { name: 'Document', description: 'This document.' },
+  operations: {
+    'GET /openapi.json': {
+      id: 'getDocument',
+      summary: 'This document',
+      needs: 'nothing',
+      headers: ['If-None-Match'],
+      answers: {
+        200: {
+          description: 'The document.',
+          schema: z.looseObject({ openapi: z.string() }),
+          headers: ['ETag', 'Cache-Control'],
+        },
+        304: { description: 'It has not changed.', headers: ['ETag', 'Cache-Control'] },
+      },
+      failures: ['invalid_request', 'internal', 'misconfigured'],
+    },
+  },
+  schemas: {},
+}
+
+/** With the default prefix of the webhooks. An edge with another one changes it as it answers. */
+export const openapiDocument = () => makeDocument(INFO, [PAYMENTS, WEBHOOKS, BOARD, SESSION, OWN])

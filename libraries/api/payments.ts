@@ -1,0 +1,336 @@
+// Describes the routes of payments, and the webhooks, for the OpenAPI document.
+
+import * as z from 'zod'
+import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
+import {
+  alertsQuery,
+  eventsQuery,
+  noQuery,
+  ratesQuery,
+  transactionsQuery,
+} from '../../worker/payments/queries/routes.ts'
+import {
+  alertRecordSchema,
+  alertsPageSchema,
+  deliveryRecordSchema,
+  eventRecordSchema,
+  eventsPageSchema,
+  gatewayHealthSchema,
+  refundRecordSchema,
+  storedEventSchema,
+  storySchema,
+  sweepReportSchema,
+  transactionsPageSchema,
+  unreadableSchema,
+  webhookRatesSchema,
+} from '../../worker/payments/records.ts'
+import {
+  acknowledgementSchema,
+  alertDetailSchema,
+  alertKindSchema,
+  chargeSchema,
+  EVENT_PAYLOADS,
+  metadataSchema,
+  openAlertSchema,
+  paidSchema,
+  paymentErrorSchema,
+  paymentResponseSchema,
+  raisedAlertSchema,
+  refundResultSchema,
+  refundSchema,
+  requestedSchema,
+  settledAlertSchema,
+  statusSchema,
+  timeSchema,
+  transactionSchema,
+  webhookPayloadSchema,
+} from '../../worker/payments/schemas.ts'
+import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
+import {
+  routePath,
+  routePrefixOf,
+  WEBHOOK_ROUTE_NAMES,
+  type WebhookRoute,
+} from '../../worker/payments/webhooks/route-names.ts'
+import type { Reason } from '../../worker/shared/problem.ts'
+import type { Answer, Description, Operation } from './operation.ts'
+
+const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
+const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
+const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
+const redeliveringSchema = z.object({ redelivering: z.literal(true) })
+
+const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch']
+const BODY: readonly Reason[] = ['invalid_argument', 'payload_too_large']
+const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused']
+
+const answer = (description: string, schema: z.ZodType): Answer => ({
+  description,
+  schema,
+  headers: ['X-Correlation-Id', 'Cache-Control'],
+})
+
+const read = (
+  of: Pick<Operation, 'id' | 'summary' | 'description' | 'path'>,
+  query: z.ZodObject,
+  schema: z.ZodType,
+  failures: readonly Reason[] = ['invalid_argument'],
+): Operation => ({
+  ...of,
+  needs: 'payments:read',
+  query,
+  headers: ['If-None-Match', 'X-Correlation-Id'],
+  answers: {
+    200: {
+      description: 'As it is now.',
+      schema,
+      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
+    },
+    304: {
+      description: 'Nothing has changed since `If-None-Match`.',
+      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
+    },
+  },
+  failures: ['unknown_filter', ...failures, ...DATABASE],
+})
+
+const OPERATIONS: Record<string, Operation> = {
+  'POST /api/payments/charges': {
+    id: 'createCharge',
+    summary: 'Charge an order',
+    description:
+      'Safe to send again at any time: the same order, or the same `Idempotency-Key`, cannot be ' +
+      'charged twice. It is answered within 20 s.',
+    needs: 'payments:write',
+    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    body: chargeSchema,
+    answers: {
+      201: answer('A new payment: send the payer to `redirectUrl`.', paymentResponseSchema),
+      200: answer('The payment of a repeated charge, as it is now.', paymentResponseSchema),
+    },
+    failures: [
+      ...(['in_progress', 'idempotency_conflict', 'reference_conflict'] as const),
+      ...(['already_paid'] as const),
+      ...BODY,
+      ...GATEWAY,
+      ...DATABASE,
+    ],
+  },
+  'POST /api/payments/refunds': {
+    id: 'createRefund',
+    summary: 'Refund a payment',
+    description: 'Give each refund its own `Idempotency-Key`: it can then be sent again.',
+    needs: 'payments:write',
+    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    body: refundAskedSchema,
+    answers: { 200: answer('The gateway accepted the refund.', refundResultSchema) },
+    failures: ['in_progress', 'idempotency_conflict', ...BODY, ...GATEWAY, ...DATABASE],
+  },
+  'GET /api/payments/transactions': read(
+    { id: 'listTransactions', summary: 'Transactions, newest first' },
+    transactionsQuery,
+    transactionsPageSchema,
+  ),
+  'GET /api/payments/transactions/:id': read(
+    {
+      id: 'getTransaction',
+      summary: 'One transaction with everything that is known of it',
+      path: { id: 'Our id of the transaction.' },
+    },
+    noQuery,
+    storySchema,
+    ['unknown_transaction'],
+  ),
+  'POST /api/payments/transactions/:id/check': {
+    id: 'checkTransaction',
+    summary: 'Ask the gateway about one payment now',
+    description: 'Each one is a call to the gateway: send it once, not in a loop.',
+    needs: 'payments:write',
+    path: { id: 'Our id of the transaction.' },
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('The transaction with what the gateway answered.', storySchema) },
+    failures: [
+      ...(['unknown_transaction', 'in_progress'] as const),
+      ...([...BODY, 'gateway_unavailable', ...DATABASE] as const),
+    ],
+  },
+  'GET /api/payments/webhook-events': read(
+    { id: 'listWebhookEvents', summary: 'Webhooks of gateways, newest first' },
+    eventsQuery,
+    eventsPageSchema,
+  ),
+  'GET /api/payments/webhook-rates': read(
+    { id: 'getWebhookRates', summary: 'Webhooks in each of the last minutes, by outcome' },
+    ratesQuery,
+    webhookRatesSchema,
+  ),
+  'GET /api/payments/gateways': read(
+    { id: 'listGateways', summary: 'The gateways, what they support, and how they are' },
+    noQuery,
+    gatewaysSchema,
+    [],
+  ),
+  'GET /api/payments/alerts': read(
+    { id: 'listAlerts', summary: 'What a person should look at, newest first' },
+    alertsQuery,
+    alertsPageSchema,
+  ),
+  'POST /api/payments/alerts/:id/acknowledge': {
+    id: 'acknowledgeAlert',
+    summary: 'A person has seen this alert',
+    description: 'With what was done about it at the gateway, if anything.',
+    needs: 'payments:write',
+    path: { id: 'The id of the alert.' },
+    headers: ['X-Correlation-Id'],
+    body: acknowledgementSchema,
+    isBodyOptional: true,
+    answers: {
+      200: answer('It is acknowledged; the first who did so is kept.', acknowledgedSchema),
+    },
+    failures: ['unknown_alert', ...BODY, ...DATABASE],
+  },
+  'POST /api/payments/deliveries/:id/redeliver': {
+    id: 'redeliver',
+    summary: 'Send one event to the endpoint of the shop again',
+    needs: 'payments:write',
+    path: { id: 'The id of the delivery.' },
+    headers: ['X-Correlation-Id'],
+    answers: { 202: answer('It is being sent.', redeliveringSchema) },
+    failures: ['unknown_delivery', 'payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/sweep': {
+    id: 'sweep',
+    summary: 'Do what is due now',
+    description:
+      'Delivers pending events, applies early webhooks, and asks gateways about payments whose ' +
+      'time has come. It runs every minute by itself.',
+    needs: 'payments:write',
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('What was done.', sweepReportSchema) },
+    failures: ['payload_too_large'],
+  },
+}
+
+export const PAYMENTS: Description = {
+  tag: {
+    name: 'Payments',
+    description: 'Charges, refunds, and what is known of them. Amounts are in minor units.',
+  },
+  operations: OPERATIONS,
+  schemas: {
+    PaymentStatus: statusSchema,
+    PaymentError: paymentErrorSchema,
+    Paid: paidSchema,
+    Metadata: metadataSchema,
+    Transaction: transactionSchema,
+    ChargeRequest: chargeSchema,
+    RequestedCharge: requestedSchema,
+    PaymentResponse: paymentResponseSchema,
+    RefundRequest: refundAskedSchema,
+    RefundResult: refundResultSchema,
+    Unreadable: unreadableSchema,
+    TransactionsPage: transactionsPageSchema,
+    TransactionStory: storySchema,
+    Refund: refundRecordSchema,
+    StoredEvent: storedEventSchema,
+    Delivery: deliveryRecordSchema,
+    WebhookEvent: eventRecordSchema,
+    WebhookEventsPage: eventsPageSchema,
+    WebhookRates: webhookRatesSchema,
+    AlertKind: alertKindSchema,
+    OpenAlert: openAlertSchema,
+    AlertDetail: alertDetailSchema,
+    RaisedAlert: raisedAlertSchema,
+    SettledAlert: settledAlertSchema,
+    Alert: alertRecordSchema,
+    AlertsPage: alertsPageSchema,
+    Gateway: gatewayHealthSchema,
+    Gateways: gatewaysSchema,
+    SweepReport: sweepReportSchema,
+    Acknowledgement: acknowledgementSchema,
+    Acknowledged: acknowledgedSchema,
+    Redelivering: redeliveringSchema,
+  },
+}
+
+// Webhooks: those of gateways, which we receive, and the events of payments, which we send to the
+// shop.
+
+type Word = WebhookAnswer['body'] | 'too_large'
+
+/** What each word means; each status has its own. */
+const WORDS: Record<Word, { status: WebhookAnswer['status'] | 413; means: string }> = {
+  ok: { status: 200, means: 'it is recorded' },
+  duplicate: { status: 200, means: 'this event came before, and nothing happened now' },
+  ignored: { status: 200, means: 'it is of a kind that changes no payment' },
+  stale: { status: 400, means: 'the event is too old, or its time is impossible' },
+  invalid: { status: 401, means: 'the signature or the token is wrong or missing' },
+  unknown: { status: 404, means: 'there is no such gateway' },
+  too_large: { status: 413, means: 'the body is larger than 256 KiB' },
+  error: { status: 500, means: 'something failed: send it again' },
+  unavailable: { status: 503, means: 'the database cannot be reached: send it again' },
+}
+
+const EVENT_HEADERS = {
+  'webhook-id': 'The id of the event: the same for every delivery.',
+  'webhook-timestamp': 'Seconds since 1970, when it was signed.',
+  'webhook-signature': 'Standard Webhooks: `v1,` and a base64 HMAC-SHA256, one for each secret.',
+}
+
+const receiving = (name: WebhookRoute): Operation => ({
+  id: name === 'payments.webhook' ? 'receiveWebhook' : 'receiveCallback',
+  summary: 'For gateways: what became of a payment',
+  description:
+    'The body is what the gateway sends. A middleware of `signalbox.config.ts` may answer ' +
+    'something else.',
+  needs: 'nothing',
+  path: { gateway: 'Key of the configuration.' },
+  headers: ['X-Correlation-Id'],
+  body: 'any',
+  answers: Object.fromEntries(
+    [...Map.groupBy(Object.entries(WORDS), ([, { status }]) => status)].map(([status, words]) => [
+      status,
+      oneOf(status, words),
+    ]),
+  ),
+  // On Cloudflare, where a variable is wrong.
+  failures: ['misconfigured'],
+})
+
+const oneOf = (status: number, words: [string, { means: string }][]): Answer => ({
+  description: words.map(([word, { means }]) => `\`${word}\`: ${means}`).join('; '),
+  schema: z.enum(words.map(([word]) => word)),
+  type: 'text/plain',
+  headers: ['X-Correlation-Id', ...(status === 503 ? (['Retry-After'] as const) : [])],
+})
+
+const EVENTS = EVENT_NAMES.map((name) => {
+  const body = z.object({
+    type: z.literal(name),
+    timestamp: timeSchema,
+    data: EVENT_PAYLOADS[name],
+  })
+  const summary = EVENT_PAYLOADS[name].description ?? name
+  return [name, { summary, headers: EVENT_HEADERS, body }] as const
+})
+
+export const WEBHOOKS: Description = {
+  isBare: true,
+  tag: {
+    name: 'Webhooks',
+    description:
+      'Those of gateways, which only their signatures protect, and the events of payments, ' +
+      'which are posted to PAYMENT_EVENTS_URL.',
+  },
+  operations: Object.fromEntries(
+    WEBHOOK_ROUTE_NAMES.map((name) => [
+      `POST ${routePath(name, routePrefixOf({}), ':gateway')}`,
+      receiving(name),
+    ]),
+  ),
+  schemas: {
+    WebhookPayload: webhookPayloadSchema,
+    ...Object.fromEntries(EVENTS.map(([name, { body }]) => [`${name}Event`, body])),
+  },
+  webhooks: Object.fromEntries(EVENTS),
+}

@@ -1,0 +1,1476 @@
+// Made by `node libraries/api/generate.ts` from the OpenAPI document: change the schemas.
+
+export interface Acknowledged {
+  acknowledged: true
+}
+
+export interface Acknowledgement {
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
+}
+
+export interface Alert {
+  id: string
+  kind: AlertKind
+  gateway: string
+  /** Ours. */
+  transactionId?: string
+  detail: AlertDetail
+  createdAt: string
+  acknowledgedAt?: string
+  /** The subject of a person’s token; `refund`: the payment was refunded. */
+  acknowledgedBy?: string
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
+}
+
+/** What happened, as far as it is known. Amounts are in minor units. */
+export interface AlertDetail {
+  /** The host application’s, of the payment. */
+  reference?: string
+  /** Of the gateway’s event; without one, of the payment or the refund. */
+  amount?: number
+  currency?: string
+  /** What was requested or, of a refund, what was paid of it. */
+  expectedAmount?: number
+  expectedCurrency?: string
+  /** Of an event whose ids contradict. */
+  gatewayTransactionId?: string
+  /** Of an event whose ids contradict. */
+  externalReferenceId?: string
+  /** The gateway’s event that raised it. */
+  eventId?: string
+  /** Ours: the other payment of a paid order, or the one that contradicting ids name. */
+  otherTransactionId?: string
+  /** The gateway of that other payment. */
+  otherGateway?: string
+  /** Our id of the refund, or else the gateway’s. */
+  refundId?: string
+  /** Open since. */
+  since?: string
+  /**
+   * For a refund with a wrong amount, and for ids that contradict, the status of the event.
+   * Otherwise, what the gateway answered last.
+   */
+  gatewayStatus?: PaymentStatus | 'none'
+  /** The id of the event that was not delivered. */
+  event?: string
+  /** The type of the event that was not delivered. */
+  type?:
+    | 'PaymentInitiated'
+    | 'PaymentSucceeded'
+    | 'PaymentFailed'
+    | 'PaymentCancelled'
+    | 'PaymentRefunded'
+    | 'AlertRaised'
+    | 'AlertSettled'
+  /** What can be sent again. */
+  deliveryId?: string
+  /** Where it can be sent again to. */
+  endpoint?: string
+  lastStatus?: number
+  /** The gateway’s, or why an event was not taken, or cannot be read. */
+  error?: PaymentError | string
+}
+
+/** Why a person should look at a payment. The most urgent first. */
+export type AlertKind =
+  | 'late_payment'
+  | 'double_payment'
+  | 'amount_mismatch'
+  | 'id_mismatch'
+  | 'refund_failed'
+  | 'dispute'
+  | 'unsettled'
+  | 'refund_unsettled'
+  | 'unreadable'
+  | 'listener_dead'
+  | 'delivery_dead'
+
+export interface AlertRaisedEvent {
+  type: 'AlertRaised'
+  timestamp: string
+  /** A person should look at this transaction: the alert says why. */
+  data: {
+    alert: RaisedAlert
+    transaction: Transaction
+  }
+}
+
+export interface AlertSettledEvent {
+  type: 'AlertSettled'
+  timestamp: string
+  /** Somebody acknowledged this alert, or a refund settled it. */
+  data: {
+    alert: SettledAlert
+    transaction: Transaction
+  }
+}
+
+export interface AlertsPage {
+  alerts: (Alert | Unreadable)[]
+  /** Of the next page, if there may be one. */
+  cursor?: string
+}
+
+/** The configuration of a board. */
+export interface BoardConfig {
+  layout: 'cairn' | 'backlog-md' | 'task-master'
+  prefix?: string
+  states: string[]
+  closed: string[]
+  initial?: string
+  /** The list that the tool works in now. */
+  currentTag?: string
+  extra?: Record<string, unknown>
+  /** Why the file could not be read whole, in one sentence. It stays listed. */
+  invalid?: string
+}
+
+/**
+ * One record of the read model. `hash` covers the bytes of its file, every derived value and
+ * the key, so two equal hashes are the same record.
+ */
+export type BoardRecord =
+  | {
+      kind: 'task'
+      id: string
+      hash: string
+      /**
+       * Covers only the task’s own file. If it is unchanged, another file caused the change, and
+       * clients get a message about that one.
+       */
+      file: string
+      task: Task
+    }
+  | {
+      kind: 'session'
+      id: string
+      hash: string
+      session: Session
+    }
+  | {
+      kind: 'run'
+      id: string
+      hash: string
+      task: string
+      run: Run
+    }
+  | {
+      kind: 'board'
+      id: 'board'
+      hash: string
+      board: BoardConfig
+    }
+
+export interface BoardStatus {
+  layout?: 'cairn' | 'backlog-md' | 'task-master'
+  /** As the board itself has it. */
+  config?: {
+    prefix?: string
+    states: string[]
+    closed: string[]
+    initial?: string
+    /** The list that the tool works in now. */
+    currentTag?: string
+    extra?: Record<string, unknown>
+    /** Why the file could not be read whole, in one sentence. It stays listed. */
+    invalid?: string
+  }
+  /** Missing: the folder is gone, the data is kept. */
+  store: 'present' | 'missing'
+  counts: {
+    tasks: number
+    sessions: number
+    runs: number
+    invalid: number
+  }
+  sidecar: {
+    lastSeenAt?: string
+    version?: string
+  }
+  /** Until then, the edge had all that the sidecar saw in the folder. */
+  currentAt?: string
+  /** The clock of the edge. It is not compared by `If-None-Match`. */
+  now: string
+  /** Connected streams, in round numbers. */
+  streams: number
+  /** Since when the repository is in memory. */
+  awakeSince: string
+}
+
+export interface ChangesAnswer {
+  /** `<epoch>-<seq>` of the newest change with a message to clients. */
+  seq: string
+  /** The message that clients got now. Null if they see no change, or before its last part. */
+  message: Message | null
+  /** This run and batch was applied before; nothing happened now. */
+  duplicate?: true
+  /** The version of the publishing protocol. */
+  wire: 3
+}
+
+export interface ChangesRequest {
+  /** The edge’s own, from the sync. */
+  epoch: string
+  run: number
+  /** Rises with every message; the edge applies each one once. */
+  batch: number
+  upserts: BoardRecord[]
+  deletes: string[]
+  /** Keys that clients should refetch although no record of theirs is in this message. */
+  touched?: string[]
+  /** More parts of this change follow. Clients get its message after the last one. */
+  more?: boolean
+  /** The version of the publishing protocol. */
+  wire: 3
+}
+
+export interface ChargeRequest {
+  /** Key of the configuration, such as `redirect`. */
+  gateway: string
+  /** Your id of the order. Repeating the charge of an order is safe: it cannot be paid twice. */
+  reference: string
+  /** Minor units: IQD 25,000 is 25000, USD 12.50 is 1250. */
+  amount: number
+  currency: string
+  /** The text that the payer sees. */
+  description: string
+  /** The page that the payer returns to; overrides the configured one. */
+  returnUrl?: string
+  /** Sent to the gateway, and not stored. */
+  customerPhone?: string
+  metadata?: Metadata
+  /**
+   * If this charge was requested before, and its page or code was lost or has expired: once
+   * its gateway is certain that it is not paid, it is cancelled, and another attempt begins.
+   * This field is not part of the comparison with the earlier request.
+   */
+  replace?: boolean
+  /**
+   * Charges an order again though it is paid: another payment, for its own `Idempotency-Key`,
+   * which it needs. An open payment of the order is returned as it is. This field is not part
+   * of the comparison with the earlier request.
+   */
+  repeat?: boolean
+}
+
+export interface Check {
+  desc: string
+  cmd?: string
+  type?: string
+  result?: string
+  cwd?: string
+  timeout?: number
+}
+
+export interface CircuitOpenedEvent {
+  type: 'CircuitOpened'
+  timestamp: string
+  /** Once per opening. `kind`: the calls that are not made for now. */
+  data: {
+    gateway: string
+    kind: 'charge' | 'refund' | 'status'
+  }
+}
+
+export interface Delivery {
+  id: string
+  endpoint: string
+  status: 'pending' | 'delivered' | 'dead'
+  attempts: number
+  lastStatus?: number
+  lastError?: string
+  nextAttemptAt?: string
+  deliveredAt?: string
+}
+
+export interface Gateway {
+  /** Its key in the configuration. */
+  key: string
+  /** The name of the driver in the configuration. */
+  driver: string
+  /**
+   * By kind of call: `status` is the check of a payment, and `charge` also its cancellation. A
+   * token that cannot be fetched counts for the kind that needed it.
+   */
+  breaker: {
+    charge: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
+    refund: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
+    status: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
+  }
+  supportsRefund: boolean
+  /**
+   * If it does: `full`, only all of a payment, named by the charged amount; `partial`, parts
+   * too.
+   */
+  refunds?: 'full' | 'partial'
+  /** Missing: the driver takes any. */
+  currencies?: readonly string[]
+  /** Reached over loopback: a simulator, where charges use no real money. */
+  isLocal: boolean
+}
+
+export interface GatewayTimeoutEvent {
+  type: 'GatewayTimeout'
+  timestamp: string
+  /** A gateway did not answer in time. */
+  data: {
+    gateway: string
+    endpoint: string
+    durationMs: number
+  }
+}
+
+export interface Gateways {
+  gateways: Gateway[]
+}
+
+/** What an agent last said of a running session. */
+export interface Live {
+  heartbeatAt: string
+  progress?: string
+  worktree?: string
+}
+
+/** A change: what a client should fetch again. */
+export type Message =
+  | {
+      type: 'task-changed'
+      id: string
+    }
+  | {
+      type: 'tasks-changed'
+    }
+  | {
+      type: 'session-changed'
+      session: string
+    }
+
+/** Up to 4 KiB. It is returned in every event. */
+export type Metadata = Record<string, string | number | boolean | null>
+
+/**
+ * The open alert of this payment: a person, or the shop, should look before it goes on. Of
+ * several the most urgent, in the order of `kind`. Not one about an event that was not
+ * delivered.
+ */
+export interface OpenAlert {
+  id: string
+  kind: AlertKind
+}
+
+/** What came in, as the gateway reported it. It may differ from what was requested. */
+export interface Paid {
+  /** Minor units. */
+  amount: number
+  currency: string
+}
+
+export interface PaymentCancelledEvent {
+  type: 'PaymentCancelled'
+  timestamp: string
+  /** Cancelled or expired: the status of the transaction tells. */
+  data: {
+    transaction: Transaction
+  }
+}
+
+/** Why a payment, charge or refund failed. */
+export interface PaymentError {
+  /** Ours, and stable. */
+  code: string
+  /** The gateway’s. */
+  rawCode?: string
+  message: string
+}
+
+export interface PaymentFailedEvent {
+  type: 'PaymentFailed'
+  timestamp: string
+  /** The same request starts another attempt. */
+  data: {
+    transaction: Transaction
+  }
+}
+
+export interface PaymentInitiatedEvent {
+  type: 'PaymentInitiated'
+  timestamp: string
+  /** Stored before the gateway is called. */
+  data: {
+    gateway: string
+    request: RequestedCharge
+    transaction: Transaction
+  }
+}
+
+export interface PaymentRefundedEvent {
+  type: 'PaymentRefunded'
+  timestamp: string
+  /** All of it or a part: `refundedAmount` tells. */
+  data: {
+    transaction: Transaction
+  }
+}
+
+/** The payment as it is, and how to pay it while that is possible. */
+export interface PaymentResponse {
+  /** `Pending` after a new charge; any status when the same is requested again. */
+  status: PaymentStatus
+  gateway: string
+  reference: string
+  /** Ours: what `GET /api/payments/transactions/{id}` takes. */
+  transactionId: string
+  /** Missing only where the gateway never named it: it refused, say. */
+  gatewayTransactionId?: string
+  /** Where to send the payer. Missing once the payment cannot be paid there. */
+  redirectUrl?: string
+  /** The payment can be paid until then. */
+  expiresAt?: string
+  /** Only while the payment can be paid. */
+  qrCode?: string
+  /** Only while the payment can be paid. */
+  readableCode?: string
+  /** Only while the payment can be paid. */
+  deepLink?: string
+  /** Once it was paid: it may be less than was requested. */
+  paid?: Paid
+  /** Why it failed. */
+  error?: PaymentError
+  /**
+   * Its page has expired, and the gateway has not reported how it ended. `replace` asks the
+   * gateway once more, and begins another attempt.
+   */
+  isStranded?: true
+  /** Of this payment, or `late_payment` of another one of this order. */
+  alert?: OpenAlert
+}
+
+export type PaymentStatus =
+  | 'Pending'
+  | 'Paid'
+  | 'Failed'
+  | 'Cancelled'
+  | 'Expired'
+  | 'Refunded'
+  | 'PartiallyRefunded'
+
+export interface PaymentSucceededEvent {
+  type: 'PaymentSucceeded'
+  timestamp: string
+  /** Compare `paid` with the price, then deliver. */
+  data: {
+    transaction: Transaction
+  }
+}
+
+export interface Problem {
+  /** A sentence for people. It may change. */
+  error: string
+  /** Stable: programs decide by it. */
+  code:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'code_spent'
+    | 'forbidden'
+    | 'bad_origin'
+    | 'not_found'
+    | 'unknown_repository'
+    | 'unknown_task'
+    | 'unknown_session'
+    | 'unknown_transaction'
+    | 'unknown_alert'
+    | 'unknown_delivery'
+    | 'sync_required'
+    | 'superseded'
+    | 'stale_batch'
+    | 'wire_version'
+    | 'in_progress'
+    | 'idempotency_conflict'
+    | 'reference_conflict'
+    | 'already_paid'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'gateway_refused'
+    | 'internal'
+    | 'not_configured'
+    | 'misconfigured'
+    | 'console_not_built'
+    | 'keys_unavailable'
+    | 'gateway_unavailable'
+    | 'ledger_unavailable'
+    | 'schema_mismatch'
+  /** A payment is stored: what became of it can be looked up. */
+  transactionId?: string
+}
+
+export interface Provenance {
+  who: string
+  at: string
+  did: string
+  text?: string
+}
+
+export interface RaisedAlert {
+  id: string
+  kind: AlertKind
+  gateway: string
+  /** Ours. */
+  transactionId: string
+  detail: AlertDetail
+  createdAt: string
+}
+
+export interface Redelivering {
+  redelivering: true
+}
+
+export interface Refund {
+  id: string
+  amount: number
+  reason: string
+  status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
+  gatewayRefundId?: string
+  error?: PaymentError
+  correlationId?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface RefundRequest {
+  /** Ours, or the gateway’s. */
+  transactionId: string
+  /** Minor units. For a gateway that refunds only in full: what was charged. */
+  amount: number
+  reason: string
+  /** Key of the configuration, such as `redirect`. */
+  gateway: string
+}
+
+export interface RefundResult {
+  /** The gateway took it. A bank that refunds by hand may take days until `Refunded`. */
+  success: boolean
+  /** The gateway’s id of it, or ours if it gives none. */
+  refundId: string
+  /** What this refund returns, in minor units. */
+  refundedAmount: number
+}
+
+export interface RequestedCharge {
+  /** Key of the configuration, such as `redirect`. */
+  gateway: string
+  /** Your id of the order. Repeating the charge of an order is safe: it cannot be paid twice. */
+  reference: string
+  /** Minor units: IQD 25,000 is 25000, USD 12.50 is 1250. */
+  amount: number
+  currency: string
+  /** The text that the payer sees. */
+  description: string
+  /** The page that the payer returns to; overrides the configured one. */
+  returnUrl?: string
+  /** Sent to the gateway, and not stored. */
+  customerPhone?: string
+  metadata?: Metadata
+}
+
+/** One run of the checks of a task, from its log file. */
+export interface Run {
+  file: string
+  at?: string
+  cmd?: string
+  cwd?: string
+  head?: string
+  /** Missing where the log could not be read. */
+  exit?: number
+  timedout: boolean
+  duration?: string
+  /** Cut at 512 KiB with a last line that says so. */
+  output?: string
+  /** Why the file could not be read whole, in one sentence. It stays listed. */
+  invalid?: string
+}
+
+export interface Runs {
+  /** Newest first. */
+  runs: Run[]
+}
+
+export interface Session {
+  id: string
+  task: string
+  attempt: string
+  actor: string
+  client?: string
+  model?: string
+  status: string
+  startedAt: string
+  endedAt?: string
+  branch?: string
+  headStarted?: string
+  headFinished?: string
+  summary?: string
+  cancelReason?: string
+  health: 'active' | 'stalled' | 'finished' | 'canceled'
+  live?: Live
+  /** Why the file could not be read whole, in one sentence. It stays listed. */
+  invalid?: string
+}
+
+export interface Sessions {
+  /** Newest first; in any order with `since`. */
+  sessions: Session[]
+  /** With `since`: ids of what changed and is not in the list now, known before or not. */
+  gone?: string[]
+  /** With `since`: this is the whole list, since too much has changed, or the place is too old. */
+  whole?: true
+  /** With `since`: the place to go on from. */
+  seq?: string
+}
+
+export interface SettledAlert {
+  id: string
+  kind: AlertKind
+  gateway: string
+  /** Ours. */
+  transactionId: string
+  detail: AlertDetail
+  createdAt: string
+  acknowledgedAt: string
+  /** The subject of a person’s token; `refund`: the payment was refunded. */
+  acknowledgedBy: string
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
+}
+
+export type SignIn =
+  | {
+      /** A token that was made before. */
+      token: string
+    }
+  | {
+      /** Of a one-time link, as `signalbox sign-in` prints it. */
+      code: string
+    }
+
+export interface SignedIn {
+  /** The `sub` of the token. */
+  subject?: string
+  scopes: string[]
+  /** Exact, or ending in `*`. It limits the scopes of boards. */
+  repos: string[]
+  expiresAt: string
+}
+
+/** A durable event with its deliveries. */
+export interface StoredEvent {
+  id: string
+  type:
+    | 'PaymentInitiated'
+    | 'PaymentSucceeded'
+    | 'PaymentFailed'
+    | 'PaymentCancelled'
+    | 'PaymentRefunded'
+    | 'AlertRaised'
+    | 'AlertSettled'
+  /** Of all other types: the transaction alone. */
+  payload:
+    | {
+        gateway: string
+        request: RequestedCharge
+        transaction: Transaction
+      }
+    | {
+        alert: SettledAlert
+        transaction: Transaction
+      }
+    | {
+        alert: RaisedAlert
+        transaction: Transaction
+      }
+    | {
+        transaction: Transaction
+      }
+  createdAt: string
+  /** When the listeners in process had accepted it. */
+  listenersDoneAt?: string
+  deliveries: Delivery[]
+}
+
+export interface SweepReport {
+  /** Nothing was due, and the ledger was not called. */
+  isIdle: boolean
+  /** Stored events that all subscribers accepted. */
+  delivered: number
+  /** Stored events that failed for at least one subscriber. */
+  undelivered: number
+  /** Payments that their gateway was asked about. */
+  checked: number
+  /** Of those: the status changed. */
+  moved: number
+  /** Of those: the charge was sent again, and was answered. */
+  chargedAgain: number
+  /** Of those: the gateway did not answer. */
+  unreachable: number
+  alerts: number
+  /** Old webhook events that were deleted. */
+  forgotten: number
+  /** Parts that failed because of a bug or the database. */
+  failed: number
+}
+
+export type SyncAnswer =
+  | {
+      step: 'probe'
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'root'
+      run: number
+      epoch: string
+      match: boolean
+      /** What clients see of the store. */
+      store: 'present' | 'missing'
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'buckets'
+      differ: number[]
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'entries'
+      lack: string[]
+      dropped: number
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'end'
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+
+export type SyncRequest =
+  | {
+      step: 'probe'
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'root'
+      /** Null asks for a new run, which every later message carries. */
+      run: number | null
+      /** Of everything. */
+      root: string
+      store: {
+        /** `bare`: without the file or folder of its tasks, as if it never had one. */
+        state: 'present' | 'missing' | 'bare'
+        layout?: 'cairn' | 'backlog-md' | 'task-master'
+        /** Of the sidecar. */
+        version: string
+      }
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'buckets'
+      run: number
+      /** The sums of the 256 buckets. */
+      buckets: string[]
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'entries'
+      run: number
+      batch: number
+      /** Bucket number → every key of that bucket with its hash. */
+      buckets: Record<string, Record<string, string>>
+      /** Further `entries` messages of this sync follow. */
+      more: boolean
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'end'
+      run: number
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+
+/** Times are RFC 3339, UTC. Lists leave out `body`, `provenance`, `checks`, `extra`. */
+export interface Task {
+  id: string
+  title: string
+  status: string
+  assignee?: string
+  /** All of them, `assignee` first; only where a task has more than one. */
+  assignees?: string[]
+  /** Ids of the tasks that must be closed before this one is `ready`. */
+  deps?: string[]
+  /**
+   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
+   * draft, no deferred task).
+   */
+  ready: boolean
+  updatedAt?: string
+  rank?: number
+  labels?: string[]
+  priority?: string
+  parent?: string
+  /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
+  folder?: string
+  /** The list of the tool that it belongs to. */
+  tag?: string
+  /** By its title, where the tool gives it one. */
+  milestone?: string
+  /** A day, without a time zone: `YYYY-MM-DD`. */
+  dueDate?: string
+  type?: string
+  /** As the tool estimates it. */
+  complexity?: number
+  activeAttempt?: string
+  executionState?: 'active' | 'stalled' | 'awaiting_review'
+  sessionId?: string
+  checks?: Check[]
+  provenance?: Provenance[]
+  /** Fields of the file that Signalbox does not know, as they stand there. */
+  extra?: Record<string, unknown>
+  /** Markdown; cut at 512 KiB with a last line that says so. */
+  body?: string
+  /** Why the file could not be read whole, in one sentence. It stays listed. */
+  invalid?: string
+}
+
+/** A task with its runs and sessions. */
+export interface TaskDetail {
+  id: string
+  title: string
+  status: string
+  assignee?: string
+  /** All of them, `assignee` first; only where a task has more than one. */
+  assignees?: string[]
+  /** Ids of the tasks that must be closed before this one is `ready`. */
+  deps?: string[]
+  /**
+   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
+   * draft, no deferred task).
+   */
+  ready: boolean
+  updatedAt?: string
+  rank?: number
+  labels?: string[]
+  priority?: string
+  parent?: string
+  /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
+  folder?: string
+  /** The list of the tool that it belongs to. */
+  tag?: string
+  /** By its title, where the tool gives it one. */
+  milestone?: string
+  /** A day, without a time zone: `YYYY-MM-DD`. */
+  dueDate?: string
+  type?: string
+  /** As the tool estimates it. */
+  complexity?: number
+  activeAttempt?: string
+  executionState?: 'active' | 'stalled' | 'awaiting_review'
+  sessionId?: string
+  checks?: Check[]
+  provenance?: Provenance[]
+  /** Fields of the file that Signalbox does not know, as they stand there. */
+  extra?: Record<string, unknown>
+  /** Markdown; cut at 512 KiB with a last line that says so. */
+  body?: string
+  /** Why the file could not be read whole, in one sentence. It stays listed. */
+  invalid?: string
+  /** Newest first. */
+  runs: Run[]
+  /** Newest first; in any order with `since`. */
+  sessions: Session[]
+}
+
+export interface Tasks {
+  tasks: Task[]
+  /** With `since`: ids of what changed and is not in the list now, known before or not. */
+  gone?: string[]
+  /** With `since`: this is the whole list, since too much has changed, or the place is too old. */
+  whole?: true
+  /** With `since`: the place to go on from. */
+  seq?: string
+}
+
+export interface Ticket {
+  /** For `?ticket=` of `GET /api/events`. */
+  ticket: string
+  path: string
+  expiresAt: string
+}
+
+/** One attempt to be paid. */
+export interface Transaction {
+  id: string
+  /** Key of the configuration. */
+  gateway: string
+  /** The host application’s own name for what is paid. */
+  reference: string
+  attempt: number
+  /** Begun with `repeat`: another payment of an order that may be paid. */
+  isRepeat?: true
+  /** Missing until the gateway has answered. */
+  gatewayTransactionId?: string
+  /** Our id of it at the gateway; the same however often a charge is repeated. */
+  externalReferenceId: string
+  status: PaymentStatus
+  /** Minor units: what was requested. */
+  amount: number
+  currency: string
+  /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
+  refundedAmount: number
+  description?: string
+  metadata?: Metadata
+  redirectUrl?: string
+  expiresAt?: string
+  correlationId?: string
+  error?: PaymentError
+  createdAt: string
+  updatedAt: string
+  paidAt?: string
+  paid?: Paid
+  alert?: OpenAlert
+}
+
+/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
+export type TransactionStory =
+  | {
+      id: string
+      /** Key of the configuration. */
+      gateway: string
+      /** The host application’s own name for what is paid. */
+      reference: string
+      attempt: number
+      /** Begun with `repeat`: another payment of an order that may be paid. */
+      isRepeat?: true
+      /** Missing until the gateway has answered. */
+      gatewayTransactionId?: string
+      /** Our id of it at the gateway; the same however often a charge is repeated. */
+      externalReferenceId: string
+      status: PaymentStatus
+      /** Minor units: what was requested. */
+      amount: number
+      currency: string
+      /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
+      refundedAmount: number
+      description?: string
+      metadata?: Metadata
+      redirectUrl?: string
+      expiresAt?: string
+      correlationId?: string
+      error?: PaymentError
+      createdAt: string
+      updatedAt: string
+      paidAt?: string
+      paid?: Paid
+      alert?: OpenAlert
+      /** It is open but cannot be paid: a charge with `replace` resolves it. */
+      isStranded: boolean
+      webhookEvents: (WebhookEvent | Unreadable)[]
+      refunds: (Refund | Unreadable)[]
+      events: (StoredEvent | Unreadable)[]
+      alerts: (Alert | Unreadable)[]
+    }
+  | {
+      id: string
+      code: 'unreadable'
+      /** A sentence that says what is invalid. */
+      invalid: string
+      /** It is open but cannot be paid: a charge with `replace` resolves it. */
+      isStranded: boolean
+      webhookEvents: (WebhookEvent | Unreadable)[]
+      refunds: (Refund | Unreadable)[]
+      events: (StoredEvent | Unreadable)[]
+      alerts: (Alert | Unreadable)[]
+    }
+
+export interface TransactionsPage {
+  transactions: (Transaction | Unreadable)[]
+  /** Of the next page, if there may be one. */
+  cursor?: string
+}
+
+/**
+ * What a list shows for an invalid row, such as one with an impossible time: only this row
+ * fails, and the list shows that it exists.
+ */
+export interface Unreadable {
+  id: string
+  code: 'unreadable'
+  /** A sentence that says what is invalid. */
+  invalid: string
+}
+
+/** A verified webhook of a gateway. */
+export interface WebhookEvent {
+  id: string
+  gateway: string
+  /** The gateway’s: the same for every delivery of one event. */
+  eventId: string
+  gatewayTransactionId?: string
+  externalReferenceId?: string
+  reference?: string
+  /** Ours. Missing while it is parked. */
+  transactionId?: string
+  fromStatus?: PaymentStatus
+  toStatus: PaymentStatus
+  amount: number
+  currency: string
+  isMismatch: boolean
+  outcome: 'applied' | 'unchanged' | 'illegal' | 'rejected' | 'parked' | 'late_payment'
+  error?: PaymentError
+  /** What the gateway sent, masked. */
+  raw?: unknown
+  correlationId?: string
+  occurredAt: string
+  receivedAt: string
+}
+
+export interface WebhookEventsPage {
+  webhookEvents: (WebhookEvent | Unreadable)[]
+  /** Of the next page, if there may be one. */
+  cursor?: string
+}
+
+export interface WebhookPayload {
+  /** Key of the configuration. */
+  gateway: string
+  gatewayTransactionId: string
+  /**
+   * `gatewayTransactionId` is not the id of the charge, but of another kind, such as a
+   * PaymentIntent of Stripe: it is compared with nothing.
+   */
+  isOtherId?: true
+  /** The host application’s; empty if the gateway does not send it. */
+  reference: string
+  /** Our id of it at the gateway, if the gateway sends it back. */
+  externalReferenceId?: string
+  status: PaymentStatus
+  /**
+   * Minor units. With `Refunded` and `PartiallyRefunded`: all that was refunded so far, as the
+   * gateway counts it; otherwise what was paid.
+   */
+  amount: number
+  currency: string
+  /** The same for every delivery of one event. */
+  eventId: string
+  /** Of the event or of this delivery, never of the payment. */
+  occurredAt: string
+  /** On a failure. */
+  error?: PaymentError
+  /** A person should look, and nothing moves: `status` is where the payment stays. */
+  alert?: 'refund_failed' | 'dispute'
+  /** Which refund failed, by our id or else the gateway’s. Missing: the one under way. */
+  refundId?: string
+  /** What the gateway sent, masked. Missing where it sent nothing. */
+  raw?: unknown
+}
+
+export interface WebhookRates {
+  /** The start of the first minute. */
+  from: string
+  /** The end of the last minute, which is not over yet. */
+  to: string
+  /** Oldest first; a minute without an event is not listed. */
+  minutes: {
+    /** The start of the minute. */
+    at: string
+    /** The number of events in this minute, by their current outcome. */
+    outcomes: Partial<
+      Record<'applied' | 'unchanged' | 'illegal' | 'rejected' | 'parked' | 'late_payment', number>
+    >
+  }[]
+}
+
+export interface WebhookReceivedEvent {
+  type: 'WebhookReceived'
+  timestamp: string
+  /** A verified webhook came, a duplicate too. */
+  data: {
+    payload: WebhookPayload
+  }
+}
+
+export interface WebhookVerificationFailedEvent {
+  type: 'WebhookVerificationFailed'
+  timestamp: string
+  /** A webhook whose signature or token is wrong. */
+  data: {
+    gateway: string
+    reason: string
+    /** Sensitive ones are redacted. */
+    headers: Record<string, string>
+  }
+}
+
+/** The payload of each event of payments. */
+export interface PaymentEvents {
+  PaymentInitiated: PaymentInitiatedEvent['data']
+  PaymentSucceeded: PaymentSucceededEvent['data']
+  PaymentFailed: PaymentFailedEvent['data']
+  PaymentCancelled: PaymentCancelledEvent['data']
+  PaymentRefunded: PaymentRefundedEvent['data']
+  AlertRaised: AlertRaisedEvent['data']
+  AlertSettled: AlertSettledEvent['data']
+  WebhookReceived: WebhookReceivedEvent['data']
+  WebhookVerificationFailed: WebhookVerificationFailedEvent['data']
+  GatewayTimeout: GatewayTimeoutEvent['data']
+  CircuitOpened: CircuitOpenedEvent['data']
+}
+
+/** The codes of the failures of each operation. */
+export interface FailureCodes {
+  createCharge:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'already_paid'
+    | 'idempotency_conflict'
+    | 'in_progress'
+    | 'reference_conflict'
+    | 'payload_too_large'
+    | 'gateway_refused'
+    | 'invalid_argument'
+    | 'internal'
+    | 'gateway_unavailable'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  createRefund:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'idempotency_conflict'
+    | 'in_progress'
+    | 'payload_too_large'
+    | 'gateway_refused'
+    | 'invalid_argument'
+    | 'internal'
+    | 'gateway_unavailable'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listTransactions:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  getTransaction:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_transaction'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  checkTransaction:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_transaction'
+    | 'in_progress'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'internal'
+    | 'gateway_unavailable'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listWebhookEvents:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  getWebhookRates:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listGateways:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listAlerts:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  acknowledgeAlert:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_alert'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  redeliver:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_delivery'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  sweep:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  receiveWebhook: 'misconfigured'
+  receiveCallback: 'misconfigured'
+  streamEvents:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  createTicket:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  listTasks:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  getTask:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'unknown_task'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  listRunsOfTask:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'unknown_task'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  listSessionsOfTask:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'unknown_task'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  listSessions:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  getWorkSession:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'unknown_session'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  getStatus:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  sync:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'stale_batch'
+    | 'superseded'
+    | 'sync_required'
+    | 'wire_version'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  publishChanges:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'stale_batch'
+    | 'superseded'
+    | 'sync_required'
+    | 'wire_version'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  signIn:
+    | 'invalid_request'
+    | 'code_spent'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  getSession:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  signOut:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  getDocument: 'invalid_request' | 'internal' | 'misconfigured'
+}

@@ -1,0 +1,99 @@
+// An edge as its host starts it: ours on workerd or in one process of Node, or the Worker that
+// stores nothing.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { databaseIn } from '../../../local/data-folder.ts'
+import type { PrepareEdge } from '../../../local/edge.ts'
+import { loopbackUrl } from '../../../local/ports.ts'
+import { untilAnswers } from '../../../local/until.ts'
+import { prepareWorkerd, readWorkerSettings } from '../../../local/workerd.ts'
+import { fileOf } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { prepareNode } from '../../harness/edge.ts'
+import { freePort } from '../../harness/free-port.ts'
+import { stopsToo } from '../child.ts'
+import { API_KEY } from './callbacks.ts'
+import { ACCESS } from './database.ts'
+import { type Program, startProgram } from './process.ts'
+
+const HOME = resolve(import.meta.dirname, '../../..')
+const START_WAIT_MS = 30_000
+export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
+
+export interface BenchEdge extends Program {
+  port: number
+  url: string
+}
+
+interface OurEdge {
+  databaseUrl: string
+  gatewayUrl?: string
+  home?: string
+}
+
+/** `gatewayUrl`: where charges go; the callbacks alone need none. `home`: of another shop. */
+export function startOurEdge(
+  dir: string,
+  { databaseUrl, gatewayUrl, home = HOME }: OurEdge,
+): Promise<BenchEdge> {
+  const database = { LIBSQL_URL: databaseUrl, LIBSQL_AUTH_TOKEN: ACCESS.token }
+  return startEdge(prepareWorkerd, dir, home, { ...ourVariables(gatewayUrl), ...database })
+}
+
+/** Its payments are in a file. */
+export async function startOurNodeEdge(dir: string): Promise<BenchEdge & { file: string }> {
+  const edge = await startEdge(prepareNode, dir, HOME, ourVariables())
+  return { ...edge, file: fileOf(databaseIn(dir)) }
+}
+
+const ourVariables = (gatewayUrl = 'http://127.0.0.1:9') => ({
+  AUTH_SECRETS: AUTH_SECRET,
+  REDIRECT_GATEWAY_CLIENT_ID: 'bench',
+  REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
+  REDIRECT_GATEWAY_API_KEY: API_KEY,
+  REDIRECT_GATEWAY_BASE_URL: gatewayUrl,
+  PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
+})
+
+/** With the same runtime settings as our edge, so that only the work differs. */
+export function startBareEdge(dir: string): Promise<BenchEdge> {
+  const home = join(dir, 'home')
+  mkdirSync(home, { recursive: true })
+  const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
+  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
+  const main = relative(home, join(import.meta.dirname, 'bare-worker.ts'))
+  const settings = { main, compatibility_date, compatibility_flags }
+  const lines = Object.entries(settings).map(
+    ([name, value]) => `${name} = ${JSON.stringify(value)}`,
+  )
+  writeFileSync(join(home, 'wrangler.toml'), `${lines.join('\n')}\n`)
+  return startEdge(prepareWorkerd, dir, home, { API_KEY })
+}
+
+/** `home`: the folder of its wrangler.toml. */
+export async function startEdge(
+  prepare: PrepareEdge,
+  dir: string,
+  home: string,
+  variables: Record<string, string>,
+): Promise<BenchEdge> {
+  // `serve` takes no data folder that others may read.
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const port = await freePort()
+  const url = loopbackUrl(port)
+  const preparing = prepare({
+    port,
+    dir,
+    home,
+    variables,
+    env: { PATH: process.env.PATH ?? '', HOME: dir },
+    logFile: join(dir, 'edge.log'),
+  })
+  // A bundler that still runs would create its output folder again.
+  const forget = stopsToo(async () => void (await Promise.allSettled([preparing])))
+  const spec = await preparing.finally(forget)
+  const signal = AbortSignal.timeout(START_WAIT_MS)
+  const patience = { what: 'the edge', waitMs: START_WAIT_MS, signal }
+  const program = await startProgram(spec, () => untilAnswers(url, patience))
+  return { ...program, port, url }
+}

@@ -1,0 +1,110 @@
+// The systems that are measured, behind one face: start one on a board, and ask it.
+
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { startNode } from './child.ts'
+import { childrenOf } from './proc.ts'
+
+/**
+ * `signalbox` is npm start, on workerd; `signalbox-node` is signalbox dev, one Node process.
+ * `chokidar` is the baseline as one writes it, `chokidar-tuned` the same with one more option.
+ */
+export const SYSTEMS = ['signalbox', 'signalbox-node', 'chokidar', 'chokidar-tuned'] as const
+export type System = (typeof SYSTEMS)[number]
+
+export interface Target {
+  readonly system: System
+  /** The process that watches the files. */
+  readonly pid: number
+  /** From the start of that process until it knows the board and, for a sidecar, the edge does. */
+  readonly readyMs: number
+  /** URL of a path under it, with the repository's name in its query. */
+  url(path: string): URL
+  readonly headers: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+const HOME = resolve(import.meta.dirname, '../..')
+const START_WAIT_MS = 150_000
+
+/** `dataDir` keeps what a system stores between two starts; the baseline stores nothing. */
+export function startTarget(system: System, boardDir: string, dataDir: string): Promise<Target> {
+  switch (system) {
+    case 'signalbox':
+    case 'signalbox-node':
+      return startSignalbox(system, boardDir, dataDir)
+    case 'chokidar':
+    case 'chokidar-tuned':
+      return startBaseline(system, boardDir)
+  }
+}
+
+async function startSignalbox(
+  system: 'signalbox' | 'signalbox-node',
+  boardDir: string,
+  dataDir: string,
+): Promise<Target> {
+  const isNode = system === 'signalbox-node'
+  const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
+  const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
+  const signalbox = join(HOME, 'cli/bin.js')
+  const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS)
+  try {
+    const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
+    const log = isNode ? 'signalbox' : 'sidecar'
+    return {
+      system,
+      pid: isNode ? child.pid : sidecarOf(child.pid),
+      readyMs: await sidecarReadyMs(join(dataDir, `logs/${log}.log`)),
+      url: (path) => urlOf(local.url, path, local.path),
+      headers: { authorization: `Bearer ${local.tokens.board}` },
+      stop: child.stop,
+    }
+  } catch (error) {
+    await child.stop()
+    throw error
+  }
+}
+
+function sidecarOf(start: number): number {
+  const isSidecar = ({ command }: { command: string }) => command.includes('cli/signalbox.ts watch')
+  const sidecar = childrenOf(start).find(isSidecar)
+  if (!sidecar) throw new Error('The sidecar was not found among the processes of npm start.')
+  return sidecar.pid
+}
+
+interface LocalJson {
+  url: string
+  path: string
+  tokens: { board: string }
+}
+
+async function sidecarReadyMs(logFile: string): Promise<number> {
+  const lines = (await readFile(logFile, 'utf8')).trim().split('\n')
+  for (const line of lines) {
+    const { event, ms } = JSON.parse(line)
+    if (event === 'sidecar.ready') return Number(ms)
+  }
+  throw new Error(`${logFile} does not say when the sidecar was ready.`)
+}
+
+async function startBaseline(system: System, boardDir: string): Promise<Target> {
+  const file = join(import.meta.dirname, 'baseline.ts')
+  const options = system === 'chokidar-tuned' ? ['--ignore-temporary'] : []
+  const child = await startNode([file, boardDir, ...options], /^baseline ready /, START_WAIT_MS)
+  const [, url = '', ms] = /(http:\S+) in (\d+) ms/.exec(child.line) ?? []
+  return {
+    system,
+    pid: child.pid,
+    readyMs: Number(ms),
+    url: (path) => urlOf(url, path, 'bench'),
+    headers: {},
+    stop: child.stop,
+  }
+}
+
+function urlOf(base: string, path: string, repo: string): URL {
+  const url = new URL(path, base)
+  url.searchParams.set('path', repo)
+  return url
+}

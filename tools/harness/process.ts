@@ -1,0 +1,73 @@
+// A process that can be killed, frozen, and started again.
+
+import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
+import { untilAnswers } from '../../local/until.ts'
+
+/** On a busy machine, too. */
+const START_WAIT_MS = 60_000
+
+export class Process {
+  readonly #spec: ChildSpec
+  readonly #url: string | undefined
+  #child: Child | undefined
+
+  /** It has started when this URL answers; without one, at once. */
+  constructor(spec: ChildSpec, url?: string) {
+    this.#spec = spec
+    this.#url = url
+  }
+
+  get logFile(): string {
+    return this.#spec.logFile
+  }
+
+  /** Undefined: it was never started. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Rejects, and leaves no process, if it does not answer in time. */
+  async start(): Promise<void> {
+    this.#child = spawnChild(this.#spec)
+    if (this.#url === undefined) return
+    const signal = AbortSignal.timeout(2 * START_WAIT_MS)
+    const patience = { what: this.#spec.name, waitMs: START_WAIT_MS, signal }
+    try {
+      await untilAnswers(this.#url, patience)
+    } catch (error) {
+      await this.kill()
+      throw error
+    }
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    this.#child?.kill()
+    await this.#child?.ended
+  }
+
+  /** SIGSTOP: alive, with open connections, and silent. */
+  freeze(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#signal('SIGCONT')
+  }
+
+  async stop(): Promise<void> {
+    this.thaw()
+    this.#child?.stop()
+    await this.#child?.ended
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.pid === undefined) return
+    try {
+      process.kill(this.pid, signal)
+    } catch (error) {
+      // The process has ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// The control API of a running simulator.
+
+import type { Faults } from '../../simulator/faults.ts'
+import type { Action, Payment } from '../../simulator/payments.ts'
+import type { Sent } from '../../simulator/webhooks.ts'
+
+export class SimulatorControl {
+  readonly url: string
+  #orders: Record<string, Faults> = {}
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  /** Sets the faults of one order. Those of other orders stay. */
+  async faults(order: string, faults: Faults): Promise<void> {
+    this.#orders[order] = faults
+    const body = JSON.stringify({ orders: this.#orders })
+    await this.#ask('PUT', '/faults', body)
+  }
+
+  /** Sets the faults for all orders, and removes all others. */
+  async everywhere(faults: Faults): Promise<void> {
+    this.#orders = {}
+    await this.#ask('PUT', '/faults', JSON.stringify({ all: faults }))
+  }
+
+  /** Resolves when all webhooks are accepted or given up. */
+  act(paymentId: string, action: Action): Promise<Payment> {
+    return this.#ask('POST', `/payments/${paymentId}/${action}?wait`)
+  }
+
+  payment(paymentId: string): Promise<Payment> {
+    return this.#ask('GET', `/payments/${paymentId}`)
+  }
+
+  /** Newest first. */
+  async payments(order: string): Promise<Payment[]> {
+    const path = `/payments?order=${encodeURIComponent(order)}`
+    return (await this.#ask<{ payments: Payment[] }>('GET', path)).payments
+  }
+
+  /** Every attempt at a webhook of this payment, with its response. */
+  async webhooks(paymentId: string): Promise<Sent[]> {
+    return (await this.#ask<{ webhooks: Sent[] }>('GET', `/webhooks?payment=${paymentId}`)).webhooks
+  }
+
+  async #ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+    const answer = await fetch(`${this.url}/_control${path}`, { method, ...(body && { body }) })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Answer
+  }
+}

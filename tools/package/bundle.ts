@@ -1,0 +1,88 @@
+// The bundles of the package. All libraries but those in EXTERNAL are inside of them, so that an
+// installation has few files to resolve and runs what was tested here.
+
+import { join } from 'node:path'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+import manifest from '../../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dirname, '../..')
+/** What picks a binary for each system, when it is installed: it stays a dependency. */
+export const EXTERNAL = ['libsql'] as const
+
+const COMMON: BuildOptions & { metafile: true } = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'esm',
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+}
+
+/** Of the repository's manifest a bundle needs the version; the rest is not published. */
+const versionOnly: Plugin = {
+  name: 'version-only',
+  setup: (it) =>
+    it.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) =>
+      path === join(ROOT, 'package.json')
+        ? { contents: JSON.stringify({ version: manifest.version }), loader: 'json' }
+        : undefined,
+    ),
+}
+
+/** The libraries that run anywhere, a file each. Pages may serve them without a build step. */
+export const ANYWHERE = ['client', 'events', 'payments'] as const
+
+export async function bundleForAnyHost(outDir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: ANYWHERE.map((name) => ({ in: `libraries/${name}/index.ts`, out: name })),
+    outdir: outDir,
+    target: 'es2022',
+    minify: true,
+    sourcemap: true,
+  })
+  return metafile
+}
+
+/** `worker.js`, which wrangler bundles once more, so that its stack traces should be readable. */
+export async function bundleForWorkerd(outDir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: { worker: 'tools/package/worker-workerd.ts' },
+    outdir: outDir,
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*', 'node:*'],
+  })
+  return metafile
+}
+
+/**
+ * `node/`: the command line, and `signalbox/worker` for drivers and configurations. They share
+ * their chunks, because a driver's exceptions must be of the classes that the command line knows.
+ */
+export async function bundleForNode(outDir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: {
+      signalbox: 'cli/bin.js',
+      worker: 'tools/package/worker.ts',
+      'thread-libsql': 'worker/payments/ledger/libsql/thread-libsql.ts',
+    },
+    // One folder deep, as cli/ and local/ are in a checkout: both find schema.sql and examples/ so.
+    outdir: join(outDir, 'node'),
+    platform: 'node',
+    conditions: ['signalbox-package'],
+    external: [...EXTERNAL],
+    target: 'node22.22',
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    plugins: [versionOnly],
+    // Libraries in CommonJS ask for Node's own modules with it.
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)`,
+    },
+  })
+  return metafile
+}

@@ -1,0 +1,353 @@
+// What a shop and its payers do, at random, with gateways that misbehave: charges, repeated where
+// they were not answered; payments, whose webhooks come doubled, late, or out of order; orders that
+// are charged again after a failure, or twice at once, or once they are paid; refunds; and webhooks
+// of other systems at the same account.
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Faults } from '../../../simulator/faults.ts'
+import type { Action, Payment } from '../../../simulator/payments.ts'
+import { redirectWebhooks } from '../../../simulator/redirect.ts'
+import type { ReceivedEvent } from '../../harness/event-receiver.ts'
+import type { Recorder } from './recorder.ts'
+import type { Seeded } from './seeded.ts'
+import type { System } from './system.ts'
+
+const MAX_PAUSE_MS = 300
+/** With the second half of them the shop asks for another page, where the first was lost. */
+const ATTEMPTS = 4
+const AGAIN_MS = 700
+/** So long the gateway does not answer; a repeated charge is answered. */
+const TIMES_OUT_MS = 1_500
+/** Longer than the edge takes for any answer. */
+const ANSWER_MS = 30_000
+const REFUNDED = 0.3
+const REFUNDED_TWICE = 0.2
+/** Of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
+const CHARGED_AT_ONCE = 0.1
+const WITHOUT_KEY = 0.2
+/** Of orders: the payer opens the page of each gateway, and pays on both. */
+const PAID_ELSEWHERE = 0.1
+/** Of orders that are paid: charged with another key, every second time on purpose. */
+const CHARGED_WHEN_PAID = 0.15
+/** Of payments by redirect: another system at the account has its webhooks sent to us. */
+const MIXED_UP = 0.1
+const GOES_BACK = ['late_payment', 'double_payment']
+/** Of payments that failed: the customer tries again, and the first one is paid after all. */
+const CHARGED_AGAIN = 0.6
+const PAID_LATE = 0.6
+/** A real gateway sends its webhook for hours. */
+const RESENDS = 60
+const RESEND_MS = 1_000
+
+/** How the gateway treats an order: without a fault 40 times in 100. */
+const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
+  [40, {}],
+  [10, { copies: 2 }],
+  [3, { copies: 50 }],
+  [8, { lateMs: 1_200 }],
+  [8, { outOfOrder: true }],
+  [8, { amount: 12_000 }],
+  [8, { beforeAnswer: true }],
+  [4, { lost: true }],
+  [4, { refundFails: true }],
+  [3, { timeout: true, endpoints: ['init', 'create'] }],
+  [4, { slowMs: 800 }],
+]
+
+const ENDINGS: readonly (readonly [weight: number, action: Action | undefined])[] = [
+  [70, 'pay'],
+  [15, 'fail'],
+  [5, 'cancel'],
+  [5, 'expire'],
+  [5, undefined],
+]
+
+interface ChargeBody {
+  gateway: string
+  reference: string
+  amount: number
+  currency: string
+  description: string
+}
+
+interface Answer {
+  status: number
+  body: {
+    transactionId?: string
+    gatewayTransactionId?: string
+    status?: string
+    code?: string
+  } | null
+}
+
+/** What the load says of a request in the history. */
+interface Asked {
+  kind: 'charge' | 'refund'
+  [name: string]: unknown
+}
+
+export class PaymentsLoad {
+  readonly #system: System
+  readonly #recorder: Recorder
+  readonly #random: Seeded
+  readonly #chores = new Set<Promise<void>>()
+  /** Where the shop calls: each request the next one. */
+  edges: readonly string[]
+  /** A payment of redirect, for the ids of another. */
+  #lastOpened: Payment | undefined
+  /** By gateway: when a charge last succeeded, by performance.now(). */
+  readonly #charged = new Map<string, number>()
+  /** Transactions to be looked at again. */
+  readonly #refunded = new Set<string>()
+  #looking: Promise<void> = Promise.resolve()
+  #orders = 0
+  #requests = 0
+  #isOver = false
+
+  constructor(system: System, recorder: Recorder, random: Seeded) {
+    this.#system = system
+    this.#recorder = recorder
+    this.#random = random
+    this.edges = [system.edgeUrl]
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isOver) {
+      this.#chore(this.#order(this.#random.fork()))
+      await sleep(this.#random.below(MAX_PAUSE_MS))
+    }
+  }
+
+  /** No new orders; those that were begun go on. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  /** Whether both gateways have made a payment since then. */
+  hasChargedSince(time: number): boolean {
+    return this.#charged.size === 2 && [...this.#charged.values()].every((at) => at > time)
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async rest(): Promise<void> {
+    while (this.#chores.size > 0) await Promise.all(this.#chores)
+  }
+
+  /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
+  onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
+    if (type === 'AlertRaised' && transaction && GOES_BACK.includes(alert?.kind ?? '')) {
+      const { id, gateway, amount } = transaction
+      this.#chore(this.#refund(gateway, id, amount, `refund for ${alert?.kind}`))
+    }
+    if (['PaymentRefunded', 'AlertSettled'].includes(type) && transaction) {
+      this.#refunded.add(transaction.id)
+      this.#look(transaction.id)
+    }
+    if (type !== 'PaymentSucceeded' || !transaction?.paid) return
+    const { id, gateway, paid } = transaction
+    if (this.#random.next() >= REFUNDED) return
+    const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
+    for (let n = 0; n < times; n++)
+      this.#chore(this.#refund(gateway, id, paid.amount, `refund ${n}`))
+  }
+
+  /** At each payment that was refunded since the last time. */
+  async lookAgain(): Promise<void> {
+    for (const id of this.#refunded) this.#look(id)
+    this.#refunded.clear()
+    await this.#looking
+  }
+
+  /** As a shop that shows its customer a payment: one look after the other, as the checker says. */
+  #look(transactionId: string): void {
+    this.#looking = this.#looking.then(async () => {
+      const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
+      const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const response = await fetch(url, { headers, signal }).catch(() => undefined)
+      if (!response?.ok) return
+      const { id, refunds } = (await response.json()) as Record<string, unknown>
+      this.#recorder.write({ kind: 'seen', transaction: { id, refunds } })
+    })
+  }
+
+  #chore(work: Promise<void>): void {
+    const chore = work
+      .catch((error: unknown) => this.#recorder.write({ kind: 'broken', error: String(error) }))
+      .finally(() => this.#chores.delete(chore))
+    this.#chores.add(chore)
+  }
+
+  async #order(random: Seeded): Promise<void> {
+    const { simulator } = this.#system
+    const order = `order-${++this.#orders}`
+    const faults = random.weighted(TREATMENTS)
+    // At the bank nobody can pay before its code was shown (docs/reliability.md, known limits).
+    const isRedirect = faults.beforeAnswer || random.next() < 0.7
+    const gateway = isRedirect ? 'redirect' : 'fib'
+    const ending = random.weighted(ENDINGS)
+    if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
+    const amount = 1_000 + 250 * random.below(200)
+    const request = { gateway, reference: order, amount, currency: 'IQD', description: order }
+    const key = random.next() < WITHOUT_KEY ? undefined : `key of ${order}`
+    const isTwice = random.next() < CHARGED_AT_ONCE
+    const charging = Promise.all([
+      this.#charge(request, key),
+      isTwice ? this.#charge(request, `other tab's key of ${order}`) : undefined,
+    ])
+    if (faults.timeout) {
+      await sleep(TIMES_OUT_MS)
+      await simulator.faults(order, {})
+    }
+    const payments = new Set((await charging).filter((id) => id !== undefined))
+    if (isRedirect && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
+    if (ending === undefined || faults.beforeAnswer) return
+    if (isRedirect && random.next() < MIXED_UP) await this.#mixUp(request, payments, random)
+    if (random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
+    for (const payment of payments) {
+      await sleep(random.below(500))
+      await simulator.act(payment, ending)
+      if (ending === 'pay' && random.next() < CHARGED_WHEN_PAID) {
+        await sleep(random.below(1_000))
+        await this.#chargeWhenPaid(request, random.next() < 0.5)
+      }
+      if (ending === 'pay' || random.next() >= CHARGED_AGAIN) continue
+      const second = await this.#charge(request, `another key of ${order}`)
+      const isPaidLate = !faults.lost && random.next() < PAID_LATE
+      await Promise.all([
+        // The same payment again: the shop does not know yet that it failed.
+        second !== undefined && second !== payment && simulator.act(second, 'pay'),
+        isPaidLate && this.#payLate(payment),
+      ])
+    }
+  }
+
+  async #payElsewhere(request: ChargeBody): Promise<void> {
+    const gateway = request.gateway === 'fib' ? 'redirect' : 'fib'
+    const payment = await this.#charge({ ...request, gateway }, undefined)
+    if (payment !== undefined) await this.#system.simulator.act(payment, 'pay')
+  }
+
+  /** Only with `repeat` there is something to pay, and the shop wants both. */
+  async #chargeWhenPaid(request: ChargeBody, repeat: boolean): Promise<void> {
+    const again = { ...request, ...(repeat && { repeat }) }
+    const payment = await this.#charge(again, `key of ${request.reference} when paid`)
+    if (payment !== undefined && repeat) await this.#system.simulator.act(payment, 'pay')
+  }
+
+  /**
+   * "Paid", signed as any, of a payment that has our order's number and is none of ours; or with
+   * the ids of two of our payments.
+   */
+  async #mixUp(order: ChargeBody, payments: ReadonlySet<string>, random: Seeded): Promise<void> {
+    const { simulator, redirectApiKey, proxies } = this.#system
+    for (const id of payments) {
+      const other = this.#lastOpened
+      this.#lastOpened = await simulator.payment(id)
+      const isCrossed = other !== undefined && random.next() < 0.5
+      const data = {
+        transactionId: isCrossed ? id : randomUUID(),
+        ...(isCrossed && { merchantReferenceId: other.externalReference }),
+        orderId: order.reference,
+        currentStatus: 'SUCCESS',
+        // Of the same amount it would be ours while the gateway has not named our payment yet.
+        amount: { currency: order.currency, value: order.amount + (isCrossed ? 0 : 250) },
+      }
+      const timestamp = new Date().toISOString()
+      const eventId = randomUUID()
+      const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
+      const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
+      const { body } = await redirectWebhooks.encode({ content }, redirectApiKey)
+      this.#chore(resend(url, body))
+    }
+  }
+
+  /** On pages that no answer named: the edge may have replaced them. */
+  async #payUnseen(order: string, seen: ReadonlySet<string>): Promise<void> {
+    const { simulator } = this.#system
+    for (const { id, state } of await simulator.payments(order)) {
+      if (!seen.has(id) && state === 'open') await simulator.act(id, 'pay')
+    }
+  }
+
+  /** Nobody asks the gateway about what had failed, so these webhooks must arrive in the end. */
+  async #payLate(payment: string): Promise<void> {
+    const { simulator } = this.#system
+    const since = Date.now()
+    await simulator.act(payment, 'pay_late')
+    const sent = (await simulator.webhooks(payment)).filter(({ at }) => at >= since)
+    const taken = new Set(sent.filter(({ status }) => status === 200).map(({ body }) => body))
+    const lost = sent.filter(({ body }) => !taken.has(body))
+    for (const [body, url] of new Map(lost.map(({ body, url }) => [body, url]))) {
+      await resend(url, body)
+    }
+  }
+
+  /** The gateway's id of the payment, where one can be paid now. */
+  async #charge(
+    request: ChargeBody & { repeat?: boolean },
+    key: string | undefined,
+  ): Promise<string | undefined> {
+    const { gateway, reference: order, amount, currency, repeat } = request
+    const what = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
+    const answer = await this.#untilDone('/charges', request, key, what)
+    if (answer?.status === 201) this.#charged.set(gateway, performance.now())
+    return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
+  }
+
+  async #refund(gateway: string, transactionId: string, amount: number, name: string) {
+    const body = { gateway, transactionId, amount, reason: name }
+    const what = { kind: 'refund', gateway, transactionId, amount } as const
+    await this.#untilDone('/refunds', body, `${name} of ${transactionId}`, what)
+  }
+
+  /** The same request with the same key, until it is answered for good. */
+  async #untilDone(
+    path: string,
+    body: object,
+    key: string | undefined,
+    what: Asked,
+  ): Promise<Answer | undefined> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (attempt > 0) await sleep(AGAIN_MS * attempt)
+      if (attempt > 0 && this.#isOver) return undefined
+      const sentAt = performance.now()
+      const replace = what.kind === 'charge' && attempt >= ATTEMPTS / 2
+      const answer = await this.#post(path, replace ? { ...body, replace } : body, key)
+      const tookMs = Math.round(performance.now() - sentAt)
+      this.#recorder.write({ ...what, tookMs, ...answer })
+      if (answer.status >= 200 && answer.status < 300) return answer
+      if (answer.status === 422 || answer.body?.code === 'already_paid') return undefined
+    }
+    return undefined
+  }
+
+  async #post(path: string, body: object, key: string | undefined): Promise<Answer> {
+    const edge = this.edges[this.#requests++ % this.edges.length]
+    try {
+      const response = await fetch(`${edge}/api/payments${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${this.#system.tokens.payments}`,
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
+      return { status: response.status, body: (await response.json()) as Answer['body'] }
+    } catch {
+      return { status: 0, body: null }
+    }
+  }
+}
+
+/** Until it is taken, as the gateway would in the end. */
+async function resend(url: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  for (let n = 0; n < RESENDS; n++) {
+    await sleep(RESEND_MS)
+    const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined)
+    if (answer?.ok) return
+  }
+}

@@ -1,0 +1,150 @@
+// A proxy before an HTTP server. On request it cuts, delays or tears what passes, or holds a
+// request back until its caller has given up.
+
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LOOPBACK } from '../../../local/ports.ts'
+
+export interface Conditions {
+  /** Every connection is refused, and the open ones are broken. */
+  isCut?: boolean
+  /** Each request arrives so much later. */
+  delayMs?: number
+  /** Half of each answer comes, and then nothing. */
+  tears?: boolean
+}
+
+export interface Passed {
+  url: string
+  /** Of the request. */
+  body: string
+  /** Sends another body in its place, and with its headers; returns the answer. */
+  send(body: string): Promise<string>
+}
+
+export interface Answered {
+  passed: Passed
+  /** 0: there was no answer. */
+  status: number
+  answer: string
+  /** As its caller had to wait. */
+  tookMs: number
+}
+
+export class FaultyProxy {
+  conditions: Conditions = {}
+  /** The request goes on with this body; its caller may be gone by then. */
+  hold: (passed: Passed) => Promise<string> | undefined = () => undefined
+  /** Called for each request, when it was answered or failed. */
+  onAnswer: (answered: Answered) => void = () => undefined
+  /** URLs of servers; the requests go to them in turn. */
+  targets: readonly string[]
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #server = createServer((incoming, outgoing) => {
+    this.#pass(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  #inFlight = 0
+  #turn = 0
+
+  private constructor(target: string) {
+    this.targets = [target]
+  }
+
+  static async before(port: number): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(`http://${LOOPBACK}:${port}`)
+    await new Promise<void>((resolve, reject) => {
+      proxy.#server.once('error', reject)
+      proxy.#server.listen(0, LOOPBACK, resolve)
+    })
+    return proxy
+  }
+
+  get url(): string {
+    return `http://${LOOPBACK}:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Requests that are not over. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  cut(): void {
+    this.conditions = { isCut: true }
+    this.#server.closeAllConnections()
+    this.#agent.destroy()
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    this.#agent.destroy()
+    await closed
+  }
+
+  async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.#inFlight++
+    const startedAt = performance.now()
+    try {
+      const bytes = await buffer(incoming)
+      if (this.conditions.isCut) throw new Error('cut')
+      const passed: Passed = {
+        url: incoming.url ?? '/',
+        body: bytes.toString(),
+        send: async (body) => (await this.#ask(incoming, Buffer.from(body))).body.toString(),
+      }
+      const held = await this.hold(passed)
+      if (this.conditions.delayMs) await sleep(this.conditions.delayMs)
+      const answered = (status: number, answer: string) =>
+        this.onAnswer({ passed, status, answer, tookMs: performance.now() - startedAt })
+      const sent = held === undefined ? bytes : Buffer.from(held)
+      const answer = await this.#ask(incoming, sent).catch((error: unknown) => {
+        answered(0, String(error))
+        throw error
+      })
+      answered(answer.status, answer.body.toString())
+      if (this.conditions.isCut) throw new Error('cut')
+      outgoing.writeHead(answer.status, answer.headers)
+      if (!this.conditions.tears) {
+        outgoing.end(answer.body)
+        return
+      }
+      outgoing.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)), () =>
+        outgoing.destroy(),
+      )
+    } finally {
+      this.#inFlight--
+    }
+  }
+
+  #ask(
+    { url, method, headers }: IncomingMessage,
+    body: Buffer,
+  ): Promise<{ status: number; headers: OutgoingHttpHeaders; body: Buffer }> {
+    const target = new URL(this.targets[this.#turn++ % this.targets.length] ?? '')
+    // The answer is recorded, so it must not be compressed.
+    const plain = { host: target.host, 'accept-encoding': 'identity' }
+    const sent = { ...headers, ...plain, 'content-length': String(body.length) }
+    const { hostname: host, port } = target
+    const onward = { host, port, path: url, method, headers: sent, agent: this.#agent }
+    return new Promise((resolve, reject) => {
+      const asked = request(onward, (answer) => {
+        buffer(answer).then((read) => {
+          const { 'transfer-encoding': _, ...kept } = answer.headers
+          const known = { ...kept, 'content-length': String(read.length) }
+          resolve({ status: answer.statusCode ?? 502, headers: known, body: read })
+        }, reject)
+      })
+      asked.on('error', reject)
+      asked.end(body)
+    })
+  }
+}

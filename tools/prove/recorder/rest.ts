@@ -1,0 +1,155 @@
+// The end of a run: all faults are over, what would happen within hours happens now, and the final
+// state of everything is recorded.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Payment } from '../../../simulator/payments.ts'
+import type { BoardClient } from './board-client.ts'
+import type { BoardLoad } from './board-load.ts'
+import type { Recorder } from './recorder.ts'
+import type { System } from './system.ts'
+
+/** A circuit that the last fault opened is tried again after 30 s. */
+const MAX_REST_MS = 120_000
+/** A sidecar that could not publish for a while waits up to 30 s before it tries again. */
+const MAX_BOARD_REST_MS = 60_000
+const POLL_MS = 1_000
+/** Longer together than the gateways wait before they send a webhook again. */
+const QUIET_POLLS = 5
+
+/** Payments that one sweep asks about at most. */
+const SWEEP_CHECKS = 50
+const MOVES = ['delivered', 'undelivered', 'moved', 'chargedAgain', 'unreachable', 'failed']
+
+type Json = Record<string, unknown>
+
+export async function comeToRest(
+  system: System,
+  recorder: Recorder,
+  board: BoardLoad,
+  clients: readonly BoardClient[],
+): Promise<void> {
+  await Promise.all([paymentsRest(system, recorder), boardRests(recorder, board, clients)])
+}
+
+/** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
+async function paymentsRest(system: System, recorder: Recorder): Promise<void> {
+  const until = performance.now() + MAX_REST_MS
+  let before = ''
+  for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < until; ) {
+    await passTime(system)
+    const isStill = await sweepAll(system, recorder)
+    const now = JSON.stringify(await countsOf(system))
+    quiet = isStill && now === before && system.proxies.webhooks.inFlight === 0 ? quiet + 1 : 0
+    before = now
+    await sleep(POLL_MS)
+  }
+}
+
+/** Until nothing is due any more. True if the first sweep already had nothing to do. */
+async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
+  let isStill = true
+  for (;;) {
+    const report = await sweep(system)
+    recorder.write({ kind: 'sweep', ...report })
+    isStill &&= MOVES.every((what) => report[what] === 0)
+    // It checks so many at most at a time.
+    if (report.checked !== SWEEP_CHECKS) return isStill
+  }
+}
+
+/** Checks and deliveries that are due later are due now. */
+async function passTime(system: System): Promise<void> {
+  await system.database.query(
+    // called_until 0: the gateway was never called for it.
+    `UPDATE payment_transactions SET next_check_at = 0, called_until = MIN(called_until, 1)
+      WHERE next_check_at IS NOT NULL`,
+  )
+  await system.database.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
+  await system.database.query(
+    'UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL',
+  )
+}
+
+async function sweep(system: System): Promise<Json> {
+  try {
+    return await ask<Json>(system, '/sweep', 'POST')
+  } catch (error) {
+    return { error: String(error) }
+  }
+}
+
+/** How many rows there are of each table and status. */
+async function countsOf(system: System): Promise<unknown> {
+  return await system.database.query(
+    `SELECT 'transaction' AS what, status, COUNT(*) AS n FROM payment_transactions GROUP BY 2
+      UNION ALL SELECT 'refund', status, COUNT(*) FROM payment_refunds GROUP BY 2
+      UNION ALL SELECT 'event', outcome, COUNT(*) FROM payment_webhook_events GROUP BY 2
+      UNION ALL SELECT 'outbox', done_at IS NULL, COUNT(*) FROM payment_outbox GROUP BY 2
+      UNION ALL SELECT 'delivery', status, COUNT(*) FROM payment_deliveries GROUP BY 2`,
+  )
+}
+
+/** Whether every client had the files as they are before it took too long. Nothing is saved. */
+export async function boardRests(
+  recorder: Recorder,
+  board: BoardLoad,
+  clients: readonly BoardClient[],
+): Promise<boolean> {
+  const until = performance.now() + MAX_BOARD_REST_MS
+  const isRight = ({ view, isIdle }: BoardClient) =>
+    isIdle && isSame(view.tasks, board.files.tasks) && isSame(view.sessions, board.files.sessions)
+  while (!clients.every(isRight) && performance.now() < until) await sleep(POLL_MS / 20)
+  const { tasks, sessions } = board.files
+  const files = { tasks: Object.fromEntries(tasks), sessions: Object.fromEntries(sessions) }
+  recorder.write({ kind: 'files', ...files })
+  return clients.every(isRight)
+}
+
+const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =>
+  one.size === other.size && [...one].every(([key, value]) => other.get(key) === value)
+
+/** Everything that can be asked for: of the gateways, and of the API. */
+export async function writeDown(system: System, recorder: Recorder): Promise<void> {
+  const books = await fetch(`${system.simulator.url}/_control/payments`)
+  const { payments } = (await books.json()) as { payments: Payment[] }
+  for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
+  for (const { id } of await all(system, 'transactions', 'transactions')) {
+    const transaction = await ask<Json>(system, `/transactions/${String(id)}`)
+    recorder.write({ kind: 'stored', transaction })
+  }
+  for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
+    recorder.write({ kind: 'event', event })
+  }
+  for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
+    recorder.write({ kind: 'alert', alert })
+  }
+  recorder.write({ kind: 'rest' })
+}
+
+function bookingOf({ gateway, ...payment }: Payment) {
+  const { id, reference, externalReference, state, amount, currency } = payment
+  const isPaid = ['paid', 'refund_requested', 'refunded'].includes(state)
+  const paid = payment.paid ?? { amount, currency }
+  const refunded = state === 'refunded' ? paid.amount : 0
+  const names = { id, reference, ...(externalReference !== undefined && { externalReference }) }
+  const money = { ...(isPaid && { paid }), refunded }
+  return { kind: 'booking', gateway, payment: { ...names, state, amount, currency, ...money } }
+}
+
+/** All pages of a list. */
+async function all(system: System, path: string, name: string, filter = ''): Promise<Json[]> {
+  const rows: Json[] = []
+  for (let cursor = ''; ; ) {
+    const page = await ask<Json>(system, `/${path}?limit=200${filter}${cursor}`)
+    rows.push(...(page[name] as Json[]))
+    if (page.cursor === undefined) return rows
+    cursor = `&cursor=${String(page.cursor)}`
+  }
+}
+
+async function ask<Answer>(system: System, path: string, method = 'GET'): Promise<Answer> {
+  const headers = { authorization: `Bearer ${system.tokens.payments}` }
+  const answer = await fetch(`${system.edgeUrl}/api/payments${path}`, { method, headers })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as Answer
+}

@@ -1,0 +1,26 @@
+// The shop's configuration in a run, with listeners that write a line into the edge's log.
+
+import { defineConfig } from '../../../worker/payments/define-config.ts'
+import type { DurableEvent } from '../../../worker/payments/domain/status.ts'
+import type { PaymentEvents } from '../../../worker/payments/schemas.ts'
+
+const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
+  const { transaction } = payload
+  const alert = 'alert' in payload && { alert: payload.alert }
+  console.log(JSON.stringify({ listener, transaction, ...alert }))
+}
+
+export default defineConfig({
+  payments: {
+    gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } },
+    listeners: {
+      PaymentInitiated: logged('PaymentInitiated'),
+      PaymentSucceeded: logged('PaymentSucceeded'),
+      PaymentFailed: logged('PaymentFailed'),
+      PaymentCancelled: logged('PaymentCancelled'),
+      PaymentRefunded: logged('PaymentRefunded'),
+      AlertRaised: logged('AlertRaised'),
+      AlertSettled: logged('AlertSettled'),
+    },
+  },
+})

@@ -1,0 +1,196 @@
+// The real processes of a run, a proxy between any two of them, and the shop's endpoint. Nothing
+// here knows of faults or load.
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { edgeVariables, machineVariables } from '../../../local/environment.ts'
+import { gatewaySecrets } from '../../../local/gateways.ts'
+import { loopbackUrl } from '../../../local/ports.ts'
+import { sidecarProcess, simulatorProcess } from '../../../local/processes.ts'
+import { mintTokens } from '../../../local/tokens.ts'
+import { until } from '../../../local/until.ts'
+import { fileIn, type PaymentsDatabase, startLibsql } from '../../harness/database.ts'
+import { type Host, PREPARE } from '../../harness/edge.ts'
+import { EventReceiver } from '../../harness/event-receiver.ts'
+import { freePort } from '../../harness/free-port.ts'
+import { Process } from '../../harness/process.ts'
+import { shopHome } from '../../harness/shop-home.ts'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
+import { FaultyProxy } from './proxy.ts'
+import shop from './shop.config.ts'
+
+const MOVED_CLOCK = new URL('moved-clock.mjs', import.meta.url)
+/** Deno's own option: it knows none of Node's. */
+const preloaded = ([run = 'run', ...args]: readonly string[]) => [
+  run,
+  `--preload=${fileURLToPath(MOVED_CLOCK)}`,
+  ...args,
+]
+const REPO = 'prove/board'
+const WAIT_MS = 60_000
+/** The shop of a run, and an edge whose ledger can be evicted. */
+const SHOP = {
+  config: "export { default } from './tools/prove/recorder/shop.config.ts'\n",
+  files: ['tools/prove/recorder/shop.config.ts', 'tools/prove/recorder/evictable.ts'],
+  main: 'tools/prove/recorder/evictable.ts',
+}
+/** The gateways' waits before they send a webhook again; after the last they give it up. */
+const RETRIES_MS = '200 400 800 1600 3200'
+
+interface RunDatabase extends PaymentsDatabase {
+  /** Absent: it is a file. */
+  server?: { process: Process; proxy: FaultyProxy }
+  /** Of a file: another process holds its lock until the returned function is called. */
+  lock?(): Promise<() => void>
+}
+
+export interface System {
+  host: Host
+  /** `secondEdge`: on the same database; only the fault `two-ledgers` starts it. */
+  processes: Record<'edge' | 'secondEdge' | 'simulator' | 'sidecar', Process>
+  /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
+  proxies: Record<'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
+  database: RunDatabase
+  /** Sets the clock of the edge, the simulator and the sidecar, in ms from the true time. */
+  moveClock(ms: number): Promise<void>
+  edgeUrl: string
+  secondEdgeUrl: string
+  /** Folder of the board's files. */
+  store: string
+  repo: string
+  tokens: { board: string; payments: string }
+  simulator: SimulatorControl
+  /** What the gateways sign with. */
+  redirectApiKey: string
+  receiver: EventReceiver
+  close(): Promise<void>
+}
+
+export async function startSystem(host: Host): Promise<System> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-prove-')))
+  const [edgePort, secondEdgePort] = [await freePort(), await freePort()]
+  const simulatorPort = await freePort()
+  const proxies = {
+    gateways: await FaultyProxy.before(simulatorPort),
+    webhooks: await FaultyProxy.before(edgePort),
+    sidecar: await FaultyProxy.before(edgePort),
+  }
+  const eventsSecret = `whsec_${randomBytes(32).toString('base64')}`
+  const receiver = new EventReceiver(eventsSecret)
+  await receiver.listen()
+  const secret = randomBytes(32).toString('base64url')
+  const secrets = gatewaySecrets(secret)
+  const tokens = await mintTokens(secret, REPO, Date.now())
+  const home = await shopHome(join(dir, 'shop'), SHOP)
+  const compiled = join(dir, 'compiled')
+  // Where Deno's edge may read it, too.
+  const clockFile = join(dir, 'edge', 'clock')
+  const env = {
+    ...{ NODE_COMPILE_CACHE: compiled, ...machineVariables(process.env), HOME: dir },
+    ...{ NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clockFile },
+  }
+  const store = join(dir, 'project')
+  await mkdir(join(store, '.cairn/tasks'), { recursive: true })
+  await mkdir(join(store, '.cairn/sessions'))
+  await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
+
+  const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
+  const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
+  const variables = edgeVariables({ ...env, ...given }, shop, {
+    secret,
+    edge: proxies.webhooks.url,
+    database: database.url,
+    simulator: proxies.gateways.url,
+    databaseToken: database.token,
+  })
+  const edge = async (name: string, port: number) => {
+    const own = join(dir, name)
+    // `serve` takes no data folder that others may read.
+    await mkdir(own, { mode: 0o700 })
+    const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
+    const spec = await PREPARE[host](plan)
+    const args = host === 'deno' ? preloaded(spec.args) : spec.args
+    return new Process({ ...spec, args }, loopbackUrl(port))
+  }
+  const simulator = loopbackUrl(simulatorPort)
+  const cacheDir = join(dir, 'cache')
+  const logFile = (name: string) => join(dir, `${name}.log`)
+  let isBoardThere = false
+  const processes = {
+    simulator: new Process(
+      simulatorProcess({
+        port: simulatorPort,
+        callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
+        secrets,
+        logsDir: dir,
+        env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
+        logFile: logFile('simulator'),
+      }),
+      `${simulator}/health`,
+    ),
+    edge: await edge('edge', edgePort),
+    secondEdge: await edge('secondEdge', secondEdgePort),
+    sidecar: new Process(
+      sidecarProcess({
+        storeDir: store,
+        cacheDir,
+        edge: proxies.sidecar.url,
+        repo: REPO,
+        token: tokens.sidecar,
+        env,
+        logFile: logFile('sidecar'),
+        onEvent: (event) => {
+          isBoardThere ||= event === 'sidecar.ready'
+        },
+      }),
+    ),
+  }
+  await processes.simulator.start()
+  await processes.edge.start()
+  await processes.sidecar.start()
+  const signal = AbortSignal.timeout(2 * WAIT_MS)
+  await until(() => isBoardThere, { what: 'the board', waitMs: WAIT_MS, signal })
+
+  return {
+    host,
+    processes,
+    proxies,
+    database,
+    moveClock: (ms) => writeFile(clockFile, String(ms)),
+    edgeUrl: loopbackUrl(edgePort),
+    secondEdgeUrl: loopbackUrl(secondEdgePort),
+    store: join(store, '.cairn'),
+    repo: REPO,
+    tokens,
+    simulator: new SimulatorControl(simulator),
+    redirectApiKey: secrets.redirect.api_key,
+    receiver,
+    async close() {
+      const { sidecar, edge, secondEdge, simulator } = processes
+      for (const each of [sidecar, edge, secondEdge, simulator]) await each.stop()
+      await database.close()
+      receiver.close()
+      for (const proxy of Object.values(proxies)) await proxy.close()
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function proxiedServer(dir: string): Promise<RunDatabase> {
+  const server = await startLibsql({ dir })
+  const proxy = await FaultyProxy.before(server.port)
+  return {
+    ...server,
+    url: proxy.url,
+    server: { process: server.process, proxy },
+    async close() {
+      await server.close()
+      await proxy.close()
+    },
+  }
+}
+
+const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
