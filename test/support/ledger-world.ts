@@ -192,13 +192,6 @@ export class World {
   webhook = (of: Transaction, wish: EventWish = {}): Promise<Caused<Recorded>> =>
     this.caused(this.ledger.webhook(this.arrival(of, wish)))
 
-  /** A charge of 25,000 IQD for which this amount was paid. */
-  async paidWith(paid: EventWish): Promise<Transaction> {
-    const transaction = await this.charged()
-    await this.webhook(transaction, paid)
-    return this.read(transaction)
-  }
-
   refundStart(of: Transaction, wish: Partial<RefundStart> = {}): RefundStart {
     const amount = wish.amount ?? of.amount
     const now = wish.now ?? T0 + 20_000

@@ -1,5 +1,4 @@
-// Helpers for tests of faults: many payments at once, and a gateway that repeats its webhooks until
-// they are accepted.
+// Helpers for tests of faults: many payments at once, and webhooks of which no answer may come.
 
 import { ulid } from 'ulid'
 import { webhookOf } from '../../simulator/one-webhook.ts'
@@ -73,25 +72,6 @@ export async function send(
   } catch {
     // There was no connection, or the process died. A gateway cannot tell either.
     return { status: undefined, word: '', headers: new Headers(), tookMs: since() }
-  }
-}
-
-const AGAIN_MS = 50
-const GIVES_UP_MS = 40_000
-
-/** Sends the same bytes until they are accepted, as a gateway does. Returns all attempts. */
-export async function sendUntilAccepted(
-  edge: Edge,
-  callback: EncodedWebhook,
-  key = 'redirect',
-): Promise<Attempt[]> {
-  const until = performance.now() + GIVES_UP_MS
-  const attempts: Attempt[] = []
-  for (;;) {
-    const attempt = await send(edge, callback, key)
-    attempts.push(attempt)
-    if (attempt.status === 200 || performance.now() > until) return attempts
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
   }
 }
 

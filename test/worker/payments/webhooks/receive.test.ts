@@ -215,37 +215,6 @@ describe('a webhook', () => {
     }
   })
 
-  it('for a payment after a failure changes nothing, and is an alert until it is acknowledged', async () => {
-    const room = openRoom()
-    await charge(room)
-    await send(room, payloadOf(room, { eventId: 'event-0', status: 'Expired' }))
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
-    await room.quiet()
-    expect(room.eventNames().filter((name) => name.startsWith('Payment'))).toEqual([
-      ...['PaymentInitiated', 'PaymentCancelled'],
-    ])
-    const { queries, ledger } = room.payments
-    const [alert] = await queries.alerts({}, { limit: 9 })
-    expect(alert).toMatchObject({ kind: 'late_payment', gateway: 'bank' })
-    await ledger.acknowledge(alert?.id ?? '', 'somebody', room.clock.now())
-    expect(await queries.alerts({}, { limit: 9 })).toEqual([])
-  })
-
-  it('for a refund that arrives before its payment is not lost', async () => {
-    const room = openRoom()
-    const { transactionId } = await charge(room)
-    await send(room, payloadOf(room, { status: 'Refunded' }))
-    await send(room, payloadOf(room, { eventId: 'event-2' }))
-    room.script.status = () => reported('Refunded')
-    await room.payments.sweeper.sweep()
-    await room.quiet()
-    const story = await room.payments.queries.story(transactionId)
-    expect(story?.transaction).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.eventNames().filter((name) => name.startsWith('Payment'))).toEqual([
-      ...['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'],
-    ])
-  })
-
   it('has its time in ISO 8601 in the event', async () => {
     const room = openRoom()
     await send(room, payloadOf(room))
@@ -315,17 +284,5 @@ describe('a webhook', () => {
     expect(room.lines.length).toBeGreaterThan(5)
     const log = JSON.stringify(room.lines)
     expect(log).not.toMatch(/cart\?|monkey|shop\.example|qwerty/)
-  })
-
-  it('without a matching payment is parked, and applied when the payment appears', async () => {
-    const room = openRoom()
-    const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
-    expect(await send(room, early)).toEqual({ status: 200, body: 'ok' })
-    expect(await stored(room)).toMatchObject([{ outcome: 'parked' }])
-    const { transactionId } = await charge(room)
-    await room.quiet()
-    const story = await room.payments.queries.story(transactionId)
-    expect(story?.transaction.status).toBe('Paid')
-    expect(room.eventNames().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
   })
 })
