@@ -22,7 +22,7 @@ interface CardProps {
   isActive: boolean
 }
 
-/** The same as `--flash` in style.css. */
+/** Equal to `--flash` in style.css. */
 const FLASH_MS = 2_400
 
 /** A class, since `shouldComponentUpdate` limits rendering to real changes. */

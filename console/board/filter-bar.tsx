@@ -1,6 +1,6 @@
 // The filters above the columns, and how many tasks match.
 
-import { Choice, FilterBar, filterBy } from '../ui/filter-bar.tsx'
+import { Choice, type ChoiceProps, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, number } from '../ui/text.ts'
 import { EXECUTIONS, type Execution, statusName } from './cards.ts'
 import { focusCard } from './columns-view.tsx'
@@ -17,17 +17,31 @@ interface BoardFiltersProps {
 
 export function BoardFilters(props: BoardFiltersProps) {
   const { filters, choices, currentTag, titleOf, shown, total } = props
+  const { folder, tag, parent, assignee, label, priority } = choices
   const isFiltered = isFiltering(filters)
-  const all = (values: readonly string[]) => (values.length > 0 ? [...values, ALL] : values)
-  const choice = (
-    name: keyof Choices | 'execution',
-    label: string,
-    any: string,
-    values: readonly string[],
-    textOf?: (value: string) => string,
-  ) => (
-    <Choice {...{ name, label, any, values, ...(textOf && { textOf }) }} chosen={filters[name]} />
-  )
+  const allTags = 'All tags'
+  const selects: BoardChoice[] = [
+    {
+      ...{ name: 'folder', label: 'Folder', any: 'On the board', values: orAll(folder) },
+      textOf: (value) => (value === ALL ? 'All folders' : statusName(value)),
+    },
+    {
+      ...{ name: 'tag', label: 'Tag', values: orAll(tag) },
+      any: currentTag === undefined ? allTags : `${currentTag} (current)`,
+      textOf: (value) => (value === ALL ? allTags : value),
+    },
+    {
+      ...{ name: 'parent', label: 'Part of', any: 'Part of anything', values: parent },
+      textOf: (id) => `${id} ${titleOf(id) ?? ''}`,
+    },
+    { name: 'assignee', label: 'Assignee', any: 'Anybody', values: assignee },
+    { name: 'label', label: 'Label', any: 'Any label', values: label },
+    { name: 'priority', label: 'Priority', any: 'Any priority', values: priority },
+    {
+      ...{ name: 'execution', label: 'Work', any: 'Any work', values: Object.keys(EXECUTIONS) },
+      textOf: (state) => EXECUTIONS[state as Execution] ?? state,
+    },
+  ]
   return (
     <FilterBar
       label="Search and filters"
@@ -36,36 +50,12 @@ export function BoardFilters(props: BoardFiltersProps) {
       clear="Clear filters"
       onKeyDown={leaveByKey}
     >
-      {choice('folder', 'Folder', 'On the board', all(choices.folder), (folder) =>
-        folder === ALL ? 'All folders' : statusName(folder),
-      )}
-      {choice(
-        'tag',
-        'Tag',
-        currentTag === undefined ? ALL_TAGS : `${currentTag} (current)`,
-        all(choices.tag),
-        (tag) => (tag === ALL ? ALL_TAGS : tag),
-      )}
-      {choice(
-        'parent',
-        'Part of',
-        'Part of anything',
-        choices.parent,
-        (id) => `${id} ${titleOf(id) ?? ''}`,
-      )}
-      {choice('assignee', 'Assignee', 'Anybody', choices.assignee)}
-      {choice('label', 'Label', 'Any label', choices.label)}
-      {choice('priority', 'Priority', 'Any priority', choices.priority)}
-      {choice(
-        'execution',
-        'Work',
-        'Any work',
-        Object.keys(EXECUTIONS),
-        (state) => EXECUTIONS[state as Execution] ?? state,
-      )}
+      {selects.map((select) => (
+        <Choice key={select.name} {...select} chosen={filters[select.name]} />
+      ))}
       <button
         type="button"
-        class="quiet toggle"
+        class="quiet"
         aria-pressed={filters.ready !== ''}
         onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
       >
@@ -79,7 +69,9 @@ export function BoardFilters(props: BoardFiltersProps) {
   )
 }
 
-const ALL_TAGS = 'All tags'
+type BoardChoice = Omit<ChoiceProps, 'chosen'> & { name: keyof Filters }
+
+const orAll = (values: readonly string[]) => (values.length > 0 ? [...values, ALL] : values)
 
 /** Esc clears the field, then leaves it. Arrow down and Enter move to the first found card. */
 function leaveByKey(event: KeyboardEvent): void {

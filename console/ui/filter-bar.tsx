@@ -54,7 +54,7 @@ export function FilterBar(props: FilterBarProps) {
   )
 }
 
-interface ChoiceProps {
+export interface ChoiceProps {
   /** Of the filter in the URL. */
   name: string
   label: string

@@ -32,7 +32,7 @@ export function Age({ at }: MomentProps) {
 /** A time of day, with the date unless it is today. */
 export const Time = ({ at }: MomentProps) => <Moment at={at} text={() => timeAt(at)} />
 
-/** The same as a text, which does not move with the clock. */
+/** A time of day as text, which does not move with the clock. */
 export const timeAt = (at: string): string => timeOf(Date.parse(at), now.peek())
 
 function Moment({ at, text }: MomentProps & { text(): ComponentChildren }) {

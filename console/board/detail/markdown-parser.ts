@@ -32,13 +32,13 @@ export function markdownParser({ clock, startWorker }: Deps) {
     worker ??= await startWorker()
     const asked = worker
     return new Promise((resolve) => {
-      const giveUp = () => {
+      const fail = () => {
         asked.end()
         worker = undefined
         resolve(undefined)
       }
-      const cancel = clock.after(DEADLINE_MS, giveUp)
-      asked.parse(text).then(resolve, giveUp).finally(cancel)
+      const cancel = clock.after(DEADLINE_MS, fail)
+      asked.parse(text).then(resolve, fail).finally(cancel)
     })
   }
 
