@@ -58,7 +58,7 @@ export function applyEvent(
 /**
  * Records `event`, whose ids contradict each other or those of this payment: it may be about
  * another one, so it changes nothing, and the gateway's word for it is not enough. `other`: the
- * payment that another of its ids names.
+ * payment that has another of its ids.
  */
 export function rejectEvent(
   payment: Payment,
@@ -115,8 +115,7 @@ function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: 
       events: [],
     }
   }
-  const named = withGatewayId(payment, event)
-  const settled = settleRefund(named, event, now)
+  const settled = settleRefund(withGatewayId(payment, event), event, now)
   if (status === event.to_status) return { payment: raiseRefunded(settled, event, now), events: [] }
   return changeStatus(settled, payment, event, now)
 }
@@ -199,8 +198,8 @@ function failRefund(
   refundId: string | undefined,
 ): Payment {
   const refund = refundUnderWay(payment)
-  const names = refund ? [refund.id, refund.gateway_refund_id] : []
-  const isIt = refund !== undefined && (refundId === undefined || names.includes(refundId))
+  const ids = refund ? [refund.id, refund.gateway_refund_id] : []
+  const isIt = refund !== undefined && (refundId === undefined || ids.includes(refundId))
   const { error } = event
   const failed = isIt
     ? withRefund(payment, { ...refund, status: 'failed', updated_at: now, error })
@@ -218,7 +217,7 @@ function failRefund(
 const isLate = ({ webhookEvents }: Payment): boolean =>
   webhookEvents.some(({ outcome }) => outcome === 'late_payment')
 
-/** A dispute is told at each of its steps, by its id and its status: it is one alert. */
+/** A gateway reports each step of a dispute, by its id and its status: it is one alert. */
 const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>
   [id, event_id.replace(/:[^:]*$/, '')].join(' ')
 

@@ -91,7 +91,7 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   if (replaces?.transactionId === before.id && isStranded(before, start.now)) {
     return replacement(before, replaces, found.key, known, start)
   }
-  // The same call again: the answer to the first one was lost.
+  // This call is repeated: the answer to its first try was lost.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
   const keys = found.key ? [found.key] : []
   return isMine ? { state: 'begun', transaction, events: [], keys } : found
@@ -292,7 +292,7 @@ export function wayOut(asked: AskedAgain): WayOut {
   return isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
 }
 
-/** A stranded charge that is to be replaced: `wayOut` said so. */
+/** A stranded charge that is to be replaced: as `wayOut` decided. */
 export interface Replacement {
   transactionId: string
   /** ULID, for the event of its end. */

@@ -81,7 +81,7 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   const rest = giveUpRefund(payment, settled)
   const isAsked = isOpen(rest) || status === whileStill
   const next_check_at = isAsked ? (nextCheckAt ?? null) : null
-  // A refund that has ended in the meantime needs nobody.
+  // A refund that has ended in the meantime needs no alert.
   const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
   const raised = alert &&
     !isSettled && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }

@@ -12,7 +12,7 @@ import {
 } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
 
-/** `per-gateway`: each gateway is a shop of its own, and their orders may have the same names. */
+/** `per-gateway`: each gateway is a shop of its own, and may use the references of another. */
 export type References = 'shared' | 'per-gateway'
 
 /** Whether another payment is of the same order, and was not begun to pay it once more. */

@@ -65,7 +65,7 @@ export const withRefund = (payment: Payment, changed: RefundRow): Payment => ({
   refunds: payment.refunds.map((refund) => (refund.id === changed.id ? changed : refund)),
 })
 
-/** The payment with these alerts, new or changed: its row names the most urgent that is open. */
+/** The payment with these alerts, new or changed: its row has the most urgent that is open. */
 export function withAlerts(payment: Payment, changed: readonly AlertRow[]): Payment {
   if (changed.length === 0) return payment
   const others = payment.alerts.filter(({ id }) => changed.every((row) => row.id !== id))
@@ -88,7 +88,7 @@ const urgency = ({ kind }: AlertRow): number => ALERT_KINDS.indexOf(kind)
 const isLateMoney = ({ kind, acknowledged_at: at }: AlertRow): boolean =>
   kind === 'late_payment' && at === null
 
-/** It was paid after it had ended without money, and nobody has settled that. */
+/** It was paid after it had ended without money, and that is not settled. */
 export const hasLateMoney = ({ transaction, alerts }: Payment): boolean =>
   UNPAID_ENDS.includes(transaction.status) && alerts.some(isLateMoney)
 
@@ -110,7 +110,7 @@ export function withLateMoney(payment: Payment): Payment {
   return withTransaction(payment, paid)
 }
 
-/** Once all of the late money was refunded, nobody has to look any more. */
+/** Once all of the late money was refunded, its alerts are settled. */
 export function withLateMoneySettled(payment: Payment, now: number): Payment {
   const { transaction, alerts, refunds } = payment
   if (transaction.refunded_amount < paidAmount(transaction)) return payment
@@ -205,7 +205,7 @@ export function raiseAlert(
 
 /**
  * The ids that its gateway `carried`, for the payment or for its charge, are not those of one
- * payment. `other`: the payment that one of them names.
+ * payment. `other`: the payment that has one of them.
  */
 export function idMismatch(
   { id, gateway, reference }: TransactionRow,

@@ -171,26 +171,26 @@ export function finishRefund(
   refund: RefundRow,
   { now, result }: Pick<RefundEnd, 'now' | 'result'>,
 ): Decision {
-  const named =
+  const identified =
     'gatewayRefundId' in result ? withGatewayRefundId(refund, result.gatewayRefundId) : refund
-  const stays = unchanged(withRefund(payment, named))
+  const stays = unchanged(withRefund(payment, identified))
   const checkedAt = (changed: RefundRow, next_check_at: number | null) =>
     unchanged(withTransaction(withRefund(payment, changed), { next_check_at }))
   switch (result.kind) {
     case 'done':
-      return isUnderWay(refund) ? completeRefund(payment, named, now) : stays
+      return isUnderWay(refund) ? completeRefund(payment, identified, now) : stays
     case 'accepted': {
       // One that was accepted before keeps the time of its check.
       if (refund.status !== 'claimed') return stays
-      return checkedAt({ ...named, status: 'accepted', updated_at: now }, result.nextCheckAt)
+      return checkedAt({ ...identified, status: 'accepted', updated_at: now }, result.nextCheckAt)
     }
     case 'refused': {
       if (!isUnderWay(refund)) return stays
       const error = JSON.stringify(result.error)
-      return checkedAt({ ...named, status: 'failed', error, updated_at: now }, null)
+      return checkedAt({ ...identified, status: 'failed', error, updated_at: now }, null)
     }
     case 'unknown':
-      return refund.status === 'claimed' ? checkedAt(named, result.nextCheckAt) : stays
+      return refund.status === 'claimed' ? checkedAt(identified, result.nextCheckAt) : stays
     case 'unsent': {
       if (!isUnderWay(refund)) return stays
       const unsent = { status: 'failed', error: JSON.stringify(UNSENT) } as const
@@ -199,9 +199,9 @@ export function finishRefund(
   }
 }
 
-const withGatewayRefundId = (refund: RefundRow, name: string | undefined): RefundRow =>
-  refund.gateway_refund_id === null && name !== undefined
-    ? { ...refund, gateway_refund_id: name }
+const withGatewayRefundId = (refund: RefundRow, id: string | undefined): RefundRow =>
+  refund.gateway_refund_id === null && id !== undefined
+    ? { ...refund, gateway_refund_id: id }
     : refund
 
 function completeRefund(payment: Payment, refund: RefundRow, now: number): Decision {

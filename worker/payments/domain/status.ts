@@ -1,5 +1,5 @@
-// The graph of a payment: which status may follow which. And the names of what comes of it:
-// outcomes, events, kinds of alerts. Pure. Imports nothing, because the package for receivers of
+// The graph of a payment: which status may follow which. And the names of its
+// outcomes, events and alerts. Pure. Imports nothing, because the package for receivers of
 // events has it too.
 
 export const PAYMENT_STATUSES = [
@@ -79,7 +79,7 @@ export type EventName = (typeof EVENT_NAMES)[number]
 export const isEventName = (name: string): name is EventName =>
   EVENT_NAMES.some((known) => known === name)
 
-/** Why a person should look at a payment. The most urgent first: a payment names one. */
+/** Why a person should look at a payment. The most urgent first: a payment shows one. */
 export const ALERT_KINDS = [
   'late_payment',
   'double_payment',

@@ -89,7 +89,7 @@ export interface IgnoredWebhook {
 
 /**
  * A verified webhook with a field that is missing or makes no sense, such as an amount that is no
- * number. The gateway repeats it, and is asked about the payment that its ids name.
+ * number. The gateway repeats it, and is asked about the payment with its ids.
  */
 export interface UnreadableWebhook
   extends Partial<Pick<VerifiedWebhook, 'gatewayTransactionId' | 'externalReferenceId'>> {

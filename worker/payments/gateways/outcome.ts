@@ -96,9 +96,9 @@ export function failedCharge(error: unknown, nextCheckAt: number): ChargeResult 
 export function refundResult(answer: RefundAnswer, now: number): RefundOutcome {
   if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { gatewayRefundId, isDone } = answer
-  const named = gatewayRefundId !== undefined && { gatewayRefundId }
-  if (isDone) return { kind: 'done', ...named }
-  return { kind: 'accepted', ...named, nextCheckAt: now + REFUND_CHECK_MS }
+  const id = gatewayRefundId !== undefined && { gatewayRefundId }
+  if (isDone) return { kind: 'done', ...id }
+  return { kind: 'accepted', ...id, nextCheckAt: now + REFUND_CHECK_MS }
 }
 
 /** Of what a driver threw. */

@@ -75,7 +75,7 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
   }
 }
 
-/** With the alert of late money, whichever attempt it paid: nobody must be asked to pay again. */
+/** With the alert of late money of any attempt: the order must not be paid again. */
 function shown(row: TransactionRow, { attempts }: KnownCharges): TransactionRow {
   const isLate = ({ alert }: TransactionRow) =>
     alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'

@@ -90,7 +90,7 @@ export function store(
   const { transaction, refunds } = payment
   const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
   const stored = [
-    // The events of this decision name the alert, too.
+    // The events of this decision have the alert, too.
     ...events.map((event) => outboxRows({ ...event, transaction }, subscribers)),
     ...changed.flatMap((row) => {
       const id = newId(row.acknowledged_at ?? row.created_at)

@@ -100,7 +100,7 @@ export class WorkingSet {
     return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
   }
 
-  /** In the place of the rows with these ids. */
+  /** Replaces the rows with these ids. */
   put(changes: Changes): void {
     for (const table of TABLES) {
       for (const row of changes[table] ?? []) this.#put(table, row)

@@ -59,7 +59,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       log('debug', 'payments.ledger.committed', { operations: operations.length, ms })
       return decided
     },
-    // A refused save says nothing about the operations, so the group is not halved.
+    // No operation is at fault when a save is refused: the group is not halved.
     isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
     retrying({ error, failures, waitMs }) {
       log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })

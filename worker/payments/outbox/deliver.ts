@@ -23,7 +23,7 @@ export interface DelivererOptions {
   fetch: typeof fetch
 }
 
-/** Otherwise a listener that never settles would hold the event for ever. */
+/** Otherwise a listener that never settles would hold the event forever. */
 const LISTENER_PATIENCE_MS = 20_000
 /** Anybody can cause a failed verification: without a limit an attacker could flood the host. */
 const MAX_FAILED_VERIFICATIONS = 60
@@ -174,7 +174,7 @@ export interface RateLimit {
   admits(now: number): boolean
   /** How many were not, since the count began. */
   readonly missed: number
-  /** The same after the span since the first of them, and then the count begins again. Else 0. */
+  /** Their number once the span since the first is over, and the count begins again; before, 0. */
   takeMissed(now: number): number
 }
 

@@ -12,7 +12,7 @@ import type { VerifiedWebhook } from '../schemas.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
-/** An id in the answer is not the payment's: it says nothing about this one. */
+/** An id in the answer is not the payment's: it is about another one. */
 export const isOfAnother = (transaction: TransactionRow, answer: KnownStatus): boolean =>
   differs(transaction.gateway_transaction_id, answer.gatewayTransactionId) ||
   differs(transaction.external_reference_id, answer.externalReferenceId)

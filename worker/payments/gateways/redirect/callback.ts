@@ -81,8 +81,8 @@ const claimed = z.object({
   }),
 })
 
-/** What a callback names, also if the rest cannot be read. */
-const named = z.object({
+/** The ids of its payment, also if the rest cannot be read. */
+const ids = z.object({
   data: z.object({ transactionId: optionalId, merchantReferenceId: optionalId }),
 })
 
@@ -107,7 +107,7 @@ export function readClaims(claims: unknown, call: GatewayCall) {
 }
 
 function unreadable(claims: unknown, where: string): UnreadableWebhook {
-  const { transactionId, merchantReferenceId } = named.safeParse(claims).data?.data ?? {}
+  const { transactionId, merchantReferenceId } = ids.safeParse(claims).data?.data ?? {}
   return {
     unreadable: where,
     ...(transactionId !== undefined && { gatewayTransactionId: transactionId }),

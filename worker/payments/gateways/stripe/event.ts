@@ -153,16 +153,16 @@ async function dispute(object: unknown, common: Common, delivery: Delivery): Pro
   }
 }
 
-/** Repeated, it stays unreadable: what it names is checked with the gateway instead. */
+/** Repeated, it stays unreadable: its payment is checked with the gateway instead. */
 async function unreadable(
   error: z.ZodError,
   object: unknown,
   common: Common,
   delivery: Delivery,
 ): Promise<IgnoredWebhook | UnreadableWebhook> {
-  const named = wire.named.safeParse(object)
-  if (!named.success) return { unreadable: unreadableParts(error) }
-  const payment = await paymentOf(named.data, common, delivery)
+  const read = wire.intentOnly.safeParse(object)
+  if (!read.success) return { unreadable: unreadableParts(error) }
+  const payment = await paymentOf(read.data, common, delivery)
   if (!payment) return NOT_OURS
   const { externalReferenceId } = payment
   return { unreadable: unreadableParts(error), externalReferenceId }

@@ -85,8 +85,8 @@ export const session = z.object({
   currency,
   payment_intent: idOf(intent),
 })
-/** What names its payment, also if the rest cannot be read. */
-export const named = z.object({ payment_intent: z.string().nullish() })
+/** The id of its payment, also if the rest cannot be read. */
+export const intentOnly = z.object({ payment_intent: z.string().nullish() })
 export const idIn = (object: unknown): string | undefined =>
   z.object({ id: z.string().min(1) }).safeParse(object).data?.id
 export const charge = z.object({

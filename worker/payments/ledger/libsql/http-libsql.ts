@@ -20,8 +20,8 @@ export interface Database {
   /** Runs the statements as one transaction; the rows of each. */
   write(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
   /**
-   * The same for statements that only read, by the connection of the writes: opening one costs the
-   * server more than a small load does.
+   * For statements that only read, by the connection of the writes: opening one costs the server
+   * more than a small load does.
    */
   load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
   /** Only reads, also while there is a write. */

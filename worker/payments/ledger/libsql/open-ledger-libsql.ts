@@ -27,7 +27,7 @@ import { libsqlStore } from './store-libsql.ts'
 export interface LedgerDeps {
   database: Database
   subscribers: Subscribers
-  /** Whether gateways share the names of orders; they do unless set. */
+  /** Whether a reference is the same order at all gateways; it is unless set. */
   references?: References
   deliver: Deliver
   /** Gets the work that continues after the answers, for a host that ends gracefully. */
