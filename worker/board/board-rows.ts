@@ -1,6 +1,8 @@
 // The types of a repository's read model: its state, its filters and its rows.
 
+import type * as z from 'zod'
 import type { Touched } from './message.ts'
+import type { sessionsQuery, tasksQuery } from './records.ts'
 import type { StoreState } from './wire.ts'
 
 /** Everything that a repository stores besides its records and its log. */
@@ -34,22 +36,14 @@ export interface RepositoryState {
   currentAt?: number
 }
 
-export interface TaskFilter {
-  status?: string
-  assignee?: string
+/** What `tasksQuery` filters by. Its conditions are in board-store-sqlite.ts. */
+export type TaskFilter = Omit<z.infer<typeof tasksQuery>, NotFilters | 'ready'> & {
   ready?: boolean
-  execution?: string
-  label?: string
-  /** `none`: tasks without one. */
-  folder?: string
 }
 
-export interface SessionFilter {
-  task?: string
-  actor?: string
-  status?: string
-  health?: string
-}
+export type SessionFilter = Omit<z.infer<typeof sessionsQuery>, NotFilters>
+
+type NotFilters = 'path' | 'since'
 
 /** A row of a list. */
 export interface Row {

@@ -201,10 +201,12 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
 
     /** One page of light tasks, ordered by id, after `after`. */
     tasks(filter: TaskFilter, after: string, limit: number): Row[] {
-      const where = conditions({ ...tasksThat(filter), 'id > ?': after })
+      const where = conditions(TASK_CONDITIONS, filter)
       return sql.all<RowValues>(
-        `SELECT id, hash, light AS json FROM tasks WHERE ${where.text} ORDER BY id LIMIT ?`,
+        `SELECT id, hash, light AS json FROM tasks
+          WHERE ${where.text} AND id > ? ORDER BY id LIMIT ?`,
         ...where.values,
+        after,
         limit,
       )
     },
@@ -218,7 +220,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     },
     /** One page of sessions, newest first, after `after`. */
     sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[] {
-      const where = conditions(sessionsThat(filter))
+      const where = conditions(SESSION_CONDITIONS, filter)
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
         `SELECT id, hash, started_at AS at, json FROM sessions
@@ -237,8 +239,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       after: { seq: number; id: string },
       limit: number,
     ): ChangedRow[] {
-      const that = list === 'tasks' ? tasksThat(filter) : sessionsThat(filter)
-      const where = conditions(that)
+      const where = conditions(list === 'tasks' ? TASK_CONDITIONS : SESSION_CONDITIONS, filter)
       return sql
         .all<RowValues & { seq: number; shown: number }>(
           `SELECT id, hash, seq, ${list === 'tasks' ? 'light' : 'json'} AS json,
@@ -306,29 +307,35 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
   }
 }
 
-const tasksThat = ({ status, assignee, ready, execution, label, folder }: TaskFilter) => ({
-  'status = ?': status,
-  "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))": assignee,
-  'ready = ?': ready === undefined ? undefined : Number(ready),
-  'execution = ?': execution,
-  "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": label,
-  "ifnull(json_extract(light, '$.folder'), 'none') = ?": folder,
-})
+/** One for each filter of `tasksQuery`; a new one does not compile without its condition here. */
+const TASK_CONDITIONS = {
+  status: 'status = ?',
+  assignee: "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))",
+  ready: 'ready = ?',
+  execution: 'execution = ?',
+  label: "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)",
+  folder: "ifnull(json_extract(light, '$.folder'), 'none') = ?",
+} satisfies Record<keyof TaskFilter, string>
 
-const sessionsThat = ({ task, actor, status, health }: SessionFilter) => ({
-  'task = ?': task,
-  'actor = ?': actor,
-  'status = ?': status,
-  'health = ?': health,
-})
+const SESSION_CONDITIONS = {
+  task: 'task = ?',
+  actor: 'actor = ?',
+  status: 'status = ?',
+  health: 'health = ?',
+} satisfies Record<keyof SessionFilter, string>
 
-function conditions(parts: Record<string, string | number | undefined>) {
-  const given = Object.entries(parts).filter(
-    (part): part is [string, string | number] => part[1] !== undefined,
-  )
+function conditions(
+  known: Readonly<Record<string, string>>,
+  filter: Readonly<Record<string, string | boolean | undefined>>,
+) {
+  const given = Object.entries(known).flatMap(([name, text]) => {
+    const value = filter[name]
+    if (value === undefined) return []
+    return [{ text, value: typeof value === 'boolean' ? Number(value) : value }]
+  })
   return {
-    text: given.map(([text]) => text).join(' AND ') || 'true',
-    values: given.map(([, value]) => value),
+    text: given.map(({ text }) => text).join(' AND ') || 'true',
+    values: given.map(({ value }) => value),
   }
 }
 
