@@ -38,7 +38,7 @@ interface Place {
 }
 
 export const backlogMd = {
-  name: 'backlog-md',
+  signs: 'Backlog.md (backlog/config.yml, .backlog/ or backlog.config.yml)',
   async detect(dir) {
     const place = (await atRoot(dir)) ?? (await inFolder(dir))
     return place && backlogStore(place)

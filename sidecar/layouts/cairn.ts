@@ -15,7 +15,7 @@ const LIVE_NAME = /^ses_[0-9a-f]{24}\.json$/
 const RUN_NAME = /^([A-Za-z0-9_-]+)-(\d{8})-(\d{6}\.\d{3})\.log$/
 
 export const cairn = {
-  name: 'cairn',
+  signs: 'cairn (.cairn/config.yaml or .cairn/tasks/)',
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined

@@ -107,7 +107,8 @@ export interface Store {
 
 /** One tool's layout. */
 export interface Layout {
-  readonly name: LayoutName
+  /** The tool and the files that `detect` looks for, as the sentence about no board lists them. */
+  readonly signs: string
   /**
    * Opens the store of this layout in `dir`, found by its content; undefined when there is none.
    * Makes nothing on disk.

@@ -11,9 +11,7 @@ import { taskMaster } from './task-master.ts'
 const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster]
 
 /** The layouts and what they are found by, for people. */
-export const LAYOUT_SIGNS =
-  'cairn (.cairn/config.yaml or .cairn/tasks/), Backlog.md (backlog/config.yml, .backlog/ or ' +
-  'backlog.config.yml) and Task Master (.taskmaster/tasks/tasks.json or .taskmaster/config.json)'
+export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(LAYOUTS.map(({ signs }) => signs))
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'

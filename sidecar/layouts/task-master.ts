@@ -34,7 +34,7 @@ const FIELDS_CHARS = YAML_BYTES
 const ID_CHARS = 200
 
 export const taskMaster = {
-  name: 'task-master',
+  signs: 'Task Master (.taskmaster/tasks/tasks.json or .taskmaster/config.json)',
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined
