@@ -184,5 +184,9 @@ const stripe: DriverTools = {
   },
 }
 
-/** A new driver needs a record here. A driver of your own may have none. */
-export const DRIVER_TOOLS: Readonly<Record<string, DriverTools>> = { redirect, fib, stripe }
+/** Every included driver has a record here. A driver of your own has none. */
+export const DRIVER_TOOLS: Readonly<Record<string, DriverTools>> = {
+  redirect,
+  fib,
+  stripe,
+} satisfies Record<keyof typeof DRIVERS, DriverTools>
