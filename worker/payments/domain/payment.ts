@@ -6,6 +6,7 @@ import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './row
 import {
   ALERT_KINDS,
   type AlertKind,
+  DELIVERY_ALERTS,
   type DurableEvent,
   type LifecycleEvent,
   type PaymentStatus,
@@ -73,12 +74,9 @@ export function withAlerts(payment: Payment, changed: readonly AlertRow[]): Paym
   return { ...withTransaction(payment, { alert: openAlert(alerts) }), alerts }
 }
 
-/** They are about an event, and not about the money of the payment. */
-const OF_DELIVERY: readonly AlertKind[] = ['listener_dead', 'delivery_dead']
-
 function openAlert(alerts: readonly AlertRow[]): string | null {
   const [first] = alerts
-    .filter(({ kind, acknowledged_at: at }) => at === null && !OF_DELIVERY.includes(kind))
+    .filter(({ kind, acknowledged_at: at }) => at === null && !DELIVERY_ALERTS.includes(kind))
     .toSorted((a, b) => urgency(a) - urgency(b) || (a.id < b.id ? -1 : 1))
   return first ? JSON.stringify({ id: first.id, kind: first.kind } satisfies OpenAlert) : null
 }

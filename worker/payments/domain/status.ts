@@ -95,6 +95,9 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
+/** Those about an event, and not about the money of the payment: the payment does not name them. */
+export const DELIVERY_ALERTS: readonly AlertKind[] = ['listener_dead', 'delivery_dead']
+
 /** The event that a change to this status fires. */
 export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {
   switch (to) {
