@@ -11,8 +11,6 @@ import { hasCome } from './time.ts'
 
 /** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
 export const LEASE_MS = 60_000
-/** The longest wait between two tries. */
-export const MAX_RETRY_MS = 3_600_000
 
 /** A stored event that is to be dispatched. It is leased. */
 export interface PendingEvent {
@@ -221,9 +219,12 @@ export function deadAlert(
   }
 }
 
-// When an event that was not delivered is tried again, and when it is given up.
+// When an event that was not delivered is tried again, and when a failure is the last.
 
+/** The longest wait between two tries. */
+export const MAX_RETRY_MS = 3_600_000
 const BACKOFF = { firstMs: 5_000, maxMs: MAX_RETRY_MS }
+/** The console's texts in attention.ts and the comments in libraries/events name this day. */
 const TRIED_FOR_MS = 24 * 3_600_000
 /**
  * A day of tries has more than twice as many. An older event with fewer tries was sent again by
