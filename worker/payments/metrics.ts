@@ -4,9 +4,16 @@ import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import { ALERT_KINDS, CALL_KINDS, OUTCOMES } from './domain/status.ts'
 import type { Verdict } from './gateways/admission.ts'
+import type { WebhookAnswer } from './webhooks/receive.ts'
 
-/** What an answer says that stored nothing, and what became of an event that was stored. */
-const REFUSALS = ['duplicate', 'ignored', 'stale', 'invalid', 'error', 'unavailable'] as const
+/**
+ * Answers to webhooks that were not stored; the outcome of a stored one is counted instead. The key
+ * of an `unknown` gateway is anybody's text, and no label.
+ */
+const REFUSALS = Object.keys({
+  ...{ duplicate: true, ignored: true, stale: true, invalid: true },
+  ...{ error: true, unavailable: true },
+} satisfies Record<Exclude<WebhookAnswer['body'], 'ok' | 'unknown'>, true>)
 const VERDICTS = ['success', 'failure', 'neutral'] as const satisfies Verdict[]
 const SUBSCRIBERS = ['listeners', 'endpoint'] as const
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
