@@ -1,4 +1,5 @@
-// Reads the worker's environment variables. No other file of the worker reads them.
+// Reads the worker's environment variables, with payments/config.ts and shared/auth-config.ts. A
+// local system passes on only those that local/environment.ts names.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
