@@ -162,7 +162,7 @@ const SHAPES: readonly RegExp[] = [
 /**
  * Names of what is secret in the output of programs. Three places know such names, each for its own
  * text: `worker/shared/secrets.ts` for names of fields, taken apart into words (logs, JSON), where
- * short words like `key` and `pin` are safe to list; `worker/payments/masking/mask.ts` adds what a
+ * short words like `key` and `pin` are safe to list; `worker/payments/mask.ts` adds what a
  * gateway's driver names as the payer's own. Here a name stands in free text, in which `key` and
  * `pin` are words like any other, so only longer ones count.
  */
