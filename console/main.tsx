@@ -9,7 +9,7 @@ import { Frame } from './frame/frame.tsx'
 import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { route } from './router.ts'
-import { LOADING } from './ui/text.ts'
+import { LOADING } from './ui/format.ts'
 
 render(<App />, document.body)
 signOutWithOtherTabs()

@@ -2,7 +2,7 @@
 // card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
-import { count, LANGUAGE } from '../ui/text.ts'
+import { count, LANGUAGE } from '../ui/format.ts'
 
 export interface CardData {
   task: Task

@@ -3,7 +3,7 @@
 
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { count, number } from '../ui/text.ts'
+import { count, number } from '../ui/format.ts'
 import { Card } from './card.tsx'
 import { statusName } from './cards.ts'
 import type { Column } from './columns.ts'

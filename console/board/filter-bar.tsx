@@ -1,7 +1,7 @@
 // The filters above the columns, and how many tasks match.
 
 import { Choice, type ChoiceProps, FilterBar, filterBy } from '../ui/filter-bar.tsx'
-import { count, number } from '../ui/text.ts'
+import { count, number } from '../ui/format.ts'
 import { EXECUTIONS, type Execution, statusName } from './cards.ts'
 import { focusCard } from './columns-view.tsx'
 import { ALL, type Choices, type Filters, isFiltering } from './filters.ts'

@@ -9,7 +9,7 @@ import { ApiProblem } from '../data/http.ts'
 import { type Live, live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
-import { timeOf } from '../ui/text.ts'
+import { timeOf } from '../ui/format.ts'
 import { now } from '../ui/time.tsx'
 import { lampOf, sidecarLamp } from './lamp.ts'
 

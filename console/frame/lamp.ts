@@ -4,7 +4,7 @@
 import type { BoardState, LostReason } from '../../libraries/client/index.ts'
 import { NO_ANSWER, problemText } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
-import { ago, LOADING, timeOf } from '../ui/text.ts'
+import { ago, LOADING, timeOf } from '../ui/format.ts'
 
 export type Lamp = 'go' | 'caution' | 'stop'
 

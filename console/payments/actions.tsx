@@ -7,6 +7,7 @@ import type { Alert, AlertKind } from '../../libraries/api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { useOnce } from '../ui/elements.tsx'
+import { ALERTS } from './attention.ts'
 import { useFeed } from './feed.ts'
 import { post } from './requests.ts'
 
@@ -48,15 +49,6 @@ export function ActionButton({ label, children, done, act }: ActionButtonProps) 
   )
 }
 
-/** A person may have paid money back by hand: the reference of that is kept. */
-const BY_HAND: readonly AlertKind[] = [
-  'late_payment',
-  'double_payment',
-  'amount_mismatch',
-  'refund_failed',
-  'dispute',
-]
-
 interface AcknowledgeProps {
   alert: Pick<Alert, 'id'> & { kind?: AlertKind }
   title: string
@@ -69,7 +61,7 @@ export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
   const gatewayReference = typed.trim()
   return (
     <>
-      {kind !== undefined && BY_HAND.includes(kind) && (
+      {kind !== undefined && ALERTS[kind].hasReference && (
         <input
           type="text"
           class="small"

@@ -1,9 +1,10 @@
-// Texts for open issues: alerts, and webhook events that wait for their payment. Pure.
+// Texts for open issues: alerts, and webhook events that wait for their payment. Pure. "For a day"
+// is TRIED_FOR_MS of worker/payments/domain/outbox.ts.
 
 import type { Alert, AlertKind, Unreadable, WebhookEvent } from '../../libraries/api/types.ts'
-import { timeOf } from '../ui/text.ts'
+import { timeOf } from '../ui/format.ts'
+import { money, STATUSES } from './format.ts'
 import { isUnreadable } from './story.ts'
-import { money, STATUSES } from './texts.ts'
 
 /** What the sentence of an alert names, as texts. */
 interface AlertFacts {
@@ -21,6 +22,8 @@ interface AlertFacts {
 
 interface AlertTexts {
   title: string
+  /** A person may pay money back by hand: the reference of that can be entered and is kept. */
+  hasReference: boolean
   sentence(facts: AlertFacts): string
   todo: string
 }
@@ -28,6 +31,7 @@ interface AlertTexts {
 export const ALERTS = {
   late_payment: {
     title: 'Late payment',
+    hasReference: true,
     sentence: ({ amount }) =>
       `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
     todo:
@@ -36,12 +40,14 @@ export const ALERTS = {
   },
   double_payment: {
     title: 'An order was paid twice',
+    hasReference: true,
     sentence: ({ amount, otherGateway }) =>
       `${amount} was paid for an order that has another payment at ${otherGateway}.`,
     todo: 'Refund one of the two payments. The alert ends with the refund.',
   },
   id_mismatch: {
     title: 'The ids of an event contradict',
+    hasReference: false,
     sentence: ({ amount }) =>
       `An event over ${amount} names this payment, and another one by a second id.`,
     todo:
@@ -50,33 +56,39 @@ export const ALERTS = {
   },
   amount_mismatch: {
     title: 'A different amount was paid',
+    hasReference: true,
     sentence: ({ amount, expected }) => `${amount} was paid instead of ${expected}.`,
     todo: 'Compare it with the order. Then collect the rest, or refund the payment.',
   },
   refund_mismatch: {
     title: 'A different amount was refunded',
+    hasReference: false,
     sentence: ({ amount, expected }) =>
       `The gateway reports a refund of ${amount} instead of ${expected}.`,
     todo: 'Check the refund at the gateway, and settle the difference by hand.',
   },
   refund_failed: {
     title: 'A refund failed',
+    hasReference: true,
     sentence: ({ amount }) => `The gateway could not refund ${amount}.`,
     todo: 'Try the refund again, or refund by hand.',
   },
   dispute: {
     title: 'A payment is disputed',
+    hasReference: true,
     sentence: ({ amount }) => `The payer’s bank asks for ${amount} back.`,
     todo: 'Answer the dispute at the gateway, before its deadline there.',
   },
   unsettled: {
     title: 'A payment has no final status',
+    hasReference: false,
     sentence: ({ amount, since, reported }) =>
       `${amount} has been open since ${since}. The gateway last reported ${reported}.`,
     todo: 'Check it at the gateway.',
   },
   refund_unsettled: {
     title: 'A refund has no final status',
+    hasReference: false,
     sentence: ({ amount, since, reported }) =>
       `A refund of ${amount} has been open since ${since}. ` +
       `The gateway last reported ${reported}.`,
@@ -84,6 +96,7 @@ export const ALERTS = {
   },
   unreadable: {
     title: 'A payment or its webhooks cannot be read',
+    hasReference: false,
     sentence: () => 'Its status may be out of date.',
     todo:
       'Check the payment at the gateway. Repair a row in the database; for a webhook, ask the ' +
@@ -91,11 +104,13 @@ export const ALERTS = {
   },
   listener_dead: {
     title: 'A listener failed',
+    hasReference: false,
     sentence: ({ event }) => `The listeners have failed to process ${event} for a day.`,
     todo: 'Fix the listener, and do its work for this order by hand.',
   },
   delivery_dead: {
     title: 'An event was not delivered',
+    hasReference: false,
     sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} for a day.`,
     todo: 'Fix the endpoint, then send the event again.',
   },

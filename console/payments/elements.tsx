@@ -6,7 +6,7 @@ import { freshnessLamp } from '../frame/lamp.ts'
 import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
 import { useFeed } from './feed.ts'
-import { moneyParts, STATUSES } from './texts.ts'
+import { moneyParts, STATUSES } from './format.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   const parts = moneyParts(amount, currency)

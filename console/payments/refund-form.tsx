@@ -3,8 +3,8 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Paid, RefundRequest, RefundResult, Transaction } from '../../libraries/api/types.ts'
 import { Dialog, Field, Form, useOnce } from '../ui/elements.tsx'
+import { amountText, money, parseAmount } from './format.ts'
 import { failureText, keyedPost } from './requests.ts'
-import { amountText, money, parseAmount } from './texts.ts'
 
 interface RefundFormProps {
   transaction: Transaction

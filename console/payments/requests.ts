@@ -5,7 +5,7 @@ import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
 import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'
-import { parseAmount } from './texts.ts'
+import { parseAmount } from './format.ts'
 
 /** Rejects with an ApiProblem. */
 export const post = <Answer = unknown>(

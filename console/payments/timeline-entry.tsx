@@ -11,14 +11,14 @@ import type {
   Transaction,
   WebhookEvent,
 } from '../../libraries/api/types.ts'
-import { count, dateOf, quote } from '../ui/text.ts'
+import { count, dateOf, quote } from '../ui/format.ts'
 import { now, Time, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'
 import { alertText } from './attention.ts'
 import { AlertSentence } from './attention-list.tsx'
 import { flashOf, GatewayError, Ids, Money, StatusBadge } from './elements.tsx'
+import { STATUSES } from './format.ts'
 import type { Entry } from './story.ts'
-import { STATUSES } from './texts.ts'
 
 interface TimelineEntryProps {
   entry: Entry

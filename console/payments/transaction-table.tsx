@@ -5,13 +5,13 @@ import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../librari
 import { formatRoute, type Route } from '../address.ts'
 import { route } from '../router.ts'
 import { Choice, FilterBar } from '../ui/filter-bar.tsx'
+import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
-import { count, LOADING } from '../ui/text.ts'
 import { Age } from '../ui/time.tsx'
 import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
+import { STATUSES } from './format.ts'
 import { isUnreadable } from './story.ts'
-import { STATUSES } from './texts.ts'
 import { filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
 
 export function TransactionTable() {

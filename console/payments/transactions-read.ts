@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { PaymentStatus, TransactionsPage } from '../../libraries/api/types.ts'
 import { merge, type RepeatedRead, repeatedRead } from '../data/http.ts'
-import { STATUSES } from './texts.ts'
+import { STATUSES } from './format.ts'
 
 export interface Filters {
   status?: PaymentStatus

@@ -1,7 +1,7 @@
 // Webhooks per minute by outcome, for the last hour: a plot, a legend with totals, and a table.
 
 import { useMemo } from 'preact/hooks'
-import { count, minuteOf, number } from '../ui/text.ts'
+import { count, minuteOf, number } from '../ui/format.ts'
 import { useFeed } from './feed.ts'
 import { marksOf, OUTCOMES, type Series, seriesOf, stacked } from './series.ts'
 

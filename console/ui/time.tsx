@@ -4,7 +4,7 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { ago, dateOf, timeOf } from './text.ts'
+import { ago, dateOf, timeOf } from './format.ts'
 
 const TICK_MS = 1_000
 

@@ -13,7 +13,7 @@ import type {
 import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live.ts'
 import { Facts } from '../../ui/elements.tsx'
-import { ago } from '../../ui/text.ts'
+import { ago } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
 import { LabelChips, PriorityChip } from '../card.tsx'
 import { assigneesOf, statusName, unreadable } from '../cards.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../console/data/http.ts'
 import { freshnessLamp, lampOf } from '../../../console/frame/lamp.ts'
-import { timeOf } from '../../../console/ui/text.ts'
+import { timeOf } from '../../../console/ui/format.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 

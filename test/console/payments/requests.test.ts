@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parseRoute } from '../../../console/address.ts'
 import { ApiProblem } from '../../../console/data/http.ts'
+import { parseAmount } from '../../../console/payments/format.ts'
 import {
   exampleAmount,
   failureText,
@@ -8,7 +9,6 @@ import {
   keyedPost,
   orderOf,
 } from '../../../console/payments/requests.ts'
-import { parseAmount } from '../../../console/payments/texts.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()

@@ -18,6 +18,9 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
 
 export const minorUnits = (currency: string): number => FACTORS.get(currency.toUpperCase()) ?? 100
 
+/** Digits after the decimal point. */
+export const decimalsOf = (currency: string): number => String(minorUnits(currency)).length - 1
+
 export const CURRENCY = /^[A-Z]{3}$/
 
 export const isCurrency = (text: string): boolean => CURRENCY.test(text)
@@ -47,7 +50,7 @@ export function toMinor(value: unknown, currency: string): number | undefined {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''
   const [, whole, fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
-  const digits = String(minorUnits(currency)).length - 1
+  const digits = decimalsOf(currency)
   const kept = fraction.slice(0, digits).padEnd(digits, '0')
   if (/[1-9]/.test(fraction.slice(digits))) return undefined
   const minor = Number(`${whole}${kept}`)

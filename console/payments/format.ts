@@ -1,8 +1,8 @@
 // Amounts and statuses as people read and type them, with the factors of the edge. Pure.
 
 import type { PaymentStatus } from '../../libraries/api/types.ts'
-import { fromMinor, isCurrency, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
-import { LANGUAGE } from '../ui/text.ts'
+import { decimalsOf, fromMinor, isCurrency, toMinor } from '../../worker/payments/domain/money.ts'
+import { LANGUAGE } from '../ui/format.ts'
 
 /** In the order of the life of a payment. */
 export const STATUSES: Readonly<Record<PaymentStatus, string>> = {
@@ -20,7 +20,7 @@ const formats = new Map<string, Intl.NumberFormat>()
 function formatOf(currency: string): Intl.NumberFormat {
   const known = formats.get(currency)
   if (known) return known
-  const digits = String(minorUnits(currency)).length - 1
+  const digits = decimalsOf(currency)
   const made = new Intl.NumberFormat(LANGUAGE, {
     style: 'currency',
     currency,

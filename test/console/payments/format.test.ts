@@ -5,7 +5,7 @@ import {
   moneyParts,
   parseAmount,
   STATUSES,
-} from '../../../console/payments/texts.ts'
+} from '../../../console/payments/format.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 
 /** Intl puts a no-break space between currency and number. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, count, timeOf } from '../../../console/ui/text.ts'
+import { ago, count, timeOf } from '../../../console/ui/format.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00')
 
