@@ -4,7 +4,7 @@ import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { cacheFolder } from '../../sidecar/user-folders.ts'
-import { isPrivate } from '../../worker/shared/loopback.ts'
+import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { type Context, type Input, missing, tokenSource, VERSION } from '../command.ts'
 import { EDGE, REPO } from '../setting.ts'
 
@@ -31,7 +31,7 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
   }
   const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
   const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
-  if (!isPrivate(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
+  if (!isSafeForSecrets(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   const plan = {
     edge: new EdgeHttp({ url, repo, token }),
     /** Undefined: the user has no cache folder. */

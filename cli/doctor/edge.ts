@@ -4,7 +4,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../../sidecar/log.ts'
 import type { Reply } from '../../sidecar/publish/edge.ts'
-import { isPrivate } from '../../worker/shared/loopback.ts'
+import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 
@@ -60,7 +60,7 @@ export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: numb
 /** `reply` to the probe. */
 export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): Finding[] {
   const { origin } = url
-  const exposed = isPrivate(url)
+  const exposed = isSafeForSecrets(url)
     ? []
     : [warn('edge', `${origin} is not https: the token can be read on the way.`)]
   if (reply.ok) return [...exposed, ok('edge', `${origin} answers and accepts the token.`)]

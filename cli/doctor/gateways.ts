@@ -3,7 +3,7 @@
 
 import { FORMATS } from '../../simulator/one-webhook.ts'
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
-import { isPrivate } from '../../worker/shared/loopback.ts'
+import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
 import { DRIVER_TOOLS } from '../payments/drivers.ts'
@@ -110,7 +110,7 @@ async function checkToken(
   // Only over a private connection: the gateway knows the key that signs callbacks, others must
   // not.
   const { api_key } = settings
-  if (api_key !== undefined && isPrivate(new URL(request.url))) {
+  if (api_key !== undefined && isSafeForSecrets(new URL(request.url))) {
     const form = { ...request.form, client_secret: api_key }
     if (isGranted(await askForToken({ ...request, form }))) {
       const apiKey = variables.api_key ?? 'api_key'

@@ -20,7 +20,7 @@ import {
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
-import { isLoopback, isPrivate } from '../../worker/shared/loopback.ts'
+import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import type { Context, Environment, Input } from '../command.ts'
 import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
 import { error, type Finding, ok, report, warn } from '../findings.ts'
@@ -244,7 +244,7 @@ async function checkSchema(database: Database, name: string): Promise<Finding[]>
 
 function checkPlace(url: URL): Finding[] {
   // libsql: uses TLS by default.
-  if (isPrivate(url) || url.protocol === 'libsql:') return []
+  if (isSafeForSecrets(url) || url.protocol === 'libsql:') return []
   return [warn('database', `${url.host} is not https: others on the network can read payments.`)]
 }
 
@@ -294,7 +294,7 @@ async function checkEdge(
     const findings = [error('edge', `${origin} does not answer: ${answer.why}.`)]
     return { findings, skewMs: undefined }
   }
-  const exposed = isPrivate(new URL(url))
+  const exposed = isSafeForSecrets(new URL(url))
     ? []
     : [warn('edge', `${origin} is not https: others on the network can read callbacks and tokens.`)]
   const prefix = routePrefixOf(file)

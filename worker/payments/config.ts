@@ -1,7 +1,7 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
-import { isLoopback, isPrivate } from '../shared/loopback.ts'
+import { isLoopback, isSafeForSecrets } from '../shared/loopback.ts'
 import type { Listeners, Middleware, SignalboxFile } from './define-config.ts'
 import type { References } from './domain/double-payment.ts'
 import { isEventName } from './domain/status.ts'
@@ -170,7 +170,7 @@ function readGateway(
 /** Others on the network would read the credentials. */
 function exposed(base = ''): string[] {
   const url = URL.parse(base)
-  return url?.protocol === 'http:' && !isPrivate(url)
+  return url?.protocol === 'http:' && !isSafeForSecrets(url)
     ? ['base_url must be https, or on this machine']
     : []
 }
@@ -255,14 +255,14 @@ function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
   return { url, secrets, ...(types && { types: new Set(types.filter(isEventName)) }) }
 }
 
-/** Events tell what was paid for what. */
+/** Events contain what was paid, and for which order. */
 function eventsUrl(text: Text, wrong: string[]): string | undefined {
   const name = 'PAYMENT_EVENTS_URL'
   const value = httpUrl(name, text, wrong)
   const url = URL.parse(value ?? '')
   if (!url) return value
   if (url.username !== '' || url.password !== '') wrong.push(`${name} must not have a user`)
-  if (!isPrivate(url)) wrong.push(`${name} must be https, or on this machine`)
+  if (!isSafeForSecrets(url)) wrong.push(`${name} must be https, or on this machine`)
   return value
 }
 

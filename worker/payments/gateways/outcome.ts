@@ -1,7 +1,7 @@
 // What lies between the ledger's rows and a driver: what the driver gets of a payment, and what its
 // answer to a charge or a refund comes to, or what it threw. Pure.
 
-import { isPrivate } from '../../shared/loopback.ts'
+import { isSafeForSecrets } from '../../shared/loopback.ts'
 import { nextCheckAt } from '../domain/check.ts'
 import {
   GatewayRefusedException,
@@ -80,7 +80,7 @@ export function chargeResult(
 /** On loopback, a simulator's page has no TLS. */
 function isPage(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && isPrivate(url)
+  return url !== null && /^https?:$/.test(url.protocol) && isSafeForSecrets(url)
 }
 
 /** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
