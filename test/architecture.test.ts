@@ -61,15 +61,17 @@ describe('the imports', () => {
 
   it('no folders form a circle, in payments and in the sidecar', () => {
     for (const top of ['worker/payments', 'sidecar']) {
-      const rooms = readdirSync(top, { withFileTypes: true })
+      const folders = readdirSync(top, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => `${top}/${name}`)
-      expect(rooms.length).toBeGreaterThan(4)
-      const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`))
-      const arrows = rooms.map((room) => {
-        const others = inside(room).flatMap(({ local }) => local.map(roomOf))
-        const local = [...new Set(others)].filter((other) => other !== undefined && other !== room)
-        return { file: room, local: local as string[] }
+      expect(folders.length).toBeGreaterThan(4)
+      const folderOf = (file: string) => folders.find((folder) => file.startsWith(`${folder}/`))
+      const arrows = folders.map((folder) => {
+        const others = inside(folder).flatMap(({ local }) => local.map(folderOf))
+        const local = [...new Set(others)].filter(
+          (other) => other !== undefined && other !== folder,
+        )
+        return { file: folder, local: local as string[] }
       })
       expect(circlesOf(arrows)).toEqual([])
     }
@@ -99,19 +101,19 @@ describe('the imports', () => {
   })
 
   it('no folder of the worker imports another one, and shared/ imports none of them', () => {
-    const rooms = readdirSync('worker', { withFileTypes: true })
+    const folders = readdirSync('worker', { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
       .map(({ name }) => name)
-    expect(rooms).toContain('board')
-    for (const room of rooms) {
-      const others = rooms.filter((other) => other !== room)
-      const wrong = offences(inside(`worker/${room}`), (name) =>
+    expect(folders).toContain('board')
+    for (const folder of folders) {
+      const others = folders.filter((other) => other !== folder)
+      const wrong = offences(inside(`worker/${folder}`), (name) =>
         others.some((other) => name.startsWith(`worker/${other}/`)),
       )
       expect(wrong).toEqual([])
     }
     const shared = offences(inside('worker/shared'), (name) =>
-      rooms.some((room) => name.startsWith(`worker/${room}/`)),
+      folders.some((folder) => name.startsWith(`worker/${folder}/`)),
     )
     expect(shared).toEqual([])
   })
@@ -197,7 +199,7 @@ describe('the imports', () => {
     expect(offences(reached, (name) => platform.test(name))).toEqual([])
   })
 
-  it('the simulator is a room of its own, with two doors: a port, and one webhook', () => {
+  it('the simulator is a module of its own, with two entries: a port, and one webhook', () => {
     const own = (name: string) => name.startsWith('simulator/')
     const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/money\.ts$)/
     const folder = /^(worker|sidecar|libraries|console|local|cli|tools|test)\//

@@ -11,8 +11,8 @@ import { buildLibraries } from '../../tools/package/build.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { unavailable } from '../support/payments-room.ts'
 import { LAMP, servePayments } from '../support/payments-server.ts'
+import { unavailable } from '../support/payments-setup.ts'
 
 /** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">
@@ -192,13 +192,13 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   })
 
   it('charges from a page of another origin, and is told what helps after a failure', async () => {
-    const { room, place, close } = await servePayments({ ALLOWED_ORIGINS: origin })
+    const { setup, place, close } = await servePayments({ ALLOWED_ORIGINS: origin })
     const tab = await context.newPage()
     await tab.goto(`${origin}/elsewhere.html`)
     const charge = (order: object) => tab.evaluate(`(${CHARGE})(${JSON.stringify([place, order])})`)
     expect(await charge(LAMP)).toMatchObject({ status: 'Pending', reference: LAMP.reference })
-    expect(room.charged).toMatchObject([LAMP])
-    room.script.charge = unavailable
+    expect(setup.charged).toMatchObject([LAMP])
+    setup.script.charge = unavailable
     expect(await charge({ ...LAMP, reference: 'order-2' })).toEqual({
       ...{ name: 'PaymentsError', code: 'gateway_unavailable', status: 503 },
       ...{ transactionId: expect.any(String), retryAfterS: expect.any(Number) },

@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkClocks, checkEdgeClock } from '../../cli/doctor/clock.ts'
 import type { TestServer } from '../support/serve.ts'
-import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './payments/fake-system.ts'
+import {
+  diagnose,
+  fakeEdge,
+  fakeGateway,
+  grants,
+  lineOf,
+  REDIRECT,
+} from './payments/fake-system.ts'
 
 const TOLERANCE_MS = 300_000
 const gateway = (skewMs: number, edge?: number, toleranceMs = TOLERANCE_MS): string | undefined =>
-  checkClocks({ edge, gateways: new Map([['redirect', skewMs]]) }, toleranceMs).map(told)[0]
+  checkClocks({ edge, gateways: new Map([['redirect', skewMs]]) }, toleranceMs).map(lineOf)[0]
 
 describe('clocks', () => {
   it.each([
@@ -47,7 +54,7 @@ describe('the clock of the edge, for a sidecar', () => {
     [300_000, 'warn'],
     [-300_001, 'error'],
   ])('that is %i ms ahead is %s', (skewMs, level) => {
-    expect(told(checkEdgeClock(skewMs))).toMatch(new RegExp(`^${level} clock: `))
+    expect(lineOf(checkEdgeClock(skewMs))).toMatch(new RegExp(`^${level} clock: `))
   })
 })
 

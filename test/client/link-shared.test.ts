@@ -28,7 +28,7 @@ interface Watching {
 async function openTab(streams: FakeStreams = edge, closeOn?: string): Promise<Watching> {
   const tab = browser.open()
   const events: string[] = []
-  const hear = (event: string) => {
+  const record = (event: string) => {
     events.push(event)
     if (closeOn !== undefined && event.startsWith(closeOn)) void link.close()
   }
@@ -39,11 +39,11 @@ async function openTab(streams: FakeStreams = edge, closeOn?: string): Promise<W
     connect: (on, lastEventId) =>
       new Connection({ streams: source, clock: tab.clock, on, lastEventId }),
     on: {
-      opened: () => hear('opened'),
+      opened: () => record('opened'),
       alive: () => undefined,
-      message: (data) => hear((JSON.parse(data) as { id: string }).id),
-      lost: (reason) => hear(`lost: ${reason}`),
-      refused: ({ code }) => hear(`refused: ${code}`),
+      message: (data) => record((JSON.parse(data) as { id: string }).id),
+      lost: (reason) => record(`lost: ${reason}`),
+      refused: ({ code }) => record(`refused: ${code}`),
     },
   })
   link.start()

@@ -13,13 +13,13 @@ import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import {
   type Answer,
-  GatewayBed,
+  GatewaySetup,
   json,
   noConnection,
   page,
   type Sent,
   silence,
-} from '../support/gateway-bed.ts'
+} from '../support/gateway-setup.ts'
 
 export interface GatewayFixtures {
   driver: Driver
@@ -65,7 +65,7 @@ const OUTAGES: Record<string, Answer> = {
 export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
   const { driver, settings, charge, refund, healthy, isMoney } = fixtures
   const gateway = driver.create('shop', settings)
-  const bedOf = (answer: Answer = healthy) => new GatewayBed(gateway, answer)
+  const setupOf = (answer: Answer = healthy) => new GatewaySetup(gateway, answer)
   /** The token endpoint works; the others have the fault. */
   const failingAtMoney =
     (answer: Answer): Answer =>
@@ -76,10 +76,10 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       const isIt = isMoney({ method, path: pathname + search, headers, body })
       return isIt ? await answer(request) : await healthy(request)
     }
-  const receive = (bed: GatewayBed, request: WebhookRequest) =>
-    bed.end(gateway.handleWebhook(request, bed.call()))
+  const receive = (setup: GatewaySetup, request: WebhookRequest) =>
+    setup.end(gateway.handleWebhook(request, setup.call()))
   const payloadOf = async (request: WebhookRequest): Promise<VerifiedWebhook> => {
-    const payload = await receive(bedOf(), request)
+    const payload = await receive(setupOf(), request)
     if (!('eventId' in payload)) throw new Error(`It is no event: ${JSON.stringify(payload)}`)
     return payload
   }
@@ -93,82 +93,82 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
     })
 
     it('charges', async () => {
-      const bed = bedOf()
-      const call = bed.call()
-      const answer = await bed.end(gateway.charge(charge, call))
+      const setup = setupOf()
+      const call = setup.call()
+      const answer = await setup.end(gateway.charge(charge, call))
       expect(answer).toMatchObject({ ok: true, gatewayTransactionId: expect.stringMatching(/./) })
-      expect(bed.sent.filter(isMoney)).toHaveLength(1)
+      expect(setup.sent.filter(isMoney)).toHaveLength(1)
       expect(call.verdict()).toBe('success')
     })
 
     describe.each(Object.entries(OUTAGES))('when the answer is %s', (_, outage) => {
       it('reports an unknown outcome of a charge', async () => {
         for (const answer of [outage, failingAtMoney(outage)]) {
-          const bed = bedOf(answer)
-          const call = bed.call()
-          await expect(bed.end(gateway.charge(charge, call))).rejects.toMatchObject(UNAVAILABLE)
+          const setup = setupOf(answer)
+          const call = setup.call()
+          await expect(setup.end(gateway.charge(charge, call))).rejects.toMatchObject(UNAVAILABLE)
           expect(call.verdict()).toBe('failure')
         }
       })
 
       it('repeats a charge only if the gateway makes one payment of it', async () => {
-        const bed = bedOf(failingAtMoney(outage))
-        await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
+        const setup = setupOf(failingAtMoney(outage))
+        await expect(setup.end(gateway.charge(charge, setup.call()))).rejects.toThrow()
         // With a gateway that does not answer, there is time for two tries.
         const most = outage === silence ? 2 : 3
-        expect(bed.sent.filter(isMoney)).toHaveLength(gateway.chargeIsIdempotent ? most : 1)
+        expect(setup.sent.filter(isMoney)).toHaveLength(gateway.chargeIsIdempotent ? most : 1)
       })
 
       it.runIf(gateway.checkStatus)('reports an unknown status', async () => {
-        const bed = bedOf(outage)
+        const setup = setupOf(outage)
         const names = { ...charge, gatewayTransactionId: 'gt-1' }
-        const checked = async () => gateway.checkStatus?.(names, bed.call())
-        await expect(bed.end(checked())).rejects.toMatchObject(UNAVAILABLE)
+        const checked = async () => gateway.checkStatus?.(names, setup.call())
+        await expect(setup.end(checked())).rejects.toMatchObject(UNAVAILABLE)
       })
 
       it.runIf(refund)('reports an unknown outcome of a refund', async () => {
-        const bed = bedOf(failingAtMoney(outage))
-        const refunded = async () => refund && gateway.refund?.(refund, bed.call())
-        await expect(bed.end(refunded())).rejects.toMatchObject(UNAVAILABLE)
+        const setup = setupOf(failingAtMoney(outage))
+        const refunded = async () => refund && gateway.refund?.(refund, setup.call())
+        await expect(setup.end(refunded())).rejects.toMatchObject(UNAVAILABLE)
       })
 
       it.skipIf(fixtures.isSigned)('asks the gateway to repeat an unsigned callback', async () => {
         const { first } = await fixtures.genuine()
-        await expect(receive(bedOf(outage), first)).rejects.toMatchObject(UNAVAILABLE)
+        await expect(receive(setupOf(outage), first)).rejects.toMatchObject(UNAVAILABLE)
       })
     })
 
     it('fires GatewayTimeout for each attempt that times out', async () => {
-      const bed = bedOf(failingAtMoney(silence))
-      await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
+      const setup = setupOf(failingAtMoney(silence))
+      await expect(setup.end(gateway.charge(charge, setup.call()))).rejects.toThrow()
       const attempts = gateway.chargeIsIdempotent ? 2 : 1
-      expect(bed.timeouts).toHaveLength(attempts)
-      expect(bed.timeouts[0]).toMatchObject({ gateway: 'shop', durationMs: 15_000 })
+      expect(setup.timeouts).toHaveLength(attempts)
+      expect(setup.timeouts[0]).toMatchObject({ gateway: 'shop', durationMs: 15_000 })
     })
 
     it('does not accept an answer without a payment id', async () => {
-      const bed = bedOf(failingAtMoney(() => json({})))
-      const charged = bed.end(gateway.charge(charge, bed.call()))
+      const setup = setupOf(failingAtMoney(() => json({})))
+      const charged = setup.end(gateway.charge(charge, setup.call()))
       await expect(charged).rejects.toMatchObject(UNAVAILABLE)
     })
 
     it.runIf(refund && gateway.refunds === 'full')('supports full refunds only', async () => {
-      const bed = bedOf()
+      const setup = setupOf()
       const half = refund && { ...refund, refundAmount: Math.floor(refund.amount / 2) }
-      const refunded = half && gateway.refund?.(half, bed.call())
+      const refunded = half && gateway.refund?.(half, setup.call())
       await expect(refunded).rejects.toMatchObject(INVALID)
-      expect(bed.sent).toEqual([])
+      expect(setup.sent).toEqual([])
     })
 
     it('refuses every forged callback', async () => {
       const forged = Object.entries(await fixtures.forged())
       expect(forged.length).toBeGreaterThan(0)
       for (const [wrong, request] of forged) {
-        const bed = bedOf()
-        await expect(receive(bed, request), wrong).rejects.toMatchObject({
+        const setup = setupOf()
+        await expect(receive(setup, request), wrong).rejects.toMatchObject({
           code: 'invalid_webhook_signature',
         })
-        if (fixtures.isSigned) expect(bed.sent, wrong).toEqual([])
+        if (fixtures.isSigned) expect(setup.sent, wrong).toEqual([])
       }
     })
 
@@ -197,22 +197,22 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
         .filter(([setting]) => isSecretName(setting))
         .flatMap(([, value]) => value.split(/\s+/))
       expect(secrets.length).toBeGreaterThan(0)
-      const told: unknown[] = []
+      const outputs: unknown[] = []
       const echo: Answer = async (request) => {
         const headers = [...request.headers].join('\n')
         return page(`${headers}\n${await request.text()}`, 500)
       }
       for (const answer of [echo, failingAtMoney(echo)]) {
-        const bed = bedOf(answer)
-        const granted = await bed.end(bed.guard.accessToken('shop'))
+        const setup = setupOf(answer)
+        const granted = await setup.end(setup.guard.accessToken('shop'))
         if (granted.ok) secrets.push(granted.token)
-        told.push(await bed.end(gateway.charge(charge, bed.call())).catch(asIs))
+        outputs.push(await setup.end(gateway.charge(charge, setup.call())).catch(asIs))
         for (const request of Object.values(await fixtures.forged())) {
-          told.push(await receive(bed, request).catch(asIs))
+          outputs.push(await receive(setup, request).catch(asIs))
         }
-        told.push(bed.lines, bed.timeouts)
+        outputs.push(setup.lines, setup.timeouts)
       }
-      const text = told.map(spelled).join('\n')
+      const text = outputs.map(spelled).join('\n')
       for (const secret of secrets) expect(text).not.toContain(secret)
     })
   })

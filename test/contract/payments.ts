@@ -77,8 +77,8 @@ export function paymentsContract(host: Host): void {
       })
       await system.expectEvents(answer.transactionId, ['PaymentInitiated'])
       // Personal data of the payer is neither stored nor sent.
-      const told = JSON.stringify([story, system.receiver.of(answer.transactionId)])
-      expect(told).not.toContain('9647801234567')
+      const shown = JSON.stringify([story, system.receiver.of(answer.transactionId)])
+      expect(shown).not.toContain('9647801234567')
     })
 
     it('sent ten times at once are one charge, and later the payment as it is', async () => {
@@ -195,11 +195,11 @@ export function paymentsContract(host: Host): void {
       const marker = crypto.randomUUID()
       const secrets = { Authorization: 'Bearer a-secret', 'X-Signature': 'a-secret' }
       await send(tokenCallback('no.real.token'), { ...secrets, 'X-Marker': marker })
-      const told = () =>
+      const shown = () =>
         system.receiver.events.find(({ data }) => data.headers?.['x-marker'] === marker)
-      await vi.waitUntil(told, PATIENT)
-      expect(told()).toMatchObject({ type: 'WebhookVerificationFailed' })
-      expect(JSON.stringify(told())).not.toContain('a-secret')
+      await vi.waitUntil(shown, PATIENT)
+      expect(shown()).toMatchObject({ type: 'WebhookVerificationFailed' })
+      expect(JSON.stringify(shown())).not.toContain('a-secret')
       expect(await system.rows()).toEqual(before)
     })
 

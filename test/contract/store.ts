@@ -66,13 +66,13 @@ const ALL: Keys = {
   ...{ outbox: ['01OUTBOX'], deliveries: ['01DELIVERY'] },
 }
 
-export interface StoreBed {
+export interface StoreSetup {
   store: Store
   queries: PaymentQueries
 }
 
 /** `make` opens a store over an empty database. */
-export function storeContract(name: string, make: () => Promise<StoreBed>): void {
+export function storeContract(name: string, make: () => Promise<StoreSetup>): void {
   let store: Store
   let queries: PaymentQueries
   beforeEach(async () => {

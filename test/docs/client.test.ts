@@ -31,23 +31,23 @@ it('makes another ticket when the last one has ended, and goes on after the last
   onTestFinished(() => {
     for (const source of sources) source.close()
   })
-  const told: unknown[] = []
+  const messages: unknown[] = []
   const names = ['edge', 'headers', 'fetch', 'EventSource', 'refetch', 'setTimeout']
   const lines = /```js\n(let last[\s\S]*?)```/.exec(readFileSync('docs/client.md', 'utf8'))?.[1]
   const watch = new Function(...names, `${lines}\nreturn watch`)(
     ...[edge.origin, headers, fetchHere, EventSourceHere],
-    ...[(message: unknown) => told.push(message), (again: () => unknown) => again()],
+    ...[(message: unknown) => messages.push(message), (again: () => unknown) => again()],
   ) as () => Promise<void>
 
   await watch()
   await expect.poll(() => sources[0]?.readyState).toBe(EventSource.OPEN)
   await repo.changes({ upserts: [taskRecord('A-1')] })
-  await expect.poll(() => told).toEqual([{ type: 'task-changed', id: 'A-1' }])
+  await expect.poll(() => messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
   await clock.advance(DAY_MS)
   await expect.poll(() => sources.length).toBe(2)
   expect(asked.filter((path) => path === '/api/tickets')).toHaveLength(2)
   await expect.poll(() => sources[1]?.readyState).toBe(EventSource.OPEN)
   await repo.changes({ upserts: [taskRecord('A-2')] })
-  await expect.poll(() => told.at(-1)).toEqual({ type: 'task-changed', id: 'A-2' })
-  expect(told).toHaveLength(2)
+  await expect.poll(() => messages.at(-1)).toEqual({ type: 'task-changed', id: 'A-2' })
+  expect(messages).toHaveLength(2)
 })

@@ -15,7 +15,7 @@ import type { GatewayCharge } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { gatewayContract } from '../contract/gateway.ts'
 import { FakeGatewayCall } from '../support/fake-gateway-call.ts'
-import { type Answer, json } from '../support/gateway-bed.ts'
+import { type Answer, json } from '../support/gateway-setup.ts'
 
 const ENV = {
   LIBSQL_URL: 'http://127.0.0.1:8080',

@@ -48,28 +48,28 @@ it.each(['express', 'hono', 'workers'])(
 
 it('It names the scale of every currency as the code has it', () => {
   const scales = rows(page, /^`[A-Z]{3}`/)
-  const told = new Map(
+  const documented = new Map(
     scales.flatMap(([currencies, times]) =>
       codesIn(currencies).map((code) => [code, Number(times)]),
     ),
   )
-  for (const [currency, times] of told)
+  for (const [currency, times] of documented)
     expect([currency, times]).toEqual([currency, minorUnits(currency)])
   const others = Intl.supportedValuesOf('currency').filter((code) => minorUnits(code) !== 100)
-  expect(others.filter((code) => !told.has(code))).toEqual([])
+  expect(others.filter((code) => !documented.has(code))).toEqual([])
   expect(page).toContain('| any other, such as `USD`, `EUR` | 100 |')
 })
 
 it('It says what to do for each code of payments, with the status that it has', async () => {
-  const told = rows(page, /^`[45]\d\d`$/).flatMap(([status = '', codes]) =>
+  const documented = rows(page, /^`[45]\d\d`$/).flatMap(([status = '', codes]) =>
     codesIn(codes).map((code) => ({ code, status: Number(status.slice(1, -1)) })),
   )
-  for (const { code, status } of told) {
+  for (const { code, status } of documented) {
     expect([code, problemResponse(new Problem(code as Reason, '')).status]).toEqual([code, status])
   }
   const codes = Object.values(PAYMENTS.operations).flatMap(({ failures }) => failures)
   expect(codes.length).toBeGreaterThan(7)
-  expect(codes.filter((code) => !told.some((row) => row.code === code))).toEqual([])
+  expect(codes.filter((code) => !documented.some((row) => row.code === code))).toEqual([])
 })
 
 it('It says of each gateway how much of a payment it gives back at once', () => {

@@ -65,9 +65,9 @@ describe.concurrent('after some time', () => {
       const { awakeSince } = await repo.json<{ awakeSince: string }>('/status')
       return Date.parse(awakeSince) > from
     }
-    const told = (await hasSlept(13_000)) ? 1 : (await hasSlept(25_000)) ? 2 : undefined
-    expect(told, 'it never slept').toBeDefined()
-    for (const stream of streams) await stream.until((s) => s.messages.length === told)
+    const sent = (await hasSlept(13_000)) ? 1 : (await hasSlept(25_000)) ? 2 : undefined
+    expect(sent, 'it never slept').toBeDefined()
+    for (const stream of streams) await stream.until((s) => s.messages.length === sent)
     await Promise.all(streams.map((stream) => stream.close()))
   })
 })
@@ -80,17 +80,17 @@ it('streams share a socket, and leader after leader may go without a lost or dou
       new EventStream(await repo.request('/events', { signal })).joined(),
     ),
   )
-  const told: unknown[] = []
+  const sent: unknown[] = []
   // A message is on its way whenever one goes; whoever led goes first.
   for (let n = 0; n < 40; n++) {
-    const sent = repo.changes({ upserts: [taskRecord(`B-${n}`)] })
+    const published = repo.changes({ upserts: [taskRecord(`B-${n}`)] })
     aborts[n]?.abort()
-    await sent
-    told.push({ type: 'task-changed', id: `B-${n}` })
+    await published
+    sent.push({ type: 'task-changed', id: `B-${n}` })
   }
   for (const stream of streams.slice(40)) {
-    await stream.until(({ messages }) => messages.length >= told.length)
-    expect(stream.messages).toEqual(told)
+    await stream.until(({ messages }) => messages.length >= sent.length)
+    expect(stream.messages).toEqual(sent)
   }
   const streamsOf = async () => (await repo.json<{ streams: number }>('/status')).streams
   // Told in round numbers.

@@ -148,8 +148,8 @@ it('a checkout of another branch, and back, is published completely', async () =
 async function stillWorks(system: System): Promise<void> {
   const stream = await (await system.repo.stream()).joined()
   await system.save('GOOD', taskText(`saved ${Date.now()}`))
-  const told = { type: 'task-changed', id: 'GOOD' }
-  await stream.until((s) => s.messages.some((it) => JSON.stringify(it) === JSON.stringify(told)))
+  const message = { type: 'task-changed', id: 'GOOD' }
+  await stream.until((s) => s.messages.some((it) => JSON.stringify(it) === JSON.stringify(message)))
   await stream.close()
 }
 

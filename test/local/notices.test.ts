@@ -3,38 +3,38 @@ import { deliveryNotices, storeNotices } from '../../local/notices.ts'
 
 describe('the terminal', () => {
   it('shows once that the board is gone, and once that it is back', () => {
-    const told: string[] = []
-    const onEvent = storeNotices((sentence) => told.push(sentence))
+    const notices: string[] = []
+    const onEvent = storeNotices((sentence) => notices.push(sentence))
     onEvent('edge.synced', {})
     onEvent('store.present', { root: '/b/.cairn', files: 7 })
     onEvent('store.missing', { root: '/b/.cairn' })
     onEvent('store.missing', { root: '/b/.cairn' })
     onEvent('store.awaited', { dir: '/b' })
-    expect(told).toEqual(['The board in /b/.cairn is gone; what was published of it stays.'])
+    expect(notices).toEqual(['The board in /b/.cairn is gone; what was published of it stays.'])
     onEvent('store.present', { root: '/b/.cairn', files: 7 })
     onEvent('store.present', { root: '/b/.cairn', files: 7 })
-    expect(told.slice(1)).toEqual(['The board in /b/.cairn is back.'])
+    expect(notices.slice(1)).toEqual(['The board in /b/.cairn is back.'])
   })
 
   it('shows why a board cannot be read', () => {
-    const told: string[] = []
+    const notices: string[] = []
     const why = '/b/tasks cannot be read (EACCES)'
-    storeNotices((sentence) => told.push(sentence))('store.unreadable', { root: '/b', why })
-    expect(told).toEqual([
+    storeNotices((sentence) => notices.push(sentence))('store.unreadable', { root: '/b', why })
+    expect(notices).toEqual([
       'The board in /b cannot be read whole: /b/tasks cannot be read (EACCES).',
     ])
   })
 
   it('shows once that events do not arrive, and why, and once that they do again', () => {
-    const told: string[] = []
-    const onEvent = deliveryNotices('http://shop.test/events', (sentence) => told.push(sentence))
+    const notices: string[] = []
+    const onEvent = deliveryNotices('http://shop.test/events', (sentence) => notices.push(sentence))
     const failed = { type: 'PaymentSucceeded', error: 'connection refused' }
     onEvent('info', 'payments.delivery.delivered', {})
     onEvent('warn', 'payments.delivery.failed', failed)
     onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 404 })
     onEvent('info', 'payments.delivery.delivered', {})
     onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 404 })
-    expect(told).toEqual([
+    expect(notices).toEqual([
       'PaymentSucceeded was not delivered to http://shop.test/events (connection refused). It is sent again.',
       'Events are delivered to http://shop.test/events again.',
       'PaymentFailed was not delivered to http://shop.test/events (it answered 404). It is sent again.',

@@ -151,7 +151,7 @@ export function packageLibraries(installed: () => InstalledPackage): void {
         order: { ...LAMP, reference: path },
       })
     const expectCharged = ({ path }: Repo) =>
-      expect(payments.room.charged).toContainEqual(
+      expect(payments.setup.charged).toContainEqual(
         expect.objectContaining({ reference: path, amount: LAMP.amount }),
       )
     const hasStream = (repo: Repo) =>

@@ -7,7 +7,7 @@ import {
   type PaymentsOptions,
 } from '../../libraries/payments/index.ts'
 import { token } from '../support/edge.ts'
-import { openRoom, unavailable } from '../support/payments-room.ts'
+import { setUpPayments, unavailable } from '../support/payments-setup.ts'
 import { processEdge } from '../support/process-edge.ts'
 
 const ORDER = {
@@ -15,9 +15,9 @@ const ORDER = {
   description: 'A lamp',
 }
 
-function bed(options: Partial<PaymentsOptions> = {}) {
-  const room = openRoom()
-  const edge = processEdge({ payments: room.payments })
+function setUp(options: Partial<PaymentsOptions> = {}) {
+  const setup = setUpPayments()
+  const edge = processEdge({ payments: setup.payments })
   const fetchEdge = async (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     const { pathname, search } = new URL(String(input))
     return await edge.fetch(`${pathname}${search}`, init)
@@ -28,12 +28,12 @@ function bed(options: Partial<PaymentsOptions> = {}) {
     fetch: fetchEdge,
     ...options,
   })
-  return { room, payments }
+  return { setup, payments }
 }
 
 /** With a fetch that answers this. */
 const answered = (response: () => Response | Promise<Response>, more = {}) =>
-  bed({ fetch: async () => await response(), ...more }).payments
+  setUp({ fetch: async () => await response(), ...more }).payments
 
 const failureOf = (work: Promise<unknown>): Promise<PaymentsError> =>
   work.then(
@@ -48,13 +48,13 @@ const failureOf = (work: Promise<unknown>): Promise<PaymentsError> =>
 
 describe('The client of payments', () => {
   it('charges, refunds, lists, reads and checks', async () => {
-    const { room, payments } = bed()
+    const { setup, payments } = setUp()
     const charge = await payments.charges.create(ORDER)
     expect(charge).toMatchObject({ status: 'Pending', redirectUrl: 'https://bank.example/pay' })
     const { transactionId: id, gatewayTransactionId } = charge
     expect(await payments.charges.create(ORDER)).toEqual(charge)
     const paid = { known: true, status: 'Paid', amount: 25_000, currency: 'IQD' } as const
-    room.script.status = () => paid
+    setup.script.status = () => paid
     expect(await payments.transactions.check(id)).toMatchObject({ status: 'Paid', paid: {} })
     const refund = { gateway: 'bank', transactionId: id, amount: 5_000, reason: 'Broken' }
     const refunded = await payments.refunds.create({ ...refund, idempotencyKey: 'refund-1' })
@@ -70,9 +70,9 @@ describe('The client of payments', () => {
   })
 
   it('lists page by page, by filter', async () => {
-    const { room, payments } = bed()
+    const { setup, payments } = setUp()
     for (const reference of ['order-1', 'order-2']) {
-      await room.clock.advance(1)
+      await setup.clock.advance(1)
       await payments.charges.create({ ...ORDER, reference })
     }
     const { transactions, cursor } = await payments.transactions.list({ limit: 1 })
@@ -83,12 +83,12 @@ describe('The client of payments', () => {
   })
 
   it('fails with the code and the status of the edge, and with what helps to go on', async () => {
-    const { room, payments } = bed()
+    const { setup, payments } = setUp()
     expect(await failureOf(payments.charges.create({ ...ORDER, amount: 0 }))).toMatchObject({
       ...{ name: 'PaymentsError', code: 'invalid_argument', status: 422 },
       message: expect.stringContaining('amount') as string,
     })
-    room.script.charge = unavailable
+    setup.script.charge = unavailable
     const failure = await failureOf(payments.charges.create(ORDER))
     expect(failure).toMatchObject({ code: 'gateway_unavailable', status: 503 })
     expect(failure.retryAfterS).toBeGreaterThan(0)
@@ -100,7 +100,7 @@ describe('The client of payments', () => {
   })
 
   it('sends an idempotency key as its header, and refuses one that no header can hold', async () => {
-    const { room, payments } = bed()
+    const { setup, payments } = setUp()
     const first = await payments.charges.create({ ...ORDER, idempotencyKey: 'one' })
     const again = await payments.charges.create({ ...ORDER, idempotencyKey: 'one' })
     expect(again.transactionId).toBe(first.transactionId)
@@ -112,7 +112,7 @@ describe('The client of payments', () => {
       const failure = await failureOf(payments.charges.create({ ...ORDER, idempotencyKey }))
       expect(failure).toMatchObject({ code: 'invalid_argument', status: 0 })
     }
-    expect(room.charged).toHaveLength(1)
+    expect(setup.charged).toHaveLength(1)
   })
 
   it('says that there was no answer, or that it was of something else', async () => {
@@ -124,7 +124,7 @@ describe('The client of payments', () => {
       new Promise((_, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
       })
-    const { payments } = bed({ fetch: slow, timeoutMs: 1 })
+    const { payments } = setUp({ fetch: slow, timeoutMs: 1 })
     expect(await failureOf(payments.gateways.list())).toMatchObject({
       ...{ code: 'unreachable', cause: { name: 'TimeoutError' } },
     })
@@ -139,13 +139,13 @@ describe('The client of payments', () => {
 
   it('sends nothing without a url and a token', async () => {
     for (const missing of [{ url: undefined }, { token: undefined }, { token: '' }]) {
-      expect(() => bed(missing)).toThrow(expect.objectContaining({ code: 'invalid_options' }))
+      expect(() => setUp(missing)).toThrow(expect.objectContaining({ code: 'invalid_options' }))
     }
-    const { payments } = bed({ token: () => Promise.reject(new Error('no key')) })
+    const { payments } = setUp({ token: () => Promise.reject(new Error('no key')) })
     expect(await failureOf(payments.gateways.list())).toMatchObject({
       ...{ code: 'invalid_options', cause: { message: 'no key' } },
     })
-    const { payments: stranger } = bed({ token: 'x.y.z' })
+    const { payments: stranger } = setUp({ token: 'x.y.z' })
     expect(await failureOf(stranger.gateways.list())).toMatchObject({
       ...{ code: 'unauthorized', status: 401 },
     })

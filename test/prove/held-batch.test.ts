@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import { undoesRefund } from '../../tools/prove/recorder/held-batch.ts'
 import type { Statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { database, useWriterBed, worldOver } from '../worker/payments/ledger/writer-bed.ts'
+import { database, setupOver, useWriterSetup } from '../worker/payments/ledger/writer-setup.ts'
 
-useWriterBed()
+useWriterSetup()
 
-/** A world, and the last save of its ledger. */
+/** A setup, and the last save of its ledger. */
 function watched() {
   let last: readonly Statement[] = []
-  const world = worldOver({
+  const setup = setupOver({
     ...database,
     write(statements, signal) {
       last = statements
@@ -22,33 +22,33 @@ function watched() {
       last.map(({ sql }) => sql),
       JSON.stringify(last),
     )
-  return { world, isHeld }
+  return { setup, isHeld }
 }
 
 describe('a batch that would undo a refund', () => {
   it('is the answer that a refund was accepted', async () => {
-    const { world, isHeld } = watched()
-    const refund = await world.claimed(await world.reached('Paid'), { amount: 9_000 })
-    await world.endRefund(refund, { kind: 'accepted', nextCheckAt: 9 })
+    const { setup, isHeld } = watched()
+    const refund = await setup.claimed(await setup.reached('Paid'), { amount: 9_000 })
+    await setup.endRefund(refund, { kind: 'accepted', nextCheckAt: 9 })
     expect(isHeld()).toBe(true)
   })
 
   it('is the end of late money that went back', async () => {
-    const { world, isHeld } = watched()
-    const late = await world.reached('Expired')
-    await world.webhook(late)
-    const refund = await world.claimed(late, { amount: 9_000 })
-    await world.endRefund(refund, { kind: 'done' })
+    const { setup, isHeld } = watched()
+    const late = await setup.reached('Expired')
+    await setup.webhook(late)
+    const refund = await setup.claimed(late, { amount: 9_000 })
+    await setup.endRefund(refund, { kind: 'done' })
     expect(isHeld()).toBe(true)
   })
 
   it('is none that has an id which was generated once', async () => {
-    const { world, isHeld } = watched()
-    const paid = await world.reached('Paid')
+    const { setup, isHeld } = watched()
+    const paid = await setup.reached('Paid')
     expect(isHeld()).toBe(false)
-    const refund = await world.claimed(paid, { amount: 9_000 })
+    const refund = await setup.claimed(paid, { amount: 9_000 })
     expect(isHeld()).toBe(false)
-    await world.endRefund(refund, { kind: 'done' })
+    await setup.endRefund(refund, { kind: 'done' })
     expect(isHeld()).toBe(false)
   })
 })

@@ -24,7 +24,7 @@ const HOST = { streams: 0, awakeSince: '', now: '' }
 const RECOVERED_MS = 60_000
 
 /** A sidecar and an edge; a client that reads the list at each message, and at no other time. */
-class World {
+class System {
   readonly #clock = new FakeClock()
   readonly #edge = openRepository(openSql(':memory:'))
   readonly messages: string[] = []
@@ -37,7 +37,7 @@ class World {
   #publisher = this.#start()
 
   /** One window. */
-  async tell(state: State): Promise<void> {
+  async save(state: State): Promise<void> {
     write(this.#fake, this.#state, state)
     this.#state = state
     this.#publisher.changed(this.#fake.board.settle(state.now))
@@ -45,7 +45,7 @@ class World {
   }
 
   /** One window, which the edge gets only when its files have changed again without a hint. */
-  async tellLate(state: State, later: State): Promise<void> {
+  async saveLate(state: State, later: State): Promise<void> {
     this.faults = ['drop']
     write(this.#fake, this.#state, state)
     this.#publisher.changed(this.#fake.board.settle(state.now))
@@ -113,7 +113,7 @@ class World {
       const published: Published<unknown> =
         'step' in request ? repository.sync(request, now) : repository.changes(request, now)
       if (!published.ok) return conflict(published.reason)
-      for (const frame of published.frames) this.#hear(frame)
+      for (const frame of published.frames) this.#receive(frame)
       return fault === 'lose' ? network : ({ ok: true, value: published.answer } as Reply<T>)
     }
     const close = () => {
@@ -122,7 +122,7 @@ class World {
     return { root: send, buckets: send, entries: send, end: send, changes: send, close } as Edge
   }
 
-  #hear(frame: string): void {
+  #receive(frame: string): void {
     const message = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? '') as Message
     const id = message.type === 'task-changed' ? ` ${message.id}` : ''
     this.messages.push(`${message.type}${id}`)
@@ -135,8 +135,8 @@ function isLarge(request: SyncRequest | ChangesRequest): boolean {
 }
 
 /** The fields of the list that the model has. */
-function listOf(world: World): string {
-  const answer = world.read({ kind: 'tasks', filter: {} })
+function listOf(system: System): string {
+  const answer = system.read({ kind: 'tasks', filter: {} })
   if (!answer.startsWith('{')) return '[]'
   const { tasks } = JSON.parse(answer) as { tasks: Record<string, unknown>[] }
   return JSON.stringify(
@@ -179,57 +179,57 @@ describe('windows of edits', () => {
     const windows = fc.array(fc.tuple(edits, faults), { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(windows, async (all) => {
-        const world = new World()
+        const system = new System()
         let state = FIRST
-        await world.begin(state)
+        await system.begin(state)
         for (const [step, lost] of all) {
           const before = state
           state = withAll(before, step)
-          world.messages.length = 0
-          world.faults = [...lost]
-          await world.tell(state)
+          system.messages.length = 0
+          system.faults = [...lost]
+          await system.save(state)
           const expected = messageFor(before, state)
-          expect(world.messages).toEqual(expected === null ? [] : [expected])
-          expect(world.shown).toBe(JSON.stringify(rowsOf(state)))
+          expect(system.messages).toEqual(expected === null ? [] : [expected])
+          expect(system.shown).toBe(JSON.stringify(rowsOf(state)))
         }
-        await world.close()
+        await system.close()
       }),
       { numRuns: 300 },
     )
   }, 120_000)
 
   it('bring along what follows from a file that changed again before it was sent', async () => {
-    const world = new World()
+    const system = new System()
     const save = { do: 'save', id: 'A', title: 'x', status: 'todo', deps: [] } as const
     const first = withAll(FIRST, [save, { ...save, id: 'B', deps: ['A'] }])
-    await world.begin(first)
-    const said = withAll(first, [{ ...save, title: 'y' }])
-    const done = withAll(said, [{ ...save, title: 'y', status: 'done' }])
-    world.messages.length = 0
-    await world.tellLate(said, done)
-    expect(world.messages).toEqual(['task-changed A'])
-    expect(world.shown).toBe(JSON.stringify(rowsOf(done)))
-    await world.tell(done)
-    expect(world.messages).toEqual(['task-changed A'])
-    await world.close()
+    await system.begin(first)
+    const saved = withAll(first, [{ ...save, title: 'y' }])
+    const done = withAll(saved, [{ ...save, title: 'y', status: 'done' }])
+    system.messages.length = 0
+    await system.saveLate(saved, done)
+    expect(system.messages).toEqual(['task-changed A'])
+    expect(system.shown).toBe(JSON.stringify(rowsOf(done)))
+    await system.save(done)
+    expect(system.messages).toEqual(['task-changed A'])
+    await system.close()
   })
 
   it('leave nobody with other tasks than the files say, when a sidecar dies between two parts', async () => {
     const lives = fc.array(fc.tuple(edits, edits, edits), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(lives, async (all) => {
-        const world = new World()
+        const system = new System()
         let state = FIRST
-        await world.begin(state)
-        for (const [told, half, offline] of all) {
-          state = withAll(state, told)
-          await world.tell(state)
+        await system.begin(state)
+        for (const [states, half, offline] of all) {
+          state = withAll(state, states)
+          await system.save(state)
           const during = withAll(state, half)
           state = withAll(during, offline)
-          await world.die(during, state)
-          expect(world.shown).toBe(JSON.stringify(rowsOf(state)))
+          await system.die(during, state)
+          expect(system.shown).toBe(JSON.stringify(rowsOf(state)))
         }
-        await world.close()
+        await system.close()
       }),
       { numRuns: 200 },
     )

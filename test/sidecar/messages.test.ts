@@ -254,10 +254,10 @@ describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
       folder = await PublishedFolder.open(layout.files)
       const { place } = folder
       change(folder)
-      expect(await folder.told(1)).toEqual([message])
+      expect(await folder.received(1)).toEqual([message])
       expect(await folder.tasks()).toMatchObject(list)
       const last = layout.last(folder)
-      expect(await folder.told(2)).toEqual([message, last])
+      expect(await folder.received(2)).toEqual([message, last])
       expect(await folder.resumed(place, 2)).toEqual([message, last])
     })
 
@@ -267,7 +267,7 @@ describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
       await folder.stopSidecar()
       change(folder)
       await folder.startSidecar()
-      expect(await folder.told(1)).toEqual([message])
+      expect(await folder.received(1)).toEqual([message])
       expect(await folder.tasks()).toMatchObject(list)
       expect(await folder.resumed(place, 1)).toEqual([message])
     })
@@ -280,7 +280,7 @@ describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
     layout.rewrite(folder)
     await folder.startSidecar()
     const last = layout.last(folder)
-    expect(await folder.told(1)).toEqual([last])
+    expect(await folder.received(1)).toEqual([last])
   })
 })
 
@@ -297,14 +297,14 @@ describe('a session of which nobody hears', () => {
     const state = async () => (await here.tasks())['T-1']?.executionState
     const beat = async () => {
       here.write(`.cairn/live/${SES}.json`, live(Date.now()))
-      await here.told(here.messages.length + 1)
+      await here.received(here.messages.length + 1)
       return await state()
     }
     // On a busy machine a heartbeat may be too old when it is read, and another one is needed.
     await expect.poll(beat).toBe('active')
     await expect.poll(state).toBe('stalled')
-    const told = await here.told(2)
-    expect(told).toEqual(told.map(() => session(SES)))
-    expect(await here.resumed(place, 2)).toEqual(told)
+    const received = await here.received(2)
+    expect(received).toEqual(received.map(() => session(SES)))
+    expect(await here.resumed(place, 2)).toEqual(received)
   })
 })

@@ -90,7 +90,7 @@ export class PublishedFolder {
   }
 
   /** Waits until the client was told so much, and answers the messages. */
-  async told(count: number): Promise<Message[]> {
+  async received(count: number): Promise<Message[]> {
     await expect.poll(() => this.messages.length).toBeGreaterThanOrEqual(count)
     return this.messages
   }

@@ -3,28 +3,28 @@
 
 import { PaymentSDK, type PaymentStatus } from '@first-iraqi-bank/sdk/payment'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { CLIENT, openBed, type SimulatorBed } from '../support/simulator.ts'
+import { CLIENT, type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
 const HOST = 'https://fib-stage.fib.iq'
 const realFetch = globalThis.fetch
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 const bank = PaymentSDK.getClient(CLIENT.id, CLIENT.secret, 'stage')
 
 beforeAll(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
   // Its code contains the hosts, so the test redirects the requests in the network layer.
   vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
     const url = String(input instanceof Request ? input.url : input)
-    return realFetch(url.startsWith(HOST) ? bed.url + url.slice(HOST.length) : input, init)
+    return realFetch(url.startsWith(HOST) ? setup.url + url.slice(HOST.length) : input, init)
   })
 })
 afterAll(async () => {
   vi.unstubAllGlobals()
-  await bed[Symbol.asyncDispose]()
+  await setup[Symbol.asyncDispose]()
 })
 afterEach(() => {
-  bed.merchant.bodies.length = 0
+  setup.merchant.bodies.length = 0
 })
 
 async function token(): Promise<string> {
@@ -36,7 +36,7 @@ async function created(amount = 25_000) {
     {
       amount,
       description: 'order-1',
-      statusCallbackUrl: new URL(bed.callback),
+      statusCallbackUrl: new URL(setup.callback),
       redirectUri: new URL('https://shop.example/thanks'),
       expiresIn: { hours: 12 },
       refundableFor: { days: 7 },
@@ -69,7 +69,7 @@ describe('the bank’s official client', () => {
       readableCode: expect.stringMatching(/^(\w{4}-){2}\w{4}$/),
       qrCode: expect.stringMatching(/^data:image\/png;base64,/),
       validUntil: expect.any(String),
-      personalAppLink: `${bed.url}/pay/${payment.paymentId}`,
+      personalAppLink: `${setup.url}/pay/${payment.paymentId}`,
       businessAppLink: expect.any(String),
       corporateAppLink: expect.any(String),
     })
@@ -88,13 +88,13 @@ describe('the bank’s official client', () => {
 
   it('sees a paid payment, and the callback has only id and status', async () => {
     const { paymentId } = await created()
-    await bed.act(paymentId, 'pay')
+    await setup.act(paymentId, 'pay')
     expect(await statusOf(paymentId)).toMatchObject({
       status: 'PAID',
       paidAt: expect.any(String),
       paidBy: { name: expect.any(String), iban: expect.any(String) },
     })
-    const [body] = await bed.merchant.got(1)
+    const [body] = await setup.merchant.got(1)
     expect(JSON.parse(body ?? '')).toEqual({ id: paymentId, status: 'PAID' })
   })
 
@@ -108,15 +108,15 @@ describe('the bank’s official client', () => {
     })
     expect((await bank.cancelPayment(paymentId, await token())).status).toBe(409)
     // Otherwise it may come during the next test.
-    await bed.merchant.got(1)
+    await setup.merchant.got(1)
   })
 
   it('refunds a paid payment: accepted first, executed later, with a callback each', async () => {
     const { paymentId } = await created()
     expect((await bank.refundPayment(paymentId, await token())).status).toBe(409)
-    await bed.act(paymentId, 'pay')
+    await setup.act(paymentId, 'pay')
     expect((await bank.refundPayment(paymentId, await token())).status).toBe(202)
-    const bodies = await bed.merchant.got(3)
+    const bodies = await setup.merchant.got(3)
     expect(bodies.map((body) => (JSON.parse(body) as { status: string }).status)).toEqual([
       'PAID',
       'REFUND_REQUESTED',
@@ -127,7 +127,7 @@ describe('the bank’s official client', () => {
 
   it('sees an expired payment as declined, with the reason', async () => {
     const { paymentId } = await created()
-    await bed.act(paymentId, 'expire')
+    await setup.act(paymentId, 'expire')
     const { status, decliningReason } = await statusOf(paymentId)
     expect([status, decliningReason]).toEqual(['DECLINED', 'PAYMENT_EXPIRATION'])
   })

@@ -4,18 +4,18 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openBed, type SimulatorBed } from '../support/simulator.ts'
+import { type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 beforeAll(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => setup[Symbol.asyncDispose]())
 
 /** node:http, since `fetch` sets these headers itself. */
 function ask(method: string, path: string, headers: Record<string, string>) {
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-    const asked = request(`${bed.url}${path}`, { method, headers }, (response) => {
+    const asked = request(`${setup.url}${path}`, { method, headers }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode, body }), reject)
     })
     asked.once('error', reject).end(/^P/.test(method) ? 'action=pay' : undefined)
@@ -41,7 +41,7 @@ describe('the simulator', () => {
   it.each(ROUTES)('refuses a foreign Host at %s %s', async (method, path) => {
     for (const host of [
       'evil.example',
-      `evil.example:${new URL(bed.url).port}`,
+      `evil.example:${new URL(setup.url).port}`,
       '127.0.0.1.nip.io',
     ]) {
       const { status, body } = await ask(method, path, { host })
@@ -50,7 +50,7 @@ describe('the simulator', () => {
   })
 
   it.each(ROUTES)('refuses a foreign Origin at %s %s', async (method, path) => {
-    const { port } = new URL(bed.url)
+    const { port } = new URL(setup.url)
     const neighbours = [
       'http://127.0.0.1:1',
       `https://127.0.0.1:${port}`,
@@ -63,11 +63,11 @@ describe('the simulator', () => {
   })
 
   it('accepts programs, its own page, and localhost through a tunnel', async () => {
-    const { host } = new URL(bed.url)
+    const { host } = new URL(setup.url)
     const localhost = 'localhost:9000'
     const allowed: Record<string, string>[] = [
       { host },
-      { host, origin: bed.url },
+      { host, origin: setup.url },
       { host: localhost },
       { host: localhost, origin: `http://${localhost}` },
     ]
@@ -77,7 +77,7 @@ describe('the simulator', () => {
   })
 
   it('refuses a long body and an invalid Host, and a foreign page before its body is read', async () => {
-    const { port } = new URL(bed.url)
+    const { port } = new URL(setup.url)
     const answered = (headers: Record<string, string | number>) =>
       new Promise<number | undefined>((resolve, reject) => {
         const asked = request({ host: '127.0.0.1', port, path: '/health', method: 'POST', headers })
@@ -94,9 +94,9 @@ describe('the simulator', () => {
   })
 
   it('executes nothing that it refuses', async () => {
-    const id = await bed.charged('order-of-nobody')
+    const id = await setup.charged('order-of-nobody')
     await ask('POST', `/pay/${id}`, { origin: 'https://evil.example' })
     await ask('POST', `/_control/payments/${id}/pay`, { origin: 'null' })
-    expect(await bed.inquiry(id)).toMatchObject({ status: 'PENDING' })
+    expect(await setup.inquiry(id)).toMatchObject({ status: 'PENDING' })
   })
 })

@@ -2,15 +2,15 @@
 
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { API_KEY, openBed, type SimulatorBed, TRANSACTION } from '../support/simulator.ts'
+import { API_KEY, type SimulatorSetup, setUpSimulator, TRANSACTION } from '../support/simulator.ts'
 
 const KEY = new TextEncoder().encode(API_KEY)
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 beforeEach(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
 })
-afterEach(() => bed[Symbol.asyncDispose]())
+afterEach(() => setup[Symbol.asyncDispose]())
 
 const tokenOf = (body: string | undefined) =>
   (JSON.parse(body ?? '{}') as { webhook_token: string }).webhook_token
@@ -23,27 +23,27 @@ const claimsOf = (body: string | undefined) => decodeJwt(tokenOf(body)) as unkno
 
 /** Pays a payment with these faults. Resolves when its webhooks are done. */
 async function paidUnder(faults: Record<string, unknown>) {
-  bed.faults({ orders: { 'order-1': faults } })
-  const id = await bed.charged('order-1')
-  await bed.act(id, 'pay')
+  setup.faults({ orders: { 'order-1': faults } })
+  const id = await setup.charged('order-1')
+  await setup.act(id, 'pay')
   return id
 }
 
 describe('the API', () => {
   it('is slow', async () => {
-    bed.faults({ orders: { 'order-1': { slowMs: 80 } } })
+    setup.faults({ orders: { 'order-1': { slowMs: 80 } } })
     const started = performance.now()
-    expect((await bed.init('order-1')).status).toBe(200)
+    expect((await setup.init('order-1')).status).toBe(200)
     expect(performance.now() - started).toBeGreaterThan(75)
   })
 
   it('never answers, but executes the request', async () => {
-    await bed.token()
-    bed.faults({ all: { timeout: true, endpoints: ['init'] } })
+    await setup.token()
+    setup.faults({ all: { timeout: true, endpoints: ['init'] } })
     const gaveUp = new AbortController()
     const asked = async () => {
       const { signal } = gaveUp
-      const headers = { authorization: `Bearer ${await bed.token()}` }
+      const headers = { authorization: `Bearer ${await setup.token()}` }
       const body = JSON.stringify({
         language: 'En',
         externalReferenceId: 'ext-silent',
@@ -51,41 +51,43 @@ describe('the API', () => {
         serviceType: 'Delivery',
         amount: { value: 1, currency: 'IQD' },
       })
-      return bed.call(`${TRANSACTION}/init`, { method: 'POST', headers, body, signal })
+      return setup.call(`${TRANSACTION}/init`, { method: 'POST', headers, body, signal })
     }
     const answer = asked()
     const made = async () =>
-      (await (await bed.call('/_control/payments?order=silent')).json()) as { payments: unknown[] }
+      (await (await setup.call('/_control/payments?order=silent')).json()) as {
+        payments: unknown[]
+      }
     await expect.poll(async () => (await made()).payments).toHaveLength(1)
     gaveUp.abort()
     await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
-    bed.faults({})
-    expect((await bed.init('silent')).status).toBe(400)
+    setup.faults({})
+    expect((await setup.init('silent')).status).toBe(400)
   })
 
   it.each([200, 502])(
     'has an outage with an HTML page and status %i, and executes nothing',
     async (outage) => {
-      bed.faults({ all: { outage, endpoints: ['init'] } })
-      const answer = await bed.init('order-1')
+      setup.faults({ all: { outage, endpoints: ['init'] } })
+      const answer = await setup.init('order-1')
       expect(answer.status).toBe(outage)
       expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
       expect(await answer.text()).toMatch(/^<!doctype html>/)
-      bed.faults({})
-      expect((await bed.init('order-1')).status).toBe(200)
+      setup.faults({})
+      expect((await setup.init('order-1')).status).toBe(200)
     },
   )
 
   it('has an outage for a number of requests, then works again', async () => {
-    bed.faults({ all: { outage: 502, times: 2, endpoints: ['init'] } })
+    setup.faults({ all: { outage: 502, times: 2, endpoints: ['init'] } })
     const statuses = []
-    for (let n = 0; n < 3; n++) statuses.push((await bed.init('order-1')).status)
+    for (let n = 0; n < 3; n++) statuses.push((await setup.init('order-1')).status)
     expect(statuses).toEqual([502, 502, 200])
   })
 
   it('can be faulty for one order only', async () => {
-    bed.faults({ orders: { 'order-1': { outage: 503 } } })
-    const statuses = [(await bed.init('order-1')).status, (await bed.init('order-2')).status]
+    setup.faults({ orders: { 'order-1': { outage: 503 } } })
+    const statuses = [(await setup.init('order-1')).status, (await setup.init('order-2')).status]
     expect(statuses).toEqual([503, 200])
   })
 })
@@ -93,41 +95,41 @@ describe('the API', () => {
 describe('a webhook', () => {
   it('is sent 50 times at once, with the same content', async () => {
     await paidUnder({ copies: 50 })
-    expect(bed.merchant.bodies).toHaveLength(50)
-    expect(new Set(bed.merchant.bodies).size).toBe(1)
+    expect(setup.merchant.bodies).toHaveLength(50)
+    expect(new Set(setup.merchant.bodies).size).toBe(1)
   })
 
   it('is sent late', async () => {
     const started = performance.now()
     await paidUnder({ lateMs: 150 })
     expect(performance.now() - started).toBeGreaterThan(145)
-    expect(bed.merchant.bodies).toHaveLength(1)
+    expect(setup.merchant.bodies).toHaveLength(1)
   })
 
   it('is sent out of order: the previous state follows', async () => {
     await paidUnder({ outOfOrder: true })
-    const claims = bed.merchant.bodies.map(claimsOf)
+    const claims = setup.merchant.bodies.map(claimsOf)
     expect(claims.map(({ data }) => data.currentStatus)).toEqual(['SUCCESS', 'PENDING'])
     expect(new Set(claims.map(({ eventId }) => eventId)).size).toBe(2)
   })
 
   it('is sent before the response to the charge', async () => {
-    bed.faults({ all: { beforeAnswer: true } })
-    const answer = await bed.init('order-1')
-    expect(bed.merchant.bodies).toHaveLength(1)
+    setup.faults({ all: { beforeAnswer: true } })
+    const answer = await setup.init('order-1')
+    expect(setup.merchant.bodies).toHaveLength(1)
     expect(await answer.json()).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('has a different amount, even 0, or currency, and so has the inquiry', async () => {
     const id = await paidUnder({ amount: 0, currency: 'USD' })
     const paid = { currency: 'USD', value: 0 }
-    expect(claimsOf(bed.merchant.bodies[0]).data.amount).toEqual(paid)
-    expect(await bed.inquiry(id)).toMatchObject({ transactionDetails: { amount: paid } })
+    expect(claimsOf(setup.merchant.bodies[0]).data.amount).toEqual(paid)
+    expect(await setup.inquiry(id)).toMatchObject({ transactionDetails: { amount: paid } })
   })
 
   it('is tampered with: its signature belongs to other claims', async () => {
     await paidUnder({ tampered: true })
-    const [body] = bed.merchant.bodies
+    const [body] = setup.merchant.bodies
     expect(claimsOf(body).data.amount.value).toBe(250_000)
     await expect(jwtVerify(tokenOf(body), KEY)).rejects.toMatchObject({
       code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
@@ -136,50 +138,54 @@ describe('a webhook', () => {
 
   it('has a token with alg none', async () => {
     await paidUnder({ algNone: true })
-    const token = tokenOf(bed.merchant.bodies[0])
+    const token = tokenOf(setup.merchant.bodies[0])
     expect(decodeProtectedHeader(token).alg).toBe('none')
     expect(token.endsWith('.')).toBe(true)
   })
 
   it('is lost, and only the inquiry has the result', async () => {
     const id = await paidUnder({ lost: true })
-    expect(bed.merchant.bodies).toEqual([])
-    expect((await bed.inquiry(id)).status).toBe('SUCCESS')
+    expect(setup.merchant.bodies).toEqual([])
+    expect((await setup.inquiry(id)).status).toBe('SUCCESS')
   })
 })
 
 describe('the control API', () => {
-  const put = (body: string) => bed.call('/_control/faults', { method: 'PUT', body })
+  const put = (body: string) => setup.call('/_control/faults', { method: 'PUT', body })
 
   it('sets and shows faults, and refuses unknown ones', async () => {
     const plan = { all: { slowMs: 1 }, orders: { a: { lost: true } } }
     expect((await put(JSON.stringify(plan))).status).toBe(200)
-    expect(await (await bed.call('/_control/faults')).json()).toEqual(plan)
+    expect(await (await setup.call('/_control/faults')).json()).toEqual(plan)
     for (const wrong of ['{"all":{"slwo":1}}', 'no json']) {
       expect((await put(wrong)).status).toBe(400)
     }
-    const state = await bed.call('/_control')
+    const state = await setup.call('/_control')
     expect(await state.json()).toEqual({ faults: plan, payments: 0, webhooks: 0 })
   })
 
   it('lists all payments, or those of an order', async () => {
-    await bed.charged('a')
-    const id = await bed.charged('b')
-    const listed = await bed.call('/_control/payments?order=b')
+    await setup.charged('a')
+    const id = await setup.charged('b')
+    const listed = await setup.call('/_control/payments?order=b')
     expect(await listed.json()).toMatchObject({ payments: [{ id, reference: 'b' }] })
-    const all = (await (await bed.call('/_control/payments')).json()) as { payments: unknown[] }
+    const all = (await (await setup.call('/_control/payments')).json()) as { payments: unknown[] }
     expect(all.payments).toHaveLength(2)
-    expect(await (await bed.call(`/_control/payments/${id}`)).json()).toMatchObject({ id })
+    expect(await (await setup.call(`/_control/payments/${id}`)).json()).toMatchObject({ id })
   })
 
   it('refuses unknown actions and payments', async () => {
-    const id = await bed.charged('a')
-    const asked = [bed.act(id, 'request_refund'), bed.act(id, 'fly'), bed.act('nothing', 'pay')]
+    const id = await setup.charged('a')
+    const asked = [
+      setup.act(id, 'request_refund'),
+      setup.act(id, 'fly'),
+      setup.act('nothing', 'pay'),
+    ]
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([404, 404, 404])
   })
 
   it('answers unknown paths with JSON', async () => {
-    const answer = await bed.call('/v2/nothing', { method: 'POST' })
+    const answer = await setup.call('/v2/nothing', { method: 'POST' })
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   })

@@ -1,29 +1,29 @@
 import { jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { API_KEY, openBed, type SimulatorBed } from '../support/simulator.ts'
+import { API_KEY, type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 beforeAll(async () => {
-  bed = await openBed({ SIMULATOR_MERCHANT: 'Lamps & Sons' })
+  setup = await setUpSimulator({ SIMULATOR_MERCHANT: 'Lamps & Sons' })
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => setup[Symbol.asyncDispose]())
 afterEach(() => {
-  bed.merchant.bodies.length = 0
+  setup.merchant.bodies.length = 0
 })
 
 const SHOP = { successUrl: 'https://shop.example/ok?a=1', failureUrl: 'https://shop.example/no' }
 
 const charged = async (orderId: string, redirectUrls?: Record<string, string>) => {
-  const answer = await bed.init(orderId, redirectUrls && { redirectUrls })
+  const answer = await setup.init(orderId, redirectUrls && { redirectUrls })
   const { redirectUrl } = (await answer.json()) as { redirectUrl: string }
   return new URL(redirectUrl).pathname
 }
 const press = (path: string, action: string) =>
-  bed.call(path, { method: 'POST', body: new URLSearchParams({ action }) })
+  setup.call(path, { method: 'POST', body: new URLSearchParams({ action }) })
 
 describe('the payment page', () => {
   it('shows merchant, order and amount, and loads nothing', async () => {
-    const answer = await bed.call(await charged('<b>order</b>'))
+    const answer = await setup.call(await charged('<b>order</b>'))
     const html = await answer.text()
     for (const shown of ['Lamps &#38; Sons', '&#60;b&#62;order&#60;/b&#62;', '25,000 IQD']) {
       expect(html).toContain(shown)
@@ -42,7 +42,7 @@ describe('the payment page', () => {
     const token = back.searchParams.get('token') ?? ''
     const { payload } = await jwtVerify(token, new TextEncoder().encode(API_KEY))
     expect(payload).toMatchObject({ data: { orderId: 'paid', currentStatus: 'SUCCESS' } })
-    const [body] = await bed.merchant.got(1)
+    const [body] = await setup.merchant.got(1)
     expect(JSON.parse(body ?? '')).toEqual({ webhook_token: token })
   })
 
@@ -50,7 +50,7 @@ describe('the payment page', () => {
     const answer = await press(await charged(`not-${action}`, SHOP), action)
     expect(answer.status).toBe(303)
     expect(answer.headers.get('location')).toMatch(/^https:\/\/shop\.example\/no\?token=/)
-    await bed.merchant.got(1)
+    await setup.merchant.got(1)
   })
 
   it('shows the result without a URL of the shop, and when it is pressed again', async () => {
@@ -61,15 +61,15 @@ describe('the payment page', () => {
     const again = await (await press(path, 'pay')).text()
     expect(again).toContain('This payment was cancelled.')
     expect(again).not.toContain('<form')
-    await bed.merchant.got(1)
-    expect(bed.merchant.bodies).toHaveLength(1)
+    await setup.merchant.got(1)
+    expect(setup.merchant.bodies).toHaveLength(1)
   })
 
   it('does nothing for an unknown button or payment', async () => {
     const path = await charged('odd')
     expect(await (await press(path, 'refund')).text()).toContain('<form')
     expect((await press('/pay/nothing', 'pay')).status).toBe(404)
-    expect(bed.merchant.bodies).toEqual([])
+    expect(setup.merchant.bodies).toEqual([])
   })
 
   it('of FIB redirects to the shop without a token', async () => {
@@ -78,25 +78,25 @@ describe('the payment page', () => {
       client_id: 'merchant',
       client_secret: 'client-secret',
     }
-    const granted = await bed.call('/auth/realms/fib-online-shop/protocol/openid-connect/token', {
+    const granted = await setup.call('/auth/realms/fib-online-shop/protocol/openid-connect/token', {
       method: 'POST',
       body: new URLSearchParams(form),
     })
     const { access_token: token } = (await granted.json()) as { access_token: string }
-    const created = await bed.call('/protected/v1/payments', {
+    const created = await setup.call('/protected/v1/payments', {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({
         monetaryValue: { amount: 500, currency: 'IQD' },
         redirectUri: 'https://shop.example/back',
-        statusCallbackUrl: bed.callback,
+        statusCallbackUrl: setup.callback,
       }),
     })
     const { personalAppLink } = (await created.json()) as { personalAppLink: string }
     const path = new URL(personalAppLink).pathname
-    expect(await (await bed.call(path)).text()).toContain('First Iraqi Bank')
+    expect(await (await setup.call(path)).text()).toContain('First Iraqi Bank')
     const answer = await press(path, 'pay')
     expect(answer.headers.get('location')).toBe('https://shop.example/back')
-    await bed.merchant.got(1)
+    await setup.merchant.got(1)
   })
 })

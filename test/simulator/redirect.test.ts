@@ -1,16 +1,22 @@
 import { jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { API_KEY, CLIENT, openBed, type SimulatorBed, TRANSACTION } from '../support/simulator.ts'
+import {
+  API_KEY,
+  CLIENT,
+  type SimulatorSetup,
+  setUpSimulator,
+  TRANSACTION,
+} from '../support/simulator.ts'
 
 const KEY = new TextEncoder().encode(API_KEY)
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 beforeAll(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => setup[Symbol.asyncDispose]())
 afterEach(() => {
-  bed.merchant.bodies.length = 0
+  setup.merchant.bodies.length = 0
 })
 
 /** The claims of a webhook, verified as a merchant does. */
@@ -20,12 +26,12 @@ async function claimsOf(body: string | undefined) {
 }
 
 const grant = (form: Record<string, string>, headers: Record<string, string> = {}) =>
-  bed.call('/oauth2/token', { method: 'POST', headers, body: new URLSearchParams(form) })
+  setup.call('/oauth2/token', { method: 'POST', headers, body: new URLSearchParams(form) })
 
 const reverse = async (transactionId: string, scope?: string) =>
-  bed.call(`${TRANSACTION}/reverse`, {
+  setup.call(`${TRANSACTION}/reverse`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${await bed.token(scope)}` },
+    headers: { authorization: `Bearer ${await setup.token(scope)}` },
     body: JSON.stringify({ transactionId, reason: 'returned' }),
   })
 
@@ -61,7 +67,7 @@ describe('the token endpoint', () => {
 
 describe('a charge', () => {
   it('returns the payment page', async () => {
-    const answer = (await (await bed.init('shown')).json()) as Record<string, unknown>
+    const answer = (await (await setup.init('shown')).json()) as Record<string, unknown>
     expect(answer).toMatchObject({
       status: 'PENDING',
       transactionDetails: {
@@ -72,8 +78,8 @@ describe('a charge', () => {
       expiryTime: expect.stringMatching(/Z$/),
     })
     const { transactionId } = answer.transactionDetails as { transactionId: string }
-    expect(answer.redirectUrl).toBe(`${bed.url}/pay/${transactionId}`)
-    const inquiry = await bed.inquiry(transactionId)
+    expect(answer.redirectUrl).toBe(`${setup.url}/pay/${transactionId}`)
+    const inquiry = await setup.inquiry(transactionId)
     expect(inquiry).toMatchObject({
       status: 'PENDING',
       transactionDetails: { transactionId },
@@ -83,8 +89,8 @@ describe('a charge', () => {
   })
 
   it('with a known reference is refused, with the id of the transaction', async () => {
-    const transactionId = await bed.charged('twice')
-    const again = await bed.init('twice')
+    const transactionId = await setup.charged('twice')
+    const again = await setup.init('twice')
     expect(again.status).toBe(400)
     expect(await again.json()).toMatchObject({
       code: 'EXTERNAL_REFERENCE_ALREADY_EXISTS',
@@ -99,22 +105,22 @@ describe('a charge', () => {
     { amount: { value: 0, currency: 'IQD' } },
     { serviceType: undefined },
   ])('with %j is refused', async (more) => {
-    expect((await bed.init('wrong', more)).status).toBe(400)
+    expect((await setup.init('wrong', more)).status).toBe(400)
   })
 
   it('is refused without a token, with a revoked token, and without the scope', async () => {
     const init = (authorization: string) =>
-      bed.call(`${TRANSACTION}/init`, { method: 'POST', headers: { authorization } })
+      setup.call(`${TRANSACTION}/init`, { method: 'POST', headers: { authorization } })
     expect((await init('')).status).toBe(401)
-    expect((await init(`Bearer ${await bed.token('payment:read')}`)).status).toBe(403)
-    const token = await bed.token()
+    expect((await init(`Bearer ${await setup.token('payment:read')}`)).status).toBe(403)
+    const token = await setup.token()
     expect((await init(`Bearer ${token}`)).status).toBe(400)
-    await bed.call('/_control/tokens', { method: 'DELETE' })
+    await setup.call('/_control/tokens', { method: 'DELETE' })
     expect((await init(`Bearer ${token}`)).status).toBe(401)
   })
 
   it('that does not exist is unknown', async () => {
-    expect(await bed.inquiry('nothing')).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' })
+    expect(await setup.inquiry('nothing')).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' })
   })
 })
 
@@ -125,9 +131,9 @@ describe('a webhook', () => {
     ['cancel', 'FAILED', 'The customer cancelled the payment.'],
     ['expire', 'EXPIRED', 'The payment session has expired.'],
   ])('after %s says %s, signed by the API key', async (action, status, errorMessage) => {
-    const id = await bed.charged(`webhook-${action}`)
-    expect((await bed.act(id, action)).status).toBe(200)
-    const [body] = await bed.merchant.got(1)
+    const id = await setup.charged(`webhook-${action}`)
+    expect((await setup.act(id, action)).status).toBe(200)
+    const [body] = await setup.merchant.got(1)
     expect(await claimsOf(body)).toEqual({
       eventType: 'STATUS_CHANGED',
       eventId: expect.stringMatching(/^[\da-f-]{36}$/),
@@ -143,24 +149,24 @@ describe('a webhook', () => {
         amount: { currency: 'IQD', value: 25_000 },
       },
     })
-    expect((await bed.inquiry(id)).status).toBe(status)
+    expect((await setup.inquiry(id)).status).toBe(status)
   })
 
   it('is not sent for a payment in a final state', async () => {
-    const id = await bed.charged('ended')
-    await bed.act(id, 'pay')
-    expect((await bed.act(id, 'fail')).status).toBe(409)
-    expect(bed.merchant.bodies).toHaveLength(1)
+    const id = await setup.charged('ended')
+    await setup.act(id, 'pay')
+    expect((await setup.act(id, 'fail')).status).toBe(409)
+    expect(setup.merchant.bodies).toHaveLength(1)
   })
 
   it('is retried with the same event id until it is accepted, and every attempt is recorded', async () => {
-    bed.merchant.answers = [500, 302]
-    const id = await bed.charged('retried')
-    await bed.act(id, 'pay')
-    const claims = await Promise.all(bed.merchant.bodies.map(claimsOf))
+    setup.merchant.answers = [500, 302]
+    const id = await setup.charged('retried')
+    await setup.act(id, 'pay')
+    const claims = await Promise.all(setup.merchant.bodies.map(claimsOf))
     expect(claims).toHaveLength(3)
     expect(new Set(claims.map(({ eventId }) => eventId)).size).toBe(1)
-    const shown = await bed.call(`/_control/webhooks?payment=${id}`)
+    const shown = await setup.call(`/_control/webhooks?payment=${id}`)
     expect(await shown.json()).toMatchObject({
       webhooks: [{ status: 500 }, { status: 302 }, { status: 200, answer: 'ok', attempt: 3 }],
     })
@@ -169,16 +175,16 @@ describe('a webhook', () => {
 
 describe('a refund', () => {
   it('of a paid transaction completes, with a webhook', async () => {
-    const id = await bed.charged('refunded')
-    await bed.act(id, 'pay')
+    const id = await setup.charged('refunded')
+    await setup.act(id, 'pay')
     const answer = await reverse(id)
     expect(await answer.json()).toEqual({
       status: 'COMPLETED',
       transactionId: id,
       reversalReferenceId: expect.any(String),
     })
-    expect((await bed.inquiry(id)).status).toBe('REFUNDED')
-    const bodies = await bed.merchant.got(2)
+    expect((await setup.inquiry(id)).status).toBe('REFUNDED')
+    const bodies = await setup.merchant.got(2)
     expect(await claimsOf(bodies[1])).toMatchObject({
       eventType: 'REFUND_COMPLETED',
       data: { previousStatus: 'SUCCESS', currentStatus: 'REFUNDED' },
@@ -187,28 +193,28 @@ describe('a refund', () => {
   })
 
   it('is refused without reverse:write, before payment, and for an unknown transaction', async () => {
-    const id = await bed.charged('unpaid')
+    const id = await setup.charged('unpaid')
     expect((await reverse(id)).status).toBe(400)
-    await bed.act(id, 'pay')
+    await setup.act(id, 'pay')
     expect((await reverse(id, 'payment:read payment:write')).status).toBe(403)
-    expect((await bed.inquiry(id)).status).toBe('SUCCESS')
+    expect((await setup.inquiry(id)).status).toBe('SUCCESS')
     expect((await reverse('nothing')).status).toBe(404)
   })
 
   it('that fails has no reference, sends a webhook, and does not change the payment', async () => {
-    const id = await bed.charged('refund-fails')
-    await bed.act(id, 'pay')
-    bed.faults({ orders: { 'refund-fails': { refundFails: true } } })
+    const id = await setup.charged('refund-fails')
+    await setup.act(id, 'pay')
+    setup.faults({ orders: { 'refund-fails': { refundFails: true } } })
     expect(await (await reverse(id)).json()).toEqual({ status: 'FAILED', transactionId: id })
-    bed.faults({})
-    const bodies = await bed.merchant.got(2)
+    setup.faults({})
+    const bodies = await setup.merchant.got(2)
     expect(await claimsOf(bodies[1])).toMatchObject({ eventType: 'REFUND_FAILED' })
-    expect((await bed.inquiry(id)).status).toBe('SUCCESS')
+    expect((await setup.inquiry(id)).status).toBe('SUCCESS')
   })
 })
 
 it('lets a payment expire, with a webhook', async () => {
-  await using quick = await openBed({ SIMULATOR_EXPIRY_MS: '50' })
+  await using quick = await setUpSimulator({ SIMULATOR_EXPIRY_MS: '50' })
   const id = await quick.charged('slow-payer')
   const [body] = await quick.merchant.got(1)
   expect(await claimsOf(body)).toMatchObject({ data: { currentStatus: 'EXPIRED' } })

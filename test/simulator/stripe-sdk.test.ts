@@ -4,23 +4,23 @@
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { IdempotencyKeys } from '../../simulator/stripe-http.ts'
-import { openBed, type SimulatorBed, STRIPE } from '../support/simulator.ts'
+import { type SimulatorSetup, STRIPE, setUpSimulator } from '../support/simulator.ts'
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 let theirs: Stripe
 beforeAll(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
   theirs = clientWith(STRIPE.secretKey)
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => setup[Symbol.asyncDispose]())
 afterEach(() => {
-  bed.faults({})
-  bed.merchant.bodies.length = 0
-  bed.merchant.headers.length = 0
+  setup.faults({})
+  setup.merchant.bodies.length = 0
+  setup.merchant.headers.length = 0
 })
 
 const clientWith = (key: string) => {
-  const { hostname: host, port } = new URL(bed.url)
+  const { hostname: host, port } = new URL(setup.url)
   return new Stripe(key, { host, port, protocol: 'http', maxNetworkRetries: 0, telemetry: false })
 }
 
@@ -44,19 +44,19 @@ const created = (idempotencyKey?: string) =>
   theirs.checkout.sessions.create({ ...SESSION }, idempotencyKey ? { idempotencyKey } : {})
 const paid = async () => {
   const { id } = await created()
-  await bed.act(id, 'pay')
+  await setup.act(id, 'pay')
   return theirs.checkout.sessions.retrieve(id)
 }
 const press = (session: Stripe.Checkout.Session, action: string) =>
-  bed.call(new URL(session.url ?? '').pathname, {
+  setup.call(new URL(session.url ?? '').pathname, {
     method: 'POST',
     body: new URLSearchParams({ action }),
   })
 /** Verified by Stripe's package; throws if the signature is wrong. */
 const event = (at = 0): Stripe.Event =>
   Stripe.webhooks.constructEvent(
-    bed.merchant.bodies[at] ?? '',
-    bed.merchant.headers[at]?.['stripe-signature'] ?? '',
+    setup.merchant.bodies[at] ?? '',
+    setup.merchant.headers[at]?.['stripe-signature'] ?? '',
     STRIPE.webhookSecret,
   )
 const error = (asked: Promise<unknown>): Promise<Stripe.errors.StripeError> =>
@@ -77,7 +77,7 @@ describe('Stripe’s own client', () => {
       payment_intent: null,
       client_reference_id: 'order-1',
       metadata: METADATA,
-      url: expect.stringContaining(`${bed.url}/pay/cs_test_`),
+      url: expect.stringContaining(`${setup.url}/pay/cs_test_`),
     })
     expect(session.lastResponse.requestId).toMatch(/^req_/)
     expect(await theirs.checkout.sessions.retrieve(session.id)).toMatchObject({ id: session.id })
@@ -122,7 +122,7 @@ describe('Stripe’s own client', () => {
       await error(theirs.refunds.create({ payment_intent: intent, amount: 851 })),
     ).toMatchObject({ type: 'StripeInvalidRequestError', statusCode: 400, param: 'amount' })
     expect(await theirs.refunds.create({ payment_intent: intent })).toMatchObject({ amount: 850 })
-    await bed.merchant.got(3)
+    await setup.merchant.got(3)
     expect([event(1), event(2)]).toMatchObject([
       { type: 'charge.refunded', data: { object: { amount_refunded: 400, refunded: false } } },
       { type: 'charge.refunded', data: { object: { amount_refunded: 1_250, refunded: true } } },
@@ -133,18 +133,18 @@ describe('Stripe’s own client', () => {
   })
 
   it('gets an event when a refund fails later, and can refund the amount again', async () => {
-    bed.faults({ all: { refundFails: true } })
+    setup.faults({ all: { refundFails: true } })
     const { payment_intent } = await paid()
     const made = await theirs.refunds.create({ payment_intent: String(payment_intent) })
-    await bed.merchant.got(3)
+    await setup.merchant.got(3)
     expect(event(2)).toMatchObject({
       type: 'refund.failed',
       data: { object: { id: made.id, status: 'failed', failure_reason: expect.any(String) } },
     })
-    bed.faults({})
+    setup.faults({})
     const again = await theirs.refunds.create({ payment_intent: String(payment_intent) })
     expect(again).toMatchObject({ status: 'succeeded', amount: 1_250 })
-    await bed.merchant.got(4)
+    await setup.merchant.got(4)
   })
 
   it('expires an open session once', async () => {
@@ -153,7 +153,7 @@ describe('Stripe’s own client', () => {
       status: 'expired',
       url: null,
     })
-    await bed.merchant.got(1)
+    await setup.merchant.got(1)
     expect(event().type).toBe('checkout.session.expired')
     expect(await error(theirs.checkout.sessions.expire(id))).toMatchObject({ statusCode: 400 })
   })
@@ -175,7 +175,7 @@ describe('Stripe’s own client', () => {
         { idempotencyKey: 'refund-1' },
       )
     expect((await refund()).id).toBe((await refund()).id)
-    await bed.merchant.got(2)
+    await setup.merchant.got(2)
   })
 
   it('gets 409 for a key whose first request still runs', async () => {
@@ -216,11 +216,11 @@ describe('Stripe’s own client', () => {
 describe('the page of Stripe', () => {
   it('shows the amount in whole units, and leads a payer to the success URL', async () => {
     const session = await created()
-    const page = await (await bed.call(new URL(session.url ?? '').pathname)).text()
+    const page = await (await setup.call(new URL(session.url ?? '').pathname)).text()
     for (const shown of ['12.50 USD', 'order-1', '>Stripe<']) expect(page).toContain(shown)
     const answer = await press(session, 'pay')
     expect(answer.headers.get('location')).toBe(`https://shop.example/thanks?session=${session.id}`)
-    await bed.merchant.got(1)
+    await setup.merchant.got(1)
   })
 
   it('stays open after a declined card and for a payer who goes back', async () => {
@@ -229,7 +229,7 @@ describe('the page of Stripe', () => {
     const answer = await press(session, 'cancel')
     expect(answer.headers.get('location')).toBe('https://shop.example/cart')
     expect(await theirs.checkout.sessions.retrieve(session.id)).toMatchObject({ status: 'open' })
-    expect(bed.merchant.bodies).toEqual([])
+    expect(setup.merchant.bodies).toEqual([])
   })
 
   it.each([
@@ -240,13 +240,13 @@ describe('the page of Stripe', () => {
     async (action, type, payment_status) => {
       const session = await created()
       await press(session, 'transfer')
-      await bed.merchant.got(1)
+      await setup.merchant.got(1)
       expect(event()).toMatchObject({
         type: 'checkout.session.completed',
         data: { object: { status: 'complete', payment_status: 'unpaid' } },
       })
       await press(session, action)
-      await bed.merchant.got(2)
+      await setup.merchant.got(2)
       expect(event(1)).toMatchObject({
         type: `checkout.session.${type}`,
         data: { object: { payment_status } },
@@ -257,16 +257,16 @@ describe('the page of Stripe', () => {
 
 describe('an event of Stripe', () => {
   const under = async (faults: Record<string, unknown>) => {
-    bed.faults({ all: faults })
+    setup.faults({ all: faults })
     const { id } = await created()
-    await bed.act(id, 'pay')
+    await setup.act(id, 'pay')
   }
-  const types = () => bed.merchant.bodies.map((_, at) => event(at).type)
+  const types = () => setup.merchant.bodies.map((_, at) => event(at).type)
 
   it('has another signature at each attempt, with the same id', async () => {
-    bed.merchant.answers = [500]
+    setup.merchant.answers = [500]
     await under({})
-    expect(bed.merchant.bodies).toHaveLength(2)
+    expect(setup.merchant.bodies).toHaveLength(2)
     expect(event(0).id).toBe(event(1).id)
   })
 
@@ -282,8 +282,8 @@ describe('an event of Stripe', () => {
   it('can come several times, out of order, or with another amount', async () => {
     await under({ copies: 3, outOfOrder: true, amount: 7 })
     expect(types()).toEqual(Array.from({ length: 4 }, () => 'checkout.session.completed'))
-    expect(new Set(bed.merchant.bodies.map((_, at) => event(at).id)).size).toBe(2)
-    const statuses = bed.merchant.bodies.map(
+    expect(new Set(setup.merchant.bodies.map((_, at) => event(at).id)).size).toBe(2)
+    const statuses = setup.merchant.bodies.map(
       (_, at) => (event(at).data.object as Stripe.Checkout.Session).payment_status,
     )
     expect(statuses).toEqual(['paid', 'paid', 'paid', 'unpaid'])

@@ -6,7 +6,7 @@ import { InvalidWebhookSignatureException } from '../../worker/payments/domain/e
 import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { freshHash, publishedRepo, runRecord, sessionRecord, taskRecord, token } from './edge.ts'
 import { jsonOf } from './json-of.ts'
-import { openRoom } from './payments-room.ts'
+import { setUpPayments } from './payments-setup.ts'
 import { processEdge } from './process-edge.ts'
 
 export const ORDER = {
@@ -15,18 +15,18 @@ export const ORDER = {
 }
 
 export const posted: { type: string }[] = []
-export const room = openRoom({
+export const setup = setUpPayments({
   endpoint: { url: 'https://shop.example/events', secrets: [`whsec_${btoa('x'.repeat(32))}`] },
   fetch: async (_url, init) => {
     posted.push(JSON.parse(String(init?.body)))
     return new Response(null, { status: 204 })
   },
 })
-room.script.webhook = (body) =>
+setup.script.webhook = (body) =>
   body === 'forged'
     ? Promise.reject(new InvalidWebhookSignatureException('It is forged.'))
     : (JSON.parse(body) as VerifiedWebhook)
-export const edge = processEdge({ payments: room.payments })
+export const edge = processEdge({ payments: setup.payments })
 export const bearer = async (scope: string) => `Bearer ${await token({ scope, repos: ['*'] })}`
 const everything = await bearer('board:read board:write payments:read payments:write')
 
@@ -74,13 +74,13 @@ export async function send(route: string, { path, body, headers }: Ask, to = edg
 export const known = { transaction: '', alert: '', delivery: '', tag: '' }
 
 /** A payment of another amount than requested, so that there is an alert. */
-export async function openWorld(): Promise<void> {
+export async function makeRecords(): Promise<void> {
   const charged = await send('POST', { path: '/api/payments/charges', status: 201, body: ORDER })
   const { transactionId, gatewayTransactionId } = await jsonOf<Record<string, string>>(charged, 201)
   known.transaction = transactionId ?? ''
   const body = webhookBody({ gatewayTransactionId, amount: 20_000 })
   await send('POST', { path: '/payments/webhooks/bank', status: 200, body })
-  await room.quiet()
+  await setup.quiet()
   const { alerts, events } = await jsonOf<{
     alerts: [{ id: string }]
     events: [{ deliveries: [{ id: string }] }]
@@ -94,7 +94,7 @@ const webhookBody = (fields: object) =>
   JSON.stringify({
     ...{ gateway: 'bank', gatewayTransactionId: 'unknown', reference: 'order-1', status: 'Paid' },
     ...{ amount: 25_000, currency: 'IQD', raw: { id: 1 } },
-    ...{ eventId: crypto.randomUUID(), occurredAt: room.clock.now(), ...fields },
+    ...{ eventId: crypto.randomUUID(), occurredAt: setup.clock.now(), ...fields },
   })
 
 /** A successful and a failed response of every operation. */

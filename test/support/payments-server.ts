@@ -2,27 +2,27 @@
 
 import type { Environment } from '../../worker/config.ts'
 import { SECRET, token } from './edge.ts'
-import { openRoom, type Room } from './payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from './payments-setup.ts'
 import { processEdge } from './process-edge.ts'
 import { serve } from './serve.ts'
 
 export interface PaymentsServer {
-  room: Room
+  setup: PaymentsSetup
   /** What `createPayments` is given. */
   place: { url: string; token: string }
   close(): Promise<void>
 }
 
 export async function servePayments(env: Environment = {}): Promise<PaymentsServer> {
-  const room = openRoom()
-  const edge = processEdge({ env: { AUTH_SECRETS: SECRET, ...env }, payments: room.payments })
+  const setup = setUpPayments()
+  const edge = processEdge({ env: { AUTH_SECRETS: SECRET, ...env }, payments: setup.payments })
   const { url, close } = await serve(async ({ url, method, headers, body }) => {
     const { origin, pathname, search } = new URL(url)
     const init = { method, headers, ...(body && { body, duplex: 'half' as const }) }
     return await edge.fetch(`${pathname}${search}`, init, origin)
   })
   const scope = 'payments:read payments:write'
-  return { room, place: { url, token: await token({ scope, repos: [] }) }, close }
+  return { setup, place: { url, token: await token({ scope, repos: [] }) }, close }
 }
 
 export const LAMP = {

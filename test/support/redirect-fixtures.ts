@@ -2,7 +2,7 @@
 
 import { CompactSign } from 'jose'
 import type { GatewayCharge, WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
-import { type Answer, json } from './gateway-bed.ts'
+import { type Answer, json } from './gateway-setup.ts'
 
 export const SETTINGS = {
   base_url: 'https://gateway.test',

@@ -52,7 +52,7 @@ export class Merchant {
   }
 }
 
-export interface SimulatorBed extends AsyncDisposable {
+export interface SimulatorSetup extends AsyncDisposable {
   url: string
   /** The URL of the merchant for webhooks. */
   callback: string
@@ -69,7 +69,7 @@ export interface SimulatorBed extends AsyncDisposable {
   act(id: string, action: string): Promise<Response>
 }
 
-export async function openBed(env: Record<string, string> = {}): Promise<SimulatorBed> {
+export async function setUpSimulator(env: Record<string, string> = {}): Promise<SimulatorSetup> {
   const merchant = new Merchant()
   const callback = await merchant.listen()
   const open = await openSimulator({

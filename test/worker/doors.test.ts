@@ -6,7 +6,7 @@ import { ALL_SCOPES, type Caller, callersAt, DOORS, knockAt } from '../contract/
 import { publishedRepo, SECRET, taskRecord } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { OPERATIONS } from '../support/openapi-operations.ts'
-import { openRoom } from '../support/payments-room.ts'
+import { setUpPayments } from '../support/payments-setup.ts'
 import { processEdge } from '../support/process-edge.ts'
 
 /** What stands before the routes, and answers nothing but refusals. */
@@ -16,7 +16,7 @@ const SIGN_IN = 'POST /api/session'
 
 const assets = { read: async () => ({ body: new Uint8Array() }) }
 const edgeWith = (env: Record<string, string>) => {
-  const { payments, script } = openRoom()
+  const { payments, script } = setUpPayments()
   script.webhook = () => Promise.reject(new InvalidWebhookSignatureException('It is forged.'))
   return processEdge({ env, payments, assets })
 }

@@ -7,7 +7,7 @@ import { SECRET } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { ASKS, type Ask, edge, known, send } from '../support/openapi-asks.ts'
 import { codesOf, OPERATIONS } from '../support/openapi-operations.ts'
-import { openRoom } from '../support/payments-room.ts'
+import { setUpPayments } from '../support/payments-setup.ts'
 import { type ProcessEdge, processEdge } from '../support/process-edge.ts'
 
 const LARGER_THAN_ANY_LIMIT = 'x'.repeat(9 << 20)
@@ -31,7 +31,7 @@ const withQuery =
 function withoutDatabase(failure: Error): Cause {
   const fail = () => Promise.reject(failure)
   const queries = new Proxy({} as PaymentQueries, { get: () => fail })
-  const { payments } = openRoom({ wait: fail })
+  const { payments } = setUpPayments({ wait: fail })
   return { to: processEdge({ payments: { ...payments, queries } }) }
 }
 

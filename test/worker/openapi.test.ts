@@ -14,19 +14,19 @@ import {
   bearer,
   edge,
   known,
+  makeRecords,
   ORDER,
-  openWorld,
   posted,
-  room,
   SYNC_PATH,
   SYNC_STEPS,
   send,
+  setup,
 } from '../support/openapi-asks.ts'
 import { codesOf, documented, OPERATIONS, openapi } from '../support/openapi-operations.ts'
-import { unavailable } from '../support/payments-room.ts'
+import { unavailable } from '../support/payments-setup.ts'
 import { processEdge } from '../support/process-edge.ts'
 
-beforeAll(openWorld)
+beforeAll(makeRecords)
 
 async function answersAsDocumented(route: string, ask: Ask): Promise<void> {
   const answer = await send(route, ask)
@@ -42,7 +42,7 @@ describe('The document', () => {
   })
 
   it('has the paths of webhooks as they are configured', async () => {
-    const { payments } = room
+    const { payments } = setup
     const config = { ...payments.config, routePrefix: 'hooks/$&' }
     const answer = await processEdge({ payments: { ...payments, config } }).fetch('/openapi.json')
     const { paths } = await jsonOf<typeof openapi>(answer, 200)
@@ -154,14 +154,14 @@ describe('As the document says', () => {
         ...{ path: '/api/payments/charges', status },
         body: { ...ORDER, reference, ...more },
       })
-    const { charge: accept } = room.script
-    room.script.charge = unavailable
+    const { charge: accept } = setup.script
+    setup.script.charge = unavailable
     await charge('order-2', 503)
-    room.script.charge = () => ({ ok: false, error: { code: 'declined', message: 'No.' } })
+    setup.script.charge = () => ({ ok: false, error: { code: 'declined', message: 'No.' } })
     await charge('order-3', 422)
-    room.script.charge = accept
+    setup.script.charge = accept
     await charge('order-1', 409, { amount: 1 })
-    room.script.refund = unavailable
+    setup.script.refund = unavailable
     const refund = { gateway: 'bank', transactionId: known.transaction, amount: 1, reason: 'x' }
     for (const status of [503, 409]) {
       const ask = { path: '/api/payments/refunds', status, body: refund }
@@ -170,7 +170,7 @@ describe('As the document says', () => {
   })
 
   it('is every event that was posted to the shop', async () => {
-    await room.quiet()
+    await setup.quiet()
     const types = posted.map(({ type }) => type)
     for (const type of ['PaymentInitiated', 'PaymentSucceeded', 'AlertRaised', 'WebhookReceived']) {
       expect(types).toContain(type)

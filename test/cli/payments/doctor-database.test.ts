@@ -16,7 +16,7 @@ import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libs
 import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { serve } from '../../support/serve.ts'
-import { told } from './fake-system.ts'
+import { lineOf } from './fake-system.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
 const DAY_MS = 86_400_000
@@ -53,7 +53,7 @@ const sql = (...statements: string[]) =>
 
 const check = async (authToken = token, where = url): Promise<string[]> => {
   const found = await checkDatabase({ url: where, authToken }, NOW)
-  return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
+  return found.map(lineOf).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
 
 describe('the schema of the database', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkSecrets, mixtureOf } from '../../../cli/doctor/gateways.ts'
 import { configuredGateways } from '../../../cli/payments/place.ts'
-import { FIB, FILE, REDIRECT, STRIPE, told } from './fake-system.ts'
+import { FIB, FILE, lineOf, REDIRECT, STRIPE } from './fake-system.ts'
 
 /** The live gateway, so that nothing is amiss but what the test says. */
 const LIVE = { ...REDIRECT, REDIRECT_GATEWAY_BASE_URL: 'https://pg-api.zaincash.iq' }
@@ -10,7 +10,7 @@ const findings = (env: Record<string, string>): string[] =>
   configuredGateways(FILE, env)
     .filter(({ missing }) => missing.length === 0)
     .flatMap(checkSecrets)
-    .map(told)
+    .map(lineOf)
 
 const fine = (key: string) => [`ok ${key}: Its secrets are of the right kind and length.`]
 

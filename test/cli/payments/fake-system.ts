@@ -53,10 +53,10 @@ export async function diagnose(
   const { code, out, err } = await run(`payments doctor --json ${argv}`, env, file)
   if (out === '') throw new Error(err)
   const { findings } = JSON.parse(out) as { findings: Finding[] }
-  return { code, findings: findings.map(told) }
+  return { code, findings: findings.map(lineOf) }
 }
 
-export const told = ({ level, about, sentence }: Finding): string =>
+export const lineOf = ({ level, about, sentence }: Finding): string =>
   `${level} ${about}: ${sentence}`
 
 /** Answers by path; what it has no answer for with 404. */

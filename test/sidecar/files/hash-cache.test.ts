@@ -99,14 +99,14 @@ test.each([
 test.each([
   ['cut within a line', (text: string) => text.slice(0, -20), []],
   ['with a line that is none', (text: string) => `${text}["tasks/Z",2]\n`, ['cache.ignored']],
-])('a file %s gives what is whole', async (_name, change, said) => {
+])('a file %s gives what is whole', async (_name, change, lines) => {
   const before = filled()
   await cacheOf().save(before.files.entries())
   await replaced(change)
   const paths: string[] = []
   await cacheOf().load((path) => paths.push(path))
   expect(paths).toContain('/s/tasks/A')
-  expect(logs).toEqual(said)
+  expect(logs).toEqual(lines)
 })
 
 test('a folder that cannot be written is a log line and no error', async () => {

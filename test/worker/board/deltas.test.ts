@@ -13,7 +13,7 @@ import { following, runRecord, sessionRecord, taskRecord } from '../../support/e
 
 const HOST = { streams: 0, awakeSince: '', now: '' }
 
-class World {
+class PublishedRepository {
   readonly #opened = openRepository(openSql(':memory:'))
   #batch = 0
   #at = 0
@@ -77,13 +77,13 @@ const QUERIES: Query[] = [
 it('the list that a client read once, plus what changed since, is the list', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 80 }), (steps) => {
-      const world = new World()
+      const published = new PublishedRepository()
       const clients = QUERIES.map(() => undefined as WatchedList | undefined)
-      const told = new Map<string, string>()
+      const bodies = new Map<string, string>()
       let upserts: DataRecord[] = []
       let deletes: Key[] = []
       const send = (more: boolean) => {
-        world.change({ upserts, deletes, ...(more && { more }) })
+        published.change({ upserts, deletes, ...(more && { more }) })
         upserts = []
         deletes = []
       }
@@ -93,16 +93,16 @@ it('the list that a client read once, plus what changed since, is the list', () 
         clients[client] = list
         const since = list.place
         const before = JSON.stringify(list.items)
-        const answer = world.read({ ...query, ...(since !== undefined && { since }) })
+        const answer = published.read({ ...query, ...(since !== undefined && { since }) })
         const { isNew, ids } = list.apply(answer.value, answer.seq)
-        expect(list.items).toEqual(world.read(query).value[query.kind])
+        expect(list.items).toEqual(published.read(query).value[query.kind])
         expect(isNew).toBe(since === undefined || before !== JSON.stringify(list.items))
         if (client !== 0) return
         // All that changed is named, also what no list shows.
         for (const { id } of list.items) {
-          const body = JSON.stringify(world.read({ kind: 'task', id }).value.body)
-          if (since !== undefined && told.get(id) !== body) expect(ids).toContain(id)
-          told.set(id, body)
+          const body = JSON.stringify(published.read({ kind: 'task', id }).value.body)
+          if (since !== undefined && bodies.get(id) !== body) expect(ids).toContain(id)
+          bodies.set(id, body)
         }
       }
       const last = new Map<string, ReturnType<typeof taskRecord>>()
@@ -129,17 +129,17 @@ it('the list that a client read once, plus what changed since, is the list', () 
 })
 
 it('a place of another epoch, a malformed one and one that is too old get the whole list', () => {
-  const world = new World()
-  world.change({ upserts: ['a', 'b', 'c', 'd'].map((name) => taskRecord(name)) })
-  const { seq } = world.read({ kind: 'tasks', filter: {} })
-  const since = (place: string) => world.read({ kind: 'tasks', filter: {}, since: place }).value
+  const published = new PublishedRepository()
+  published.change({ upserts: ['a', 'b', 'c', 'd'].map((name) => taskRecord(name)) })
+  const { seq } = published.read({ kind: 'tasks', filter: {} })
+  const since = (place: string) => published.read({ kind: 'tasks', filter: {}, since: place }).value
   for (const place of ['other-1', 'nonsense', '-', seq.replace(/\d+$/, '7')]) {
     expect(since(place)).toEqual({ tasks: expect.any(Array), whole: true, seq })
     expect(since(place).tasks).toHaveLength(4)
   }
   expect(since(seq)).toEqual({ tasks: [], gone: [], seq })
-  for (let i = 0; i < 1_024; i++) world.change({ upserts: [taskRecord('a')] })
+  for (let i = 0; i < 1_024; i++) published.change({ upserts: [taskRecord('a')] })
   expect(since(seq)).toMatchObject({ gone: [], tasks: [{ id: 'a' }] })
-  world.change({ upserts: [taskRecord('a')] })
+  published.change({ upserts: [taskRecord('a')] })
   expect(since(seq)).toMatchObject({ whole: true })
 })

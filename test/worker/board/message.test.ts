@@ -10,7 +10,7 @@ import {
 import type { Key, Message } from '../../../worker/board/wire.ts'
 
 /** `follows` stands for a task that changed though its own file did not. */
-const told = (...keys: (Key | 'follows')[]) =>
+const messageOfKeys = (...keys: (Key | 'follows')[]) =>
   messageOf(
     keys.reduce((to, key) => (key === 'follows' ? touchFollowing(to) : touch(to, key)), NOTHING),
   )
@@ -33,7 +33,7 @@ describe('the message of a window', () => {
     [['follows', 'board:board'], { type: 'tasks-changed' }],
     [['follows'], { type: 'tasks-changed' }],
   ])('%j is %j', (keys, message) => {
-    expect(told(...keys)).toEqual(message)
+    expect(messageOfKeys(...keys)).toEqual(message)
   })
 })
 

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MAX_REPLAY, startOver, summarize } from '../../../worker/board/message.ts'
 import type { Message } from '../../../worker/board/wire.ts'
-import { type Life, StreamWorld } from './stream-world.ts'
+import { type Life, StreamSimulation } from './stream-simulation.ts'
 
 const ISOLATES = 2
 const ROOM = { all: 6, each: 4 }
@@ -64,61 +64,65 @@ const happening = fc.oneof(
 )
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never
 
-async function play(world: StreamWorld, what: Happening): Promise<void> {
+async function play(simulation: StreamSimulation, what: Happening): Promise<void> {
   const of = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)]
-  const leaderOf = (n: number) => of([...world.sockets], n)?.owner
+  const leaderOf = (n: number) => of([...simulation.sockets], n)?.owner
   switch (what.do) {
     case 'publish':
-      for (let n = 0; n < what.count; n++) world.publish(what.isTask ? 'task' : 'session')
+      for (let n = 0; n < what.count; n++) simulation.publish(what.isTask ? 'task' : 'session')
       return
     case 'open':
-      world.open(what.who % ISOLATES, what.who % 3 === 0 ? 'ann' : 'bob', startOf(world, what))
+      simulation.open(
+        what.who % ISOLATES,
+        what.who % 3 === 0 ? 'ann' : 'bob',
+        startOf(simulation, what),
+      )
       return
     case 'kill': {
-      const life = of(world.alive, what.who)
-      if (life) world.end(life, 'killed')
+      const life = of(simulation.alive, what.who)
+      if (life) simulation.end(life, 'killed')
       return
     }
     case 'slow': {
-      const life = of(world.alive, what.who)
+      const life = of(simulation.alive, what.who)
       if (life) life.isSlow = true
       return
     }
     case 'vanish': {
-      const life = of(world.alive, what.who)
-      if (life) world.vanish(life)
+      const life = of(simulation.alive, what.who)
+      if (life) simulation.vanish(life)
       return
     }
     case 'kill-leader': {
       const life = leaderOf(what.who)
-      if (life) world.end(life, 'killed')
+      if (life) simulation.end(life, 'killed')
       return
     }
     case 'vanish-leader': {
       const life = leaderOf(what.who)
-      if (life) world.vanish(life)
+      if (life) simulation.vanish(life)
       return
     }
     case 'drop':
-      world.drop()
+      simulation.drop()
       return
     case 'down':
     case 'up':
-      world.isDown = what.do === 'down'
+      simulation.isDown = what.do === 'down'
       return
     case 'pass':
-      await world.clock.advance(what.ms)
+      await simulation.clock.advance(what.ms)
   }
 }
 
 function startOf(
-  world: StreamWorld,
+  simulation: StreamSimulation,
   { from, who }: Happening & { do: 'open' },
 ): string | undefined {
   if (from === 'unknown') return 'anotherepoch-7'
-  if (from === 'old') return world.idOf(who % (world.log.length + 1))
+  if (from === 'old') return simulation.idOf(who % (simulation.log.length + 1))
   if (from === 'now') return undefined
-  return blocksOf(world.lives.findLast(({ end }) => end !== undefined)?.text ?? '').findLast(
+  return blocksOf(simulation.lives.findLast(({ end }) => end !== undefined)?.text ?? '').findLast(
     ({ id }) => id !== undefined,
   )?.id
 }
@@ -139,26 +143,31 @@ const blocksOf = (text: string): Block[] =>
     })
 
 /** Throws where the contract is broken. Returns where the stream stands; undefined: not joined. */
-function checkLife(world: StreamWorld, { text, lastEventId, openedAt }: Life): number | undefined {
+function checkLife(
+  simulation: StreamSimulation,
+  { text, lastEventId, openedAt }: Life,
+): number | undefined {
   const isForeign = lastEventId === undefined || lastEventId.startsWith('another')
-  let place = isForeign ? undefined : world.seqOf(lastEventId)
+  let place = isForeign ? undefined : simulation.seqOf(lastEventId)
   let messages: Message[] = []
   for (const { id, data } of blocksOf(text)) {
     if (data) messages.push(data)
     if (id === undefined) continue
-    const seq = world.seqOf(id)
+    const seq = simulation.seqOf(id)
     if (place === undefined && lastEventId === undefined) {
       // It starts when it was opened, or earlier where its isolate lagged behind.
       const starts = Array.from({ length: Math.min(openedAt, seq) + 1 }, (_, start) => start)
-      const told = starts.map((start) => JSON.stringify(toldBetween(world, start, seq)))
-      expect(told).toContain(JSON.stringify(messages))
+      const possible = starts.map((start) =>
+        JSON.stringify(messagesBetween(simulation, start, seq)),
+      )
+      expect(possible).toContain(JSON.stringify(messages))
     } else if (place === undefined) {
-      const sessions = world.log.slice(0, seq).filter(({ type }) => type === 'session-changed')
+      const sessions = simulation.log.slice(0, seq).filter(({ type }) => type === 'session-changed')
       const newest = sessions.at(-1) as { session: string } | undefined
       expect(messages).toEqual(startOver(newest && expect.any(String)))
     } else {
       expect(seq).toBeGreaterThanOrEqual(place)
-      expect(messages).toEqual(toldBetween(world, place, seq))
+      expect(messages).toEqual(messagesBetween(simulation, place, seq))
     }
     place = seq
     messages = []
@@ -169,8 +178,8 @@ function checkLife(world: StreamWorld, { text, lastEventId, openedAt }: Life): n
 }
 
 /** One by one, or as one window's when there were too many. */
-function toldBetween(world: StreamWorld, after: number, upTo: number): Message[] {
-  const missed = world.log.slice(after, upTo)
+function messagesBetween(simulation: StreamSimulation, after: number, upTo: number): Message[] {
+  const missed = simulation.log.slice(after, upTo)
   return missed.length > MAX_REPLAY ? summarize(missed) : missed
 }
 
@@ -185,38 +194,40 @@ it('streams that share a socket get each message once and in order, whoever lead
   const lives = fc.asyncProperty(
     fc.array(happening, { minLength: 5, maxLength: 60, size: 'max' }),
     async (life) => {
-      const world = new StreamWorld(ISOLATES, ROOM)
+      const simulation = new StreamSimulation(ISOLATES, ROOM)
       for (const what of life) {
-        await play(world, what)
+        await play(simulation, what)
         // The log tells what was before a stream from what was after it by the millisecond.
-        await world.clock.advance(1)
+        await simulation.clock.advance(1)
       }
-      world.isDown = false
+      simulation.isDown = false
       // Until whoever vanished is missed, and whoever dials gets through.
-      await world.clock.advance(90_000)
-      world.publish('task')
-      await world.clock.advance(20_000)
-      for (const each of world.lives) {
-        const place = checkLife(world, each)
-        if (each.end === undefined) expect(place).toBe(world.log.length)
+      await simulation.clock.advance(90_000)
+      simulation.publish('task')
+      await simulation.clock.advance(20_000)
+      for (const each of simulation.lives) {
+        const place = checkLife(simulation, each)
+        if (each.end === undefined) expect(place).toBe(simulation.log.length)
         missing.delete(each.end ?? 'alive')
       }
-      const isolates = [...world.sockets].map(({ isolate }) => isolate)
+      const isolates = [...simulation.sockets].map(({ isolate }) => isolate)
       expect(new Set(isolates).size).toBe(isolates.length)
-      expect(world.sockets.size).toBeLessThanOrEqual(Math.min(ISOLATES, world.alive.length))
+      expect(simulation.sockets.size).toBeLessThanOrEqual(
+        Math.min(ISOLATES, simulation.alive.length),
+      )
       // Nobody fills the repository who is gone.
-      if (world.alive.length < ROOM.each) {
-        let late = world.open(0, 'ann')
-        await world.clock.advance(3_000)
+      if (simulation.alive.length < ROOM.each) {
+        let late = simulation.open(0, 'ann')
+        await simulation.clock.advance(3_000)
         // Its isolate did not know that others have left, and asks once it has refused somebody.
-        if (late.end === 'full') late = world.open(0, 'ann')
-        await world.clock.advance(1_000)
-        expect([late.end, checkLife(world, late)]).toEqual([undefined, world.log.length])
+        if (late.end === 'full') late = simulation.open(0, 'ann')
+        await simulation.clock.advance(1_000)
+        expect([late.end, checkLife(simulation, late)]).toEqual([undefined, simulation.log.length])
       }
-      for (const each of world.alive) world.end(each, 'killed')
-      await world.clock.advance(20_000)
-      expect([world.sockets.size, world.clock.pending]).toEqual([0, 0])
-      for (const what of world.seen) missing.delete(what)
+      for (const each of simulation.alive) simulation.end(each, 'killed')
+      await simulation.clock.advance(20_000)
+      expect([simulation.sockets.size, simulation.clock.pending]).toEqual([0, 0])
+      for (const what of simulation.seen) missing.delete(what)
     },
   )
   // Sixty lives, and more where they were too dull to prove something.

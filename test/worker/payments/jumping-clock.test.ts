@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { end } from '../../support/fake-clock.ts'
-import { openRoom, reported, unavailable } from '../../support/payments-room.ts'
+import { reported, setUpPayments, unavailable } from '../../support/payments-setup.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -28,11 +28,11 @@ type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 function openShop() {
   let isEndpointUp = true
   let isGatewayUp = true
-  const room = openRoom({
+  const setup = setUpPayments({
     endpoint: { url: 'https://shop.example/events', secrets: SECRETS },
     fetch: async () => new Response(null, { status: isEndpointUp ? 204 : 500 }),
   })
-  const { payments, clock, script, webhook, quiet } = room
+  const { payments, clock, script, webhook, quiet } = setup
   clock.jump(50 * YEAR)
   const { charge, refund } = script
   script.charge = (asked) => (isGatewayUp ? charge(asked) : unavailable())
@@ -82,7 +82,7 @@ function openShop() {
   }
 
   return {
-    room,
+    setup,
     async do({ do: name, ...of }: Step): Promise<void> {
       const { ms = 0, order: at = 0 } = { ms: undefined, order: undefined, ...of }
       if (name === 'jump') clock.jump(ms)
@@ -110,7 +110,7 @@ describe('payments on a clock that jumps', () => {
         const shop = openShop()
         for (const each of steps) await shop.do(each)
         await shop.recover()
-        const { payments, clock } = shop.room
+        const { payments, clock } = shop.setup
         const alerts = await payments.queries.alerts({}, { limit: 100 })
         const isAlerted = (id: string) => alerts.some(({ transactionId }) => transactionId === id)
         const all = await payments.queries.transactions({}, { limit: 100 })

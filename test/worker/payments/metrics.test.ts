@@ -91,8 +91,8 @@ function setUp() {
   })
   const webhook = async (own: Partial<VerifiedWebhook> | 'forged') => {
     const event = { ...ORDER, gatewayTransactionId: 'g-1', eventId: 'e-1', status: 'Paid' }
-    const told = { ...event, occurredAt: clock.now(), raw: {}, ...(own === 'forged' ? {} : own) }
-    const body = own === 'forged' ? own : JSON.stringify(told)
+    const payload = { ...event, occurredAt: clock.now(), raw: {}, ...(own === 'forged' ? {} : own) }
+    const body = own === 'forged' ? own : JSON.stringify(payload)
     const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
     return (await payments.receive('bank', request, 'correlation')).body
   }

@@ -1,23 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { token } from '../../support/edge.ts'
 import { request } from '../../support/payments.ts'
-import { openRoom, type Room } from '../../support/payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from '../../support/payments-setup.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
 const order = request()
 
-interface Bed {
-  room: Room
+interface RoutesSetup {
+  setup: PaymentsSetup
   call(method: string, path: string, body?: unknown, headers?: object): Promise<Response>
 }
 
-async function bed(): Promise<Bed> {
-  const room = openRoom()
-  const edge = processEdge({ payments: room.payments })
+async function setUp(): Promise<RoutesSetup> {
+  const setup = setUpPayments()
+  const edge = processEdge({ payments: setup.payments })
   const scope = 'payments:read payments:write'
   const authorization = `Bearer ${await token({ repos: ['any'], scope })}`
   return {
-    room,
+    setup,
     call: (method, path, body, headers = {}) =>
       edge.fetch(`/api/payments${path}`, {
         method,
@@ -30,16 +30,16 @@ async function bed(): Promise<Bed> {
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
 
 describe('payments over HTTP', () => {
-  let current: Bed | undefined
-  afterEach(() => current?.room.quiet())
+  let current: RoutesSetup | undefined
+  afterEach(() => current?.setup.quiet())
 
   it('honour an Idempotency-Key', async () => {
-    current = await bed()
-    const { call, room } = current
+    current = await setUp()
+    const { call, setup } = current
     const key = { 'Idempotency-Key': 'key-1' }
     const first = await json(await call('POST', '/charges', order, key))
     // The callback URL has the origin of this request.
-    expect(room.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
+    expect(setup.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
     expect(await json(await call('POST', '/charges', order, key))).toEqual(first)
     const other = await call('POST', '/charges', { ...order, amount: 1 }, key)
     expect([other.status, await json(other)]).toMatchObject([
@@ -51,22 +51,22 @@ describe('payments over HTTP', () => {
   })
 
   it('answer 409 already_paid to another key of a paid order, until it says repeat', async () => {
-    current = await bed()
-    const { call, room } = current
+    current = await setUp()
+    const { call, setup } = current
     const charge = (key: string, more = {}) =>
       call('POST', '/charges', { ...order, ...more }, { 'Idempotency-Key': key })
     const { transactionId } = (await json(await charge('january'))) as { transactionId: string }
-    const [{ gatewayTransactionId = '' } = {}] = await room.payments.queries.transactions(
+    const [{ gatewayTransactionId = '' } = {}] = await setup.payments.queries.transactions(
       {},
       { limit: 1 },
     )
-    await room.webhook({ gatewayTransactionId })
+    await setup.webhook({ gatewayTransactionId })
     const refused = await charge('february')
     expect([refused.status, await json(refused)]).toEqual([
       409,
       { code: 'already_paid', error: expect.any(String), transactionId },
     ])
-    await room.clock.advance(1)
+    await setup.clock.advance(1)
     const repeated = await charge('february', { repeat: true })
     expect(repeated.status).toBe(201)
     expect(await json(repeated)).not.toMatchObject({ transactionId })
@@ -75,28 +75,28 @@ describe('payments over HTTP', () => {
   })
 
   it('answer 409 in_progress with the time until which it can be, after a crash', async () => {
-    current = await bed()
-    const { call, room } = current
+    current = await setUp()
+    const { call, setup } = current
     // Its result is never stored, as after a crash.
-    room.script.charge = () => new Promise(() => undefined)
+    setup.script.charge = () => new Promise(() => undefined)
     void call('POST', '/charges', order)
-    await expect.poll(() => room.charged.length).toBe(1)
-    await room.clock.advance(30_000)
-    room.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
+    await expect.poll(() => setup.charged.length).toBe(1)
+    await setup.clock.advance(30_000)
+    setup.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
     const early = await call('POST', '/charges', order)
     expect([early.status, await json(early)]).toMatchObject([409, { code: 'in_progress' }])
     const seconds = Number(early.headers.get('Retry-After'))
     expect(seconds).toBe(30)
-    await room.clock.advance(seconds * 1_000)
+    await setup.clock.advance(seconds * 1_000)
     expect((await call('POST', '/charges', order)).status).toBe(201)
   })
 
   it('page through transactions, newest first, with filters', async () => {
-    current = await bed()
+    current = await setUp()
     const { call } = current
     for (const n of [1, 2, 3]) {
       await call('POST', '/charges', { ...order, reference: `order-${n}` })
-      await current.room.clock.advance(1)
+      await current.setup.clock.advance(1)
     }
     const references = async (query: string) => {
       const page = (await json(await call('GET', `/transactions?${query}`))) as {
@@ -116,7 +116,7 @@ describe('payments over HTTP', () => {
   })
 
   it('answer 404 for an unknown id', async () => {
-    current = await bed()
+    current = await setUp()
     const { call } = current
     for (const [method, path, code] of [
       ['GET', '/transactions/nope', 'unknown_transaction'],
@@ -130,7 +130,7 @@ describe('payments over HTTP', () => {
   })
 
   it('take an acknowledgement with what was done at the gateway, and refuse any other field', async () => {
-    current = await bed()
+    current = await setUp()
     const { call } = current
     const acknowledge = (body: unknown) => call('POST', '/alerts/nope/acknowledge', body)
     expect((await acknowledge({ gatewayReference: 'bank-7' })).status).toBe(404)
@@ -152,7 +152,7 @@ describe('payments over HTTP', () => {
 
 describe('the host application in the same process', () => {
   it('gets requests for other paths, never below /api, and charges without HTTP', async () => {
-    const { payments } = openRoom()
+    const { payments } = setUpPayments()
     const asked: string[] = []
     const edge = processEdge({
       payments,

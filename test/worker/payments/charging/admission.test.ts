@@ -5,12 +5,12 @@ import type { Verdict } from '../../../../worker/payments/gateways/admission.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import { settle } from '../../../support/fake-clock.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 
 const ask = (call: GatewayCall) =>
   call.send({ endpoint: 'pay', method: 'POST', url: 'https://bank.example/', isIdempotent: false })
 
-let room: Room
+let setup: PaymentsSetup
 let status: number
 let reported: Verdict[]
 /** The gateway answers after that. */
@@ -23,7 +23,7 @@ beforeEach(() => {
   gate = undefined
   reported = []
   open = 0
-  room = openRoom({
+  setup = setUpPayments({
     async fetch() {
       await gate
       return Response.json({}, { status })
@@ -39,20 +39,20 @@ beforeEach(() => {
       },
     },
   })
-  const { admit, report } = room.guard
-  room.guard.admit = async (...given) => {
+  const { admit, report } = setup.guard
+  setup.guard.admit = async (...given) => {
     const admission = await admit(...given)
     if (admission.ok) open++
     return admission
   }
-  room.guard.report = (gateway, kind, verdict) => {
+  setup.guard.report = (gateway, kind, verdict) => {
     open--
     reported.push(verdict)
     return report(gateway, kind, verdict)
   }
 })
 
-const charge = (reference = 'order-1') => room.payments.charge(request({ reference }))
+const charge = (reference = 'order-1') => setup.payments.charge(request({ reference }))
 
 describe('a charge', () => {
   it('reports that its gateway answered, and nothing of it if it is not called', async () => {
@@ -64,10 +64,10 @@ describe('a charge', () => {
     first.resolve()
     await charging
     await charge()
-    await expect(room.payments.charge(request({ amount: 1 }))).rejects.toMatchObject({
+    await expect(setup.payments.charge(request({ amount: 1 }))).rejects.toMatchObject({
       code: 'reference_conflict',
     })
-    await room.quiet()
+    await setup.quiet()
     expect(reported.filter((verdict) => verdict === 'neutral')).toHaveLength(10)
     expect(reported).toContain('success')
     expect(open).toBe(0)
@@ -77,24 +77,24 @@ describe('a charge', () => {
     const before = await charge()
     status = 503
     for (let n = 2; n < 7; n++) await expect(charge(`order-${n}`)).rejects.toThrow('answered 503')
-    await room.quiet()
-    expect(room.events.filter(({ name }) => name === 'CircuitOpened')).toEqual([
+    await setup.quiet()
+    expect(setup.events.filter(({ name }) => name === 'CircuitOpened')).toEqual([
       { name: 'CircuitOpened', payload: { gateway: 'bank', kind: 'charge' } },
     ])
     const refused = { code: 'gateway_unavailable', retryAfterMs: expect.any(Number) }
     await expect(charge('order-7')).rejects.toMatchObject(refused)
     expect(
-      await room.payments.queries.transactions({ reference: 'order-7' }, { limit: 9 }),
+      await setup.payments.queries.transactions({ reference: 'order-7' }, { limit: 9 }),
     ).toEqual([])
     expect(await charge()).toEqual(before)
     expect(open).toBe(0)
   })
 
   it('that the ledger does not begin in time gives its admission back', async () => {
-    room.payments.ledger.beginCharge = () => new Promise(() => undefined)
+    setup.payments.ledger.beginCharge = () => new Promise(() => undefined)
     const refused = expect(charge()).rejects.toMatchObject({ code: 'ledger_unavailable' })
     await settle()
-    await room.clock.advance(12_000)
+    await setup.clock.advance(12_000)
     await refused
     expect([open, reported]).toEqual([0, ['neutral']])
   })
@@ -102,11 +102,11 @@ describe('a charge', () => {
 
 describe('a refund', () => {
   const refund = (amount: number, transactionId: string) =>
-    room.payments.refund('bank', { transactionId, amount, reason: 'Broken' })
+    setup.payments.refund('bank', { transactionId, amount, reason: 'Broken' })
 
   it('that is not possible calls nothing, and reports that to the guard', async () => {
     const { transactionId, gatewayTransactionId = '' } = await charge()
-    await room.webhook({ gatewayTransactionId })
+    await setup.webhook({ gatewayTransactionId })
     reported = []
     await expect(refund(25_001, transactionId)).rejects.toMatchObject({ code: 'invalid_argument' })
     await expect(refund(1, 'nobody')).rejects.toMatchObject({ code: 'invalid_argument' })
@@ -117,10 +117,10 @@ describe('a refund', () => {
 
   it('is not claimed while the circuit is open, and an impossible one is refused as always', async () => {
     const { transactionId, gatewayTransactionId = '' } = await charge()
-    await room.webhook({ gatewayTransactionId })
-    for (let n = 0; n < 5; n++) await room.guard.report('bank', 'refund', 'failure')
+    await setup.webhook({ gatewayTransactionId })
+    for (let n = 0; n < 5; n++) await setup.guard.report('bank', 'refund', 'failure')
     await expect(refund(1, transactionId)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     await expect(refund(25_001, transactionId)).rejects.toMatchObject({ code: 'invalid_argument' })
-    expect((await room.payments.queries.story(transactionId))?.refunds).toEqual([])
+    expect((await setup.payments.queries.story(transactionId))?.refunds).toEqual([])
   })
 })

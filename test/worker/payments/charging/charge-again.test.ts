@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, reported } from '../../../support/payments-room.ts'
+import { reported, setUpPayments } from '../../../support/payments-setup.ts'
 
 const order = request()
 
@@ -12,8 +12,8 @@ describe('a repeated charge', () => {
 
   /** A charge whose payment page expires in an hour. */
   async function charged() {
-    const room = openRoom()
-    const { payments, script, clock, charged } = room
+    const setup = setUpPayments()
+    const { payments, script, clock, charged } = setup
     script.charge = () => ({
       ...{ ok: true, gatewayTransactionId: `gateway-${charged.length}` },
       redirectUrl: 'https://bank.example/pay',
@@ -23,10 +23,10 @@ describe('a repeated charge', () => {
     const { response, isNew } = await payments.chargeOrFind(order, keyed)
     expect(isNew).toBe(true)
     const report = (status: PaymentStatus, more = {}) =>
-      room.webhook({ gatewayTransactionId: 'gateway-1', status, ...more })
+      setup.webhook({ gatewayTransactionId: 'gateway-1', status, ...more })
     const { status, gateway, reference, transactionId, gatewayTransactionId } = response
     const bare = { status, gateway, reference, transactionId, gatewayTransactionId }
-    return { ...room, response, bare, report }
+    return { ...setup, response, bare, report }
   }
 
   it.each([keyed, {}])('returns the same charge while it can be paid (%o)', async (context) => {
@@ -148,7 +148,7 @@ describe('a repeated charge', () => {
   )
 
   it('is Failed with its key after the gateway refused it, with the reason', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     const error = { code: 'declined', rawCode: 'E7', message: 'No.' }
     script.charge = () => ({ ok: false, error })
     const refused = await payments.charge(order, keyed).catch((thrown: unknown) => thrown)
@@ -162,8 +162,8 @@ describe('a repeated charge', () => {
   })
 
   it('fails each time while its gateway returns no page, until our own check settles it', async () => {
-    const room = openRoom()
-    const { payments, script, clock, charged: calls } = room
+    const setup = setUpPayments()
+    const { payments, script, clock, charged: calls } = setup
     script.charge = () => {
       throw new GatewayUnavailableException('It is there.', { gatewayTransactionId: 'gateway-1' })
     }

@@ -5,9 +5,9 @@ import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { type Clock, pause } from '../../../../worker/shared/clock.ts'
 import { end } from '../../../support/fake-clock.ts'
-import { json } from '../../../support/gateway-bed.ts'
+import { json } from '../../../support/gateway-setup.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const order = request()
@@ -27,22 +27,22 @@ interface Slow {
   rest?: number
 }
 
-function slowRoom(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
+function slowSetup(slow: Slow, more: Parameters<typeof setUpPayments>[0] = {}) {
   const sent: string[] = []
-  const room: Room = openRoom({
+  const setup: PaymentsSetup = setUpPayments({
     gateway: page,
     fetch: async (input, init) => {
       const { url, signal } = new Request(input, init)
       const isToken = url.endsWith('/token')
       sent.push(isToken ? 'token' : (new URL(url).pathname.split('/').at(-1) ?? ''))
-      await abortable(room.clock, (isToken ? slow.token : slow.rest) ?? 0, signal)
+      await abortable(setup.clock, (isToken ? slow.token : slow.rest) ?? 0, signal)
       return json(isToken ? { access_token: 't', expires_in: 600 } : OPENED)
     },
     ...more,
   })
   /** The result of a charge, and its duration. */
   async function charged(context = {}) {
-    const { payments, clock } = room
+    const { payments, clock } = setup
     const startedAt = clock.now()
     const ended = payments.charge(order, context).then(
       (value) => ({ value, error: undefined }),
@@ -50,8 +50,8 @@ function slowRoom(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
     )
     return { ...(await end(clock, ended)), tookMs: clock.now() - startedAt }
   }
-  const row = async () => (await room.payments.queries.transactions({}, { limit: 1 }))[0]
-  return { ...room, sent, charged, row }
+  const row = async () => (await setup.payments.queries.transactions({}, { limit: 1 }))[0]
+  return { ...setup, sent, charged, row }
 }
 
 async function abortable(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
@@ -77,7 +77,7 @@ describe('a charge', () => {
   ])(
     'whose gateway %s fails within 20 s, with our id and the time until a repetition',
     async (_, slow) => {
-      const { charged, row } = slowRoom(slow)
+      const { charged, row } = slowSetup(slow)
       const { error, tookMs } = await charged()
       expect(tookMs).toBeLessThan(20_000)
       const stored = await row()
@@ -89,7 +89,7 @@ describe('a charge', () => {
 
   it('has been checked with the gateway by the time of the repetition', async () => {
     const slow: Slow = { rest: FOR_EVER }
-    const { charged, payments, clock, sent } = slowRoom(slow)
+    const { charged, payments, clock, sent } = slowSetup(slow)
     const { error } = await charged()
     slow.rest = 0
     const before = sent.length
@@ -108,7 +108,7 @@ describe('a charge', () => {
     'that the ledger begins too late fails before its gateway is called',
     async (gateway) => {
       let isSlow = true
-      const { charged, sent, quiet, clock, row } = slowRoom(
+      const { charged, sent, quiet, clock, row } = slowSetup(
         {},
         {
           gateway,
@@ -134,7 +134,7 @@ describe('a charge', () => {
 
   it('whose answer is stored too late fails with our id, and its page is kept', async () => {
     let isSlow = true
-    const { charged, quiet, clock, row } = slowRoom(
+    const { charged, quiet, clock, row } = slowSetup(
       { rest: 14_000 },
       {
         wait: async (method, clock) => {
@@ -153,7 +153,7 @@ describe('a charge', () => {
 
   it('that could not get a token was not sent, and is sent by the next request', async () => {
     const slow: Slow = { token: FOR_EVER }
-    const { charged, sent } = slowRoom(slow, { gateway: bank })
+    const { charged, sent } = slowSetup(slow, { gateway: bank })
     expect((await charged()).error).toMatchObject({ code: 'gateway_unavailable' })
     expect(sent).toEqual(['token'])
     slow.token = 0
@@ -165,9 +165,9 @@ describe('a charge', () => {
 
 describe('a refund', () => {
   /** Refunds a payment that is Paid. */
-  async function refunding(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
-    const room = slowRoom(slow, more)
-    const { charged, payments, clock, row } = room
+  async function refunding(slow: Slow, more: Parameters<typeof setUpPayments>[0] = {}) {
+    const setup = slowSetup(slow, more)
+    const { charged, payments, clock, row } = setup
     await charged()
     const { id: transactionId = '', amount = 0 } = (await row()) ?? {}
     await payments.ledger.webhook({
@@ -182,7 +182,7 @@ describe('a refund', () => {
     })
     const asked = { transactionId, amount, reason: 'Broken' }
     const refund = () => end(clock, payments.refund('bank', asked, { idempotencyKey: 'refund-1' }))
-    return { ...room, transactionId, refund }
+    return { ...setup, transactionId, refund }
   }
 
   it('is answered within 20 s, too, if the gateway hangs', async () => {

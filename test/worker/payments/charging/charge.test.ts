@@ -8,19 +8,19 @@ import {
 } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, unavailable } from '../../../support/payments-room.ts'
+import { setUpPayments, unavailable } from '../../../support/payments-setup.ts'
 
 const order = request()
 
 describe('a charge', () => {
   it('is stored and reported before its gateway is called, and returns the payment page', async () => {
-    const room = openRoom()
-    const { payments, script, charged } = room
+    const setup = setUpPayments()
+    const { payments, script, charged } = setup
     const before: unknown[] = []
     const { charge } = script
     script.charge = async (asked) => {
-      await room.quiet()
-      before.push(room.eventNames(), await payments.queries.transactions({}, { limit: 9 }))
+      await setup.quiet()
+      before.push(setup.eventNames(), await payments.queries.transactions({}, { limit: 9 }))
       return charge(asked)
     }
     const response = await payments.charge(order, { correlationId: 'correlation-1' })
@@ -44,7 +44,7 @@ describe('a charge', () => {
   })
 
   it('gives no page that is not https', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     const redirectUrl = 'http://bank.example/pay'
     script.charge = () => ({ ok: true, gatewayTransactionId: 'one', redirectUrl })
     const failed = { code: 'gateway_unavailable', transactionId: expect.any(String) }
@@ -55,7 +55,7 @@ describe('a charge', () => {
   })
 
   it('gives no page if the gateway answers with the id of another order', async () => {
-    const { payments, script, clock } = openRoom()
+    const { payments, script, clock } = setUpPayments()
     const page = (n: number) => ({ redirectUrl: `https://bank.example/${n}` })
     script.charge = () => ({ ok: true, gatewayTransactionId: 'one', ...page(1) })
     await payments.charge(order)
@@ -73,7 +73,7 @@ describe('a charge', () => {
   })
 
   it('is the same charge with another phone number, since numbers are not in the stored hash', async () => {
-    const { payments, charged } = openRoom()
+    const { payments, charged } = setUpPayments()
     const context = { idempotencyKey: 'key-1' }
     const first = await payments.charge({ ...order, customerPhone: '9647801234567' }, context)
     const other = await payments.charge({ ...order, customerPhone: '9647807654321' }, context)
@@ -83,7 +83,7 @@ describe('a charge', () => {
   })
 
   it('is refused as in progress while the same charge is calling the gateway', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     const called = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<never>()
     script.charge = () => {
@@ -99,7 +99,7 @@ describe('a charge', () => {
   })
 
   it('stays Pending when its gateway does not answer, and is repeated with the same id', async () => {
-    const { payments, script, charged } = openRoom()
+    const { payments, script, charged } = setUpPayments()
     const { charge } = script
     script.charge = unavailable
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
@@ -112,19 +112,19 @@ describe('a charge', () => {
   })
 
   it('is Failed when the gateway refuses it, and its order can be charged again', async () => {
-    const room = openRoom()
-    const { payments, script, charged } = room
+    const setup = setUpPayments()
+    const { payments, script, charged } = setup
     const { charge } = script
     script.charge = () => ({ ok: false, error: { code: 'declined', message: 'No.' } })
     await expect(payments.charge(order)).rejects.toMatchObject({
       name: 'GatewayRefusedException',
       error: { code: 'declined' },
     })
-    await room.quiet()
-    expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentFailed'])
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual(['PaymentInitiated', 'PaymentFailed'])
     script.charge = charge
     // Ids are ordered by time.
-    await room.clock.advance(1)
+    await setup.clock.advance(1)
     await payments.charge(order)
     expect(charged[1]?.externalReferenceId).not.toBe(charged[0]?.externalReferenceId)
     const [second, first] = await payments.queries.transactions({}, { limit: 9 })
@@ -133,7 +133,7 @@ describe('a charge', () => {
   })
 
   it('is Failed when the driver rejects its arguments', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     script.charge = () => {
       throw new InvalidArgumentException('A return address is needed.')
     }
@@ -143,7 +143,7 @@ describe('a charge', () => {
   })
 
   it('is refused again with the same error for the same key', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     const keyed = { idempotencyKey: 'key-1' }
     script.charge = () => {
       throw new InvalidArgumentException('A return address is needed.')
@@ -154,7 +154,7 @@ describe('a charge', () => {
   })
 
   it('stays Pending when a driver throws an unexpected error', async () => {
-    const { payments, script } = openRoom()
+    const { payments, script } = setUpPayments()
     script.charge = () => {
       throw new TypeError('undefined is not a function')
     }
@@ -166,7 +166,7 @@ describe('a charge', () => {
 
 describe('the fluent builder', () => {
   it('charges with the given values, and does not change earlier builders', async () => {
-    const { payments, charged } = openRoom()
+    const { payments, charged } = setUpPayments()
     const lamp = payments.for({ reference: 'order-7' }).driver('bank').description('A lamp')
     const response = await lamp
       .amount(25_000, 'IQD')
@@ -190,7 +190,7 @@ describe('the fluent builder', () => {
   })
 
   it('finds gateways by their key', () => {
-    const { payments } = openRoom()
+    const { payments } = setUpPayments()
     expect(payments.driver('bank').key).toBe('bank')
     expect(() => payments.driver('nope')).toThrow(InvalidArgumentException)
   })

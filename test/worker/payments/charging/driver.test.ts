@@ -1,24 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayRefusedException } from '../../../../worker/payments/domain/exceptions.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, reported } from '../../../support/payments-room.ts'
+import { reported, setUpPayments } from '../../../support/payments-setup.ts'
 
 const order = request()
 
 /** A charge, and the driver that the host application uses for it. */
 async function charged(gateway: object = {}) {
-  const room = openRoom({ gateway })
-  const { transactionId, gatewayTransactionId = '' } = await room.payments.charge(order)
-  const current = async () => (await room.payments.queries.story(transactionId))?.transaction
-  const bank = room.payments.driver('bank')
-  return { ...room, bank, transactionId, gatewayTransactionId, current }
+  const setup = setUpPayments({ gateway })
+  const { transactionId, gatewayTransactionId = '' } = await setup.payments.charge(order)
+  const current = async () => (await setup.payments.queries.story(transactionId))?.transaction
+  const bank = setup.payments.driver('bank')
+  return { ...setup, bank, transactionId, gatewayTransactionId, current }
 }
 
 describe('a driver for the host application', () => {
   it('has the methods that its gateway supports, and no others', async () => {
     const none = { refund: undefined, checkStatus: undefined, cancel: undefined }
-    expect(openRoom({ gateway: none }).payments.driver('bank')).toEqual({ key: 'bank' })
-    const all = openRoom({ gateway: { cancel: async () => undefined } }).payments.driver('bank')
+    expect(setUpPayments({ gateway: none }).payments.driver('bank')).toEqual({ key: 'bank' })
+    const all = setUpPayments({ gateway: { cancel: async () => undefined } }).payments.driver(
+      'bank',
+    )
     expect(Object.keys(all)).toEqual(['key', 'refund', 'status', 'cancel'])
   })
 

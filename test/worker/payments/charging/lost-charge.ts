@@ -2,7 +2,12 @@
 
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, type Room, reported, unavailable } from '../../../support/payments-room.ts'
+import {
+  type PaymentsSetup,
+  reported,
+  setUpPayments,
+  unavailable,
+} from '../../../support/payments-setup.ts'
 
 export const order = request()
 /** The request that replaces the charge of this order. */
@@ -16,15 +21,15 @@ export const noPage = (): never => {
 }
 
 /** Charges, and returns the response or the error. */
-export const tryCharge = (room: Room, asked: object, context = {}) =>
-  room.payments
+export const tryCharge = (setup: PaymentsSetup, asked: object, context = {}) =>
+  setup.payments
     .chargeOrFind(asked as typeof order, context)
     .then(({ response, isNew }) => ({ isNew, ...response }))
     .catch((error: { code: string; transactionId?: string }) => error)
 
 /** The fields of all attempts that a replacement changes, the oldest first. */
-export async function attemptsOf(room: Room) {
-  const rows = await room.payments.queries.transactions({}, { limit: 99 })
+export async function attemptsOf(setup: PaymentsSetup) {
+  const rows = await setup.payments.queries.transactions({}, { limit: 99 })
   return rows
     .sort((a, b) => a.attempt - b.attempt)
     .map(({ id, attempt, status, error }) => ({
@@ -33,7 +38,7 @@ export async function attemptsOf(room: Room) {
     }))
 }
 
-export const alertsOf = async ({ payments }: Room) =>
+export const alertsOf = async ({ payments }: PaymentsSetup) =>
   (await payments.queries.alerts({}, { limit: 99 })).map(({ kind, transactionId }) => ({
     ...{ kind, transactionId },
   }))
@@ -44,26 +49,26 @@ export async function pageLost(
   context: object = keyed,
   onMismatch: 'log' | 'reject' = 'log',
 ) {
-  const charged = await lost(openRoom({ gateway, onMismatch }), noPage, context)
+  const charged = await lost(setUpPayments({ gateway, onMismatch }), noPage, context)
   charged.script.status = () => reported('Pending')
   return charged
 }
 
 /** A charge whose answer was lost, at a bank that must not be called twice. */
 export const answerLost = () =>
-  lost(openRoom({ gateway: { chargeIsIdempotent: false } }), unavailable)
+  lost(setUpPayments({ gateway: { chargeIsIdempotent: false } }), unavailable)
 
-async function lost(room: Room, fail: () => never, context: object = {}) {
-  const { script, clock } = room
+async function lost(setup: PaymentsSetup, fail: () => never, context: object = {}) {
+  const { script, clock } = setup
   const { charge } = script
   script.charge = fail
-  const { transactionId = '' } = (await tryCharge(room, order, context)) as {
+  const { transactionId = '' } = (await tryCharge(setup, order, context)) as {
     transactionId: string
   }
   script.charge = charge
   // Ids are ordered by time.
   await clock.advance(1)
-  await room.quiet()
-  room.events.splice(0)
-  return { ...room, room, first: transactionId }
+  await setup.quiet()
+  setup.events.splice(0)
+  return { ...setup, setup, first: transactionId }
 }

@@ -1,24 +1,29 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom, type Room, reported, unavailable } from '../../../support/payments-room.ts'
+import {
+  type PaymentsSetup,
+  reported,
+  setUpPayments,
+  unavailable,
+} from '../../../support/payments-setup.ts'
 
-let room: Room
+let setup: PaymentsSetup
 let transactionId: string
 
-async function paid(own: Parameters<typeof openRoom>[0] = {}, amount = 25_000): Promise<void> {
-  room = openRoom(own)
-  const charged = await room.payments.charge(request())
+async function paid(own: Parameters<typeof setUpPayments>[0] = {}, amount = 25_000): Promise<void> {
+  setup = setUpPayments(own)
+  const charged = await setup.payments.charge(request())
   transactionId = charged.transactionId
   const { gatewayTransactionId = '' } = charged
-  await room.webhook({ gatewayTransactionId, amount })
-  await room.quiet()
-  room.events.length = 0
+  await setup.webhook({ gatewayTransactionId, amount })
+  await setup.quiet()
+  setup.events.length = 0
 }
 
 const refund = (amount: number, context = {}) =>
-  room.payments.refund('bank', { transactionId, amount, reason: 'Broken' }, context)
-const current = async () => (await room.payments.queries.story(transactionId))?.transaction
+  setup.payments.refund('bank', { transactionId, amount, reason: 'Broken' }, context)
+const current = async () => (await setup.payments.queries.story(transactionId))?.transaction
 
 describe('a refund', () => {
   beforeEach(() => paid())
@@ -29,9 +34,9 @@ describe('a refund', () => {
       refundId: 'back-1',
       refundedAmount: 25_000,
     })
-    await room.quiet()
+    await setup.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.eventNames()).toEqual(['PaymentRefunded'])
+    expect(setup.eventNames()).toEqual(['PaymentRefunded'])
   })
 
   it('is made once for one key, and refused for another request with that key', async () => {
@@ -40,82 +45,82 @@ describe('a refund', () => {
     await expect(refund(6_000, { idempotencyKey: 'key-1' })).rejects.toMatchObject({
       code: 'idempotency_conflict',
     })
-    expect(room.refunded).toHaveLength(1)
+    expect(setup.refunded).toHaveLength(1)
   })
 
   it('is refused while the result of another one is unknown', async () => {
-    room.script.refund = unavailable
+    setup.script.refund = unavailable
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     await expect(refund(25_000)).rejects.toMatchObject({
       code: 'in_progress',
       retryAfterMs: expect.any(Number),
     })
-    expect(room.refunded).toHaveLength(1)
+    expect(setup.refunded).toHaveLength(1)
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
   })
 
   it('that was never sent, since there was no access token, may be asked for again at once', async () => {
-    const works = room.script.refund
-    room.script.refund = () => {
+    const works = setup.script.refund
+    setup.script.refund = () => {
       throw new GatewayUnavailableException('no access token', { isUnsent: true })
     }
     const asked = { transactionId, amount: 25_000, reason: 'Broken' }
     const context = { idempotencyKey: 'key-1' }
-    const driver = room.payments.driver('bank')
+    const driver = setup.payments.driver('bank')
     await expect(driver.refund?.(asked, context)).rejects.toMatchObject({
       code: 'gateway_unavailable',
       retryAfterMs: 0,
     })
-    room.script.refund = works
+    setup.script.refund = works
     expect(await driver.refund?.(asked, context)).toMatchObject({ success: true })
     expect(await driver.refund?.(asked, context)).toMatchObject({ success: true })
-    expect(room.refunded).toHaveLength(2)
+    expect(setup.refunded).toHaveLength(2)
     expect(await current()).toMatchObject({ status: 'Refunded' })
   })
 
   it('is not made if its gateway answers about another payment, which is an alert', async () => {
     let asked = 0
-    room.script.refund = unavailable
-    room.script.status = () => {
+    setup.script.refund = unavailable
+    setup.script.status = () => {
       asked++
       return reported('Refunded', { gatewayTransactionId: 'another' })
     }
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     for (const minutes of [1, 5, 1]) {
-      await room.clock.advance(minutes * 60_000)
-      await room.payments.sweeper.sweep()
+      await setup.clock.advance(minutes * 60_000)
+      await setup.payments.sweeper.sweep()
     }
     expect(asked).toBe(1)
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
-    expect(await room.payments.queries.alerts({}, { limit: 9 })).toMatchObject([
+    expect(await setup.payments.queries.alerts({}, { limit: 9 })).toMatchObject([
       { kind: 'id_mismatch', transactionId },
     ])
   })
 
   it('changes nothing when the gateway refuses it, and can be repeated', async () => {
-    room.script.refund = () => ({ ok: false, error: { code: 'no_funds', message: 'Empty.' } })
+    setup.script.refund = () => ({ ok: false, error: { code: 'no_funds', message: 'Empty.' } })
     await expect(refund(25_000)).rejects.toMatchObject({ error: { code: 'no_funds' } })
-    room.script.refund = () => ({ ok: true, isDone: true })
+    setup.script.refund = () => ({ ok: true, isDone: true })
     const again = await refund(25_000)
     expect(again.refundId).toMatch(/^[0-9A-Z]{26}$/)
     expect(await current()).toMatchObject({ status: 'Refunded' })
   })
 
   it('that a bank makes by hand changes nothing until the bank reports it', async () => {
-    room.script.refund = () => ({ ok: true, isDone: false })
+    setup.script.refund = () => ({ ok: true, isDone: false })
     expect(await refund(25_000)).toMatchObject({ success: true, refundedAmount: 25_000 })
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
     await expect(refund(25_000)).rejects.toMatchObject({
       code: 'in_progress',
       retryAfterMs: expect.any(Number),
     })
-    room.script.status = () => reported('Refunded')
-    await room.clock.advance(10 * 60_000)
-    await room.payments.sweeper.sweep()
-    await room.quiet()
+    setup.script.status = () => reported('Refunded')
+    await setup.clock.advance(10 * 60_000)
+    await setup.payments.sweeper.sweep()
+    await setup.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.eventNames()).toEqual(['PaymentRefunded'])
-    const story = await room.payments.queries.story(transactionId)
+    expect(setup.eventNames()).toEqual(['PaymentRefunded'])
+    const story = await setup.payments.queries.story(transactionId)
     expect(story?.refunds).toMatchObject([{ status: 'succeeded' }])
   })
 
@@ -125,7 +130,7 @@ describe('a refund', () => {
     ['more than was paid', 25_001],
   ])('of %s is refused before the gateway is called', async (_, amount) => {
     await expect(refund(amount)).rejects.toMatchObject({ code: 'invalid_argument' })
-    expect(room.refunded).toHaveLength(0)
+    expect(setup.refunded).toHaveLength(0)
   })
 })
 
@@ -145,12 +150,12 @@ describe('a refund that is not possible', () => {
     await expect(refund(25_000)).rejects.toMatchObject(
       refused('Nothing was paid, so nothing can be refunded.'),
     )
-    expect(room.refunded).toHaveLength(0)
+    expect(setup.refunded).toHaveLength(0)
   })
 
   it('reports that the payment is not paid', async () => {
     await paid()
-    const charged = await room.payments.charge(request({ reference: 'order-2' }))
+    const charged = await setup.payments.charge(request({ reference: 'order-2' }))
     transactionId = charged.transactionId
     await expect(refund(25_000)).rejects.toMatchObject(
       refused('A payment that is Pending cannot be refunded.'),
@@ -159,13 +164,13 @@ describe('a refund that is not possible', () => {
 
   it('succeeds with its key if a webhook has reported that it was made', async () => {
     await paid()
-    room.script.refund = unavailable
+    setup.script.refund = unavailable
     const key = { idempotencyKey: 'key-1' }
     await expect(refund(25_000, key)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     const { gatewayTransactionId = '' } = (await current()) ?? {}
-    await room.webhook({ gatewayTransactionId, status: 'Refunded' })
+    await setup.webhook({ gatewayTransactionId, status: 'Refunded' })
     expect(await refund(25_000, key)).toMatchObject({ success: true, refundedAmount: 25_000 })
-    expect(room.refunded).toHaveLength(1)
+    expect(setup.refunded).toHaveLength(1)
   })
 })
 
@@ -176,13 +181,13 @@ describe('a gateway with full refunds only', () => {
       code: 'invalid_argument',
       message: expect.stringContaining('25000') as unknown,
     })
-    expect(room.refunded).toHaveLength(0)
+    expect(setup.refunded).toHaveLength(0)
   })
 
   it('is not called if its configuration does not allow refunds', async () => {
     await paid({ gateway: { refundProblem: () => 'The scope reverse:write is missing.' } })
     await expect(refund(25_000)).rejects.toMatchObject({ message: /reverse:write/ })
-    expect(room.refunded).toHaveLength(0)
+    expect(setup.refunded).toHaveLength(0)
   })
 
   it('is asked for the charged amount, and refunds the paid amount', async () => {
@@ -192,11 +197,11 @@ describe('a gateway with full refunds only', () => {
     const answer = { success: true, refundId: 'back-1', refundedAmount: 20_000 }
     expect(await refund(25_000, key)).toStrictEqual(answer)
     expect(await refund(25_000, key)).toStrictEqual(answer)
-    await room.quiet()
+    await setup.quiet()
     const story = { status: 'Refunded', amount: 25_000, refundedAmount: 20_000 }
     const transaction = { ...story, paid: { amount: 20_000, currency: 'IQD' } }
     expect(await current()).toMatchObject(transaction)
-    expect(room.events).toMatchObject([{ name: 'PaymentRefunded', payload: { transaction } }])
+    expect(setup.events).toMatchObject([{ name: 'PaymentRefunded', payload: { transaction } }])
   })
 })
 

@@ -7,7 +7,7 @@ import {
 } from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
-import { openRoom, reported, unavailable } from '../../../support/payments-room.ts'
+import { reported, setUpPayments, unavailable } from '../../../support/payments-setup.ts'
 import {
   again,
   alertsOf,
@@ -22,15 +22,15 @@ import {
 
 describe('a charge whose page was lost', () => {
   it('is replaced by a new attempt with a new id when it is certainly not paid', async () => {
-    const { room, first, charged, events, quiet } = await pageLost()
-    const second = await tryCharge(room, again, keyed)
+    const { setup, first, charged, events, quiet } = await pageLost()
+    const second = await tryCharge(setup, again, keyed)
     expect(second).toMatchObject({
       ...{ isNew: true, status: 'Pending', redirectUrl: 'https://bank.example/pay' },
       transactionId: expect.not.stringMatching(first),
     })
     const [named, renamed] = charged.map(({ externalReferenceId }) => externalReferenceId)
     expect(renamed).not.toBe(named)
-    expect(await attemptsOf(room)).toMatchObject([
+    expect(await attemptsOf(setup)).toMatchObject([
       { id: first, attempt: 1, status: 'Cancelled', error: 'replaced' },
       { attempt: 2, status: 'Pending' },
     ])
@@ -39,7 +39,7 @@ describe('a charge whose page was lost', () => {
       { name: 'PaymentCancelled', payload: { transaction: { id: first, status: 'Cancelled' } } },
       { name: 'PaymentInitiated', payload: { transaction: { attempt: 2 } } },
     ])
-    expect(await alertsOf(room)).toEqual([])
+    expect(await alertsOf(setup)).toEqual([])
   })
 
   it.each([
@@ -47,14 +47,14 @@ describe('a charge whose page was lost', () => {
     ['its order', {}, {}],
     ['a key that only the first call had', {}, keyed],
   ])('leads to the new attempt by %s, and is never replaced twice', async (_what, given, later) => {
-    const { room, charged } = await pageLost()
-    const second = await tryCharge(room, again, given)
+    const { setup, charged } = await pageLost()
+    const second = await tryCharge(setup, again, given)
     const calls = charged.length
     for (const request of [again, order, again]) {
-      expect(await tryCharge(room, request, later)).toEqual({ ...second, isNew: false })
+      expect(await tryCharge(setup, request, later)).toEqual({ ...second, isNew: false })
     }
     expect(charged).toHaveLength(calls)
-    expect(await attemptsOf(room)).toHaveLength(2)
+    expect(await attemptsOf(setup)).toHaveLength(2)
   })
 
   it.each([
@@ -63,12 +63,12 @@ describe('a charge whose page was lost', () => {
     ['reports that somebody is paying', () => reported('Pending', { isBeingPaid: true })],
     ['throws an unexpected error', () => expect.fail('unexpected')],
   ])('stays as it is when its gateway %s', async (_what, status) => {
-    const { room, first, script, charged, events, quiet } = await pageLost()
+    const { setup, first, script, charged, events, quiet } = await pageLost()
     script.status = status as typeof script.status
-    const refused = await tryCharge(room, again, keyed)
+    const refused = await tryCharge(setup, again, keyed)
     expect(refused).toMatchObject({ code: 'gateway_unavailable', transactionId: first })
     expect(refused).toHaveProperty('retryAfterMs', expect.any(Number))
-    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+    expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
     expect(charged).toHaveLength(1)
     await quiet()
     expect(events.map(({ name }) => name)).not.toContain('PaymentCancelled')
@@ -79,62 +79,62 @@ describe('a charge whose page was lost', () => {
     async (status) => {
       const cancelled: unknown[] = []
       const cancel = async (names: unknown) => void cancelled.push(names)
-      const { room, first, script, charged } = await pageLost({ cancel })
+      const { setup, first, script, charged } = await pageLost({ cancel })
       let asked = 0
       script.status = () => {
         asked++
         return reported(status, { externalReferenceId: 'another' })
       }
-      expect(await tryCharge(room, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
-      expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
-      expect(await alertsOf(room)).toEqual([{ kind: 'id_mismatch', transactionId: first }])
+      expect(await tryCharge(setup, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
+      expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+      expect(await alertsOf(setup)).toEqual([{ kind: 'id_mismatch', transactionId: first }])
       // It has just answered: it is asked again when its check is due.
-      await room.payments.sweeper.sweep()
+      await setup.payments.sweeper.sweep()
       expect([asked, charged.length, cancelled]).toEqual([1, 1, []])
     },
   )
 
   it('is Paid if it was paid, and nothing is charged', async () => {
-    const { room, first, script, charged, events, quiet } = await pageLost()
+    const { setup, first, script, charged, events, quiet } = await pageLost()
     script.status = () => reported('Paid')
-    expect(await tryCharge(room, again, keyed)).toMatchObject({
+    expect(await tryCharge(setup, again, keyed)).toMatchObject({
       ...{ isNew: false, status: 'Paid', transactionId: first },
       paid: { amount: 25_000, currency: 'IQD' },
     })
     expect(charged).toHaveLength(1)
-    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Paid' }])
+    expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Paid' }])
     await quiet()
     expect(events).toMatchObject([{ name: 'PaymentSucceeded' }])
   })
 
   it('is replaced in the same call in which its gateway returns no page', async () => {
-    const room = openRoom()
-    const { script, charged } = room
+    const setup = setUpPayments()
+    const { script, charged } = setup
     const { charge } = script
     script.charge = (asked) => (charged.length === 1 ? noPage() : charge(asked))
     script.status = () => reported('Pending')
-    expect(await tryCharge(room, again)).toMatchObject({ isNew: true, status: 'Pending' })
-    expect(await attemptsOf(room)).toMatchObject([{ status: 'Cancelled' }, { status: 'Pending' }])
+    expect(await tryCharge(setup, again)).toMatchObject({ isNew: true, status: 'Pending' })
+    expect(await attemptsOf(setup)).toMatchObject([{ status: 'Cancelled' }, { status: 'Pending' }])
   })
 
   it('is not replaced if a repeated charge returns its page', async () => {
-    const room = openRoom()
-    const { script } = room
+    const setup = setUpPayments()
+    const { script } = setup
     const { charge } = script
     script.charge = unavailable
-    const { transactionId } = (await tryCharge(room, order)) as { transactionId: string }
-    expect(await tryCharge(room, again)).toMatchObject({ code: 'gateway_unavailable' })
+    const { transactionId } = (await tryCharge(setup, order)) as { transactionId: string }
+    expect(await tryCharge(setup, again)).toMatchObject({ code: 'gateway_unavailable' })
     script.charge = charge
-    expect(await tryCharge(room, again)).toMatchObject({ status: 'Pending', transactionId })
-    expect(await attemptsOf(room)).toMatchObject([{ status: 'Pending' }])
+    expect(await tryCharge(setup, again)).toMatchObject({ status: 'Pending', transactionId })
+    expect(await attemptsOf(setup)).toMatchObject([{ status: 'Pending' }])
   })
 
   it('is not replaced by a request with another amount', async () => {
-    const { room } = await pageLost()
+    const { setup } = await pageLost()
     const other = { ...again, amount: 30_000 }
-    expect(await tryCharge(room, other, keyed)).toMatchObject({ code: 'idempotency_conflict' })
-    expect(await tryCharge(room, other)).toMatchObject({ code: 'reference_conflict' })
-    expect(await attemptsOf(room)).toHaveLength(1)
+    expect(await tryCharge(setup, other, keyed)).toMatchObject({ code: 'idempotency_conflict' })
+    expect(await tryCharge(setup, other)).toMatchObject({ code: 'reference_conflict' })
+    expect(await attemptsOf(setup)).toHaveLength(1)
   })
 })
 
@@ -142,123 +142,123 @@ describe('a charge whose page has expired, while its gateway still reports it as
   const MINUTE = 60_000
 
   async function expired(gateway: object = {}) {
-    const room = openRoom({ gateway })
-    const { script, clock, charged } = room
+    const setup = setUpPayments({ gateway })
+    const { script, clock, charged } = setup
     const opened = script.charge
     script.charge = (asked) => ({ ...opened(asked), expiresAt: clock.now() + MINUTE }) as never
     script.status = () => reported('Pending')
-    const { transactionId } = (await tryCharge(room, order, keyed)) as { transactionId: string }
+    const { transactionId } = (await tryCharge(setup, order, keyed)) as { transactionId: string }
     // Until then its page is the answer, also with `replace`.
-    expect(await tryCharge(room, again, keyed)).toMatchObject({ isNew: false, transactionId })
+    expect(await tryCharge(setup, again, keyed)).toMatchObject({ isNew: false, transactionId })
     await clock.advance(MINUTE)
-    return { room, script, charged, first: transactionId }
+    return { setup, script, charged, first: transactionId }
   }
 
   it('is replaced when it is certainly not paid, and cancelled where that is possible', async () => {
     const cancelled: string[] = []
     const cancel = async ({ gatewayTransactionId }: { gatewayTransactionId: string }) =>
       void cancelled.push(gatewayTransactionId)
-    const { room, charged, first } = await expired({ cancel })
-    expect(await tryCharge(room, order, keyed)).toMatchObject({
+    const { setup, charged, first } = await expired({ cancel })
+    expect(await tryCharge(setup, order, keyed)).toMatchObject({
       ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
     })
-    const second = await tryCharge(room, again, keyed)
+    const second = await tryCharge(setup, again, keyed)
     expect(second).toMatchObject({ isNew: true, redirectUrl: 'https://bank.example/pay' })
     expect(charged).toHaveLength(2)
     expect(cancelled).toEqual([`gateway-${charged[0]?.externalReferenceId}`])
-    expect(await attemptsOf(room)).toMatchObject([
+    expect(await attemptsOf(setup)).toMatchObject([
       { id: first, status: 'Cancelled', error: 'replaced' },
       { attempt: 2, status: 'Pending' },
     ])
-    expect(await tryCharge(room, order, keyed)).toEqual({ ...second, isNew: false })
+    expect(await tryCharge(setup, order, keyed)).toEqual({ ...second, isNew: false })
   })
 
   it.each([
     ['does not answer', unavailable],
     ['reports that somebody is paying', () => reported('Pending', { isBeingPaid: true })],
   ])('stays as it is when its gateway %s, and says so', async (_what, status) => {
-    const { room, script, charged, first } = await expired()
+    const { setup, script, charged, first } = await expired()
     script.status = status
-    expect(await tryCharge(room, again, keyed)).toMatchObject({
+    expect(await tryCharge(setup, again, keyed)).toMatchObject({
       ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
     })
     expect(charged).toHaveLength(1)
-    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+    expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
   })
 
   it('is Paid if it was paid, and nothing is charged', async () => {
-    const { room, script, charged, first } = await expired()
+    const { setup, script, charged, first } = await expired()
     script.status = () => reported('Paid')
     const paid = { isNew: false, transactionId: first, status: 'Paid' }
-    expect(await tryCharge(room, again, keyed)).toMatchObject(paid)
+    expect(await tryCharge(setup, again, keyed)).toMatchObject(paid)
     expect(charged).toHaveLength(1)
   })
 })
 
 describe('a charge whose answer was lost', () => {
   it('is replaced at once, with an alert', async () => {
-    const { room, first, charged } = await answerLost()
-    expect(await tryCharge(room, order)).toMatchObject({ code: 'gateway_unavailable' })
-    expect(await tryCharge(room, again)).toMatchObject({ isNew: true, status: 'Pending' })
+    const { setup, first, charged } = await answerLost()
+    expect(await tryCharge(setup, order)).toMatchObject({ code: 'gateway_unavailable' })
+    expect(await tryCharge(setup, again)).toMatchObject({ isNew: true, status: 'Pending' })
     expect(charged).toHaveLength(2)
-    expect(await attemptsOf(room)).toMatchObject([
+    expect(await attemptsOf(setup)).toMatchObject([
       { id: first, status: 'Cancelled', error: 'replaced' },
       { attempt: 2, status: 'Pending' },
     ])
-    expect(await alertsOf(room)).toEqual([{ kind: 'unsettled', transactionId: first }])
+    expect(await alertsOf(setup)).toEqual([{ kind: 'unsettled', transactionId: first }])
   })
 
   it('is a late payment if it is paid after all, found by our id in the callback', async () => {
-    const { room, first, charged } = await answerLost()
-    await tryCharge(room, again)
+    const { setup, first, charged } = await answerLost()
+    await tryCharge(setup, again)
     const [{ externalReferenceId = '' } = {}] = charged
-    await room.webhook({ gatewayTransactionId: 'bank-1', externalReferenceId })
-    expect(await alertsOf(room)).toContainEqual({ kind: 'late_payment', transactionId: first })
-    expect(await attemptsOf(room)).toMatchObject([{ status: 'Cancelled' }, { status: 'Pending' }])
+    await setup.webhook({ gatewayTransactionId: 'bank-1', externalReferenceId })
+    expect(await alertsOf(setup)).toContainEqual({ kind: 'late_payment', transactionId: first })
+    expect(await attemptsOf(setup)).toMatchObject([{ status: 'Cancelled' }, { status: 'Pending' }])
   })
 
   it('is not replaced in the call whose answer was lost', async () => {
-    const room = openRoom({ gateway: { chargeIsIdempotent: false } })
-    room.script.charge = unavailable
-    expect(await tryCharge(room, again)).toMatchObject({ code: 'gateway_unavailable' })
-    expect(room.charged).toHaveLength(1)
-    expect(await attemptsOf(room)).toMatchObject([{ attempt: 1, status: 'Pending' }])
+    const setup = setUpPayments({ gateway: { chargeIsIdempotent: false } })
+    setup.script.charge = unavailable
+    expect(await tryCharge(setup, again)).toMatchObject({ code: 'gateway_unavailable' })
+    expect(setup.charged).toHaveLength(1)
+    expect(await attemptsOf(setup)).toMatchObject([{ attempt: 1, status: 'Pending' }])
   })
 })
 
 describe('a request to replace', () => {
   it('is a plain charge for an order without a charge, and for one whose charge failed', async () => {
-    const room = openRoom()
-    const first = await tryCharge(room, again)
+    const setup = setUpPayments()
+    const first = await tryCharge(setup, again)
     expect(first).toMatchObject({ isNew: true, status: 'Pending' })
     const { gatewayTransactionId } = first as { gatewayTransactionId: string }
-    await room.webhook({ gatewayTransactionId, status: 'Failed' })
-    await room.clock.advance(1)
-    expect(await tryCharge(room, again)).toMatchObject({ isNew: true, status: 'Pending' })
-    expect(await alertsOf(room)).toEqual([])
+    await setup.webhook({ gatewayTransactionId, status: 'Failed' })
+    await setup.clock.advance(1)
+    expect(await tryCharge(setup, again)).toMatchObject({ isNew: true, status: 'Pending' })
+    expect(await alertsOf(setup)).toEqual([])
   })
 
   it('returns the page if it is known, and Paid if the charge is paid', async () => {
-    const room = openRoom()
-    const first = await tryCharge(room, order)
-    expect(await tryCharge(room, again)).toEqual({ ...first, isNew: false })
+    const setup = setUpPayments()
+    const first = await tryCharge(setup, order)
+    expect(await tryCharge(setup, again)).toEqual({ ...first, isNew: false })
     const { gatewayTransactionId } = first as { gatewayTransactionId: string }
-    await room.webhook({ gatewayTransactionId })
-    expect(await tryCharge(room, again)).toMatchObject({ isNew: false, status: 'Paid' })
-    expect(room.charged).toHaveLength(1)
+    await setup.webhook({ gatewayTransactionId })
+    expect(await tryCharge(setup, again)).toMatchObject({ isNew: false, status: 'Paid' })
+    expect(setup.charged).toHaveLength(1)
   })
 
   it('can be made with the builder', async () => {
-    const { payments, room } = await pageLost({}, {})
+    const { payments, setup } = await pageLost({}, {})
     const bought = payments.for('order-1').driver('bank').amount(25_000, 'IQD')
     const builder = bought.description(order.description)
     await expect(builder.charge()).rejects.toMatchObject({ code: 'gateway_unavailable' })
     expect(await builder.replace().charge()).toMatchObject({ status: 'Pending' })
-    expect(await attemptsOf(room)).toHaveLength(2)
+    expect(await attemptsOf(setup)).toHaveLength(2)
   })
 
   it('is invalid if it is neither true nor false', async () => {
-    const answer = await tryCharge(openRoom(), { ...order, replace: 'yes' })
+    const answer = await tryCharge(setUpPayments(), { ...order, replace: 'yes' })
     expect(answer).toMatchObject({ code: 'invalid_argument' })
   })
 })
@@ -280,8 +280,8 @@ describe('a gateway that can cancel', () => {
     'cancels the charge, which is then %s and is replaced',
     async (after) => {
       const { gateway, cancelled } = cancelling(() => Promise.resolve(), ['Pending', after])
-      const { room } = await pageLost(gateway)
-      expect(await tryCharge(room, again, keyed)).toMatchObject({ isNew: true })
+      const { setup } = await pageLost(gateway)
+      expect(await tryCharge(setup, again, keyed)).toMatchObject({ isNew: true })
       expect(cancelled).toMatchObject([{ gatewayTransactionId: 'gateway-1', amount: 25_000 }])
     },
   )
@@ -289,8 +289,8 @@ describe('a gateway that can cancel', () => {
   it('cannot cancel a charge that was paid in the meantime, which is then Paid', async () => {
     const no = () => Promise.reject(new GatewayRefusedException({ code: 'no', message: 'No.' }))
     const { gateway } = cancelling(no, ['Pending', 'Paid'])
-    const { room, first } = await pageLost(gateway)
-    const answer = await tryCharge(room, again, keyed)
+    const { setup, first } = await pageLost(gateway)
+    const answer = await tryCharge(setup, again, keyed)
     expect(answer).toMatchObject({ isNew: false, status: 'Paid', transactionId: first })
   })
 
@@ -299,16 +299,16 @@ describe('a gateway that can cancel', () => {
     ['does not answer', new GatewayUnavailableException('Nobody answers.')],
   ])('that %s leaves the charge unchanged', async (_what, error) => {
     const { gateway } = cancelling(() => Promise.reject(error), ['Pending', 'Pending'])
-    const { room, first } = await pageLost(gateway)
-    expect(await tryCharge(room, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
-    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+    const { setup, first } = await pageLost(gateway)
+    expect(await tryCharge(setup, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
+    expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
   })
 
   it('is not asked to cancel a charge that is paid, or is being paid', async () => {
     for (const status of [reported('Paid'), reported('Pending', { isBeingPaid: true })]) {
       const { gateway, cancelled } = cancelling(() => Promise.resolve(), [])
-      const { room } = await pageLost({ ...gateway, checkStatus: async () => status })
-      await tryCharge(room, again, keyed)
+      const { setup } = await pageLost({ ...gateway, checkStatus: async () => status })
+      await tryCharge(setup, again, keyed)
       expect(cancelled).toEqual([])
     }
   })

@@ -21,9 +21,9 @@ import {
 
 const apply = (
   from: PaymentStatus,
-  told: Partial<WebhookEventRow>,
+  reported: Partial<WebhookEventRow>,
   more: Parameters<typeof paymentOf>[1] = {},
-) => applyEvent(paymentOf(came(from), more), webhookEventRow(told), NOW)
+) => applyEvent(paymentOf(came(from), more), webhookEventRow(reported), NOW)
 
 // A row is the status of a payment, a column the status of the event. `-` is illegal.
 const GRAPH = `
@@ -93,12 +93,12 @@ describe('an event', () => {
     it(`with ${to} for a payment that is ${from} is ${OUTCOMES[word]}, with any amount`, () => {
       expect(judge(from, to)).toBe(OUTCOMES[word])
       expect(NEXT[from].includes(to)).toBe(word === 'yes')
-      for (const told of AMOUNTS) {
+      for (const reported of AMOUNTS) {
         for (const on_mismatch of ['log', 'reject'] as const) {
           const before = paymentOf(came(from))
-          const row = webhookEventRow({ to_status: to, on_mismatch, ...told })
+          const row = webhookEventRow({ to_status: to, on_mismatch, ...reported })
           const { event, payment, events, alerts } = applyEvent(before, row, NOW)
-          const isMismatch = isOther(from, to, told)
+          const isMismatch = isOther(from, to, reported)
           const isRejected =
             word === 'yes' && to === 'Paid' && isMismatch && on_mismatch === 'reject'
           const outcome = isRejected ? 'rejected' : OUTCOMES[word]
@@ -206,8 +206,8 @@ describe('a reported refund', () => {
   it('raises the refunded amount, at most to what was paid, and never lowers it', () => {
     const paid = paymentOf({ ...came('PartiallyRefunded'), paid_amount: 20_000 })
     const sums = [-5, 0, 4_999, 5_000, 5_001, 20_000, 99_000].map((amount) => {
-      const told = webhookEventRow({ to_status: 'PartiallyRefunded', amount })
-      return applyEvent(paid, told, NOW).payment.transaction.refunded_amount
+      const reported = webhookEventRow({ to_status: 'PartiallyRefunded', amount })
+      return applyEvent(paid, reported, NOW).payment.transaction.refunded_amount
     })
     expect(sums).toEqual([5_000, 5_000, 5_000, 5_000, 5_001, 20_000, 20_000])
   })
@@ -232,15 +232,15 @@ describe('a reported refund', () => {
 
   it('is a mismatch if its sum is impossible with our own refund, unless that failed', () => {
     const refund = refundRow({ status: 'succeeded', refunded_before: 5_000 })
-    const told = (amount: number, own = refund) => {
+    const reported = (amount: number, own = refund) => {
       const { event, alerts } = part(amount, [own], 'PartiallyRefunded')
       return [event.mismatch, alerts[0]?.detail.expectedAmount]
     }
-    expect(told(5_000)).toEqual([0, undefined])
-    expect(told(5_001)).toEqual([1, 9_000])
-    expect(told(8_999)).toEqual([1, 9_000])
-    expect(told(9_000)).toEqual([0, undefined])
-    expect(told(8_999, { ...refund, status: 'failed' })).toEqual([0, undefined])
+    expect(reported(5_000)).toEqual([0, undefined])
+    expect(reported(5_001)).toEqual([1, 9_000])
+    expect(reported(8_999)).toEqual([1, 9_000])
+    expect(reported(9_000)).toEqual([0, undefined])
+    expect(reported(8_999, { ...refund, status: 'failed' })).toEqual([0, undefined])
     const { alerts } = part(5_001, [refund], 'PartiallyRefunded')
     expect(alerts).toMatchObject([{ detail: { gatewayStatus: 'PartiallyRefunded' } }])
   })
@@ -277,8 +277,8 @@ describe('a reported refund', () => {
     it('keeps the check of a payment whose refund came before it', () => {
       const early = { id: 'e', outcome: 'illegal', to_status: 'Refunded' } as const
       const paid = paymentOf(came('Paid'), { webhookEvents: [early] })
-      const told = webhookEventRow({ alert: 'refund_failed' })
-      expect(applyEvent(paid, told, NOW).payment.transaction.next_check_at).not.toBeNull()
+      const reported = webhookEventRow({ alert: 'refund_failed' })
+      expect(applyEvent(paid, reported, NOW).payment.transaction.next_check_at).not.toBeNull()
     })
   })
 })
@@ -286,8 +286,8 @@ describe('a reported refund', () => {
 describe('a dispute', () => {
   const refunds = [refundRow({ status: 'accepted' })]
   const step = (event_id: string) => {
-    const told = webhookEventRow({ event_id, alert: 'dispute', amount: 900 })
-    return applyEvent(paymentOf(came('Paid'), { refunds }), told, NOW)
+    const reported = webhookEventRow({ event_id, alert: 'dispute', amount: 900 })
+    return applyEvent(paymentOf(came('Paid'), { refunds }), reported, NOW)
   }
 
   it('moves nothing, ends no refund under way, and is compared with no amount', () => {

@@ -79,17 +79,17 @@ describe('a check', () => {
   it('gives up only the refund that it asked about, if it is under way', () => {
     const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
     const refunds = [refundRow({ status: 'failed' }), refundRow({ id: '02REFUND' })]
-    const givenUp = (refundId: string) =>
+    const failing = (refundId: string) =>
       settleCheck(paymentOf(came('Paid'), { refunds }), {
         ...settled,
-        givenUp: { refundId, error },
+        failedRefund: { refundId, error },
       }).payment
-    expect(givenUp('01REFUND').refunds).toEqual(refunds)
-    expect(givenUp('02REFUND').refunds[1]).toMatchObject({
+    expect(failing('01REFUND').refunds).toEqual(refunds)
+    expect(failing('02REFUND').refunds[1]).toMatchObject({
       status: 'failed',
       error: JSON.stringify(error),
     })
-    expect(givenUp('02REFUND').transaction.next_check_at).toBeNull()
+    expect(failing('02REFUND').transaction.next_check_at).toBeNull()
   })
 })
 

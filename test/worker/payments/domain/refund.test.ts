@@ -128,8 +128,8 @@ describe('a finished refund', () => {
 
   it('counts once if a webhook reported it before', () => {
     const refund = refundRow({ refunded_before: 1_000 })
-    const told = end('PartiallyRefunded', refund, 'done')
-    expect(told.payment.transaction.refunded_amount).toBe(5_000)
+    const ended = end('PartiallyRefunded', refund, 'done')
+    expect(ended.payment.transaction.refunded_amount).toBe(5_000)
     const settled = end('PartiallyRefunded', { ...refund, status: 'succeeded' }, 'done')
     expect(settled.payment.transaction).toMatchObject({ refunded_amount: 5_000 })
     expect(settled.events).toEqual([])

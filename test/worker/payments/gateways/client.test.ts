@@ -5,7 +5,7 @@ import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.t
 import type { Admission } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
-import { GatewayBed, json, noConnection } from '../../../support/gateway-bed.ts'
+import { GatewaySetup, json, noConnection } from '../../../support/gateway-setup.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const shop = redirect.create('shop', SETTINGS)
@@ -111,31 +111,31 @@ describe('a call of a gateway', () => {
   })
 
   it('does not open a circuit because of callbacks, but closes one that a charge opened', async () => {
-    const bed = new GatewayBed(shop, noConnection)
-    const run = (purpose: Purpose) => bed.end(bed.client.run(shop, 'charge', ask, { purpose }))
+    const setup = new GatewaySetup(shop, noConnection)
+    const run = (purpose: Purpose) => setup.end(setup.client.run(shop, 'charge', ask, { purpose }))
     const proven = { proven: 'payment-1' }
     for (let call = 0; call < 8; call++) await expect(run('unproven')).rejects.toThrow()
     for (let call = 0; call < 8; call++) await expect(run(proven)).rejects.toThrow()
-    expect([bed.sent.length, bed.openings]).toEqual([16, []])
+    expect([setup.sent.length, setup.openings]).toEqual([16, []])
     for (let call = 0; call < 5; call++) await expect(run('call')).rejects.toThrow()
-    expect(bed.openings).toHaveLength(1)
-    bed.answer = () => json({})
-    await bed.clock.advance(30_000)
+    expect(setup.openings).toHaveLength(1)
+    setup.answer = () => json({})
+    await setup.clock.advance(30_000)
     await run(proven)
     await run('call')
     await run('call')
   })
 
   it('opens the circuit of the real guard once after five failures, and closes it later', async () => {
-    const bed = new GatewayBed(shop, noConnection)
-    const run = () => bed.end(bed.client.run(shop, 'charge', ask))
+    const setup = new GatewaySetup(shop, noConnection)
+    const run = () => setup.end(setup.client.run(shop, 'charge', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()
-    expect(bed.sent).toHaveLength(5)
-    expect(bed.openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
-    bed.answer = () => json({})
-    await bed.clock.advance(30_000)
+    expect(setup.sent).toHaveLength(5)
+    expect(setup.openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
+    setup.answer = () => json({})
+    await setup.clock.advance(30_000)
     await run()
     await run()
-    expect(bed.openings).toHaveLength(1)
+    expect(setup.openings).toHaveLength(1)
   })
 })

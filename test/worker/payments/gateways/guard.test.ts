@@ -5,12 +5,12 @@ import { redirect } from '../../../../worker/payments/gateways/redirect/redirect
 import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import {
   type Answer,
-  GatewayBed,
+  GatewaySetup,
   json,
   noConnection,
   page,
   silence,
-} from '../../../support/gateway-bed.ts'
+} from '../../../support/gateway-setup.ts'
 import { gateway, SETTINGS, TOKEN } from '../../../support/redirect-fixtures.ts'
 
 /** Gives `token-1`, `token-2`, … */
@@ -18,13 +18,13 @@ function tokens(lifetimeS: unknown = 3_600): Answer {
   let count = 0
   return () => json({ access_token: `token-${++count}`, expires_in: lifetimeS })
 }
-const bedOf = (token: Answer = tokens()) =>
-  new GatewayBed(redirect.create('shop', SETTINGS), gateway({ token }))
-const fetched = ({ asked }: GatewayBed) => asked.filter((each) => each === TOKEN).length
+const setupOf = (token: Answer = tokens()) =>
+  new GatewaySetup(redirect.create('shop', SETTINGS), gateway({ token }))
+const fetched = ({ asked }: GatewaySetup) => asked.filter((each) => each === TOKEN).length
 
 describe('the guard', () => {
   it('opens the circuit after five failures, and 30 seconds later admits one call', async () => {
-    const { guard, clock } = bedOf()
+    const { guard, clock } = setupOf()
     const opened: boolean[] = []
     for (let call = 0; call < 6; call++) {
       opened.push((await guard.report('shop', 'charge', 'failure')).opened)
@@ -43,14 +43,14 @@ describe('the guard', () => {
   })
 
   it('has a separate circuit for each gateway', async () => {
-    const { guard } = bedOf()
+    const { guard } = setupOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
     expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(false)
     expect((await guard.admit('other', 'charge', 'call')).ok).toBe(true)
   })
 
   it('has a separate circuit for each kind of call: failed checks stop no charge', async () => {
-    const { guard } = bedOf()
+    const { guard } = setupOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'status', 'failure')
     expect((await guard.admit('shop', 'status', 'call')).ok).toBe(false)
     expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
@@ -58,16 +58,16 @@ describe('the guard', () => {
   })
 
   it('keeps its state after a restart', async () => {
-    const bed = bedOf()
-    for (let call = 0; call < 5; call++) await bed.guard.report('shop', 'charge', 'failure')
-    const { breakers: store, clock, fetch } = bed
+    const setup = setupOf()
+    for (let call = 0; call < 5; call++) await setup.guard.report('shop', 'charge', 'failure')
+    const { breakers: store, clock, fetch } = setup
     const again = createGuard({ gateways: new Map(), clock, store, fetch, log: () => undefined })
     expect((await again.admit('shop', 'charge', 'call')).ok).toBe(false)
   })
 
   it('does not write to the store for a success after a success', async () => {
     let writes = 0
-    const { clock, fetch } = bedOf()
+    const { clock, fetch } = setupOf()
     const kept = new Map<string, BreakerState>()
     const set = (key: string, state: BreakerState) => {
       writes++
@@ -85,7 +85,7 @@ describe('the guard', () => {
   })
 
   it('shows the state of circuits without starting a probe', async () => {
-    const { guard, clock } = bedOf()
+    const { guard, clock } = setupOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
     expect(await guard.health(['other', 'shop'])).toMatchObject({
       other: { charge: { state: 'closed', failures: 0 } },
@@ -97,7 +97,7 @@ describe('the guard', () => {
   })
 
   it('limits unproven callbacks, and not calls or callbacks with a proof', async () => {
-    const { guard } = bedOf()
+    const { guard } = setupOf()
     const answers = []
     for (let time = 0; time < 100; time++)
       answers.push(await guard.admit('shop', 'charge', 'unproven'))
@@ -110,7 +110,7 @@ describe('the guard', () => {
   })
 
   it('never uses an unproven callback as the probe of an open circuit', async () => {
-    const { guard, clock } = bedOf()
+    const { guard, clock } = setupOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
     await clock.advance(30_000)
     const refused = { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
@@ -123,14 +123,14 @@ describe('the guard', () => {
 
 describe('an access token', () => {
   it('is fetched once for concurrent callers, with the client’s credentials', async () => {
-    const bed = bedOf()
-    const asked = Array.from({ length: 20 }, () => bed.guard.accessToken('shop'))
-    const answers = await bed.end(Promise.all(asked))
+    const setup = setupOf()
+    const asked = Array.from({ length: 20 }, () => setup.guard.accessToken('shop'))
+    const answers = await setup.end(Promise.all(asked))
     expect(new Set(answers.map((answer) => answer.ok && answer.token))).toEqual(
       new Set(['token-1']),
     )
-    expect(bed.asked).toEqual([TOKEN])
-    const [request] = bed.sent
+    expect(setup.asked).toEqual([TOKEN])
+    const [request] = setup.sent
     expect(request?.headers.get('content-type')).toContain('application/x-www-form-urlencoded')
     expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
       grant_type: 'client_credentials',
@@ -148,89 +148,91 @@ describe('an access token', () => {
     ['soon', 54],
     [null, 54],
   ])('that lives %s s is kept for %s s, and comes with the admission', async (lives, keptS) => {
-    const bed = bedOf(tokens(lives))
-    await bed.end(bed.guard.accessToken('shop'))
-    await bed.clock.advance(keptS * 1_000 - 1)
-    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({
+    const setup = setupOf(tokens(lives))
+    await setup.end(setup.guard.accessToken('shop'))
+    await setup.clock.advance(keptS * 1_000 - 1)
+    expect(await setup.guard.admit('shop', 'charge', 'call')).toEqual({
       ok: true,
       accessToken: 'token-1',
     })
-    await bed.clock.advance(1)
-    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
-    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
+    await setup.clock.advance(1)
+    expect(await setup.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
+    expect(await setup.end(setup.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
   })
 
   it('is fetched again when it was refused, once for all callers', async () => {
-    const bed = bedOf()
-    await bed.end(bed.guard.accessToken('shop'))
-    const refused = Array.from({ length: 5 }, () => bed.guard.accessToken('shop', 'token-1'))
-    const answers = await bed.end(Promise.all(refused))
+    const setup = setupOf()
+    await setup.end(setup.guard.accessToken('shop'))
+    const refused = Array.from({ length: 5 }, () => setup.guard.accessToken('shop', 'token-1'))
+    const answers = await setup.end(Promise.all(refused))
     expect(answers).toEqual(Array.from({ length: 5 }, () => ({ ok: true, token: 'token-2' })))
-    expect(fetched(bed)).toBe(2)
+    expect(fetched(setup)).toBe(2)
   })
 
   it('is not fetched again for a caller whose refused token is older', async () => {
-    const bed = bedOf()
-    await bed.end(bed.guard.accessToken('shop'))
-    await bed.end(bed.guard.accessToken('shop', 'token-1'))
-    const late = await bed.end(bed.guard.accessToken('shop', 'token-1'))
+    const setup = setupOf()
+    await setup.end(setup.guard.accessToken('shop'))
+    await setup.end(setup.guard.accessToken('shop', 'token-1'))
+    const late = await setup.end(setup.guard.accessToken('shop', 'token-1'))
     expect(late).toEqual({ ok: true, token: 'token-2' })
-    expect(fetched(bed)).toBe(2)
+    expect(fetched(setup)).toBe(2)
   })
 
   it('is not part of an admission while a refused one is replaced', async () => {
     let isSlow = false
     const give = tokens()
-    const bed = bedOf((request) => (isSlow ? silence(request) : give(request)))
-    await bed.end(bed.guard.accessToken('shop'))
+    const setup = setupOf((request) => (isSlow ? silence(request) : give(request)))
+    await setup.end(setup.guard.accessToken('shop'))
     isSlow = true
-    const replacing = bed.guard.accessToken('shop', 'token-1')
-    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
-    await bed.end(replacing)
+    const replacing = setup.guard.accessToken('shop', 'token-1')
+    expect(await setup.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
+    await setup.end(replacing)
   })
 
   it('is given up after 15 s without an answer, and fetched again next time', async () => {
     let isSilent = true
     const give = tokens()
-    const bed = bedOf((request) => (isSilent ? silence(request) : give(request)))
-    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({
+    const setup = setupOf((request) => (isSilent ? silence(request) : give(request)))
+    expect(await setup.end(setup.guard.accessToken('shop'))).toEqual({
       ok: false,
       message: 'timeout',
       timedOutAfterMs: 15_000,
     })
-    expect(fetched(bed)).toBe(1)
+    expect(fetched(setup)).toBe(1)
     isSilent = false
-    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
+    expect(await setup.end(setup.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
   })
 
   it('is tried three times when the gateway fails', async () => {
     const stumbles: Answer[] = [noConnection, () => page('Sorry', 502)]
     const give = tokens()
-    const bed = bedOf((request) => (stumbles.shift() ?? give)(request))
-    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
-    expect(fetched(bed)).toBe(3)
+    const setup = setupOf((request) => (stumbles.shift() ?? give)(request))
+    expect(await setup.end(setup.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
+    expect(fetched(setup)).toBe(3)
   })
 
   it('is not tried again when the credentials are refused, and no secret is revealed', async () => {
-    const bed = bedOf(() => json({ error: 'invalid_client', secret: SETTINGS.client_secret }, 401))
-    const answer = await bed.end(bed.guard.accessToken('shop'))
+    const setup = setupOf(() =>
+      json({ error: 'invalid_client', secret: SETTINGS.client_secret }, 401),
+    )
+    const answer = await setup.end(setup.guard.accessToken('shop'))
     expect(answer).toEqual({ ok: false, message: 'token answered 401 without a token' })
-    expect(fetched(bed)).toBe(1)
+    expect(fetched(setup)).toBe(1)
   })
 
   it.each([[{}], [[]], ['token'], [{ access_token: '' }], [{ access_token: 7 }]])(
     'is not made of %j',
     async (body) => {
-      const bed = bedOf(() => json(body))
-      expect(await bed.end(bed.guard.accessToken('shop'))).toMatchObject({ ok: false })
+      const setup = setupOf(() => json(body))
+      expect(await setup.end(setup.guard.accessToken('shop'))).toMatchObject({ ok: false })
     },
   )
 
   it('does not exist for a gateway without tokens, or an unknown gateway', async () => {
     const keys = { secret_key: 'sk_test_1', webhook_secret: 'whsec_1' }
-    const bed = new GatewayBed(stripe.create('stripe', keys), () => json({}))
-    expect(await bed.guard.accessToken('stripe')).toMatchObject({ ok: false })
-    expect(await bed.guard.accessToken('nobody')).toMatchObject({ ok: false })
-    expect(bed.sent).toEqual([])
+    const setup = new GatewaySetup(stripe.create('stripe', keys), () => json({}))
+    expect(await setup.guard.accessToken('stripe')).toMatchObject({ ok: false })
+    expect(await setup.guard.accessToken('nobody')).toMatchObject({ ok: false })
+    expect(setup.sent).toEqual([])
   })
 })

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { ALERTED, type DispatchedEvent } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, T0 } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+import { HOUR, iso, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 /** The alerts of these events, by their kind. */
 const alertsIn = (pending: readonly DispatchedEvent[]) =>
@@ -11,7 +11,7 @@ const alertsIn = (pending: readonly DispatchedEvent[]) =>
 
 describe('an alert', () => {
   it('causes an event with the alert and the payment, beside the event of the change', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const transaction = await w.charged()
     const { pending } = await w.webhook(transaction, {
       amount: 20_000,
@@ -40,7 +40,7 @@ describe('an alert', () => {
   })
 
   it('causes one event, however often its webhook arrives', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const arrival = w.arrival(await w.reached('Failed'))
     const call = (own = {}) => w.caused(w.ledger.webhook({ ...arrival, ...own }))
     const answers = await Promise.all([call(), call(), call({ id: w.id() })])
@@ -52,7 +52,7 @@ describe('an alert', () => {
   })
 
   it('causes one event for a check without a result, until the alert is acknowledged', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const { id: transactionId } = await w.charged()
     const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
     const settle = async (now: number) => {
@@ -70,7 +70,7 @@ describe('an alert', () => {
   })
 
   it('is dispatched until it is accepted, or dead with another alert', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const transaction = await w.reached('Failed')
     const [event] = (await w.webhook(transaction)).pending
     const outboxId = event?.outboxId ?? ''
@@ -95,7 +95,7 @@ describe('an alert', () => {
   })
 
   it('is named by its payment while it is open, of several the most urgent, in events and answers too', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const failed = await w.reached('Failed')
     const { pending } = await w.webhook(failed, { amount: 1 })
     const alerts = await w.queries.alerts({}, { limit: 9 })
@@ -130,7 +130,7 @@ describe('an alert', () => {
   })
 
   it('is open until somebody acknowledges it, and keeps the name of the first who did', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Expired')
     await w.webhook(transaction)
     const [alert] = await w.queries.alerts({}, { limit: 9 })

@@ -7,24 +7,24 @@ import {
   type ChargeWish,
   HOUR,
   iso,
+  type LedgerSetup,
   MINUTE,
   T0,
-  type World,
-} from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+} from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 const NO = { code: 'declined', message: 'No.' }
 const KEY = { idempotencyKey: 'key-1' }
 
 /** Named by its gateway, which gave no page. */
-async function stranded(w: World, wish: ChargeWish = KEY): Promise<Transaction> {
+async function stranded(w: LedgerSetup, wish: ChargeWish = KEY): Promise<Transaction> {
   const transaction = await w.pending(wish)
   const gatewayTransactionId = `gateway-${transaction.id}`
   const result = { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + MINUTE } as const
   return (await w.finish(transaction, result)).transaction
 }
 
-const replacing = (w: World, { id: transactionId }: Transaction, wish: ChargeWish = KEY) =>
+const replacing = (w: LedgerSetup, { id: transactionId }: Transaction, wish: ChargeWish = KEY) =>
   w.start({
     ...wish,
     now: T0 + 2 * MINUTE,
@@ -33,7 +33,7 @@ const replacing = (w: World, { id: transactionId }: Transaction, wish: ChargeWis
 
 describe('a charge', () => {
   it('is stored with its event before the gateway is called', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const metadata = { table: 4, isGift: true, note: null }
     const start = w.start({ request: { metadata, customerPhone: '9647800000000' } })
     const begun = await w.caused(w.ledger.beginCharge(start))
@@ -75,7 +75,7 @@ describe('a charge', () => {
   })
 
   it('is not stored while the gateway’s circuit is open', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     w.mayCall = false
     expect(await w.begin()).toEqual({ state: 'not_admitted' })
     expect(await w.queries.transactions({}, { limit: 9 })).toEqual([])
@@ -83,7 +83,7 @@ describe('a charge', () => {
   })
 
   it('is answered as before while the circuit is open, or stays without an answer', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged({ idempotencyKey: 'key-1' })
     const open = await w.pending({ request: { reference: 'order-2' } })
     await w.finish(open, { kind: 'unknown', nextCheckAt: T0 + HOUR })
@@ -110,7 +110,7 @@ describe('a charge', () => {
   })
 
   it('gets the same answer when its call is repeated', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const start = w.start(KEY)
     const first = await w.ledger.beginCharge(start)
     expect(await w.ledger.beginCharge(start)).toEqual(first)
@@ -119,7 +119,7 @@ describe('a charge', () => {
   })
 
   it('requested fifty times at once is one charge', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const all = await Promise.all(Array.from({ length: 50 }, () => w.begin()))
     const states = all.map(({ state }) => state)
     expect(states.filter((state) => state === 'begun')).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('a charge', () => {
   })
 
   it('gives an open charge any number of keys, for ever, also at once', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const charge = await w.charged({ idempotencyKey: 'key-0' })
     const keys = Array.from({ length: 20 }, (_, n) => ({ idempotencyKey: `key-${n}` }))
     const found = { state: 'answered', transaction: { id: charge.id, status: 'Pending' } }
@@ -143,7 +143,7 @@ describe('a charge', () => {
 
 describe('a charge that was answered', () => {
   it('has the gateway’s id, and is found again with its current status', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending(KEY)
     const answer = w.answerOf(transaction, { qrCode: 'QR', deepLink: 'bank://1' })
     const times = { expiresAt: T0 + HOUR, nextCheckAt: T0 + HOUR }
@@ -174,7 +174,7 @@ describe('a charge that was answered', () => {
   })
 
   it('is not repeated after a webhook has reported it', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending()
     await w.webhook(transaction)
     const paid = await w.read(transaction)
@@ -186,7 +186,7 @@ describe('a charge that was answered', () => {
   })
 
   it('does not get an id of another payment, and parked events are applied when it gets its own', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const other = await w.charged({ request: { reference: 'order-2' } })
     const { gatewayTransactionId = '' } = other
     const transaction = await w.pending()
@@ -207,7 +207,7 @@ describe('a charge that was answered', () => {
 
 describe('a charge that replaces another', () => {
   it('begins when that one ends, each with its event, and gets its key', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const first = await stranded(w)
     const start = replacing(w, first)
     const second = await w.caused(w.ledger.beginCharge(start))
@@ -229,7 +229,7 @@ describe('a charge that replaces another', () => {
   })
 
   it('gets all further keys of that one, too, and those stay with it', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const first = await w.charged(KEY)
     for (const idempotencyKey of ['key-2', 'key-3']) await w.begin({ idempotencyKey })
     const start = replacing(w, first, { idempotencyKey: 'key-3' })
@@ -245,7 +245,7 @@ describe('a charge that replaces another', () => {
   })
 
   it('does not change the other while its gateway’s circuit is open', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const first = await stranded(w)
     w.mayCall = false
     const refused = await w.caused(w.ledger.beginCharge(replacing(w, first)))

@@ -3,13 +3,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
-import { T0, type World } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+import { type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 const AT_BANK = { request: { gateway: 'fib' } }
 
 /** The open alerts for orders that were paid twice, newest first. */
-const doubles = async (w: World) =>
+const doubles = async (w: LedgerSetup) =>
   (await w.queries.alerts({}, { limit: 9 }))
     .filter(({ kind }) => kind === 'double_payment')
     .map(({ gateway, transactionId, detail }) => ({ gateway, transactionId, detail }))
@@ -22,12 +22,12 @@ const named = (paid: Transaction, other: Transaction) => ({
   },
 })
 
-const refundAll = async (w: World, paid: Transaction) =>
+const refundAll = async (w: LedgerSetup, paid: Transaction) =>
   await w.endRefund(await w.claimed(paid), { kind: 'done', gatewayRefundId: 'r-1' })
 
 describe('an order that is paid twice', () => {
   it('at two gateways raises an alert, once, that names both payments, with an event', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const first = await w.reached('Paid')
     const second = await w.charged(AT_BANK)
     const arrival = w.arrival(second)
@@ -44,14 +44,14 @@ describe('an order that is paid twice', () => {
   })
 
   it('at two gateways at the same moment raises one alert', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const payments = [await w.charged(), await w.charged(AT_BANK)]
     await Promise.all(payments.map((each) => w.webhook(each)))
     expect(await doubles(w)).toHaveLength(1)
   })
 
   it('by two attempts raises it beside that of the late payment, whichever was paid first', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const first = await w.reached('Expired')
     const second = await w.reached('Paid')
     await w.webhook(first)
@@ -67,7 +67,7 @@ describe('an order that is paid twice', () => {
   })
 
   it('by an event that was parked raises it when that is applied', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     await w.reached('Paid')
     const second = await w.pending(AT_BANK)
     await w.webhook(second, { reference: '' })
@@ -77,7 +77,7 @@ describe('an order that is paid twice', () => {
   })
 
   it('on purpose raises none: with repeat, or after the first was refunded', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     await w.reached('Paid', { idempotencyKey: 'january' })
     await w.reached('Paid', { idempotencyKey: 'february', isRepeat: true })
     const request = { reference: 'order-2' }
@@ -88,7 +88,7 @@ describe('an order that is paid twice', () => {
   })
 
   it('raises it also after a part was refunded, and not for late money that was settled', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     await w.reached('PartiallyRefunded')
     await w.reached('Paid', AT_BANK)
     expect(await doubles(w)).toHaveLength(1)
@@ -103,7 +103,7 @@ describe('an order that is paid twice', () => {
   })
 
   it('raises it beside late money that was only seen', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const late = await w.reached('Expired')
     await w.webhook(late)
     const { alert } = await w.read(late)
@@ -115,7 +115,7 @@ describe('an order that is paid twice', () => {
   })
 
   it('is settled once late money was refunded by hand, and its alert tells the reference', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const late = await w.reached('Expired')
     await w.webhook(late)
     const { alert } = await w.read(late)
@@ -127,7 +127,7 @@ describe('an order that is paid twice', () => {
 
   for (const which of ['first', 'second'] as const) {
     it(`is settled once the ${which} payment was refunded, by us or at its gateway`, async () => {
-      const w = rivalledWorld(ALERTED)
+      const w = rivalledSetup(ALERTED)
       for (const reference of ['order-1', 'order-2']) {
         const first = await w.reached('Paid', { request: { reference } })
         const second = await w.reached('Paid', { request: { reference, gateway: 'fib' } })
@@ -148,7 +148,7 @@ describe('an order that is paid twice', () => {
   }
 
   it('and a third time stays open until one payment is left', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const payments = [await w.reached('Paid'), await w.reached('Paid', AT_BANK)]
     payments.push(await w.reached('Paid', { request: { gateway: 'stripe' } }))
     expect(await doubles(w)).toHaveLength(2)

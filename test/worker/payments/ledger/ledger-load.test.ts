@@ -13,7 +13,7 @@ import {
   ledger,
   libsql,
   useLibsqlLedger,
-} from './libsql-bed.ts'
+} from './libsql-setup.ts'
 import { insertPending, nextId, numbers, paid } from './shop-payments.ts'
 
 useLibsqlLedger()

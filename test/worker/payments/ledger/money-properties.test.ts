@@ -16,10 +16,10 @@ import type { Statement } from '../../../../worker/payments/ledger/libsql/statem
 import type { AlertRecord, Story } from '../../../../worker/payments/records.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
-import { MINUTE, T0, World } from '../../../support/ledger-world.ts'
+import { LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { sqliteDatabase, sqliteLedger } from '../../../support/sqlite-database.ts'
 import { type Call, steps } from './money-steps.ts'
-import { impatient, worldOver } from './writer-bed.ts'
+import { impatient, setupOver } from './writer-setup.ts'
 
 const RANK: Record<PaymentStatus, number> = {
   Pending: 0,
@@ -32,7 +32,7 @@ const RANK: Record<PaymentStatus, number> = {
 }
 
 /** All stored data of all payments, without the leases of dispatches. */
-async function everything(w: World) {
+async function everything(w: LedgerSetup) {
   const page = { limit: 1_000 }
   const transactions = await w.queries.transactions({}, page)
   return {
@@ -185,7 +185,7 @@ function checkWebhook(
 type Life = typeof steps extends fc.Arbitrary<infer Generated> ? Generated : never
 
 /** Runs all steps and checks each. Returns the ids of the dispatched events. */
-async function play(w: World, life: Life, seen: Set<string>): Promise<string[]> {
+async function play(w: LedgerSetup, life: Life, seen: Set<string>): Promise<string[]> {
   const dispatched: string[] = []
   const lasting: Call[] = []
   let now = T0
@@ -240,7 +240,7 @@ describe('money', () => {
         ...{ subscribers: ALERTED, deliver: deliverer.deliver },
         ...{ clock: hostClock, log: () => undefined },
       })
-      const w = new World({ ledger, outbox: ledger, queries }, deliverer)
+      const w = new LedgerSetup({ ledger, outbox: ledger, queries }, deliverer)
       const dispatched = await play(w, life, seen)
       const { stories } = await everything(w)
       // Each event was dispatched once, when it was caused.
@@ -272,7 +272,7 @@ describe('money, when the answer to each save is lost,', () => {
           return results
         },
       }
-      const w = worldOver(link, { clock: impatient, subscribers: ALERTED })
+      const w = setupOver(link, { clock: impatient, subscribers: ALERTED })
       await play(w, life, new Set())
       const open = database.all('SELECT id FROM payment_outbox WHERE done_at IS NULL')
       const due = await w.outbox.claimPending({ now: T0 + 60_000 * MINUTE, limit: 1_000 })

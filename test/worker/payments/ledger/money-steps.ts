@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import type { DispatchedEvent } from '../../../support/ledger-fakes.ts'
-import { MINUTE, type World } from '../../../support/ledger-world.ts'
+import { type LedgerSetup, MINUTE } from '../../../support/ledger-setup.ts'
 
 const AMOUNT = 1_000
 const ORDERS = ['order-0', 'order-1'] as const
@@ -22,7 +22,7 @@ export interface Call {
   make(): Promise<{ outcome?: string; transactionId?: string; pending: DispatchedEvent[] }>
 }
 
-export type Step = (w: World, now: number) => Promise<Call | undefined>
+export type Step = (w: LedgerSetup, now: number) => Promise<Call | undefined>
 
 const order = fc.constantFrom(...ORDERS)
 const part = fc.constantFrom(1, 300, 700, AMOUNT, AMOUNT + 1)
@@ -30,7 +30,7 @@ const NOTHING = { pending: [] }
 
 const gatewayIdOf = (reference: string, attempt: number) => `gateway of ${reference}, ${attempt}`
 
-const newest = async (w: World, reference: string): Promise<Transaction | undefined> =>
+const newest = async (w: LedgerSetup, reference: string): Promise<Transaction | undefined> =>
   (await w.queries.transactions({ reference }, { limit: 1 }))[0]
 
 const begin: fc.Arbitrary<Step> = fc
@@ -202,7 +202,7 @@ const check: fc.Arbitrary<Step> = fc
     const settled = {
       transactionId,
       now,
-      ...(givesUp && claimed.refund && { givenUp: { refundId: claimed.refund.id, error } }),
+      ...(givesUp && claimed.refund && { failedRefund: { refundId: claimed.refund.id, error } }),
     }
     return {
       async make() {

@@ -4,16 +4,16 @@
 import { expect, it } from 'vitest'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
-import { HOUR, MINUTE, T0, type World } from '../../../support/ledger-world.ts'
+import { HOUR, type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
-import { logged, useWriterBed, worldOver } from './writer-bed.ts'
+import { logged, setupOver, useWriterSetup } from './writer-setup.ts'
 
-useWriterBed()
+useWriterSetup()
 
 const EARLY = { amount: 20_000, reference: '', gatewayTransactionId: 'early' }
 
 /** Two parked events, of which the first cannot be read. */
-async function parkTwo(w: World, database: SqliteDatabase) {
+async function parkTwo(w: LedgerSetup, database: SqliteDatabase) {
   const transaction = await w.pending()
   for (const [at, eventId] of ['broken', 'good'].entries()) {
     const { outcome } = await w.webhook(transaction, { ...EARLY, eventId, occurredAt: T0 + at })
@@ -24,7 +24,7 @@ async function parkTwo(w: World, database: SqliteDatabase) {
   return transaction
 }
 
-async function expectOneLeft(w: World, database: SqliteDatabase, transactionId: string) {
+async function expectOneLeft(w: LedgerSetup, database: SqliteDatabase, transactionId: string) {
   const parked = await libsqlQueries(database).webhookEvents({ outcome: 'parked' }, { limit: 9 })
   expect(parked).toMatchObject([{ code: 'unreadable' }])
   const detail = {
@@ -40,7 +40,7 @@ async function expectOneLeft(w: World, database: SqliteDatabase, transactionId: 
 
 it('One that cannot be applied stays parked, with an alert, and the charge’s answer is stored', async () => {
   const database = sqliteDatabase()
-  const w = worldOver(database, { subscribers: ALERTED })
+  const w = setupOver(database, { subscribers: ALERTED })
   const transaction = await parkTwo(w, database)
   const result = { kind: 'unknown', gatewayTransactionId: 'early', nextCheckAt: T0 + HOUR } as const
   const finished = await w.finish(transaction, result)
@@ -54,7 +54,7 @@ it('One that cannot be applied stays parked, with an alert, and the charge’s a
 
 it('A sweep applies the others, and raises one alert for all of its tries', async () => {
   const database = sqliteDatabase()
-  const w = worldOver(database)
+  const w = setupOver(database)
   const transaction = await parkTwo(w, database)
   database.exec(`UPDATE payment_transactions SET gateway_transaction_id = 'early'`)
   for (const at of [1, 2, 3]) await w.ledger.applyParked({ now: T0 + at * MINUTE, limit: 9 })

@@ -3,13 +3,13 @@
 
 import { describe, expect, it } from 'vitest'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, T0, type World } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+import { HOUR, iso, type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 const failed = { status: 'Paid', alert: 'refund_failed' } as const
 
 /** Ended as `status`, and then paid. */
-async function paidLate(w: World, status: 'Failed' | 'Cancelled' | 'Expired' = 'Expired') {
+async function paidLate(w: LedgerSetup, status: 'Failed' | 'Cancelled' | 'Expired' = 'Expired') {
   const ended = await w.reached(status, { request: { reference: `order of ${status}` } })
   await w.webhook(ended, { amount: 20_000 })
   for (const { id, kind } of await w.queries.alerts({}, { limit: 9 })) {
@@ -26,7 +26,7 @@ const settledAlert = {
 
 describe('a refund', () => {
   it('is claimed before the gateway is called, and changes its payment when it is done', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const start = w.refundStart(transaction, { amount: 4_000 })
     const begun = await w.ledger.beginRefund(start)
@@ -60,7 +60,7 @@ describe('a refund', () => {
   })
 
   it('finds its payment by the gateway’s id, at that gateway only', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const transactionId = transaction.gatewayTransactionId ?? ''
     expect(await w.refund(transaction, { transactionId, gateway: 'fib' })).toEqual({
@@ -79,7 +79,7 @@ describe('a refund', () => {
   })
 
   it('is made once for fifty calls at the same time', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const all = await Promise.all(
       Array.from({ length: 50 }, () => w.refund(transaction, { amount: 100 })),
@@ -91,7 +91,7 @@ describe('a refund', () => {
   })
 
   it('is not begun while the gateway’s circuit is open', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     w.mayCall = false
     expect(await w.refund(transaction)).toEqual({ state: 'not_admitted' })
@@ -99,7 +99,7 @@ describe('a refund', () => {
   })
 
   it('that is not possible is refused also while the circuit is open, and calls nothing', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
     await w.endRefund(given, { kind: 'done' })
@@ -119,7 +119,7 @@ describe('a refund', () => {
   })
 
   it('that failed is found by our id and by the gateway’s', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const first = await w.claimed(transaction, { amount: 4_000 })
     await w.webhook(transaction, { ...failed, refundId: first })
@@ -135,7 +135,7 @@ describe('a refund', () => {
 describe('a refund of late money', () => {
   for (const status of ['Failed', 'Cancelled', 'Expired'] as const) {
     it(`keeps ${status}, stores what was paid and refunded, and settles the alert with an event`, async () => {
-      const w = rivalledWorld(ALERTED)
+      const w = rivalledSetup(ALERTED)
       const late = await paidLate(w, status)
       const refundId = await w.claimed(late, { fullOnly: true })
       const { transaction, pending } = await w.endRefund(refundId, {
@@ -160,7 +160,7 @@ describe('a refund of late money', () => {
   }
 
   it('that the gateway reports before it answers is settled by the report', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const late = await paidLate(w)
     const refundId = await w.claimed(late, { amount: 20_000 })
     await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
@@ -177,7 +177,7 @@ describe('a refund of late money', () => {
   })
 
   it('of a part leaves the alert open until the rest is refunded, and never gives more back', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const late = await paidLate(w)
     const first = await w.claimed(late, { amount: 5_000, idempotencyKey: 'z' })
     const part = await w.endRefund(first, { kind: 'done' })
@@ -196,7 +196,7 @@ describe('a refund of late money', () => {
   })
 
   it('that is refused changes nothing, and is not possible once a person has settled the alert', async () => {
-    const w = rivalledWorld(ALERTED)
+    const w = rivalledSetup(ALERTED)
     const late = await paidLate(w)
     const error = { code: 'no', message: 'No.' }
     const refundId = await w.claimed(late, { amount: 20_000 })

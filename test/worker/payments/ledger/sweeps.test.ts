@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
 import { BOTH, ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 describe('a check', () => {
   it('can be claimed when it is due, once until its next time', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const due = T0 + 5 * MINUTE
     const claim = { until: due + MINUTE, limit: 9 }
@@ -22,7 +22,7 @@ describe('a check', () => {
   })
 
   it('of one payment can be claimed before it is due, and the sweeper does not claim it meanwhile', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const now = T0 + 1_000
     const claim = { transactionId: transaction.id, now, until: T0 + HOUR }
@@ -36,7 +36,7 @@ describe('a check', () => {
   })
 
   it('of a payment with a final status can be claimed, and is not due afterwards', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Failed')
     const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 2 * HOUR }
     expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'claimed' })
@@ -44,7 +44,7 @@ describe('a check', () => {
   })
 
   it('of one payment is refused while its charge is under way, or if there is no payment', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const until = T0 + MINUTE
     const { id: transactionId } = await w.pending({ until })
     const claim = { transactionId, now: until - 1, until: T0 + HOUR }
@@ -58,7 +58,7 @@ describe('a check', () => {
   })
 
   it('is due soon after a stale event for a Pending payment', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const names = {
       gatewayTransactionId: transaction.gatewayTransactionId ?? '',
@@ -73,7 +73,7 @@ describe('a check', () => {
   })
 
   it('contains the refund under way', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid')
     const refundId = await w.claimed(transaction, { amount: 4_000 })
     const refund = { id: refundId, amount: 4_000, createdAt: T0 + 20_000, isAccepted: false }
@@ -93,7 +93,7 @@ describe('a check', () => {
 
 describe('a pending event', () => {
   it('is dispatched after its commit, and due again when its lease is over', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const begun = await w.caused(w.begin())
     if (begun.state !== 'begun') throw new Error(begun.state)
     const claim = (now: number) => w.outbox.claimPending({ now, limit: 9 })
@@ -104,7 +104,7 @@ describe('a pending event', () => {
   })
 
   it('is claimed once by many calls at the same time, the oldest first', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const ids: string[] = []
     for (const reference of ['a', 'b', 'c']) {
       ids.push((await w.pending({ request: { reference } })).id)
@@ -119,7 +119,7 @@ describe('a pending event', () => {
   })
 
   it('is not sent again to listeners that accepted it when the endpoint did not', async () => {
-    const w = rivalledWorld(BOTH)
+    const w = rivalledSetup(BOTH)
     const begun = await w.caused(w.begin())
     const [event] = begun.pending
     const outboxId = event?.outboxId ?? ''
@@ -149,7 +149,7 @@ describe('a pending event', () => {
   })
 
   it('that listeners never accepted is given up with an alert', async () => {
-    const w = rivalledWorld(LISTENERS)
+    const w = rivalledSetup(LISTENERS)
     const { id } = await w.pending()
     await w.outbox.settleDispatched(
       [{ outboxId: id, listeners: { ok: false, error: 'x' } }],
@@ -167,7 +167,7 @@ describe('a pending event', () => {
   })
 
   it('that the endpoint never accepted is dead with an alert, until it is sent again', async () => {
-    const w = rivalledWorld(POSTED)
+    const w = rivalledSetup(POSTED)
     const begun = await w.caused(w.begin())
     const [event] = begun.pending
     const outboxId = event?.outboxId ?? ''
@@ -188,7 +188,7 @@ describe('a pending event', () => {
   })
 
   it('that is dead again after it was sent again raises its alert again', async () => {
-    const w = rivalledWorld(POSTED)
+    const w = rivalledSetup(POSTED)
     const begun = await w.caused(w.begin())
     const [event] = begun.pending
     const outboxId = event?.outboxId ?? ''

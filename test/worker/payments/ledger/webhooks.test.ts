@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import { externalReference } from '../../../../worker/payments/domain/begin-charge.ts'
 import { NOBODY } from '../../../support/ledger-fakes.ts'
-import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from './writer-bed.ts'
+import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from './writer-setup.ts'
 
 const LESS = { amount: 20_000, currency: 'IQD' }
 
 describe('a webhook', () => {
   it('changes its payment, and stores one event, which is dispatched', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const arrival = w.arrival(transaction, { receivedAt: T0 + 10_000, eventId: 'e-1' })
     const recorded = await w.caused(w.ledger.webhook(arrival))
@@ -60,7 +60,7 @@ describe('a webhook', () => {
   })
 
   it('is recorded once when the ledger is called twice at the same time', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const known = await w.charged()
     const parked = await w.pending({ request: { reference: 'order-7' } })
     const unknown = { reference: '', gatewayTransactionId: 'nobody' }
@@ -79,7 +79,7 @@ describe('a webhook', () => {
   })
 
   it('is a duplicate when it comes again, and changes nothing', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     await w.webhook(transaction, { eventId: 'e-1' })
     const before = await w.story(transaction)
@@ -89,7 +89,7 @@ describe('a webhook', () => {
   })
 
   it('that comes fifty times at once changes its payment once, with one event', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const deliveries = Array.from({ length: 50 }, () => w.arrival(transaction, { eventId: 'e-1' }))
     const all = await Promise.all(deliveries.map((each) => w.ledger.webhook(each)))
@@ -102,7 +102,7 @@ describe('a webhook', () => {
   })
 
   it('stores the event of a change as done if there are no subscribers', async () => {
-    const w = rivalledWorld(NOBODY)
+    const w = rivalledSetup(NOBODY)
     const transaction = await w.charged()
     expect((await w.webhook(transaction)).pending).toEqual([])
     const { events } = await w.story(transaction)
@@ -115,7 +115,7 @@ describe('a webhook', () => {
   })
 
   it('is found by the external reference before the order, and gets the gateway’s id', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const one = await w.pending({ request: { reference: 'order-1' } })
     const other = await w.pending({ request: { reference: 'order-2' } })
     const recorded = await w.webhook(other, {
@@ -129,7 +129,7 @@ describe('a webhook', () => {
   })
 
   it('is refused, and not stored, if its time or its amount is impossible', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const none = [Number.NaN, 0.5, -1, Date.UTC(10_000, 0, 1)]
     for (const occurredAt of none) {
@@ -144,7 +144,7 @@ describe('a webhook', () => {
 
 describe('an event without a payment', () => {
   it('is parked, and applied when the charge is answered', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending()
     const arrival = w.arrival(transaction, { reference: '', receivedAt: T0 + 500 })
     const parking = await w.ledger.webhook(arrival)
@@ -164,7 +164,7 @@ describe('an event without a payment', () => {
   })
 
   it('is applied with others in the order of their times', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending()
     const at = (ms: number) => ({ reference: '', occurredAt: ms })
     await w.webhook(transaction, { ...at(T0 + 900), status: 'Refunded' })
@@ -176,7 +176,7 @@ describe('an event without a payment', () => {
   })
 
   it('is applied when its charge has ended without an answer, by its order or by our name', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const before = await w.pending({ request: { reference: 'order-0' } })
     const reference = 'order-7'
     const named = { reference, gatewayTransactionId: 'gateway-7' }
@@ -195,7 +195,7 @@ describe('an event without a payment', () => {
   })
 
   it('is applied by the sweeper when its payment exists and its charge has no answer', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending({ request: { reference: 'order-0' } })
     const arrival = w.arrival(transaction, {
       reference: 'order-7',
@@ -217,7 +217,7 @@ describe('an event without a payment', () => {
   })
 
   it('with another amount is logged when its charge is answered', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending()
     const parked = { reference: '', ...LESS, eventId: 'event-1' }
     await w.webhook(transaction, parked)
@@ -236,7 +236,7 @@ describe('an event without a payment', () => {
   })
 
   it('with another amount is logged when the sweeper applies it, whether it is applied or rejected', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.pending({ request: { reference: 'order-0' } })
     for (const [reference, onMismatch] of [
       ['order-7', 'log'],
@@ -259,7 +259,7 @@ describe('an event without a payment', () => {
 
 describe('an event', () => {
   it('whose ids contradict each other changes neither payment, raises one alert, and both are asked about', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const one = await w.charged()
     const other = await w.charged({ request: { reference: 'order-2' } })
     const { externalReferenceId } = other
@@ -281,7 +281,7 @@ describe('an event', () => {
   })
 
   it('with an id that is no id of a charge, as its driver says, contradicts nothing', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const one = await w.charged()
     const wish = { status: 'Paid', gatewayTransactionId: 'pi_1', isOtherId: true } as const
     expect(
@@ -290,7 +290,7 @@ describe('an event', () => {
   })
 
   it('without a name of ours is matched by the order, if the money agrees, also as `iqd`', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const one = await w.pending()
     const wish = { status: 'Paid', gatewayTransactionId: 'gateway-1', currency: 'iqd' } as const
     const { reference } = one

@@ -8,11 +8,11 @@ import { statement } from '../../../../worker/payments/ledger/libsql/statement-l
 import { WorkingSet } from '../../../../worker/payments/ledger/working-set.ts'
 import type { Story } from '../../../../worker/payments/records.ts'
 import type { Transaction } from '../../../../worker/payments/schemas.ts'
-import { MINUTE, T0, type World } from '../../../support/ledger-world.ts'
+import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { alertRow, webhookEventRow } from '../../../support/payment-rows.ts'
-import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
+import { database, holding, logged, setupOver, useWriterSetup } from './writer-setup.ts'
 
-useWriterBed()
+useWriterSetup()
 
 const REFUNDED = { status: 'Refunded' } as const
 
@@ -22,7 +22,7 @@ const batch = async () => (await all('SELECT batch FROM payment_ledger'))?.[0]?.
 describe('a save', () => {
   it('changes nothing when it arrives after it was sent again', async () => {
     const link = holding()
-    const w = worldOver(link.database)
+    const w = setupOver(link.database)
     const transaction = await w.charged()
     link.hold()
     const { outcome, pending } = await w.webhook(transaction)
@@ -34,7 +34,7 @@ describe('a save', () => {
 
   it('changes nothing when it arrives after another event changed its payment', async () => {
     const link = holding()
-    const w = worldOver(link.database)
+    const w = setupOver(link.database)
     const transaction = await w.charged()
     link.hold()
     const failing = w.ledger.finishCharge({
@@ -53,7 +53,7 @@ describe('a save', () => {
 
   // Most saves insert a row, whose id was generated once: a late one is refused for that alone. For
   // those that only update, the comparison is all that refuses them, as the last lines show.
-  const EXPIRED_AND_PAID = async (w: World) => {
+  const EXPIRED_AND_PAID = async (w: LedgerSetup) => {
     const late = await w.reached('Expired')
     await w.webhook(late)
     return late
@@ -61,9 +61,9 @@ describe('a save', () => {
   it.each([
     {
       name: 'the answer that a refund was accepted',
-      begin: (w: World) => w.reached('Paid'),
+      begin: (w: LedgerSetup) => w.reached('Paid'),
       first: { amount: 9_000, end: { kind: 'accepted', nextCheckAt: 9 } },
-      next: async (w: World, paid: Transaction) => void (await w.webhook(paid, REFUNDED)),
+      next: async (w: LedgerSetup, paid: Transaction) => void (await w.webhook(paid, REFUNDED)),
       read: ({ refunds }: Story) => refunds.map(({ status }) => status),
       is: ['succeeded'],
       would: ['accepted'],
@@ -72,7 +72,7 @@ describe('a save', () => {
       name: 'a part of late money that went back',
       begin: EXPIRED_AND_PAID,
       first: { amount: 4_000, end: { kind: 'done' } },
-      async next(w: World, late: Transaction) {
+      async next(w: LedgerSetup, late: Transaction) {
         await w.endRefund(await w.claimed(late, { amount: 3_000 }), { kind: 'done' })
       },
       read: ({ transaction }: Story) => [transaction.refundedAmount],
@@ -81,7 +81,7 @@ describe('a save', () => {
     },
   ] as const)('that inserts nothing, $name, is refused too when it is late', async (late) => {
     const link = holding()
-    const w = worldOver(link.database)
+    const w = setupOver(link.database)
     const payment = await late.begin(w)
     const refund = await w.claimed(payment, { amount: late.first.amount })
     link.hold()
@@ -95,7 +95,7 @@ describe('a save', () => {
 
   it('is found when it arrived before it is sent again, and its event is due after its lease', async () => {
     let isLost = false
-    const w = worldOver({
+    const w = setupOver({
       ...database,
       async write(statements, signal) {
         const results = await database.write(statements, signal)
@@ -116,7 +116,7 @@ describe('a save', () => {
 
 describe('a call of a gateway', () => {
   it('does not dispatch its event again when its beginning is repeated', async () => {
-    const w = worldOver(database)
+    const w = setupOver(database)
     const start = w.start()
     expect((await w.ledger.beginCharge(start)).state).toBe('begun')
     expect(w.deliverer.take()).toHaveLength(1)
@@ -126,7 +126,7 @@ describe('a call of a gateway', () => {
 
   it('is ended once when the answer to its save was lost', async () => {
     const link = holding()
-    const w = worldOver(link.database)
+    const w = setupOver(link.database)
     const transaction = await w.pending()
     link.hold()
     await w.answer(transaction)
@@ -138,7 +138,7 @@ describe('a call of a gateway', () => {
 describe('a refused save', () => {
   it('is loaded and decided again, on what the other writer has stored', async () => {
     let meanwhile: string | undefined
-    const w = worldOver({
+    const w = setupOver({
       ...database,
       async write(statements, signal) {
         const others = meanwhile === undefined ? [] : [statement(meanwhile)]
@@ -161,7 +161,7 @@ describe('a refused save', () => {
 
 describe('a second ledger', () => {
   it('writes beside the first one, and both answer all of their callers', async () => {
-    const [one, other] = [worldOver(database), worldOver(database)]
+    const [one, other] = [setupOver(database), setupOver(database)]
     const payments = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
         (n % 2 === 0 ? one : other).charged({ request: { reference: `order-${n}` } }),
@@ -201,7 +201,7 @@ describe('a database without the batch number that saves are compared with', () 
     ['row', 'DELETE FROM payment_ledger'],
     ['table', 'DROP TABLE payment_ledger'],
   ])('refuses with a code if the %s is missing, and works once it is there', async (_, sql) => {
-    const w = worldOver(database)
+    const w = setupOver(database)
     database.exec(sql)
     await expect(w.begin()).rejects.toMatchObject({ code: 'schema_mismatch' })
     database.exec(readFileSync('schema.sql', 'utf8'))

@@ -12,7 +12,7 @@ const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outbo
 const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
 
 /** `deliver` returns the results of a chunk. What is settled is recorded. */
-function bed(deliver: Deliver = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
+function setup(deliver: Deliver = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
   const { log, lines } = keptLog()
   const chunks: string[][] = []
   const settled: string[][] = []
@@ -47,7 +47,7 @@ function bed(deliver: Deliver = async (pending) => pending.map(ok), due: Pending
 
 describe('the events of a committed group', () => {
   it('are dispatched six at a time, all at once, and settled', async () => {
-    const { outbox, chunks, settled } = bed()
+    const { outbox, chunks, settled } = setup()
     outbox.dispatch(events(14))
     expect(chunks.map(({ length }) => length)).toEqual([6, 6, 2])
     expect(chunks.flat()).toEqual(idsOf(events(14)))
@@ -56,7 +56,7 @@ describe('the events of a committed group', () => {
   })
 
   it('do not wait for a chunk that hangs', async () => {
-    const { outbox, settled } = bed((pending) =>
+    const { outbox, settled } = setup((pending) =>
       pending.some(({ outboxId }) => outboxId === 'event-0')
         ? new Promise(() => undefined)
         : Promise.resolve(pending.map(ok)),
@@ -69,7 +69,7 @@ describe('the events of a committed group', () => {
 
   it('are left to the sweeper when dispatching fails, and the next ones are dispatched', async () => {
     let isGone = true
-    const { outbox, settled, lines } = bed(async (pending) => {
+    const { outbox, settled, lines } = setup(async (pending) => {
       if (isGone) throw new Error('gone')
       return pending.map(ok)
     })
@@ -86,7 +86,7 @@ describe('the events of a committed group', () => {
 
   describe('that the database could not settle', () => {
     /** Settling fails as long as `isDown` returns true. */
-    function brokenBed(isDown: () => boolean) {
+    function brokenSetup(isDown: () => boolean) {
       const { log, lines } = keptLog()
       const settled: string[][] = []
       const clock = new FakeClock()
@@ -109,7 +109,7 @@ describe('the events of a committed group', () => {
 
     it('are settled some seconds later, and not delivered again', async () => {
       let isDown = true
-      const { outbox, clock, settled, dispatched } = brokenBed(() => isDown)
+      const { outbox, clock, settled, dispatched } = brokenSetup(() => isDown)
       outbox.dispatch(events(2))
       await clock.advance(12_000)
       expect(settled).toEqual([])
@@ -122,7 +122,7 @@ describe('the events of a committed group', () => {
 
     it('do not block others, and are given up when their lease is over', async () => {
       let isDown = true
-      const { outbox, clock, lines, settled } = brokenBed(() => isDown)
+      const { outbox, clock, lines, settled } = brokenSetup(() => isDown)
       outbox.dispatch(events(1))
       await clock.advance(60_000)
       expect(lines).toMatchObject([{ event: 'payments.dispatch.failed', fields: { events: 1 } }])
@@ -136,7 +136,7 @@ describe('the events of a committed group', () => {
 
   it('are not dispatched again while they are under way', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const { outbox, chunks } = bed(async (pending) => {
+    const { outbox, chunks } = setup(async (pending) => {
       await promise
       return pending.map(ok)
     })
@@ -150,7 +150,7 @@ describe('the events of a committed group', () => {
   })
 
   it('are left to the sweeper while 3,000 are under way, so that memory is bounded', async () => {
-    const { outbox, chunks, lines } = bed(() => new Promise(() => undefined))
+    const { outbox, chunks, lines } = setup(() => new Promise(() => undefined))
     for (let from = 0; from < 3_200; from += 64) outbox.dispatch(events(64, from))
     expect(chunks.flat()).toHaveLength(3_000)
     expect(lines).not.toEqual([])
@@ -166,7 +166,7 @@ describe('the events that are due', () => {
       ...{ outboxId, listeners: { ok: true } },
       delivery: { id: outboxId, ok: false, nextAttemptAt: 9 },
     })
-    const { outbox, chunks, settled, holdStore } = bed(
+    const { outbox, chunks, settled, holdStore } = setup(
       async (pending) => pending.map((event, at) => (at === 0 ? failed(event) : ok(event))),
       events(20),
     )
@@ -185,7 +185,7 @@ describe('the events that are due', () => {
   })
 
   it('count as failed when dispatching fails', async () => {
-    const { outbox } = bed(() => Promise.reject(new Error('gone')), events(3))
+    const { outbox } = setup(() => Promise.reject(new Error('gone')), events(3))
     expect(await outbox.dispatchDue({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
   })
 })
@@ -202,7 +202,7 @@ describe('events that failed', () => {
     })
 
   it('wake the host when the first is due, to the second, and then for the next', async () => {
-    const { outbox, wakes, clock } = bed(failing)
+    const { outbox, wakes, clock } = setup(failing)
     outbox.dispatch(events(3))
     await settle()
     expect(wakes).toEqual([1_005_000])
@@ -215,7 +215,7 @@ describe('events that failed', () => {
   })
 
   it('wake it at once while more are due than one call takes', async () => {
-    const { outbox, wakes, clock } = bed(undefined, events(5))
+    const { outbox, wakes, clock } = setup(undefined, events(5))
     await outbox.dispatchDue({ now: clock.now(), limit: 2 })
     await outbox.dispatchDue({ now: clock.now(), limit: 2 })
     await outbox.dispatchDue({ now: clock.now(), limit: 2 })

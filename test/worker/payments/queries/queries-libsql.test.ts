@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest'
 import { toTransaction } from '../../../../worker/payments/domain/shown.ts'
-import { type EventWish, HOUR, iso, MINUTE, T0 } from '../../../support/ledger-world.ts'
-import { rivalledWorld } from '../ledger/writer-bed.ts'
+import { type EventWish, HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
+import { rivalledSetup } from '../ledger/writer-setup.ts'
 
 describe('the queries', () => {
   it('return the story of a payment by our id, and not by the gateway’s', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const named = transaction.gatewayTransactionId ?? ''
     expect((await w.queries.story(transaction.id))?.transaction).toEqual(transaction)
@@ -16,7 +16,7 @@ describe('the queries', () => {
   })
 
   it('find a payment by either id, at its gateway', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const { id, gatewayTransactionId = '' } = transaction
     for (const name of [id, gatewayTransactionId]) {
@@ -28,7 +28,7 @@ describe('the queries', () => {
   })
 
   it('list payments newest first, by status, gateway and order, page by page', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const a = await w.reached('Paid', { request: { reference: 'a' } })
     const b = await w.charged({ request: { reference: 'b' } })
     const c = await w.reached('Paid', { request: { reference: 'a', gateway: 'fib' } })
@@ -48,7 +48,7 @@ describe('the queries', () => {
   })
 
   it('find payments by the beginning of our id, the gateway’s id or the order', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const a = await w.reached('Paid', { request: { reference: 'ab-1' } })
     const b = await w.charged({ request: { reference: 'ab-2', gateway: 'fib' } })
     const c = await w.charged({ request: { reference: 'a%_[*' } })
@@ -80,7 +80,7 @@ describe('the queries', () => {
   })
 
   it('list webhook events newest first, by outcome and gateway, page by page', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const other = await w.charged({ request: { gateway: 'fib' } })
     const arrivals = [
@@ -103,7 +103,7 @@ describe('the queries', () => {
   })
 
   it('count the webhook events of each minute by outcome, oldest first, without empty minutes', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.charged()
     const from = T0 + HOUR
     const at = (ms: number, wish: EventWish = {}) =>
@@ -125,7 +125,7 @@ describe('the queries', () => {
   })
 
   it('return the whole story of one payment, oldest first', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     const transaction = await w.reached('Paid', { request: { reference: 'a' } })
     const other = await w.reached('Failed', { request: { reference: 'b' } })
     await w.webhook(transaction, { status: 'Cancelled' })
@@ -156,7 +156,7 @@ describe('the queries', () => {
   })
 
   it('list alerts newest first, page by page', async () => {
-    const w = rivalledWorld()
+    const w = rivalledSetup()
     for (const reference of ['a', 'b', 'c']) {
       await w.webhook(await w.charged({ request: { reference } }), { amount: 1 })
     }

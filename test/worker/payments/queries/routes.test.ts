@@ -3,18 +3,18 @@ import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import type { GatewayHealth, WebhookRates } from '../../../../worker/payments/records.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
-import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { processEdge } from '../../../support/process-edge.ts'
 
 const ELSEWHERE = 'https://shop.example'
 
-let room: Room
+let setup: PaymentsSetup
 let edge: Edge
 let bearer: string
 beforeEach(async () => {
-  room = openRoom()
+  setup = setUpPayments()
   const env = { AUTH_SECRETS: SECRET, ALLOWED_ORIGINS: ELSEWHERE }
-  edge = processEdge({ payments: room.payments, clock: room.clock, env })
+  edge = processEdge({ payments: setup.payments, clock: setup.clock, env })
   bearer = `Bearer ${await token({ repos: [], scope: 'payments:read' })}`
 })
 
@@ -23,7 +23,7 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Respon
 const read = async <Body>(path: string): Promise<Body> => (await (await get(path)).json()) as Body
 
 const charge = (reference = 'order-1') =>
-  room.payments.charge(
+  setup.payments.charge(
     { gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'A lamp' },
     {},
   )
@@ -38,7 +38,7 @@ const paid = (eventId: string, more: Partial<VerifiedWebhook> = {}) =>
       amount: 25_000,
       currency: 'IQD',
       eventId,
-      occurredAt: room.clock.now(),
+      occurredAt: setup.clock.now(),
       raw: {},
       ...more,
     } satisfies VerifiedWebhook),
@@ -66,20 +66,20 @@ describe('the gateways', () => {
   })
 
   it('show a circuit that opened, and one that the next call may close', async () => {
-    for (let call = 0; call < 5; call++) await room.guard.report('bank', 'charge', 'failure')
-    const openUntil = new Date(room.clock.now() + 30_000).toISOString()
+    for (let call = 0; call < 5; call++) await setup.guard.report('bank', 'charge', 'failure')
+    const openUntil = new Date(setup.clock.now() + 30_000).toISOString()
     const [open] = await health()
     const closed = { state: 'closed', failures: 0 }
     const charge = { state: 'open', failures: 5, openUntil }
     expect(open?.breaker).toEqual({ charge, refund: closed, status: closed })
-    await room.clock.advance(30_000)
+    await setup.clock.advance(30_000)
     expect((await health())[0]?.breaker.charge).toEqual({ state: 'probing', failures: 5 })
   })
 
   it('show if their configuration cannot refund, and if they take any currency', async () => {
     const refundProblem = () => 'The scope is missing.'
-    room = openRoom({ gateway: { refundProblem, currencies: 'any' } })
-    edge = processEdge({ payments: room.payments })
+    setup = setUpPayments({ gateway: { refundProblem, currencies: 'any' } })
+    edge = processEdge({ payments: setup.payments })
     const [gateway] = await health()
     expect(gateway).toMatchObject({ supportsRefund: false })
     expect(gateway).not.toHaveProperty('refunds')
@@ -87,7 +87,7 @@ describe('the gateways', () => {
   })
 
   it('are 503 while the ledger is unavailable', async () => {
-    room.guard.health = () => Promise.reject(new LedgerUnavailable('gone'))
+    setup.guard.health = () => Promise.reject(new LedgerUnavailable('gone'))
     const response = await get('/gateways')
     expect([response.status, await response.json()]).toMatchObject([
       503,
@@ -100,7 +100,7 @@ describe('the rate of webhooks', () => {
   it('is given for whole minutes, including the current one', async () => {
     // 16 minutes and 40 seconds since 1970.
     await paid('event-1')
-    await room.clock.advance(20_000)
+    await setup.clock.advance(20_000)
     await paid('event-2')
     await paid('event-3')
     expect(await read<WebhookRates>('/webhook-rates?minutes=2')).toEqual({
@@ -139,7 +139,7 @@ describe('a search', () => {
 
   it('finds payments by the beginning of an id or reference, and all with an empty text', async () => {
     const { transactionId } = await charge('order-1')
-    await room.clock.advance(1)
+    await setup.clock.advance(1)
     await charge('other-2')
     expect(await found('q=ord')).toMatchObject([{ reference: 'order-1' }])
     expect(await found(`q=${transactionId}`)).toMatchObject([{ reference: 'order-1' }])
@@ -170,7 +170,7 @@ describe('a repeated request', () => {
 
       const { gatewayTransactionId = '' } = await charge()
       await paid('event-1', { gatewayTransactionId, amount: 1 })
-      await room.guard.report('bank', 'charge', 'failure')
+      await setup.guard.report('bank', 'charge', 'failure')
       const other = await get(path, { 'If-None-Match': tag })
       expect(other.status).toBe(200)
       expect(other.headers.get('ETag')).not.toBe(tag)
@@ -180,7 +180,7 @@ describe('a repeated request', () => {
   it('for one payment gets 304 too, until the payment changes', async () => {
     const { transactionId, gatewayTransactionId = '' } = await charge()
     const path = `/transactions/${transactionId}`
-    await room.quiet()
+    await setup.quiet()
     const tag = (await get(path)).headers.get('ETag') ?? ''
     expect((await get(path, { 'If-None-Match': `"other", ${tag}` })).status).toBe(304)
     await paid('event-1', { gatewayTransactionId })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
-import { DAY, HOUR, MINUTE, reports, silent, sweepRoom } from './sweep-room.ts'
+import { DAY, HOUR, MINUTE, reports, setUpSweep, silent } from './sweep-setup.ts'
 
 describe('a payment whose webhook was lost', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('a payment whose webhook was lost', () => {
     ['Cancelled', 'PaymentCancelled'],
     ['Expired', 'PaymentCancelled'],
   ])('is %s when its gateway reports it, with one %s', async (status, event) => {
-    const { charge, pass, moves, story, lines } = sweepRoom({ gateway: reports(status) })
+    const { charge, pass, moves, story, lines } = setUpSweep({ gateway: reports(status) })
     const id = await charge()
     await pass(4 * MINUTE)
     expect(moves()).toEqual([])
@@ -39,7 +39,7 @@ describe('a payment whose webhook was lost', () => {
     ['PartiallyRefunded', 5_000],
   ] as const)('and that is now %s was also Paid', async (status, refunded) => {
     const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: {} } as const
-    const { charge, pass, moves, story } = sweepRoom({
+    const { charge, pass, moves, story } = setUpSweep({
       gateway: { checkStatus: async () => answer },
     })
     const id = await charge()
@@ -50,7 +50,7 @@ describe('a payment whose webhook was lost', () => {
   })
 
   it('does not change twice when the webhook arrives later', async () => {
-    const { charge, pass, moves, webhook } = sweepRoom({ gateway: reports('Paid') })
+    const { charge, pass, moves, webhook } = setUpSweep({ gateway: reports('Paid') })
     const id = await charge()
     await pass(5 * MINUTE)
     expect((await webhook(id, 'Paid')).outcome).toBe('unchanged')
@@ -59,7 +59,7 @@ describe('a payment whose webhook was lost', () => {
 
   it('stores the gateway’s answer, masked', async () => {
     const raw = { customerMsisdn: '9647801234567', status: 'SUCCESS' }
-    const { charge, pass, story } = sweepRoom({ gateway: reports('Paid', { raw } as object) })
+    const { charge, pass, story } = setUpSweep({ gateway: reports('Paid', { raw } as object) })
     const id = await charge()
     await pass(5 * MINUTE)
     const [event] = (await story(id)).webhookEvents
@@ -68,7 +68,7 @@ describe('a payment whose webhook was lost', () => {
 
   it('is not changed by a rejected amount, and raises an alert', async () => {
     const gateway = reports('Paid', { amount: 1 } as object)
-    const { charge, pass, moves, story, lines } = sweepRoom({ gateway, onMismatch: 'reject' })
+    const { charge, pass, moves, story, lines } = setUpSweep({ gateway, onMismatch: 'reject' })
     const id = await charge()
     await pass(5 * DAY)
     const { transaction, alerts, webhookEvents } = await story(id)
@@ -82,7 +82,7 @@ describe('a payment whose webhook was lost', () => {
 
   it('is checked again soon after its expiry', async () => {
     const times: number[] = []
-    const { charge, pass, clock } = sweepRoom({
+    const { charge, pass, clock } = setUpSweep({
       gateway: {
         checkStatus: async () => {
           times.push((clock.now() - 1_000_000) / MINUTE)
@@ -107,7 +107,7 @@ describe('a payment whose webhook was lost', () => {
     ],
   ])('raises one alert after days when its gateway %s', async (_why, gateway, opens) => {
     let isOpen = false
-    const { charge, pass, story } = sweepRoom({ gateway, isCircuitOpen: () => isOpen })
+    const { charge, pass, story } = setUpSweep({ gateway, isCircuitOpen: () => isOpen })
     const id = await charge()
     isOpen = opens
     await pass(3 * DAY)
@@ -125,7 +125,7 @@ describe('a stale event for a payment with a final status', () => {
   it('is a late payment, and the gateway is asked until it answers', async () => {
     let checks = 0
     let isDown = true
-    const { charge, webhook, stale, pass, story, queries } = sweepRoom({
+    const { charge, webhook, stale, pass, story, queries } = setUpSweep({
       gateway: {
         async checkStatus() {
           checks++
@@ -150,7 +150,7 @@ describe('a stale event for a payment with a final status', () => {
   })
 
   it('may be a refund that was made at the gateway', async () => {
-    const { charge, webhook, stale, pass, story, moves } = sweepRoom({
+    const { charge, webhook, stale, pass, story, moves } = setUpSweep({
       gateway: reports('Refunded'),
     })
     const id = await charge()
@@ -174,7 +174,7 @@ describe('a stale event for a payment with a final status', () => {
         checks++
         return checkStatus()
       }
-      const { charge, webhook, stale, pass } = sweepRoom({ gateway: { checkStatus: counted } })
+      const { charge, webhook, stale, pass } = setUpSweep({ gateway: { checkStatus: counted } })
       const id = await charge()
       await webhook(id, 'Paid')
       await stale(id)

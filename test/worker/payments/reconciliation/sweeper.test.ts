@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { DAY, MINUTE, reports, sweepRoom } from './sweep-room.ts'
+import { DAY, MINUTE, reports, setUpSweep } from './sweep-setup.ts'
 
 describe('the sweeper', () => {
   it('does not call the ledger when nothing is due', async () => {
-    const { sweeper, asked } = sweepRoom()
+    const { sweeper, asked } = setUpSweep()
     expect(await sweeper.sweep()).toMatchObject({ isIdle: true, checked: 0, failed: 0 })
     expect(asked).toEqual([])
   })
 
   it('does not call the ledger when the query for due work fails', async () => {
     const waiting = () => Promise.reject(new Error('no database'))
-    const { sweeper, asked, lines } = sweepRoom({ queries: { waiting } })
+    const { sweeper, asked, lines } = setUpSweep({ queries: { waiting } })
     expect(await sweeper.sweep()).toMatchObject({ isIdle: false, failed: 1 })
     expect(asked).toEqual([])
     expect(lines).toMatchObject([{ level: 'error', fields: { part: 'due' } }])
   })
 
   it('deletes webhook events after 90 days, and not before', async () => {
-    const { pass, clock, charge, webhook, story, sweeper } = sweepRoom({
+    const { pass, clock, charge, webhook, story, sweeper } = setUpSweep({
       gateway: reports('Pending'),
     })
     const id = await charge()
@@ -33,7 +33,7 @@ describe('the sweeper', () => {
 
 describe('a sweep', () => {
   it('continues when one payment cannot be checked or stored', async () => {
-    const { charge, clock, sweeper, story, lines } = sweepRoom({
+    const { charge, clock, sweeper, story, lines } = setUpSweep({
       gateway: reports('Paid'),
       intercept(method, [arrival]) {
         const isBroken = JSON.stringify(arrival).includes('01TX1')
@@ -56,7 +56,7 @@ describe('a sweep', () => {
   it.each(['dispatchDue', 'applyParked', 'claimChecks', 'forget'])(
     'does the other parts when %s fails',
     async (broken) => {
-      const { charge, clock, sweeper, asked } = sweepRoom({
+      const { charge, clock, sweeper, asked } = setUpSweep({
         gateway: reports('Paid'),
         intercept(method) {
           if (method === broken) throw new Error('no database')
@@ -74,7 +74,7 @@ describe('a sweep', () => {
   it('checks eight at a time, and starts nothing after 25 seconds', async () => {
     let atOnce = 0
     let most = 0
-    const { charge, clock, sweeper } = sweepRoom({
+    const { charge, clock, sweeper } = setUpSweep({
       gateway: {
         checkStatus: async () => {
           most = Math.max(most, ++atOnce)
@@ -98,7 +98,7 @@ describe('a sweep', () => {
   })
 
   it('checks fifty payments and leaves the others to the next sweep', async () => {
-    const { charge, clock, sweeper } = sweepRoom({ gateway: reports('Paid') })
+    const { charge, clock, sweeper } = setUpSweep({ gateway: reports('Paid') })
     for (let i = 0; i < 60; i++) await charge()
     await clock.advance(5 * MINUTE)
     expect(await sweeper.sweep()).toMatchObject({ checked: 50, moved: 50 })
@@ -109,7 +109,7 @@ describe('a sweep', () => {
 
 describe('a webhook that arrives before its payment', () => {
   it('is applied and delivered once the payment exists', async () => {
-    const { charge, webhook, pass, moves, story } = sweepRoom()
+    const { charge, webhook, pass, moves, story } = setUpSweep()
     expect((await webhook('01TX1', 'Paid', 'order-1')).outcome).toBe('parked')
     const id = await charge({ isAnswered: false })
     await pass(MINUTE)

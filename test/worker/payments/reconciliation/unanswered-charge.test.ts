@@ -7,7 +7,7 @@ import type {
   GatewayCharge,
   StatusAnswer,
 } from '../../../../worker/payments/gateways/gateway.ts'
-import { DAY, HOUR, MINUTE, sweepRoom } from './sweep-room.ts'
+import { DAY, HOUR, MINUTE, setUpSweep } from './sweep-setup.ts'
 
 describe('a charge without an id of its gateway', () => {
   const answered: ChargeAnswer = {
@@ -23,7 +23,7 @@ describe('a charge without an id of its gateway', () => {
       if (charged.length === 1) throw new GatewayUnavailableException('No answer.')
       return answered
     }
-    const made = sweepRoom({ gateway: { chargeIsIdempotent: true, charge } })
+    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(HOUR)
     const { transaction } = await made.story(id)
@@ -44,7 +44,7 @@ describe('a charge without an id of its gateway', () => {
     let status = 'Pending'
     const checkStatus = async () =>
       ({ known: true, status, amount: 25_000, currency: 'IQD', raw: '{}' }) as StatusAnswer
-    const made = sweepRoom({ gateway: { chargeIsIdempotent: true, charge, checkStatus } })
+    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge, checkStatus } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(HOUR)
     const { transaction } = await made.story(id)
@@ -59,7 +59,7 @@ describe('a charge without an id of its gateway', () => {
   it('is Failed when the gateway refuses it now, with one event', async () => {
     const error = { code: 'declined', message: 'No.' }
     const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error })
-    const made = sweepRoom({ gateway: { chargeIsIdempotent: true, charge } })
+    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(2 * MINUTE)
     expect((await made.story(id)).transaction).toMatchObject({ status: 'Failed', error })
@@ -75,7 +75,7 @@ describe('a charge without an id of its gateway', () => {
       charges++
       return Promise.reject(new GatewayUnavailableException('No answer.'))
     }
-    const made = sweepRoom({ gateway: { chargeIsIdempotent, charge } })
+    const made = setUpSweep({ gateway: { chargeIsIdempotent, charge } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(DAY - MINUTE)
     expect((await made.story(id)).transaction.status).toBe('Pending')
@@ -99,7 +99,7 @@ describe('a charge without an id of its gateway', () => {
   })
 
   it('expires without an alert if it was never sent', async () => {
-    const made = sweepRoom({ gateway: { chargeIsIdempotent: false } })
+    const made = setUpSweep({ gateway: { chargeIsIdempotent: false } })
     const id = await made.charge({ isAnswered: false, isSent: false })
     await made.pass(DAY + 2 * MINUTE)
     const { transaction, alerts } = await made.story(id)
@@ -108,7 +108,7 @@ describe('a charge without an id of its gateway', () => {
   })
 
   it('does not block another one', async () => {
-    const made = sweepRoom()
+    const made = setUpSweep()
     const ids = [await made.charge({ isAnswered: false }), await made.charge({ isAnswered: false })]
     await made.pass(DAY + 2 * MINUTE)
     const statuses = await Promise.all(ids.map(async (id) => (await made.story(id)).transaction))

@@ -1,14 +1,14 @@
 // The sweeper dispatches events again that were not delivered.
 
 import { describe, expect, it } from 'vitest'
-import { DAY, HOUR, MINUTE, reports, sweepRoom } from './sweep-room.ts'
+import { DAY, HOUR, MINUTE, reports, setUpSweep } from './sweep-setup.ts'
 
 describe('an event that was not delivered', () => {
   it('is dispatched again for hours while its listener and its endpoint fail', async () => {
     let isDown = true
     let handled = 0
     let answered = 0
-    const { charge, pass, story } = sweepRoom({
+    const { charge, pass, story } = setUpSweep({
       listeners: {
         PaymentInitiated: () => {
           if (isDown) throw new Error('down')
@@ -34,7 +34,7 @@ describe('an event that was not delivered', () => {
 
   it('holds up no check while its endpoint hangs', async () => {
     let isHanging = false
-    const { charge, clock, sweeper, asked } = sweepRoom({
+    const { charge, clock, sweeper, asked } = setUpSweep({
       gateway: reports('Paid'),
       endpoint: () =>
         isHanging ? new Promise(() => undefined) : new Response(null, { status: 500 }),
@@ -52,7 +52,7 @@ describe('an event that was not delivered', () => {
   it('is dead after a day, with an alert, until a person sends it again', async () => {
     let isDown = true
     let tries = 0
-    const { charge, pass, story, ledger, clock, queries } = sweepRoom({
+    const { charge, pass, story, ledger, clock, queries } = setUpSweep({
       endpoint: () => {
         tries++
         return new Response(null, { status: isDown ? 500 : 200 })

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
-import { DAY, HOUR, MINUTE, reports, silent, sweepRoom } from './sweep-room.ts'
+import { DAY, HOUR, MINUTE, reports, setUpSweep, silent } from './sweep-setup.ts'
 
 describe('a refund under way', () => {
   /** A paid payment with a refund whose answer was lost, or that the gateway makes later. */
@@ -11,7 +11,7 @@ describe('a refund under way', () => {
     kind: 'unknown' | 'accepted',
     { amount = 25_000, isLate = false } = {},
   ) {
-    const made = sweepRoom({ gateway })
+    const made = setUpSweep({ gateway })
     const id = await made.charge()
     if (isLate) await made.webhook(id, 'Expired')
     await made.webhook(id, 'Paid')

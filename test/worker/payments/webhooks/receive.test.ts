@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
-import { openRoom, type Room, reported } from '../../../support/payments-room.ts'
+import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
 
 const CORRELATION = 'correlation-1'
 
-const payloadOf = (room: Room, own: Partial<VerifiedWebhook> = {}): VerifiedWebhook => ({
+const payloadOf = (setup: PaymentsSetup, own: Partial<VerifiedWebhook> = {}): VerifiedWebhook => ({
   gateway: 'bank',
   gatewayTransactionId: 'gateway-1',
   reference: 'order-1',
@@ -13,26 +13,31 @@ const payloadOf = (room: Room, own: Partial<VerifiedWebhook> = {}): VerifiedWebh
   amount: 25_000,
   currency: 'IQD',
   eventId: 'event-1',
-  occurredAt: room.clock.now(),
+  occurredAt: setup.clock.now(),
   raw: { secret: 'hidden', kept: 'seen' },
   ...own,
 })
 
-const send = (room: Room, payload: unknown, headers: Record<string, string> = {}, key = 'bank') =>
-  room.payments.receive(
+const send = (
+  setup: PaymentsSetup,
+  payload: unknown,
+  headers: Record<string, string> = {},
+  key = 'bank',
+) =>
+  setup.payments.receive(
     key,
     {
       headers: new Headers(headers),
       query: new URLSearchParams(),
       body: JSON.stringify(payload),
-      receivedAt: room.clock.now(),
+      receivedAt: setup.clock.now(),
     },
     CORRELATION,
   )
 
-const charge = (room: Room) => {
-  room.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
-  return room.payments.charge({
+const charge = (setup: PaymentsSetup) => {
+  setup.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
+  return setup.payments.charge({
     gateway: 'bank',
     reference: 'order-1',
     amount: 25_000,
@@ -41,17 +46,17 @@ const charge = (room: Room) => {
   })
 }
 
-const stored = (room: Room) => room.payments.queries.webhookEvents({}, { limit: 9 })
+const stored = (setup: PaymentsSetup) => setup.payments.queries.webhookEvents({}, { limit: 9 })
 
 describe('a webhook', () => {
   it('changes its payment, with the event after WebhookReceived and a masked body', async () => {
-    const room = openRoom()
-    const { transactionId } = await charge(room)
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
-    await room.quiet()
-    expect(room.eventNames()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
-    expect(JSON.stringify(room.events)).not.toContain('hidden')
-    const story = await room.payments.queries.story(transactionId)
+    const setup = setUpPayments()
+    const { transactionId } = await charge(setup)
+    expect(await send(setup, payloadOf(setup))).toEqual({ status: 200, body: 'ok' })
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
+    expect(JSON.stringify(setup.events)).not.toContain('hidden')
+    const story = await setup.payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     const [event] = story?.webhookEvents ?? []
     expect(event).toMatchObject({ outcome: 'applied', correlationId: CORRELATION })
@@ -59,31 +64,31 @@ describe('a webhook', () => {
   })
 
   it('that is a duplicate causes WebhookReceived, and nothing else', async () => {
-    const room = openRoom()
-    await charge(room)
-    await send(room, payloadOf(room))
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'duplicate' })
-    await room.quiet()
-    expect(room.eventNames()).toEqual([
+    const setup = setUpPayments()
+    await charge(setup)
+    await send(setup, payloadOf(setup))
+    expect(await send(setup, payloadOf(setup))).toEqual({ status: 200, body: 'duplicate' })
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual([
       ...['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded', 'WebhookReceived'],
     ])
   })
 
   it('for an unknown gateway gets 404, and causes nothing', async () => {
-    const room = openRoom()
-    expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, body: 'unknown' })
-    expect(room.events).toEqual([])
+    const setup = setUpPayments()
+    expect(await send(setup, 'anything', {}, 'nope')).toEqual({ status: 404, body: 'unknown' })
+    expect(setup.events).toEqual([])
   })
 
   it('without a valid signature is reported without its secrets, and not stored', async () => {
-    const room = openRoom()
-    room.script.webhook = () => {
+    const setup = setUpPayments()
+    setup.script.webhook = () => {
       throw new InvalidWebhookSignatureException('The signature is not valid.')
     }
     const headers = { 'X-Signature': 'forged-one', 'User-Agent': 'curl', Cookie: 'a=b' }
-    expect(await send(room, {}, headers)).toEqual({ status: 401, body: 'invalid' })
-    await room.quiet()
-    expect(room.events).toMatchObject([
+    expect(await send(setup, {}, headers)).toEqual({ status: 401, body: 'invalid' })
+    await setup.quiet()
+    expect(setup.events).toMatchObject([
       {
         name: 'WebhookVerificationFailed',
         payload: {
@@ -93,88 +98,88 @@ describe('a webhook', () => {
         },
       },
     ])
-    expect(JSON.stringify([room.events, room.lines])).not.toMatch(/forged-one|a=b/)
-    expect(await stored(room)).toEqual([])
+    expect(JSON.stringify([setup.events, setup.lines])).not.toMatch(/forged-one|a=b/)
+    expect(await stored(setup)).toEqual([])
   })
 
   it('that is forged many times does not fill the log, which counts the others', async () => {
-    const room = openRoom()
-    room.script.webhook = () => {
+    const setup = setUpPayments()
+    setup.script.webhook = () => {
       throw new InvalidWebhookSignatureException('The signature is not valid.')
     }
-    const lines = () => room.lines.filter(({ event }) => event === 'payments.webhook.not_verified')
-    for (let times = 0; times < 100; times++) await send(room, {})
+    const lines = () => setup.lines.filter(({ event }) => event === 'payments.webhook.not_verified')
+    for (let times = 0; times < 100; times++) await send(setup, {})
     expect(lines()).toHaveLength(60)
-    await room.clock.advance(60_001)
-    await send(room, {})
+    await setup.clock.advance(60_001)
+    await send(setup, {})
     expect(lines()).toHaveLength(61)
     expect(lines().at(-1)).toMatchObject({ fields: { others: 40 } })
   })
 
   it('that its driver cannot read gets 500, so that it is sent again, and is not stored', async () => {
-    const room = openRoom()
-    room.script.webhook = () => {
+    const setup = setUpPayments()
+    setup.script.webhook = () => {
       throw new Error('no such claim')
     }
-    expect(await send(room, {})).toEqual({ status: 500, body: 'error' })
-    expect(await stored(room)).toEqual([])
+    expect(await send(setup, {})).toEqual({ status: 500, body: 'error' })
+    expect(await stored(setup)).toEqual([])
   })
 
   it.each([
     ['its driver', () => ({ unreadable: 'data.amount', gatewayTransactionId: 'gateway-1' })],
-    ['we', (room: Room) => payloadOf(room, { amount: Number.NaN })],
+    ['we', (setup: PaymentsSetup) => payloadOf(setup, { amount: Number.NaN })],
   ])(
     'whose amount %s cannot read gets 500, its gateway is asked, and the second is an alert',
     async (_, read) => {
-      const room = openRoom()
-      const { transactionId } = await charge(room)
-      room.script.webhook = () => read(room)
-      room.script.status = () => reported('Paid')
-      const alerts = () => room.payments.queries.alerts({}, { limit: 9 })
-      expect(await send(room, {})).toEqual({ status: 500, body: 'error' })
-      await room.quiet()
-      expect([await stored(room), await alerts()]).toEqual([[], []])
-      await room.payments.sweeper.sweep()
-      expect((await room.payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
-      for (let times = 0; times < 2; times++) await send(room, {})
-      await room.quiet()
+      const setup = setUpPayments()
+      const { transactionId } = await charge(setup)
+      setup.script.webhook = () => read(setup)
+      setup.script.status = () => reported('Paid')
+      const alerts = () => setup.payments.queries.alerts({}, { limit: 9 })
+      expect(await send(setup, {})).toEqual({ status: 500, body: 'error' })
+      await setup.quiet()
+      expect([await stored(setup), await alerts()]).toEqual([[], []])
+      await setup.payments.sweeper.sweep()
+      expect((await setup.payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
+      for (let times = 0; times < 2; times++) await send(setup, {})
+      await setup.quiet()
       expect(await alerts()).toMatchObject([{ kind: 'unreadable', transactionId }])
-      expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentSucceeded', 'AlertRaised'])
+      expect(setup.eventNames()).toEqual(['PaymentInitiated', 'PaymentSucceeded', 'AlertRaised'])
     },
   )
 
   it('that cannot be read and names no payment of ours gets 500, and nothing else', async () => {
-    const room = openRoom()
-    await charge(room)
-    room.script.webhook = () => ({ unreadable: 'data', externalReferenceId: 'foreign' })
-    for (let times = 0; times < 2; times++) await send(room, {})
-    await room.quiet()
-    expect(await room.payments.queries.alerts({}, { limit: 9 })).toEqual([])
-    expect((await room.payments.sweeper.sweep()).checked).toBe(0)
+    const setup = setUpPayments()
+    await charge(setup)
+    setup.script.webhook = () => ({ unreadable: 'data', externalReferenceId: 'foreign' })
+    for (let times = 0; times < 2; times++) await send(setup, {})
+    await setup.quiet()
+    expect(await setup.payments.queries.alerts({}, { limit: 9 })).toEqual([])
+    expect((await setup.payments.sweeper.sweep()).checked).toBe(0)
   })
 
   it('that its driver ignores gets 200, and is not stored', async () => {
-    const room = openRoom()
-    room.script.webhook = () => ({ ignored: 'a product was renamed' })
-    expect(await send(room, {})).toEqual({ status: 200, body: 'ignored' })
-    expect(await stored(room)).toEqual([])
+    const setup = setUpPayments()
+    setup.script.webhook = () => ({ ignored: 'a product was renamed' })
+    expect(await send(setup, {})).toEqual({ status: 200, body: 'ignored' })
+    expect(await stored(setup)).toEqual([])
   })
 
   it('as old as the tolerance is accepted; an older one is stale and its payment is checked', async () => {
-    const room = openRoom()
-    const { transactionId } = await charge(room)
-    const { clock, payments } = room
+    const setup = setUpPayments()
+    const { transactionId } = await charge(setup)
+    const { clock, payments } = setup
     await clock.advance(1_000_000)
-    room.script.status = () => reported('Paid')
-    const old = payloadOf(room, { occurredAt: clock.now() - 300_001 })
-    expect(await send(room, old)).toEqual({ status: 400, body: 'stale' })
-    await room.quiet()
-    expect(room.eventNames()).toEqual(['PaymentInitiated'])
+    setup.script.status = () => reported('Paid')
+    const old = payloadOf(setup, { occurredAt: clock.now() - 300_001 })
+    expect(await send(setup, old)).toEqual({ status: 400, body: 'stale' })
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual(['PaymentInitiated'])
     await payments.sweeper.sweep()
-    await room.quiet()
+    await setup.quiet()
     expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
-    const just = payloadOf(room, { eventId: 'event-2', occurredAt: clock.now() - 300_000 })
-    expect(await send(room, just)).toEqual({ status: 200, body: 'ok' })
+    const just = payloadOf(setup, { eventId: 'event-2', occurredAt: clock.now() - 300_000 })
+    expect(await send(setup, just)).toEqual({ status: 200, body: 'ok' })
   })
 
   it.each([
@@ -182,18 +187,18 @@ describe('a webhook', () => {
     ['a time that no date can have', 8_900_000_000_000_000],
     ['a time in days', 4 * 86_400_000],
   ])('with %s is stale and not stored, and its payment is checked', async (_, offset) => {
-    const room = openRoom()
-    const { transactionId } = await charge(room)
-    const { clock, payments } = room
+    const setup = setUpPayments()
+    const { transactionId } = await charge(setup)
+    const { clock, payments } = setup
     const occurredAt = offset < 1e12 ? clock.now() + offset : offset
-    room.script.webhook = () => payloadOf(room, { occurredAt })
-    room.script.status = () => reported('Paid')
-    expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
-    await room.quiet()
-    expect(room.eventNames()).toEqual(['PaymentInitiated'])
-    expect(await stored(room)).toEqual([])
+    setup.script.webhook = () => payloadOf(setup, { occurredAt })
+    setup.script.status = () => reported('Paid')
+    expect(await send(setup, {})).toEqual({ status: 400, body: 'stale' })
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual(['PaymentInitiated'])
+    expect(await stored(setup)).toEqual([])
     await payments.sweeper.sweep()
-    await room.quiet()
+    await setup.quiet()
     expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
   })
 
@@ -202,36 +207,36 @@ describe('a webhook', () => {
       ['log', 'Paid'],
       ['reject', 'Pending'],
     ] as const) {
-      const room = openRoom({ onMismatch })
-      const { transactionId } = await charge(room)
-      expect(await send(room, payloadOf(room, { amount: 0 }))).toMatchObject({ body: 'ok' })
-      await room.quiet()
-      const story = await room.payments.queries.story(transactionId)
+      const setup = setUpPayments({ onMismatch })
+      const { transactionId } = await charge(setup)
+      expect(await send(setup, payloadOf(setup, { amount: 0 }))).toMatchObject({ body: 'ok' })
+      await setup.quiet()
+      const story = await setup.payments.queries.story(transactionId)
       expect(story?.transaction.status).toBe(status)
       expect(story?.alerts).toMatchObject([{ kind: 'amount_mismatch' }])
-      const logged = room.lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
+      const logged = setup.lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
       expect(logged).toHaveLength(1)
-      expect(room.eventNames().includes('PaymentSucceeded')).toBe(status === 'Paid')
+      expect(setup.eventNames().includes('PaymentSucceeded')).toBe(status === 'Paid')
     }
   })
 
   it('has its time in ISO 8601 in the event', async () => {
-    const room = openRoom()
-    await send(room, payloadOf(room))
-    await room.quiet()
-    const occurredAt = new Date(room.clock.now()).toISOString()
-    expect(room.events).toMatchObject([{ payload: { payload: { occurredAt } } }])
-    expect(await stored(room)).toMatchObject([{ occurredAt }])
+    const setup = setUpPayments()
+    await send(setup, payloadOf(setup))
+    await setup.quiet()
+    const occurredAt = new Date(setup.clock.now()).toISOString()
+    expect(setup.events).toMatchObject([{ payload: { payload: { occurredAt } } }])
+    expect(await stored(setup)).toMatchObject([{ occurredAt }])
   })
 
   it('with an impossible time is stale', async () => {
-    const room = openRoom()
+    const setup = setUpPayments()
     for (const occurredAt of [8_900_000_000_000_000, Number.NaN]) {
-      const impossible = payloadOf(room, { occurredAt })
-      room.script.webhook = () => impossible
-      expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
+      const impossible = payloadOf(setup, { occurredAt })
+      setup.script.webhook = () => impossible
+      expect(await send(setup, {})).toEqual({ status: 400, body: 'stale' })
     }
-    expect(await stored(room)).toEqual([])
+    expect(await stored(setup)).toEqual([])
   })
 
   it('keeps the values of the host application unchanged, and out of the log', async () => {
@@ -241,8 +246,8 @@ describe('a webhook', () => {
       returnUrl: 'https://shop.example/thanks?token=abc',
       metadata: { ticket: 'A-7', keyboard: 'qwerty' },
     }
-    const room = openRoom({ onMismatch: 'reject' })
-    const { payments, script, clock } = room
+    const setup = setUpPayments({ onMismatch: 'reject' })
+    const { payments, script, clock } = setup
     const { transactionId, gatewayTransactionId = '' } = await payments.charge({
       ...given,
       gateway: 'bank',
@@ -250,17 +255,17 @@ describe('a webhook', () => {
       currency: 'IQD',
     })
     const { reference } = given
-    const payload = payloadOf(room, { reference, gatewayTransactionId, raw: { order: reference } })
-    await send(room, { ...payload, eventId: 'event-0', amount: 1 })
+    const payload = payloadOf(setup, { reference, gatewayTransactionId, raw: { order: reference } })
+    await send(setup, { ...payload, eventId: 'event-0', amount: 1 })
     await clock.advance(600_000)
     script.status = () => ({ known: false })
     await payments.sweeper.sweep()
     script.status = () => Promise.reject(new Error('broken')) as never
     await clock.advance(600_000)
     await payments.sweeper.sweep()
-    await send(room, { ...payload, occurredAt: clock.now() })
+    await send(setup, { ...payload, occurredAt: clock.now() })
     await payments.refund('bank', { transactionId, amount: 25_000, reason: 'Broken' })
-    await room.quiet()
+    await setup.quiet()
 
     const story = await payments.queries.story(transactionId)
     const { returnUrl: _, ...kept } = given
@@ -269,20 +274,20 @@ describe('a webhook', () => {
       { reference, raw: { order: reference } },
       { reference, raw: { order: reference } },
     ])
-    expect(room.events.find(({ name }) => name === 'PaymentInitiated')).toMatchObject({
+    expect(setup.events.find(({ name }) => name === 'PaymentInitiated')).toMatchObject({
       payload: { request: given, transaction: kept },
     })
-    const received = room.events.filter(({ name }) => name === 'WebhookReceived')
+    const received = setup.events.filter(({ name }) => name === 'WebhookReceived')
     expect(received).toMatchObject([
       { payload: { payload: { reference } } },
       { payload: { payload: { reference } } },
     ])
-    expect(room.events.at(-1)).toMatchObject({
+    expect(setup.events.at(-1)).toMatchObject({
       name: 'PaymentRefunded',
       payload: { transaction: kept },
     })
-    expect(room.lines.length).toBeGreaterThan(5)
-    const log = JSON.stringify(room.lines)
+    expect(setup.lines.length).toBeGreaterThan(5)
+    const log = JSON.stringify(setup.lines)
     expect(log).not.toMatch(/cart\?|monkey|shop\.example|qwerty/)
   })
 })

@@ -5,14 +5,14 @@ import {
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
 } from '../../../../worker/payments/webhooks/route-names.ts'
-import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { processEdge } from '../../../support/process-edge.ts'
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const BANK = '/payments/webhooks/bank'
 
-const post = (room: Room, path: string, body = '{}', id?: string) =>
-  processEdge({ payments: room.payments }).fetch(path, {
+const post = (setup: PaymentsSetup, path: string, body = '{}', id?: string) =>
+  processEdge({ payments: setup.payments }).fetch(path, {
     method: 'POST',
     body,
     headers: id === undefined ? {} : { 'X-Correlation-Id': id },
@@ -20,10 +20,10 @@ const post = (room: Room, path: string, body = '{}', id?: string) =>
 const idOf = (answer: Response) => answer.headers.get('X-Correlation-Id')
 
 /** Payments with one more middleware and a driver that ignores every webhook. */
-function roomWith(...middleware: Middleware[]): Room {
-  const room = openRoom({ middleware })
-  room.script.webhook = () => ({ ignored: 'nothing' })
-  return room
+function setupWith(...middleware: Middleware[]): PaymentsSetup {
+  const setup = setUpPayments({ middleware })
+  setup.script.webhook = () => ({ ignored: 'nothing' })
+  return setup
 }
 
 describe('the correlation id', () => {
@@ -33,23 +33,23 @@ describe('the correlation id', () => {
     ['a new one where it is malformed', 'bad id', ULID],
   ])('is there before the configured middlewares: %s', async (_, given, expected) => {
     const read: (string | null)[] = []
-    const room = roomWith(async (request, next) => {
+    const setup = setupWith(async (request, next) => {
       read.push(request.headers.get('X-Correlation-Id'))
       expect(await request.clone().text()).toBe('{"a":1}')
       return await next()
     })
     const bodies: string[] = []
-    room.script.webhook = (body) => {
+    setup.script.webhook = (body) => {
       bodies.push(body)
       return { ignored: 'nothing' }
     }
-    const answer = await post(room, BANK, '{"a":1}', given)
+    const answer = await post(setup, BANK, '{"a":1}', given)
     expect([answer.status, await answer.text()]).toEqual([200, 'ignored'])
     expect(idOf(answer)).toMatch(expected)
     expect(read).toEqual([idOf(answer)])
     // The driver verifies the request that the middleware passed on.
     expect(bodies).toEqual(['{"a":1}'])
-    const lines = room.lines.filter(({ event }) => event === 'payments.webhook.ignored')
+    const lines = setup.lines.filter(({ event }) => event === 'payments.webhook.ignored')
     expect(lines).toMatchObject([{ fields: { correlationId: idOf(answer) } }])
   })
 
@@ -60,7 +60,7 @@ describe('the correlation id', () => {
       () => Response.redirect('https://shop.example/', 302),
     ],
   ])('is in the answer of a middleware that %s', async (_, middleware) => {
-    const answer = await post(roomWith(middleware), BANK, '{}', 'mine-1234')
+    const answer = await post(setupWith(middleware), BANK, '{}', 'mine-1234')
     expect([302, 418]).toContain(answer.status)
     expect(idOf(answer)).toBe('mine-1234')
     // The middleware around it ran too.
@@ -78,9 +78,9 @@ describe('the correlation id', () => {
     ['returns no response', (() => undefined) as unknown as Middleware],
   ])('is in the 500 for a middleware that %s', async (_, middleware) => {
     const logged: string[] = []
-    const room = roomWith(middleware)
+    const setup = setupWith(middleware)
     const log = (_level: string, event: string) => void logged.push(event)
-    const answer = await processEdge({ payments: room.payments, log }).fetch(BANK, {
+    const answer = await processEdge({ payments: setup.payments, log }).fetch(BANK, {
       method: 'POST',
       body: '{}',
     })
@@ -90,7 +90,7 @@ describe('the correlation id', () => {
   })
 
   it('is in the answer to an unknown, too large, broken and forged webhook', async () => {
-    for (const room of [openRoom(), roomWith((_request, next) => next())]) {
+    for (const setup of [setUpPayments(), setupWith((_request, next) => next())]) {
       const huge = 'x'.repeat((256 << 10) + 1)
       for (const [path, body, status] of [
         ['/payments/webhooks/nope', '{}', 404],
@@ -98,8 +98,8 @@ describe('the correlation id', () => {
         [BANK, huge, 413],
         [BANK, 'no JSON', 500],
       ] as const) {
-        room.script.webhook = JSON.parse
-        const answer = await post(room, path, body, 'mine-1234')
+        setup.script.webhook = JSON.parse
+        const answer = await post(setup, path, body, 'mine-1234')
         expect([answer.status, idOf(answer)]).toEqual([status, 'mine-1234'])
         expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
       }
@@ -109,27 +109,27 @@ describe('the correlation id', () => {
 
 describe('the routes of webhooks', () => {
   it('exist by name, with any configured prefix', async () => {
-    const room = openRoom({ routePrefix: 'hooks/pay' })
-    room.script.webhook = () => ({ ignored: 'nothing' })
+    const setup = setUpPayments({ routePrefix: 'hooks/pay' })
+    setup.script.webhook = () => ({ ignored: 'nothing' })
     expect(WEBHOOK_ROUTE_NAMES).toEqual(['payments.webhook', 'payments.webhook.callback'])
     for (const name of WEBHOOK_ROUTE_NAMES) {
-      const path = room.payments.route(name, 'bank')
+      const path = setup.payments.route(name, 'bank')
       expect(path).toBe(routePath(name, 'hooks/pay', 'bank'))
-      expect((await post(room, path)).status).toBe(200)
+      expect((await post(setup, path)).status).toBe(200)
     }
-    expect((await post(room, BANK)).status).toBe(404)
-    const got = await processEdge({ payments: room.payments }).fetch('/hooks/pay/bank')
+    expect((await post(setup, BANK)).status).toBe(404)
+    const got = await processEdge({ payments: setup.payments }).fetch('/hooks/pay/bank')
     expect(got.status).toBe(404)
-    expect(() => room.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
+    expect(() => setup.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
   })
 
   it('are the callback URLs that gateways get', async () => {
-    const room = openRoom({ routePrefix: 'hooks/pay' })
+    const setup = setUpPayments({ routePrefix: 'hooks/pay' })
     const request = { gateway: 'bank', reference: 'order-1', amount: 1, currency: 'IQD' }
     const origin = 'https://edge.test'
-    await room.payments.charge({ ...request, description: 'A lamp' }, { origin })
-    expect(room.charged[0]?.callbackUrl).toBe(
-      `${origin}${room.payments.route('payments.webhook', 'bank')}`,
+    await setup.payments.charge({ ...request, description: 'A lamp' }, { origin })
+    expect(setup.charged[0]?.callbackUrl).toBe(
+      `${origin}${setup.payments.route('payments.webhook', 'bank')}`,
     )
   })
 

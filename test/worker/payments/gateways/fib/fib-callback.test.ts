@@ -15,7 +15,7 @@ import {
   ID,
   SETTINGS,
   stored,
-} from './fib-bed.ts'
+} from './fib-setup.ts'
 
 describe('a callback of FIB', () => {
   it.each([

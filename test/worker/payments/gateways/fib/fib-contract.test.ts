@@ -11,8 +11,8 @@ import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
-import { type Answer, json } from '../../../../support/gateway-bed.ts'
-import { CLIENT, openBed, type SimulatorBed } from '../../../../support/simulator.ts'
+import { type Answer, json } from '../../../../support/gateway-setup.ts'
+import { CLIENT, type SimulatorSetup, setUpSimulator } from '../../../../support/simulator.ts'
 
 const PAYMENTS = '/protected/v1/payments'
 const KNOWN = ['d2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11', 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c22']
@@ -55,7 +55,7 @@ const received = (body: string) => ({
   body,
   receivedAt: 1_700_000_123_000,
 })
-const told = (id: unknown, status = 'PAID') => received(JSON.stringify({ id, status }))
+const callbackFor = (id: unknown, status = 'PAID') => received(JSON.stringify({ id, status }))
 
 gatewayContract('fib', {
   driver: fib,
@@ -74,34 +74,34 @@ gatewayContract('fib', {
   isSigned: false,
   // The event has the bank's status, not that of the callback.
   genuine: async () => ({
-    first: told(ONE),
+    first: callbackFor(ONE),
     raw: { paymentId: ONE, status: 'PAID', amount: { amount: 25_000, currency: 'IQD' } },
-    again: told(ONE, 'UNPAID'),
-    other: told(TWO),
+    again: callbackFor(ONE, 'UNPAID'),
+    other: callbackFor(TWO),
   }),
   forged: async () => ({
     'no body': received(''),
     'no JSON': received('PAID'),
     'no id': received('{"status":"PAID"}'),
     'a list': received(JSON.stringify([{ id: ONE, status: 'PAID' }])),
-    'an id that the bank does not know': told('00000000-0000-4000-8000-000000000000'),
-    'an id of another kind': told({ id: ONE }),
-    'an id that is a path': told(`${ONE}/../${TWO}`),
-    'an id with a query': told(`${ONE}?x=`),
-    'an id that is percent-encoded': told('%2e%2e%2fadmin'),
-    'an id that is too long': told(ONE.repeat(2)),
+    'an id that the bank does not know': callbackFor('00000000-0000-4000-8000-000000000000'),
+    'an id of another kind': callbackFor({ id: ONE }),
+    'an id that is a path': callbackFor(`${ONE}/../${TWO}`),
+    'an id with a query': callbackFor(`${ONE}?x=`),
+    'an id that is percent-encoded': callbackFor('%2e%2e%2fadmin'),
+    'an id that is too long': callbackFor(ONE.repeat(2)),
   }),
 })
 
-let bed: SimulatorBed
+let setup: SimulatorSetup
 beforeAll(async () => {
-  bed = await openBed()
+  setup = await setUpSimulator()
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => setup[Symbol.asyncDispose]())
 
 function open(client_secret = CLIENT.secret) {
   const bank = fib.create('fib', {
-    base_url: bed.url,
+    base_url: setup.url,
     client_id: CLIENT.id,
     client_secret,
     expires_in: 'PT1H',
@@ -122,7 +122,7 @@ function open(client_secret = CLIENT.secret) {
       currency: 'IQD',
       description: '💡'.repeat(100),
       returnUrl: 'https://shop.test/back',
-      callbackUrl: bed.callback,
+      callbackUrl: setup.callback,
       now: Date.now(),
     }
     const answer = await run((call) => bank.charge(charge, call))
@@ -132,18 +132,19 @@ function open(client_secret = CLIENT.secret) {
     const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
     return { answer, names }
   }
-  const told = (body: string) =>
+  const receiveCallback = (body: string) =>
     run((call) =>
       bank.handleWebhook(
         { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: Date.now() },
         call,
       ),
     )
-  return { bank, run, charged, told }
+  return { bank, run, charged, receiveCallback }
 }
 
 /** Those of a payment: one of another test may come late. */
-const callbacks = (id: string): string[] => bed.merchant.bodies.filter((body) => body.includes(id))
+const callbacks = (id: string): string[] =>
+  setup.merchant.bodies.filter((body) => body.includes(id))
 
 /** The payment's callback after so many, once it has arrived. */
 async function callbackAfter(count: number, id: string): Promise<string> {
@@ -154,13 +155,13 @@ async function callbackAfter(count: number, id: string): Promise<string> {
 /** The callback that `act` causes. */
 async function callbackOf(id: string, action: string): Promise<string> {
   const before = callbacks(id).length
-  await bed.act(id, action)
+  await setup.act(id, action)
   return await callbackAfter(before, id)
 }
 
 describe('FIB, simulated', () => {
   it('makes a charge, is paid, sends a callback, and returns the status', async () => {
-    const { bank, run, charged, told } = open()
+    const { bank, run, charged, receiveCallback } = open()
     const { answer, names } = await charged()
     expect(answer).toMatchObject({
       readableCode: expect.any(String),
@@ -169,7 +170,7 @@ describe('FIB, simulated', () => {
       expiresAt: expect.any(Number),
     })
     const id = names.gatewayTransactionId
-    expect(await told(await callbackOf(id, 'pay'))).toMatchObject({
+    expect(await receiveCallback(await callbackOf(id, 'pay'))).toMatchObject({
       status: 'Paid',
       amount: 25_000,
       currency: 'IQD',
@@ -180,7 +181,7 @@ describe('FIB, simulated', () => {
   })
 
   it('accepts a refund, and reports when the money was sent', async () => {
-    const { bank, run, charged, told } = open()
+    const { bank, run, charged, receiveCallback } = open()
     const { names } = await charged()
     const id = names.gatewayTransactionId
     await callbackOf(id, 'pay')
@@ -189,7 +190,7 @@ describe('FIB, simulated', () => {
     expect(await run((call) => bank.refund(refund, call))).toEqual({ ok: true, isDone: false })
     const statuses: string[] = []
     while (!statuses.includes('Refunded')) {
-      const payload = await told(await callbackAfter(before + statuses.length, id))
+      const payload = await receiveCallback(await callbackAfter(before + statuses.length, id))
       statuses.push('status' in payload ? payload.status : 'ignored')
     }
     expect(statuses.at(-1)).toBe('Refunded')
@@ -201,10 +202,10 @@ describe('FIB, simulated', () => {
     ['expire', 'Expired'],
     ['fail', 'Failed'],
   ])('tells by %s that a payment is %s', async (action, status) => {
-    const { charged, told } = open()
+    const { charged, receiveCallback } = open()
     const { names } = await charged()
     const body = await callbackOf(names.gatewayTransactionId, action)
-    expect(await told(body)).toMatchObject({ status })
+    expect(await receiveCallback(body)).toMatchObject({ status })
   })
 
   it('cancels an open payment', async () => {
@@ -217,14 +218,16 @@ describe('FIB, simulated', () => {
   })
 
   it('does not know an invented payment', async () => {
-    const { told } = open()
+    const { receiveCallback } = open()
     const body = JSON.stringify({ id: '00000000-0000-4000-8000-000000000000', status: 'PAID' })
-    await expect(told(body)).rejects.toThrow(InvalidWebhookSignatureException)
+    await expect(receiveCallback(body)).rejects.toThrow(InvalidWebhookSignatureException)
   })
 
   it('is unavailable while our client is refused, and no callback counts as forged', async () => {
     const { names } = await open().charged()
     const body = JSON.stringify({ id: names.gatewayTransactionId, status: 'PAID' })
-    await expect(open('another secret').told(body)).rejects.toThrow(GatewayUnavailableException)
+    await expect(open('another secret').receiveCallback(body)).rejects.toThrow(
+      GatewayUnavailableException,
+    )
   })
 })

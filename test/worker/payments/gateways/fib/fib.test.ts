@@ -9,7 +9,7 @@ import {
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { BASE, bank, charge, created, ID, names, refund, SETTINGS, stored } from './fib-bed.ts'
+import { BASE, bank, charge, created, ID, names, refund, SETTINGS, stored } from './fib-setup.ts'
 
 describe('a charge at FIB', () => {
   it('makes a payment, and returns its codes and link', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { timeOf } from '../../../../../worker/payments/gateways/redirect/wire.ts'
-import { GatewayBed } from '../../../../support/gateway-bed.ts'
+import { GatewaySetup } from '../../../../support/gateway-setup.ts'
 import {
   CHARGE,
   claims,
@@ -19,16 +19,16 @@ import {
 const shop = redirect.create('shop', SETTINGS)
 
 function receive(request: WebhookRequest) {
-  const bed = new GatewayBed(shop, gateway())
-  return { bed, payload: bed.end(shop.handleWebhook(request, bed.call())) }
+  const setup = new GatewaySetup(shop, gateway())
+  return { setup, payload: setup.end(shop.handleWebhook(request, setup.call())) }
 }
-const told = async (what: unknown) => receive(inBody(await sign(what)))
-const payloadOf = async (what: unknown) => await (await told(what)).payload
+const receiveSigned = async (what: unknown) => receive(inBody(await sign(what)))
+const payloadOf = async (what: unknown) => await (await receiveSigned(what)).payload
 
 describe('a callback of redirect', () => {
   it('is read from its claims, without a call', async () => {
     const request = inBody(await sign(claims()))
-    const { payload, bed } = receive(request)
+    const { payload, setup } = receive(request)
     expect(await payload).toEqual({
       gateway: 'shop',
       gatewayTransactionId: 'gt-1',
@@ -41,7 +41,7 @@ describe('a callback of redirect', () => {
       occurredAt: Date.UTC(2026, 5, 1, 0, 10),
       raw: claims(),
     })
-    expect([bed.sent, bed.lines]).toEqual([[], []])
+    expect([setup.sent, setup.lines]).toEqual([[], []])
   })
 
   it('may have its token in each place that the gateway uses', async () => {
@@ -73,24 +73,24 @@ describe('a callback of redirect', () => {
     ['OTP_SENT', 'Pending'],
     ['CUSTOMER_AUTHENTICATION_REQUIRED', 'Pending'],
   ])('that says %s means %s', async (currentStatus, status) => {
-    const { payload, bed } = await told(claims({ data: { currentStatus } }))
+    const { payload, setup } = await receiveSigned(claims({ data: { currentStatus } }))
     expect(await payload).toHaveProperty('status', status)
-    expect(bed.lines).toEqual([])
+    expect(setup.lines).toEqual([])
   })
 
   it('of an unknown status is Pending, and is logged', async () => {
-    const { payload, bed } = await told(claims({ data: { currentStatus: 'ON_HOLD' } }))
+    const { payload, setup } = await receiveSigned(claims({ data: { currentStatus: 'ON_HOLD' } }))
     expect(await payload).toHaveProperty('status', 'Pending')
     const event = 'payments.redirect_gateway.unknown_status'
-    expect(bed.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
+    expect(setup.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
   })
 
   it.each(['SOMETHING_NEW', 'status_changed', '', undefined, 7])(
     'of the unknown event %j is logged, and its status used',
     async (eventType) => {
-      const { payload, bed } = await told(claims({ eventType }))
+      const { payload, setup } = await receiveSigned(claims({ eventType }))
       expect(await payload).toMatchObject({ status: 'Paid', eventId: 'ev-1' })
-      expect(bed.lines.map(({ event }) => event)).toEqual([
+      expect(setup.lines.map(({ event }) => event)).toEqual([
         'payments.redirect_gateway.unknown_event',
       ])
     },
@@ -115,9 +115,11 @@ describe('a callback of redirect', () => {
     'of a completed refund means Refunded, though its status is %s',
     async (currentStatus) => {
       const data = { currentStatus }
-      const { payload, bed } = await told(claims({ eventType: 'REFUND_COMPLETED', data }))
+      const { payload, setup } = await receiveSigned(
+        claims({ eventType: 'REFUND_COMPLETED', data }),
+      )
       expect(await payload).toMatchObject({ status: 'Refunded', amount: 25_000 })
-      expect(bed.lines).toEqual([])
+      expect(setup.lines).toEqual([])
     },
   )
 

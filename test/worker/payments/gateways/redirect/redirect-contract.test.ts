@@ -21,7 +21,12 @@ import {
   SETTINGS,
   sign,
 } from '../../../../support/redirect-fixtures.ts'
-import { API_KEY, CLIENT, openBed, type SimulatorBed } from '../../../../support/simulator.ts'
+import {
+  API_KEY,
+  CLIENT,
+  type SimulatorSetup,
+  setUpSimulator,
+} from '../../../../support/simulator.ts'
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const unsigned = (alg: string) =>
@@ -112,7 +117,7 @@ gatewayContract('redirect', {
 
 const silent = () => undefined
 
-function shopAt({ url }: SimulatorBed) {
+function shopAt({ url }: SimulatorSetup) {
   const client = { client_id: CLIENT.id, client_secret: CLIENT.secret }
   const shop = redirect.create('shop', { ...SETTINGS, base_url: url, api_key: API_KEY, ...client })
   const base = { clock: hostClock, log: silent, fetch }
@@ -122,8 +127,8 @@ function shopAt({ url }: SimulatorBed) {
   return { shop, call: () => openCall({ ...deps, deadlineAt }) }
 }
 
-async function charged(bed: SimulatorBed) {
-  const { shop, call } = shopAt(bed)
+async function charged(setup: SimulatorSetup) {
+  const { shop, call } = shopAt(setup)
   const answer = await shop.charge(CHARGE, call())
   if (!answer.ok) throw new Error(answer.error.message)
   const names = { ...NAMES, gatewayTransactionId: answer.gatewayTransactionId }
@@ -132,14 +137,14 @@ async function charged(bed: SimulatorBed) {
 
 describe('redirect and the simulator', () => {
   it('charge, report the payment, and refund it', async () => {
-    await using bed = await openBed()
-    const { shop, call, answer, names } = await charged(bed)
-    expect(answer.redirectUrl).toContain(bed.url)
+    await using setup = await setUpSimulator()
+    const { shop, call, answer, names } = await charged(setup)
+    expect(answer.redirectUrl).toContain(setup.url)
     expect(answer.expiresAt).toBeGreaterThan(Date.now())
     expect(await shop.checkStatus(names, call())).toMatchObject({ status: 'Pending' })
 
-    await bed.act(names.gatewayTransactionId, 'pay')
-    const [body = ''] = await bed.merchant.got(1)
+    await setup.act(names.gatewayTransactionId, 'pay')
+    const [body = ''] = await setup.merchant.got(1)
     expect(await shop.handleWebhook(received(body), call())).toMatchObject({
       gatewayTransactionId: names.gatewayTransactionId,
       reference: CHARGE.reference,
@@ -151,13 +156,15 @@ describe('redirect and the simulator', () => {
 
     const refund = { ...names, refundId: 'rf-1', refundAmount: 25_000, reason: 'Broken' }
     expect(await shop.refund(refund, call())).toMatchObject({ ok: true, isDone: true })
-    const told = (await bed.merchant.got(2))[1] ?? ''
-    expect(await shop.handleWebhook(received(told), call())).toMatchObject({ status: 'Refunded' })
+    const callback = (await setup.merchant.got(2))[1] ?? ''
+    expect(await shop.handleWebhook(received(callback), call())).toMatchObject({
+      status: 'Refunded',
+    })
   })
 
   it('make one transaction of a repeated charge', async () => {
-    await using bed = await openBed()
-    const { shop, call, names } = await charged(bed)
+    await using setup = await setUpSimulator()
+    const { shop, call, names } = await charged(setup)
     await expect(shop.charge(CHARGE, call())).rejects.toMatchObject({
       code: 'gateway_unavailable',
       gatewayTransactionId: names.gatewayTransactionId,
@@ -165,8 +172,8 @@ describe('redirect and the simulator', () => {
   })
 
   it('agree that a payment that was never made is unknown', async () => {
-    await using bed = await openBed()
-    const { shop, call } = shopAt(bed)
+    await using setup = await setUpSimulator()
+    const { shop, call } = shopAt(setup)
     expect(await shop.checkStatus(NAMES, call())).toEqual({ known: false })
   })
 })

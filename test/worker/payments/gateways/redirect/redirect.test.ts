@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GatewayCharge, Settings } from '../../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
-import { type Answer, GatewayBed, json } from '../../../../support/gateway-bed.ts'
+import { type Answer, GatewaySetup, json } from '../../../../support/gateway-setup.ts'
 import {
   CHARGE,
   gateway,
@@ -28,17 +28,17 @@ type Own = Parameters<typeof gateway>[0]
 
 function shop(own?: Own, settings: Settings = SETTINGS) {
   const driver = redirect.create('shop', settings)
-  const bed = new GatewayBed(driver, gateway(own))
+  const setup = new GatewaySetup(driver, gateway(own))
   return {
-    bed,
+    setup,
     charge: (more: Partial<GatewayCharge> = {}) =>
-      bed.end(driver.charge({ ...CHARGE, ...more }, bed.call())),
-    refund: (more: object = {}) => bed.end(driver.refund({ ...REFUND, ...more }, bed.call())),
-    check: () => bed.end(driver.checkStatus(NAMES, bed.call())),
+      setup.end(driver.charge({ ...CHARGE, ...more }, setup.call())),
+    refund: (more: object = {}) => setup.end(driver.refund({ ...REFUND, ...more }, setup.call())),
+    check: () => setup.end(driver.checkStatus(NAMES, setup.call())),
     /** The body of the request that opens a transaction. */
     async opening(more?: Partial<GatewayCharge>): Promise<unknown> {
       await this.charge(more)
-      return JSON.parse(bed.sent.at(-1)?.body ?? '')
+      return JSON.parse(setup.sent.at(-1)?.body ?? '')
     },
   }
 }
@@ -82,15 +82,15 @@ describe('the settings of redirect', () => {
 
 describe('a charge by redirect', () => {
   it('opens a transaction, and returns its page', async () => {
-    const { charge, bed } = shop()
+    const { charge, setup } = shop()
     expect(await charge()).toEqual({
       ok: true,
       gatewayTransactionId: 'gt-1',
       redirectUrl: 'https://gateway.test/pay/gt-1',
       expiresAt: Date.UTC(2026, 5, 1, 0, 30),
     })
-    expect(bed.asked).toEqual([TOKEN, INIT])
-    expect(bed.sent[1]?.headers.get('authorization')).toBe('Bearer a-token-of-the-gateway')
+    expect(setup.asked).toEqual([TOKEN, INIT])
+    expect(setup.sent[1]?.headers.get('authorization')).toBe('Bearer a-token-of-the-gateway')
   })
 
   it('leaves settings without a value out of its request', async () => {
@@ -163,12 +163,12 @@ describe('a charge by redirect', () => {
 
   it('is refused with the gateway’s error, without a retry', async () => {
     const body = { timestamp: 'x', error: { code: 'AMOUNT_TOO_LOW', message: 'At least 250.' } }
-    const { charge, bed } = shop({ init: answering(body, 400) })
+    const { charge, setup } = shop({ init: answering(body, 400) })
     expect(await charge()).toEqual({
       ok: false,
       error: { code: 'gateway_refused', rawCode: 'AMOUNT_TOO_LOW', message: 'At least 250.' },
     })
-    expect(bed.asked).toEqual([TOKEN, INIT])
+    expect(setup.asked).toEqual([TOKEN, INIT])
   })
 
   it.each([[{}], [[]], ['no'], [{ code: 7 }]])(
@@ -196,9 +196,9 @@ describe('a charge by redirect', () => {
       },
       answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400),
     ]
-    const { charge, bed } = shop({ init: (request) => (answers.shift() ?? json)(request) })
+    const { charge, setup } = shop({ init: (request) => (answers.shift() ?? json)(request) })
     await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
-    expect(bed.asked).toEqual([TOKEN, INIT, INIT, `${INQUIRY}/gt-1`])
+    expect(setup.asked).toEqual([TOKEN, INIT, INIT, `${INQUIRY}/gt-1`])
   })
 })
 
@@ -209,9 +209,9 @@ describe('a charge whose external reference exists at the gateway', () => {
     ['in a list', { errors: [{ errorCode: DUPLICATE }], data: [{ transactionId: 'gt-1' }] }],
     ['under another code like it', { code: 'EXTERNAL_REFERENCE_ID_EXISTS', transactionId: 'gt-1' }],
   ])('is named but has no page, its id standing %s, and is never made twice', async (_, body) => {
-    const { charge, bed } = shop({ init: answering(body, 400) })
+    const { charge, setup } = shop({ init: answering(body, 400) })
     await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
-    expect(bed.asked).toEqual([TOKEN, INIT, `${INQUIRY}/gt-1`])
+    expect(setup.asked).toEqual([TOKEN, INIT, `${INQUIRY}/gt-1`])
   })
 
   it('returns the redirectUrl if the gateway does', async () => {
@@ -224,9 +224,9 @@ describe('a charge whose external reference exists at the gateway', () => {
   })
 
   it('has an unknown outcome without the transaction’s id, and is not made twice', async () => {
-    const { charge, bed } = shop({ init: answering({ code: DUPLICATE }, 400) })
+    const { charge, setup } = shop({ init: answering({ code: DUPLICATE }, 400) })
     await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
-    expect(bed.asked).toEqual([TOKEN, INIT])
+    expect(setup.asked).toEqual([TOKEN, INIT])
   })
 
   it.each([404, 400, 401])('has an unknown outcome when the inquiry returns %i', async (status) => {
@@ -250,9 +250,9 @@ describe('a charge whose external reference exists at the gateway', () => {
     const init = answering({ code: DUPLICATE, transactionId: id }, 400)
     const amount = { value: 25_000, currency: 'IQD' }
     const found = inquiry('PENDING', { transactionDetails: { transactionId: id, amount } })
-    const { charge, bed } = shop({ init, inquiry: answering(found) })
+    const { charge, setup } = shop({ init, inquiry: answering(found) })
     await expect(charge()).rejects.toMatchObject({ gatewayTransactionId: id })
-    expect(bed.asked.at(-1)).toBe(`${INQUIRY}/${encodeURIComponent(id)}`)
+    expect(setup.asked.at(-1)).toBe(`${INQUIRY}/${encodeURIComponent(id)}`)
   })
 })
 
@@ -268,7 +268,7 @@ describe('the status of a payment by redirect', () => {
     ['CUSTOMER_AUTHENTICATION_REQUIRED', 'Pending'],
   ])('%s is %s', async (word, status) => {
     const body = inquiry(word)
-    const { check, bed } = shop({ inquiry: answering(body) })
+    const { check, setup } = shop({ inquiry: answering(body) })
     expect(await check()).toMatchObject({
       known: true,
       status,
@@ -276,14 +276,14 @@ describe('the status of a payment by redirect', () => {
       currency: 'IQD',
       raw: body,
     })
-    expect(bed.lines).toEqual([])
+    expect(setup.lines).toEqual([])
   })
 
   it('is Pending when the status is unknown, which is logged', async () => {
-    const { check, bed } = shop({ inquiry: answering(inquiry('ON_HOLD')) })
+    const { check, setup } = shop({ inquiry: answering(inquiry('ON_HOLD')) })
     expect(await check()).toMatchObject({ known: true, status: 'Pending' })
     const event = 'payments.redirect_gateway.unknown_status'
-    expect(bed.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
+    expect(setup.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
   })
 
   it('has the reason why a payment failed', async () => {
@@ -316,27 +316,30 @@ describe('the status of a payment by redirect', () => {
 
 describe('a refund by redirect', () => {
   it('reverses the transaction', async () => {
-    const { refund, bed } = shop()
+    const { refund, setup } = shop()
     expect(await refund()).toEqual({ ok: true, isDone: true, gatewayRefundId: 'rv-1' })
-    expect(bed.asked).toEqual([TOKEN, REVERSE])
-    expect(JSON.parse(bed.sent[1]?.body ?? '')).toEqual({ transactionId: 'gt-1', reason: 'Broken' })
+    expect(setup.asked).toEqual([TOKEN, REVERSE])
+    expect(JSON.parse(setup.sent[1]?.body ?? '')).toEqual({
+      transactionId: 'gt-1',
+      reason: 'Broken',
+    })
   })
 
   it.each([1, 24_999, 25_001])('of %i out of 25,000 is refused before any call', async (amount) => {
-    const { refund, bed } = shop()
+    const { refund, setup } = shop()
     await expect(refund({ refundAmount: amount })).rejects.toMatchObject(INVALID)
-    expect(bed.sent).toEqual([])
+    expect(setup.sent).toEqual([])
   })
 
   it.each(['payment:read payment:write', '', 'reverse:writer', 'xreverse:write'])(
     'is refused before any call when the scope is %j',
     async (scope) => {
-      const { refund, bed } = shop({}, { ...SETTINGS, scope })
+      const { refund, setup } = shop({}, { ...SETTINGS, scope })
       await expect(refund()).rejects.toMatchObject(INVALID)
       expect(redirect.create('shop', { ...SETTINGS, scope }).refundProblem()).toMatch(
         /reverse:write/,
       )
-      expect(bed.sent).toEqual([])
+      expect(setup.sent).toEqual([])
     },
   )
 
@@ -366,8 +369,8 @@ describe('a refund by redirect', () => {
   )
 
   it('is never repeated when its answer is lost', async () => {
-    const { refund, bed } = shop({ reverse: answering({}, 502) })
+    const { refund, setup } = shop({ reverse: answering({}, 502) })
     await expect(refund()).rejects.toMatchObject(UNAVAILABLE)
-    expect(bed.asked.filter((each) => each === REVERSE)).toHaveLength(1)
+    expect(setup.asked.filter((each) => each === REVERSE)).toHaveLength(1)
   })
 })

@@ -7,8 +7,8 @@ import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
-import { type Answer, json } from '../../../../support/gateway-bed.ts'
-import { openBed, type SimulatorBed, STRIPE } from '../../../../support/simulator.ts'
+import { type Answer, json } from '../../../../support/gateway-setup.ts'
+import { type SimulatorSetup, STRIPE, setUpSimulator } from '../../../../support/simulator.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
 const settings = {
@@ -117,9 +117,9 @@ const CHARGE = {
   now: 0,
 }
 
-async function charged(bed: SimulatorBed) {
+async function charged(setup: SimulatorSetup) {
   const { secretKey, webhookSecret } = STRIPE
-  const settings = { base_url: bed.url, secret_key: secretKey, webhook_secret: webhookSecret }
+  const settings = { base_url: setup.url, secret_key: secretKey, webhook_secret: webhookSecret }
   const shop = stripe.create('shop', settings)
   const base = { clock: hostClock, log: silent, fetch }
   const guard = createGuard({ gateways: new Map([['shop', shop]]), store: new Map(), ...base })
@@ -130,19 +130,19 @@ async function charged(bed: SimulatorBed) {
   if (!answer.ok) throw new Error(answer.error.message)
   const names = { ...CHARGE, gatewayTransactionId: answer.gatewayTransactionId }
   const receivedAt = async (at: number) => {
-    const body = bed.merchant.bodies[at] ?? ''
-    const signature = bed.merchant.headers[at]?.['stripe-signature']
+    const body = setup.merchant.bodies[at] ?? ''
+    const signature = setup.merchant.headers[at]?.['stripe-signature']
     const headers = new Headers({ 'stripe-signature': String(signature) })
     const request = { headers, query: new URLSearchParams(), body, receivedAt: Date.now() }
     return await shop.handleWebhook(request, call())
   }
   const received = async (count: number) => {
-    await bed.merchant.got(count)
+    await setup.merchant.got(count)
     return await receivedAt(count - 1)
   }
   /** The first one of this type. Those that follow each other at once may arrive in any order. */
   const receivedOf = async (type: string) => {
-    const at = () => bed.merchant.bodies.findIndex((body) => JSON.parse(body).type === type)
+    const at = () => setup.merchant.bodies.findIndex((body) => JSON.parse(body).type === type)
     await expect.poll(at).not.toBe(-1)
     return await receivedAt(at())
   }
@@ -151,13 +151,13 @@ async function charged(bed: SimulatorBed) {
 
 describe('Stripe and the simulator', () => {
   it('charge once, report the payment, and refund it in two parts', async () => {
-    await using bed = await openBed()
-    const { shop, call, charge, answer, names, received } = await charged(bed)
+    await using setup = await setUpSimulator()
+    const { shop, call, charge, answer, names, received } = await charged(setup)
     expect(await charge()).toEqual(answer)
-    expect(answer).toMatchObject({ redirectUrl: expect.stringContaining(bed.url) })
+    expect(answer).toMatchObject({ redirectUrl: expect.stringContaining(setup.url) })
     expect(await shop.checkStatus(names, call())).toMatchObject({ status: 'Pending' })
 
-    await bed.act(names.gatewayTransactionId, 'pay')
+    await setup.act(names.gatewayTransactionId, 'pay')
     const { gatewayTransactionId, reference, externalReferenceId, amount, currency } = names
     expect(await received(1)).toMatchObject({
       ...{ gatewayTransactionId, reference, externalReferenceId, amount, currency },
@@ -179,33 +179,33 @@ describe('Stripe and the simulator', () => {
   })
 
   it('agree on a transfer that is under way, and on one that a bank refused', async () => {
-    await using bed = await openBed()
-    const { shop, call, names, received } = await charged(bed)
-    await bed.act(names.gatewayTransactionId, 'transfer')
+    await using setup = await setUpSimulator()
+    const { shop, call, names, received } = await charged(setup)
+    await setup.act(names.gatewayTransactionId, 'transfer')
     expect(await received(1)).toMatchObject({ status: 'Pending' })
     const pending = { status: 'Pending', isBeingPaid: true }
     expect(await shop.checkStatus(names, call())).toMatchObject(pending)
     await expect(shop.cancel(names, call())).rejects.toMatchObject({ code: 'gateway_refused' })
-    await bed.act(names.gatewayTransactionId, 'fail')
+    await setup.act(names.gatewayTransactionId, 'fail')
     expect(await received(2)).toMatchObject({ status: 'Failed' })
     const failed = { status: 'Failed', error: { rawCode: 'card_declined' } }
     expect(await shop.checkStatus(names, call())).toMatchObject(failed)
   })
 
   it('agree on a refund that fails after it was made', async () => {
-    await using bed = await openBed()
-    const { shop, call, names, receivedOf } = await charged(bed)
-    bed.faults({ all: { refundFails: true } })
-    await bed.act(names.gatewayTransactionId, 'pay')
+    await using setup = await setUpSimulator()
+    const { shop, call, names, receivedOf } = await charged(setup)
+    setup.faults({ all: { refundFails: true } })
+    await setup.act(names.gatewayTransactionId, 'pay')
     const refund = { ...names, refundId: 'rf-1', refundAmount: 1_250, reason: 'Broken' }
     expect(await shop.refund(refund, call())).toMatchObject({ ok: true })
-    const told = { status: 'Paid', amount: 1_250, alert: 'refund_failed', refundId: 'rf-1' }
-    expect(await receivedOf('refund.failed')).toMatchObject(told)
+    const expected = { status: 'Paid', amount: 1_250, alert: 'refund_failed', refundId: 'rf-1' }
+    expect(await receivedOf('refund.failed')).toMatchObject(expected)
   })
 
   it('cancel an open session, and do not find sessions of others', async () => {
-    await using bed = await openBed()
-    const { shop, call, names, received } = await charged(bed)
+    await using setup = await setUpSimulator()
+    const { shop, call, names, received } = await charged(setup)
     await shop.cancel(names, call())
     expect(await received(1)).toMatchObject({ status: 'Expired' })
     expect(await shop.checkStatus(names, call())).toMatchObject({ status: 'Expired' })

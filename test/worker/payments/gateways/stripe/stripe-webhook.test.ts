@@ -61,7 +61,7 @@ const charge = {
 const PAID = eventOf('checkout.session.completed', session)
 
 /** The result of a signed event of this type. */
-const told = (type: string, object: unknown, call = new FakeGatewayCall()) => {
+const receiveEvent = (type: string, object: unknown, call = new FakeGatewayCall()) => {
   const body = eventOf(type, object)
   return gateway.handleWebhook(request(body, sign(body)), call)
 }
@@ -192,20 +192,20 @@ describe("Stripe's events", () => {
     ['checkout.session.async_payment_failed', { payment_status: 'unpaid' }, 'Failed'],
     ['checkout.session.expired', { status: 'expired', payment_status: 'unpaid' }, 'Expired'],
   ])('%s with %j is %s', async (type, changes, status) => {
-    const payload = await told(type, { ...session, ...changes })
+    const payload = await receiveEvent(type, { ...session, ...changes })
     expect(payload).toMatchObject({ status, gatewayTransactionId: 'cs_test_1', amount: 1_250 })
     expect('error' in payload).toBe(status === 'Failed')
   })
 
   it('of refunds have the total that was refunded so far', async () => {
     const part = { ...charge, amount_refunded: 400, refunded: false }
-    expect(await told('charge.refunded', part)).toMatchObject({
+    expect(await receiveEvent('charge.refunded', part)).toMatchObject({
       status: 'PartiallyRefunded',
       amount: 400,
       gatewayTransactionId: 'pi_1',
       externalReferenceId: 'ext-7',
     })
-    expect(await told('charge.refunded', charge)).toMatchObject({
+    expect(await receiveEvent('charge.refunded', charge)).toMatchObject({
       status: 'Refunded',
       amount: 1_250,
       currency: 'USD',
@@ -236,7 +236,7 @@ describe("Stripe's events", () => {
     'of a failed refund (%s) change no status, and have the same event id',
     async (type) => {
       const call = new FakeGatewayCall({ status: 200, body: intent })
-      expect(await told(type, failed, call)).toMatchObject({
+      expect(await receiveEvent(type, failed, call)).toMatchObject({
         alert: 'refund_failed',
         status: 'Paid',
         amount: 1_250,
@@ -252,11 +252,11 @@ describe("Stripe's events", () => {
   it('of a failed refund have our refund id', async () => {
     const ours = { ...failed, metadata: { refund_id: '01REFUND' } }
     const call = new FakeGatewayCall({ status: 200, body: intent })
-    expect(await told('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
+    expect(await receiveEvent('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
   })
 
   it('of a failed refund are to be sent again while Stripe does not answer', async () => {
-    await expect(told('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
+    await expect(receiveEvent('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
   })
 
   const disputed = {
@@ -274,7 +274,7 @@ describe("Stripe's events", () => {
     'of a dispute (%s) change no status, and have one event id while its own status stays',
     async (step) => {
       const call = new FakeGatewayCall({ status: 200, body: intent })
-      expect(await told(`charge.dispute.${step}`, disputed, call)).toMatchObject({
+      expect(await receiveEvent(`charge.dispute.${step}`, disputed, call)).toMatchObject({
         alert: 'dispute',
         status: 'Paid',
         amount: 900,
@@ -295,12 +295,14 @@ describe("Stripe's events", () => {
     ['a refund without a payment', 'refund.failed', { ...failed, payment_intent: null }],
     ['a dispute of no payment', 'charge.dispute.created', { ...disputed, payment_intent: null }],
   ])('about %s are ignored', async (_, type, object) => {
-    expect(await told(type, object)).toEqual({ ignored: expect.any(String) })
+    expect(await receiveEvent(type, object)).toEqual({ ignored: expect.any(String) })
   })
 
   it('of a payment that is not ours are ignored, even if its refund failed', async () => {
     const call = new FakeGatewayCall({ status: 200, body: { ...intent, metadata: {} } })
-    expect(await told('refund.failed', failed, call)).toEqual({ ignored: expect.any(String) })
+    expect(await receiveEvent('refund.failed', failed, call)).toEqual({
+      ignored: expect.any(String),
+    })
   })
 
   it.each([
@@ -323,6 +325,6 @@ describe("Stripe's events", () => {
     ['refund.failed', { ...failed, payment_intent: 3 }, { unreadable: 'payment_intent' }],
   ])('%s, of our payment, that cannot be read, names the payment', async (type, object, read) => {
     const call = new FakeGatewayCall({ status: 200, body: intent })
-    expect(await told(type, object, call)).toEqual(read)
+    expect(await receiveEvent(type, object, call)).toEqual(read)
   })
 })

@@ -12,7 +12,7 @@ import type { GatewayCharge } from '../../../../../worker/payments/gateways/gate
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { API_VERSION } from '../../../../../worker/payments/gateways/stripe/wire.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { GatewayBed, json } from '../../../../support/gateway-bed.ts'
+import { GatewaySetup, json } from '../../../../support/gateway-setup.ts'
 
 const BASE = 'https://api.stripe.com'
 const SETTINGS = { base_url: BASE, secret_key: 'sk_test_1', webhook_secret: 'whsec_1' }
@@ -345,8 +345,8 @@ describe('a refund at Stripe', () => {
   })
 
   it('was never sent if Stripe does not return the session', async () => {
-    const bed = new GatewayBed(gateway, () => json({}, 503))
-    const failed = bed.end(gateway.refund(refund, bed.call()))
+    const setup = new GatewaySetup(gateway, () => json({}, 503))
+    const failed = setup.end(gateway.refund(refund, setup.call()))
     await expect(failed).rejects.toMatchObject({ isUnsent: true })
   })
 

@@ -8,7 +8,7 @@ import {
   libsqlDatabase,
 } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { ledger, libsql, useLibsqlLedger } from '../libsql-bed.ts'
+import { ledger, libsql, useLibsqlLedger } from '../libsql-setup.ts'
 import { insertPending, paid } from '../shop-payments.ts'
 
 describe('a connection of libSQL', () => {

@@ -5,20 +5,20 @@ import { beforeEach, expect, it } from 'vitest'
 import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { asProblem } from '../../../../../worker/payments/routes.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
-import type { World } from '../../../../support/ledger-world.ts'
+import type { LedgerSetup } from '../../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
-import { worldOver } from '../writer-bed.ts'
+import { setupOver } from '../writer-setup.ts'
 
 let database: SqliteDatabase
-let w: World
+let w: LedgerSetup
 /** Called before a save. */
 let onSave: () => void
 
 /** A ledger of this version. */
-function openWorld(over: SqliteDatabase): World {
+function setUpOver(over: SqliteDatabase): LedgerSetup {
   database = over
   onSave = () => undefined
-  return worldOver({
+  return setupOver({
     ...over,
     write(statements, signal) {
       onSave()
@@ -28,7 +28,7 @@ function openWorld(over: SqliteDatabase): World {
 }
 
 beforeEach(() => {
-  w = openWorld(sqliteDatabase())
+  w = setUpOver(sqliteDatabase())
 })
 
 const set = (change: string) => database.exec(`UPDATE payment_schema SET ${change}`)
@@ -72,8 +72,8 @@ it('refuses many calls together, and halves no group for that', async () => {
   onSave = () => {
     saves += 1
   }
-  const told = await Promise.allSettled(Array.from({ length: 40 }, () => w.webhook(transaction)))
-  expect(told.map(({ status }) => status)).toEqual(told.map(() => 'rejected'))
+  const answers = await Promise.allSettled(Array.from({ length: 40 }, () => w.webhook(transaction)))
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'rejected'))
   expect(saves).toBe(0)
 })
 
@@ -90,7 +90,7 @@ it('reads a database that was made before 0.1.0, and does not write to it', asyn
 })
 
 it('neither reads nor writes a database without tables', async () => {
-  const { ledger, queries } = openWorld(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
+  const { ledger, queries } = setUpOver(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
   const none = {
     code: 'schema_mismatch',
     message: 'The database of payments has no tables: run signalbox migrate.',

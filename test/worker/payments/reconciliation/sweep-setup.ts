@@ -7,7 +7,7 @@ import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gatew
 import type { GatewayGuard } from '../../../../worker/payments/gateways/guard.ts'
 import type { PaymentQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { request } from '../../../support/payments.ts'
-import { openRoom } from '../../../support/payments-room.ts'
+import { setUpPayments } from '../../../support/payments-setup.ts'
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
@@ -27,7 +27,7 @@ export interface SweepOptions {
   intercept?: (method: string, args: readonly unknown[]) => void
 }
 
-export function sweepRoom(options: SweepOptions = {}) {
+export function setUpSweep(options: SweepOptions = {}) {
   const asked: string[] = []
   const guard: GatewayGuard = {
     admit: async () =>
@@ -44,7 +44,7 @@ export function sweepRoom(options: SweepOptions = {}) {
     ...options.gateway,
   }
   const { endpoint, listeners, onMismatch, queries: own } = options
-  const room = openRoom({
+  const setup = setUpPayments({
     ...{ gateway, guard, isWoken: false },
     ...(onMismatch && { onMismatch }),
     ...(listeners && { listeners }),
@@ -56,7 +56,7 @@ export function sweepRoom(options: SweepOptions = {}) {
       options.intercept?.(method, args)
     },
   })
-  const { clock, lines, payments, quiet } = room
+  const { clock, lines, payments, quiet } = setup
   const { ledger, queries, sweeper } = payments
 
   let charges = 0
@@ -139,7 +139,7 @@ export function sweepRoom(options: SweepOptions = {}) {
       quiet,
     },
     /** The changes of payments that the listeners know. */
-    moves: () => room.eventNames().filter((name) => MOVED.includes(name)),
+    moves: () => setup.eventNames().filter((name) => MOVED.includes(name)),
   }
 }
 

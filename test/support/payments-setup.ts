@@ -39,7 +39,7 @@ export interface Script {
   webhook: (body: string) => Handled | Promise<never>
 }
 
-export interface Room {
+export interface PaymentsSetup {
   guard: GatewayGuard
   payments: { queries: ReadableQueries } & Payments
   script: Script
@@ -56,7 +56,7 @@ export interface Room {
   quiet(): Promise<void>
 }
 
-interface RoomOptions {
+interface PaymentsOptions {
   onMismatch?: 'log' | 'reject'
   gateway?: object
   /** The endpoint that receives events. */
@@ -86,9 +86,9 @@ export const unavailable = (): never => {
 export const reported = (status: PaymentStatus, more: object = {}) =>
   ({ known: true, status, amount: 25_000, currency: 'IQD', raw: {}, ...more }) as StatusAnswer
 
-export function openRoom(own: RoomOptions = {}): Room {
+export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
   const clock = new FakeClock()
-  const events: Room['events'] = []
+  const events: PaymentsSetup['events'] = []
   const { log, lines } = keptLog()
   const charged: GatewayCharge[] = []
   const refunded: GatewayRefund[] = []

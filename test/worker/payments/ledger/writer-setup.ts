@@ -19,32 +19,32 @@ import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsq
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import type { Log } from '../../../../worker/shared/log.ts'
 import { BOTH, FakeDeliverer, LISTENERS } from '../../../support/ledger-fakes.ts'
-import { World } from '../../../support/ledger-world.ts'
+import { LedgerSetup } from '../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 /** Of the current test. */
 export let database: SqliteDatabase
-/** The names of the lines that a world over a broken connection has logged. */
+/** The names of the lines that a setup over a broken connection has logged. */
 export let logged: string[]
 
 /** For the calling file: both are new for each test. */
-export function useWriterBed(): void {
+export function useWriterSetup(): void {
   beforeEach(() => {
     database = sqliteDatabase()
     logged = []
   })
 }
 
-export function worldOver(
+export function setupOver(
   connection: Database,
   { clock = hostClock, subscribers = LISTENERS }: { clock?: Clock; subscribers?: Subscribers } = {},
-): World {
+): LedgerSetup {
   const deliverer = new FakeDeliverer()
   const { deliver } = deliverer
   const log: Log = (level, event) => void (level === 'debug' || logged?.push(event))
   const ledger = openLedger({ database: connection, subscribers, deliver, clock, log })
   const queries = libsqlQueries(connection)
-  return new World({ ledger, outbox: ledger, queries }, deliverer)
+  return new LedgerSetup({ ledger, outbox: ledger, queries }, deliverer)
 }
 
 /** A save is sent again without a pause. */
@@ -57,7 +57,7 @@ export const impatient: Clock = {
  * What no caller may notice: the ledger is in an object, so all is copied that passes, and another
  * ledger writes, so every second save is refused and decided again.
  */
-export function rivalledWorld(subscribers: Subscribers = BOTH): World {
+export function rivalledSetup(subscribers: Subscribers = BOTH): LedgerSetup {
   const database = sqliteDatabase()
   let isRefused = true
   const rivalled: Database = {
@@ -70,7 +70,7 @@ export function rivalledWorld(subscribers: Subscribers = BOTH): World {
   }
   const deliverer = new FakeDeliverer()
   const { deliver } = deliverer
-  const lines: World['logged'] = []
+  const lines: LedgerSetup['logged'] = []
   const log: Log = (level, event, fields) => {
     if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields])
   }
@@ -83,7 +83,7 @@ export function rivalledWorld(subscribers: Subscribers = BOTH): World {
   }
   const behind = objectLedger({ namespace: object, name: 'main', clock: hostClock })
   const queries = libsqlQueries(database)
-  return new World({ ledger: behind, outbox: ledger, queries }, deliverer, { logged: lines })
+  return new LedgerSetup({ ledger: behind, outbox: ledger, queries }, deliverer, { logged: lines })
 }
 
 const never = new AbortController().signal

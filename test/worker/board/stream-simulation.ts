@@ -32,7 +32,7 @@ interface Socket {
   deliver(event: (sink: Parameters<Upstream['dial']>[2]) => void): void
 }
 
-export class StreamWorld {
+export class StreamSimulation {
   readonly clock = new FakeClock()
   readonly log: Message[] = []
   readonly sockets = new Set<Socket>()
@@ -108,7 +108,7 @@ export class StreamWorld {
       { epoch: this.#epoch, run: 1, batch: ++this.#batch, upserts: [record], deletes: [] },
       this.clock.now(),
     )
-    if (!published.ok || !published.answer.message) throw new Error('it told nothing')
+    if (!published.ok || !published.answer.message) throw new Error('it streams nothing')
     this.log.push(published.answer.message)
     for (const frame of published.frames) {
       const bytes = this.#encoder.encode(frame)
@@ -225,8 +225,8 @@ export class StreamWorld {
           const bytes = this.#encoder.encode(frame)
           socket.deliver((to) => to.block(bytes))
         }
-        const told = others()
-        socket.deliver((to) => to.others(told))
+        const count = others()
+        socket.deliver((to) => to.others(count))
         return {
           report: (now) => {
             socket.streams = now

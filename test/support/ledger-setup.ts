@@ -28,7 +28,7 @@ import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-
 import { type ReadableQueries, readable } from './readable-queries.ts'
 
 /** A ledger over an empty store. */
-export interface LedgerBed {
+export interface OpenedLedger {
   ledger: Ledger
   outbox: Pick<ReturnType<typeof openLedger>, 'claimPending' | 'settleDispatched'>
   queries: PaymentQueries
@@ -48,11 +48,11 @@ export type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
 }
 export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
 
-export class World {
+export class LedgerSetup {
   readonly ledger: ShownLedger
   readonly outbox: {
     claimPending(claim: DueClaim): Promise<DispatchedEvent[]>
-    settleDispatched: LedgerBed['outbox']['settleDispatched']
+    settleDispatched: OpenedLedger['outbox']['settleDispatched']
   }
   readonly queries: ReadableQueries
   readonly deliverer: FakeDeliverer
@@ -64,9 +64,9 @@ export class World {
 
   /** With the same `random`, the same ids. */
   constructor(
-    { ledger, outbox, queries }: LedgerBed,
+    { ledger, outbox, queries }: OpenedLedger,
     deliverer: FakeDeliverer,
-    { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
+    { random, logged = [] }: { random?: () => number; logged?: LedgerSetup['logged'] } = {},
   ) {
     this.#next = monotonicFactory(random)
     this.logged = logged

@@ -26,7 +26,7 @@ export interface Sent {
   body: string
 }
 
-export class GatewayBed {
+export class GatewaySetup {
   readonly clock = new FakeClock()
   readonly breakers = new Map<string, BreakerState>()
   readonly sent: Sent[] = []
