@@ -49,8 +49,8 @@ export interface Io {
   isTerminal: boolean
   /** Aborted when the process is asked to end; the reason is a word. */
   ended(ending?: Ending): AbortSignal
-  /** Tells the parent process, if it listens. */
-  tell?(message: object): void
+  /** Sends to the parent process, if it has a channel to this one. */
+  sendToParent?(message: object): void
 }
 
 export interface Ending {
@@ -95,8 +95,8 @@ export function missing(values: Readonly<Record<string, unknown>>): UsageError {
 }
 
 /**
- * Refuses options that would have no effect here: whoever types one expects something of it. Their
- * variables are not meant: these may be set for other commands.
+ * Refuses options that would have no effect here: somebody who types one expects an effect. Not
+ * their variables: these may be set for other commands.
  */
 export function refuseNeedless(
   { typed }: Input<unknown>,

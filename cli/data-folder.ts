@@ -22,7 +22,7 @@ export interface RunningStart {
   secret: string
 }
 
-/** The start that --data names, which says what these options would say. Throws UsageError. */
+/** The start that --data names, which has what these options would set. Throws UsageError. */
 export async function runningStart(
   { options, typed }: Input<RunningOptions>,
   env: Environment,
@@ -31,7 +31,7 @@ export async function runningStart(
   if (data === undefined) return undefined
   const other = ['--edge', '--repo', '--env', '--token-file'].find((name) => typed.has(name))
   if (other === undefined) return await readDataFolder(data, options, env)
-  throw new UsageError(`--data says what ${other} would say: give one of them.`)
+  throw new UsageError(`--data has what ${other} would set: give one of them.`)
 }
 
 /**

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { compileCache } from '../sidecar/user-folders.ts'
 import type { Ending, Io } from './command.ts'
 
-// Before any other code is loaded, since V8 must be told before its heap has grown. A sidecar
+// Before any other code is loaded, since V8 must be set before its heap has grown. A sidecar
 // allocates much at its start and keeps little. V8 would double its young generation up to
 // 3 × 16 MiB for that, and never give it back: 115 MiB of a sidecar with 100,000 tasks. An edge
 // allocates with every request: with so small a one it would collect thirty times as often.
@@ -45,7 +45,9 @@ function processIo(): Io {
     isTerminal: process.stderr.isTTY === true,
     ended,
     // A parent that has ended takes nothing any more.
-    ...(process.send && { tell: (message) => void process.send?.(message, () => undefined) }),
+    ...(process.send && {
+      sendToParent: (message) => void process.send?.(message, () => undefined),
+    }),
   }
 }
 

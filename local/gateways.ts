@@ -25,7 +25,7 @@ const CLIENT_ID = 'signalbox-local'
 
 /**
  * The settings that an edge and a simulated gateway have in common. They are derived from the data
- * folder's secret, which outlives a restart, so they do too. None tells anything of another.
+ * folder's secret, which outlives a restart, so they do too. None can be derived from another.
  */
 export function gatewaySecrets(secret: string) {
   const derive = (name: string) => derived(secret, name).toString('base64url')

@@ -1,4 +1,4 @@
-// What a person at the terminal is told of a running system.
+// The sentences at the terminal about a running system.
 
 import type { Log } from '../worker/shared/log.ts'
 

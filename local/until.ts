@@ -6,7 +6,7 @@ import { StartError } from './start-error.ts'
 /** Short beside the tens of milliseconds that a process takes, long beside one question. */
 const ASK_AGAIN_MS = 15
 
-export interface Patience {
+export interface Wait {
   /** What is waited for, as the subject of "… was not ready". */
   what: string
   waitMs: number
@@ -19,7 +19,7 @@ export interface Patience {
  */
 export async function until(
   ask: () => boolean | Promise<boolean>,
-  { what, waitMs, signal }: Patience,
+  { what, waitMs, signal }: Wait,
 ): Promise<void> {
   const deadline = performance.now() + waitMs
   while (!(await ask())) {
@@ -32,8 +32,8 @@ export async function until(
 }
 
 /** Waits for any answer at this URL. */
-export function untilAnswers(url: string, patience: Patience): Promise<void> {
-  const { signal } = patience
+export function untilAnswers(url: string, wait: Wait): Promise<void> {
+  const { signal } = wait
   return until(async () => {
     try {
       const answer = await fetch(url, { signal })
@@ -45,5 +45,5 @@ export function untilAnswers(url: string, patience: Patience): Promise<void> {
       if (error instanceof TypeError) return false
       throw error
     }
-  }, patience)
+  }, wait)
 }

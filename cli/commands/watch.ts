@@ -25,11 +25,11 @@ const LOOK_AGAIN_MS = 1_000
 export async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
   const { io } = context
   const { poll, healthz: port, wait, exitWithParent } = input.options
-  const { dir, followsLinks, plan, ...told } = readPublishing(input, context)
+  const { dir, followsLinks, plan, ...publishing } = readPublishing(input, context)
   // `start` waits until the board is published, and says when it is gone.
   const log: Log = (level, event, fields) => {
-    told.log(level, event, fields)
-    io.tell?.({ event, ...fields })
+    publishing.log(level, event, fields)
+    io.sendToParent?.({ event, ...fields })
   }
   const end = io.ended({ withParent: exitWithParent })
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))

@@ -30,7 +30,7 @@ interface WholeProps {
   children: ComponentChildren
 }
 
-/** In the place of the board. */
+/** Shown instead of the board. */
 const Whole = ({ title, isProblem, children }: WholeProps) => (
   <section class={isProblem ? 'notice whole stop' : 'notice whole'} role={isProblem && 'alert'}>
     <h2>{title}</h2>

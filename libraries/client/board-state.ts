@@ -77,7 +77,7 @@ const ASK_MS = 35_000
 const SILENT_MS = 45_000
 /** Between two questions while a report is late. */
 const AGAIN_MS = 10_000
-/** Between two questions while nobody reports. */
+/** Between two reads of the status while no sidecar reports. */
 export const IDLE_MS = 30_000
 
 /** All times are by `clock.elapsed()`, in ms. */

@@ -99,8 +99,8 @@ export const changesAnswerSchema = z.object({
     .exactOptional(),
 })
 
-// Only the fields that the edge itself reads are checked one by one: the rest of a record is the
-// publisher's to say, and goes to clients as it came.
+// Only the fields that the edge itself reads are checked one by one: the rest of a record goes
+// from the publisher to clients as it came.
 const task = taskSchema
   .pick({ id: true, title: true, status: true, ready: true, assignee: true, assignees: true })
   .extend(taskSchema.pick({ labels: true, executionState: true, folder: true }).shape)

@@ -29,9 +29,9 @@ export async function startFakeGateway(delayMs: number): Promise<FakeGateway> {
   }
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const isToken = incoming.url === '/oauth2/token'
-    const said = isToken ? { access_token: 'a-token', expires_in: 3_600 } : await open(incoming)
+    const body = isToken ? { access_token: 'a-token', expires_in: 3_600 } : await open(incoming)
     outgoing.writeHead(200, { 'content-type': 'application/json' })
-    outgoing.end(JSON.stringify(said))
+    outgoing.end(JSON.stringify(body))
   }
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch(() => outgoing.destroy())

@@ -2,8 +2,8 @@
 // by CSS alone, since a README shows an SVG as an image; who wants no motion sees the last scene.
 
 export interface Line {
-  /** What somebody types, or what the program says. */
-  kind: 'typed' | 'said'
+  /** What somebody types, or what the program prints. */
+  kind: 'typed' | 'printed'
   text: string
 }
 

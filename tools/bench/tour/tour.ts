@@ -52,7 +52,7 @@ try {
   const after = await shown(phone)
 
   const local = JSON.parse(readFileSync(join(project, '.signalbox/local.json'), 'utf8'))
-  const told = line(/^PaymentSucceeded .*$/)
+  const listened = line(/^PaymentSucceeded .*$/)
   const charged = await fetch(`${local.url}/api/payments/charges`, {
     method: 'POST',
     headers: {
@@ -78,15 +78,15 @@ try {
     {
       lines: [
         { kind: 'typed', text: '$ npx signalbox' },
-        { kind: 'said', text: board.replace(project, '~/lamp') },
-        { kind: 'said', text: `ready after ${readyS.toFixed(1)} s` },
+        { kind: 'printed', text: board.replace(project, '~/lamp') },
+        { kind: 'printed', text: `ready after ${readyS.toFixed(1)} s` },
       ],
       image: before,
     },
     {
       lines: [
         { kind: 'typed', text: "$ sed -i 's/^status: .*/status: in_progress/' LAMP-4.md" },
-        { kind: 'said', text: `on the phone after ${(movedMs / 1_000).toFixed(2)} s` },
+        { kind: 'printed', text: `on the phone after ${(movedMs / 1_000).toFixed(2)} s` },
       ],
       image: after,
     },
@@ -94,12 +94,12 @@ try {
       lines: [
         { kind: 'typed', text: '$ curl -X POST …/charges -d \'{"gateway":"redirect",' },
         { kind: 'typed', text: '    "reference":"order-1","amount":25000,"currency":"IQD"}\'' },
-        { kind: 'said', text: `${charged.status} ${status}, and the page to pay on` },
+        { kind: 'printed', text: `${charged.status} ${status}, and the page to pay on` },
       ],
       image: page,
     },
     {
-      lines: [{ kind: 'said', text: (await told)[0] }],
+      lines: [{ kind: 'printed', text: (await listened)[0] }],
       image: paid,
     },
   ]

@@ -153,7 +153,7 @@ function idsAreInOrder(received: Received[]): Finding[] {
   })
 }
 
-/** (c) What one client was told, every client was told. All of them stay until the end. */
+/** (c) What one client was sent, every client was sent. All of them stay until the end. */
 function nothingIsMissed(history: History, received: Received[]): Finding[] {
   const everything = new Map(
     received.filter(isSingle).map((each) => [`${each.to} ${JSON.stringify(each.data)}`, each]),

@@ -68,7 +68,7 @@ interface Kinds {
   }
   /** The edge asks a gateway for a refund. */
   'refund-call': { payment: string; tookMs: number; status: number }
-  /** A listener is not told the id of an event. */
+  /** A listener does not get the id of an event. */
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
   // At rest: what the disk holds, all payments of the gateways, and all that the API tells.

@@ -43,7 +43,7 @@ function statusesFollowTheGraph(history: History): Finding[] {
     for (const { type, payload } of events.filter((each) => !ALERTS.includes(each.type))) {
       const { id: of, status: to } = payload.transaction
       const { event, after = [] } = STATUSES[to] ?? {}
-      const what = `${id} was ${at}, and then ${type} told that ${of} is ${to}`
+      const what = `${id} was ${at}, and then ${type} reported that ${of} is ${to}`
       if (of !== id || type !== event || !after.includes(at)) return [finding('d', line, what)]
       at = to
     }
@@ -172,7 +172,7 @@ function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {
   })
 }
 
-/** (e) A webhook with ids that no payment of its gateway has together is parked, or told. */
+/** (e) A webhook with ids that no payment of its gateway has together is parked, or has an alert. */
 function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] {
   const payments = new Map(bookings.map(({ payment }) => [payment.id, payment]))
   const strange = history.of('webhook').filter(({ payment, eventId, externalReference: name }) => {
@@ -181,11 +181,13 @@ function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] 
   })
   const events = new Map(history.of('event').map(({ event }) => [event.eventId, event]))
   const mismatches = history.of('alert').filter(({ alert }) => alert.kind === 'id_mismatch')
-  const told = new Set(mismatches.map(({ alert }) => alert.transactionId))
+  const alerted = new Set(mismatches.map(({ alert }) => alert.transactionId))
   return strange.flatMap(({ line, eventId = '' }) => {
     const { outcome = 'parked', transactionId: id } = events.get(eventId) ?? {}
-    if (outcome === 'parked' || (outcome === 'rejected' && told.has(id))) return []
-    return [finding('e', line, `${eventId} has ids of no payment; it is ${outcome}, untold`)]
+    if (outcome === 'parked' || (outcome === 'rejected' && alerted.has(id))) return []
+    return [
+      finding('e', line, `${eventId} has ids of no payment; it is ${outcome}, without an alert`),
+    ]
   })
 }
 
@@ -220,7 +222,7 @@ function repeatsOf(history: History): Set<string | undefined> {
   return new Set(repeated.filter((id) => id !== undefined && !others.includes(id)))
 }
 
-/** (f) A key that comes after the order was told as paid is not answered with that payment. */
+/** (f) A key that comes after the order was reported as paid is not answered with that payment. */
 function paidOrdersAreKnown(history: History): Finding[] {
   const paidAt = new Map<string, number>()
   for (const { type, t, transaction: paid } of history.of('listener')) {

@@ -57,7 +57,7 @@ export function applyEvent(
 
 /**
  * Records `event`, whose ids contradict each other or those of this payment: it may be about
- * another one, so it changes nothing, and the gateway's word for it is not enough. `other`: the
+ * another one, so it changes nothing, even if the gateway confirms it. `other`: the
  * payment that has another of its ids.
  */
 export function rejectEvent(

@@ -292,7 +292,7 @@ export function wayOut(asked: AskedAgain): WayOut {
   return isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
 }
 
-/** A stranded charge that is to be replaced: as `wayOut` decided. */
+/** A stranded charge that is to be replaced, as `wayOut` decided. */
 export interface Replacement {
   transactionId: string
   /** ULID, for the event of its end. */

@@ -29,7 +29,7 @@ export interface CheckSettled {
   /** Raised once for each kind and transaction. */
   alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
   /** Gives this refund up if it is still under way, so that it can be asked for again. */
-  givenUp?: { refundId: string; error: PaymentError }
+  failedRefund?: { refundId: string; error: PaymentError }
 }
 
 export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
@@ -78,7 +78,7 @@ export function rememberUnreadable(
 export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   const { now, nextCheckAt, whileStill, alert } = settled
   const { id, gateway, status } = payment.transaction
-  const rest = giveUpRefund(payment, settled)
+  const rest = failRefund(payment, settled)
   const isAsked = isOpen(rest) || status === whileStill
   const next_check_at = isAsked ? (nextCheckAt ?? null) : null
   // A refund that has ended in the meantime needs no alert.
@@ -93,10 +93,10 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
 }
 
 /** A refund that has begun in the meantime is another one, and stays. */
-function giveUpRefund(payment: Payment, { givenUp, now }: CheckSettled): Payment {
-  const refund = payment.refunds.find(({ id }) => id === givenUp?.refundId)
-  if (!givenUp || !refund || !isUnderWay(refund)) return payment
-  const error = JSON.stringify(givenUp.error)
+function failRefund(payment: Payment, { failedRefund, now }: CheckSettled): Payment {
+  const refund = payment.refunds.find(({ id }) => id === failedRefund?.refundId)
+  if (!failedRefund || !refund || !isUnderWay(refund)) return payment
+  const error = JSON.stringify(failedRefund.error)
   return withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
 }
 

@@ -18,7 +18,7 @@ export interface GroupCommitDeps<Unit, Result> {
    * unit must be harmless. `signal`: the caller does not wait for this attempt any more.
    */
   send(units: readonly Unit[], signal: AbortSignal): Promise<readonly Result[]>
-  /** The database's trouble, not the units': the same may succeed a moment later. */
+  /** True if the same units may succeed a moment later: the database failed, and not they. */
   isTransient(error: unknown): boolean
   /** Called before each wait. */
   retrying?(setback: { error: unknown; failures: number; waitMs: number }): void

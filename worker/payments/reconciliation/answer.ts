@@ -150,7 +150,7 @@ function refundSettledAs(
   const isUnchanged = answer?.status === statusThere(transaction) && !answer.isRefundRequested
   if (isUnchanged && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway did not report the outcome of this refund, and has not made it.'
-    return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }
+    return { failedRefund: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
   // A bank that accepted it and no longer lists it has dropped it without a report.
