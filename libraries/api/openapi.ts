@@ -1,4 +1,5 @@
-// The OpenAPI document of the whole edge, except for the pages of the console.
+// The OpenAPI document of the whole edge, except for the pages of the console. board.ts and
+// payments.ts describe their operations, and this file those of the session and of the document.
 
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }

@@ -4,7 +4,7 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { type Charge, type ChargeContext, createCharge } from './charging/charge.ts'
-import { driverFacade } from './charging/driver.ts'
+import { driverFacade } from './charging/driver-facade.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './domain/exceptions.ts'

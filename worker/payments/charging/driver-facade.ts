@@ -1,4 +1,5 @@
-// A configured gateway for the host application: its operations on stored payments.
+// What the host application gets for one configured gateway, with `payments.driver(key)`: its
+// operations on stored payments. The drivers themselves are in gateways/.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
