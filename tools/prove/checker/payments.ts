@@ -172,7 +172,7 @@ function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {
   })
 }
 
-/** (e) A webhook with ids that no payment of its gateway has together is parked, or has an alert. */
+/** (e) A webhook whose ids no payment of its gateway has together is parked, or has an alert. */
 function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] {
   const payments = new Map(bookings.map(({ payment }) => [payment.id, payment]))
   const strange = history.of('webhook').filter(({ payment, eventId, externalReference: name }) => {
