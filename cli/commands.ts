@@ -252,7 +252,7 @@ from the environment, from --env or from --data. Without --transaction, and with
 for the newest payment of this reference and sends a webhook about that payment. If there is none,
 the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs
 --transaction or a reference that is found, and the edge asks the bank for the real status.
-redirect and stripe cannot report Cancelled. Prints the status and the word of each answer.`,
+redirect and stripe cannot report Cancelled. Prints the status and the body of each answer.`,
     options: [
       ...[EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE],
       new Setting('--reference <R>', "the shop's name for the payment"),

@@ -140,7 +140,7 @@ function WebhookEntry({ event }: { event: WebhookEvent }) {
 function StatusChange({ event }: { event: WebhookEvent }) {
   const { fromStatus, toStatus, outcome } = event
   if (outcome !== 'applied' || fromStatus === undefined) {
-    return <span class="says">reports {STATUSES[toStatus]}</span>
+    return <span class="reported">reports {STATUSES[toStatus]}</span>
   }
   return (
     <span class="move row">

@@ -256,10 +256,10 @@ export const PAYMENTS: Description = {
 // Webhooks: those of gateways, which we receive, and the events of payments, which we send to the
 // shop.
 
-type Word = WebhookAnswer['body'] | 'too_large'
+type Body = WebhookAnswer['body'] | 'too_large'
 
-/** What each word means; each status has its own. */
-const WORDS: Record<Word, { status: WebhookAnswer['status'] | 413; means: string }> = {
+/** What each text in a body means. A status has texts of its own. */
+const BODIES: Record<Body, { status: WebhookAnswer['status'] | 413; means: string }> = {
   ok: { status: 200, means: 'it is recorded' },
   duplicate: { status: 200, means: 'this event came before, and nothing happened now' },
   ignored: { status: 200, means: 'it is of a kind that changes no payment' },
@@ -288,18 +288,18 @@ const receiving = (name: WebhookRoute): Operation => ({
   headers: ['X-Correlation-Id'],
   body: 'any',
   answers: Object.fromEntries(
-    [...Map.groupBy(Object.entries(WORDS), ([, { status }]) => status)].map(([status, words]) => [
+    [...Map.groupBy(Object.entries(BODIES), ([, { status }]) => status)].map(([status, bodies]) => [
       status,
-      oneOf(status, words),
+      oneOf(status, bodies),
     ]),
   ),
   // On Cloudflare, where a variable is wrong.
   failures: ['misconfigured'],
 })
 
-const oneOf = (status: number, words: [string, { means: string }][]): Answer => ({
-  description: words.map(([word, { means }]) => `\`${word}\`: ${means}`).join('; '),
-  schema: z.enum(words.map(([word]) => word)),
+const oneOf = (status: number, bodies: [string, { means: string }][]): Answer => ({
+  description: bodies.map(([body, { means }]) => `\`${body}\`: ${means}`).join('; '),
+  schema: z.enum(bodies.map(([body]) => body)),
   type: 'text/plain',
   headers: ['X-Correlation-Id', ...(status === 503 ? (['Retry-After'] as const) : [])],
 })
