@@ -12,7 +12,7 @@ import { chargePlot } from './plot/charge-plot.ts'
 import { type ChargeResult, circumstances, save, type Verdict } from './results.ts'
 import type { BenchRun } from './run.ts'
 
-const TARGETS = { roundTrips: 2 }
+const TARGETS = { roundTrips: 4 }
 /** The response time of a fast gateway. */
 const GATEWAY_MS = 50
 /** Concurrent charges share round trips, so only single charges show their number. */
