@@ -235,6 +235,36 @@ describe('reading a record', () => {
     expect(fake.reads).toBe(1)
   })
 
+  /** More than a third, and less than half, of the text that may be kept. */
+  const large = (id: string, title = 'x') => task(id, { body: title.repeat(1_500_000) })
+
+  test('keeps some 4 MiB of parsed text: the oldest file is read again, the newer are not', async () => {
+    const fake = started()
+    for (const id of ['A', 'B', 'C']) fake.put(`/s/tasks/${id}`, large(id))
+    fake.board.settle(0)
+    for (const id of ['C', 'B'] as const) await fake.board.read(`task:${id}`)
+    expect(fake.reads).toBe(0)
+    await fake.board.read('task:A')
+    expect(fake.reads).toBe(1)
+  })
+
+  test('counts a file once, however often it is saved', async () => {
+    const fake = started()
+    for (const text of ['a', 'b', 'c', 'd']) fake.put('/s/tasks/A', large('A', text))
+    fake.put('/s/tasks/B', task('B'))
+    fake.board.settle(0)
+    await fake.board.read('task:A')
+    expect(fake.reads).toBe(0)
+  })
+
+  test('keeps the newest file however large it is', async () => {
+    const fake = started()
+    fake.put('/s/tasks/A', task('A', { body: 'x'.repeat(5_000_000) }))
+    fake.board.settle(0)
+    await fake.board.read('task:A')
+    expect(fake.reads).toBe(0)
+  })
+
   test('notices a change before its hint', async () => {
     const fake = started(['/s/tasks/A', task('A')])
     await fake.board.read('task:A')
