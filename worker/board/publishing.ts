@@ -2,6 +2,7 @@
 // check of what came.
 
 import * as z from 'zod'
+import { type Checked, checkFields } from '../shared/fields.ts'
 import {
   boardSchema,
   hashSchema,
@@ -136,19 +137,11 @@ const sync = z.discriminatedUnion('step', [
   end,
 ])
 
-/** `error` is one sentence that names the first place that is wrong. */
-export type Checked<T> = { ok: true; value: T } | { ok: false; error: string }
+// The schemas are looser than the types in what clients merely pass on, so the casts are the claim
+// that a publisher with the write scope sends records of wire.ts.
 
 type Steps = typeof SYNC_STEPS
-export const checkSync = (body: unknown) => check<z.infer<Steps[keyof Steps]>>(sync, body)
-export const checkChanges = (body: unknown) => check<z.infer<typeof changesSchema>>(changes, body)
-
-function check<T>(schema: z.ZodType, body: unknown): Checked<T> {
-  const parsed = schema.safeParse(body)
-  // The schema is looser than the type in what clients merely pass on, so the cast is the claim
-  // that a publisher with the write scope sends records of wire.ts.
-  if (parsed.success) return { ok: true, value: parsed.data as T }
-  const [issue] = parsed.error.issues
-  const place = issue?.path.join('.') || 'the body'
-  return { ok: false, error: `${place}: ${issue?.message ?? 'is not what was expected'}` }
-}
+export const checkSync = (body: unknown) =>
+  checkFields(sync, body) as Checked<z.infer<Steps[keyof Steps]>>
+export const checkChanges = (body: unknown) =>
+  checkFields(changes, body) as Checked<z.infer<typeof changesSchema>>

@@ -5,12 +5,13 @@ import * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
 import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
+import type { Checked } from '../shared/fields.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import type { BoardMetrics } from './metrics.ts'
-import { type Checked, checkChanges, checkSync } from './publishing.ts'
+import { checkChanges, checkSync } from './publishing.ts'
 import type { Query } from './reads.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
@@ -215,7 +216,7 @@ async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T
   const { wire } = versioned.parse(body)
   if (wire !== WIRE) throw new Problem('wire_version', wireProblem(WIRE, wire))
   const checked = check(body)
-  if (!checked.ok) throw new Problem('invalid_request', `The body is malformed at ${checked.error}`)
+  if (!checked.ok) throw new Problem('invalid_request', checked.error)
   return checked.value
 }
 

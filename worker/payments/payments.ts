@@ -7,10 +7,10 @@ import { type Charge, type ChargeContext, createCharge } from './charging/charge
 import { driverFacade } from './charging/driver-facade.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
-import { InvalidArgumentException } from './domain/exceptions.ts'
 import type { Notify } from './domain/outbox.ts'
 import { chargeBuilder, type PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
+import { gatewayOf } from './gateways/gateway.ts'
 import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Deliverer } from './outbox/deliver.ts'
@@ -85,13 +85,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
   return {
     for: (order) => chargeBuilder(order, charge),
     route(name, gateway) {
-      if (!gateways.has(gateway)) throw noGateway(gateway)
-      return path(name, gateway)
+      return path(name, gatewayOf(gateways, gateway).key)
     },
     driver(key) {
-      const gateway = gateways.get(key)
-      if (!gateway) throw noGateway(key)
-      return driverFacade({ ...calling, queries, refund }, gateway)
+      return driverFacade({ ...calling, queries, refund }, gatewayOf(gateways, key))
     },
     config,
     charge,
@@ -107,5 +104,3 @@ export function createPayments(deps: PaymentsDeps): Payments {
     dispatchLater: () => later(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),
   }
 }
-
-const noGateway = (key: string) => new InvalidArgumentException(`There is no gateway ${key}.`)

@@ -3,8 +3,8 @@
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
+import { checkFields } from '../shared/fields.ts'
 import { Problem } from '../shared/problem.ts'
-import { faultsOf } from './charging/call.ts'
 import type { ChargeContext } from './charging/charge.ts'
 import {
   GatewayRefusedException,
@@ -99,9 +99,9 @@ async function bodyOf<Body>(c: Context): Promise<Body> {
 /** Most acknowledgements have no body. */
 async function acknowledgementOf(c: Context): Promise<{ gatewayReference?: string }> {
   if ((await readText(c)) === '') return {}
-  const read = acknowledgementSchema.safeParse(await bodyOf(c))
-  if (!read.success) throw new InvalidArgumentException(faultsOf(read.error))
-  return read.data
+  const checked = checkFields(acknowledgementSchema, await bodyOf(c))
+  if (!checked.ok) throw new InvalidArgumentException(checked.error)
+  return checked.value
 }
 
 function contextOf(c: Context<PaymentsEnv>): ChargeContext {

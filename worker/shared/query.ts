@@ -2,6 +2,7 @@
 // is ignored would return everything, and look as if it had worked.
 
 import * as z from 'zod'
+import { checkFields } from './fields.ts'
 import { Problem, type Reason } from './problem.ts'
 
 /**
@@ -26,10 +27,9 @@ export function readQuery<Schema extends z.ZodObject>(
     }
   }
   const given = [...searchParams].filter(([, value]) => !isEmptyMissing || value !== '')
-  const read = schema.safeParse(Object.fromEntries(given))
-  if (read.success) return read.data
-  const faults = read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
-  throw new Problem(reason, `${faults.join('; ')}.`)
+  const checked = checkFields(schema, Object.fromEntries(given))
+  if (checked.ok) return checked.value
+  throw new Problem(reason, checked.error)
 }
 
 /** One of these values. */

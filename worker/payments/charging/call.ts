@@ -171,14 +171,6 @@ export function failureOf(
   return new GatewayRefusedException(result.error, { transactionId })
 }
 
-/** A sentence that names every fault of a request. */
-export function faultsOf(error: {
-  issues: readonly { path: readonly PropertyKey[]; message: string }[]
-}): string {
-  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
-  return `${faults.join('; ')}.`
-}
-
 /** For a repeated request: the error of the first one. */
 export const refusedBefore = (error: PaymentError): Error =>
   error.code === 'invalid_argument'

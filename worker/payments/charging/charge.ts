@@ -1,6 +1,7 @@
 // A charge: it is stored, then the gateway is called, then its answer is stored. After a crash or a
 // timeout in between, the sweeper finds the row and asks the gateway.
 
+import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import { type ChargeBegun, isStranded, type Replacement } from '../domain/begin-charge.ts'
 import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check.ts'
@@ -17,7 +18,7 @@ import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { OperationContext } from '../facade.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
+import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
 import {
   type AskedCharge,
@@ -34,7 +35,6 @@ import {
   type Deadlines,
   deadlinesOf,
   failureOf,
-  faultsOf,
   inTime,
   type OperationDeps,
   withAdmission,
@@ -292,15 +292,14 @@ export function checkCharge(
   gateways: ReadonlyMap<string, AnyGateway>,
   { idempotencyKey }: OperationContext = {},
 ): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
-  const parsed = chargeSchema.safeParse(given(asked))
-  if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
-  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = parsed.data
+  const checked = checkFields(chargeSchema, given(asked))
+  if (!checked.ok) throw new InvalidArgumentException(checked.error)
+  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = checked.value
   if (isRepeat && idempotencyKey === undefined) {
     // Without one, a charge that is sent again could not be told from another payment.
-    throw new InvalidArgumentException('repeat: needs an Idempotency-Key.')
+    throw new InvalidArgumentException('repeat needs an Idempotency-Key.')
   }
-  const gateway = gateways.get(request.gateway)
-  if (!gateway) throw new InvalidArgumentException(`There is no gateway ${request.gateway}.`)
+  const gateway = gatewayOf(gateways, request.gateway)
   const { currencies } = gateway
   if (currencies !== 'any' && !currencies.includes(request.currency)) {
     throw new InvalidArgumentException(

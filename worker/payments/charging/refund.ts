@@ -1,5 +1,6 @@
 // A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
+import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import { checkedInMs } from '../domain/check.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
@@ -9,7 +10,12 @@ import type { RefundBegun, RefundOutcome } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { OperationContext } from '../facade.ts'
-import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
+import {
+  type Gateway,
+  gatewayOf,
+  type SupportsRefund,
+  supportsRefund,
+} from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
 import { type RefundRequest, type RefundResult, refundSchema } from '../schemas.ts'
 import {
@@ -18,7 +24,6 @@ import {
   type Deadlines,
   deadlinesOf,
   failureOf,
-  faultsOf,
   inTime,
   type OperationDeps,
   refusedBefore,
@@ -34,9 +39,9 @@ export type Refund = (
 
 export function createRefund(deps: OperationDeps): Refund {
   return async (key, asked, { idempotencyKey, correlationId } = {}) => {
-    const parsed = refundSchema.safeParse(asked)
-    if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
-    const request = parsed.data
+    const checked = checkFields(refundSchema, asked)
+    if (!checked.ok) throw new InvalidArgumentException(checked.error)
+    const request = checked.value
     const gateway = refunderOf(deps, key)
     const now = deps.clock.now()
     const id = newId(now)
@@ -72,8 +77,7 @@ async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun
 }
 
 function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
-  const gateway = gateways.get(key)
-  if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+  const gateway = gatewayOf(gateways, key)
   if (!supportsRefund(gateway))
     throw new InvalidArgumentException(`${key} does not support refunds.`)
   const problem = gateway.refundProblem?.()

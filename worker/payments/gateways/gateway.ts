@@ -1,7 +1,7 @@
 // The port of a payment gateway. A driver is one short file: it builds requests and reads replies.
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
-import type { PaymentError } from '../domain/exceptions.ts'
+import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { MaskedFields } from '../mask.ts'
 import type { ChargeRequest, VerifiedWebhook } from '../schemas.ts'
@@ -204,6 +204,14 @@ export interface SupportsAccessToken {
 
 export type AnyGateway = Gateway &
   Partial<SupportsRefund & SupportsStatusCheck & SupportsCancel & SupportsAccessToken>
+
+/** Throws InvalidArgumentException. */
+export function gatewayOf(gateways: ReadonlyMap<string, AnyGateway>, key: string): AnyGateway {
+  const gateway = gateways.get(key)
+  if (gateway) return gateway
+  const known = [...gateways.keys()].join(', ') || 'none'
+  throw new InvalidArgumentException(`There is no gateway ${key}; configured: ${known}.`)
+}
 
 export const supportsRefund = (gateway: AnyGateway): gateway is Gateway & SupportsRefund =>
   gateway.refund !== undefined

@@ -15,7 +15,12 @@ import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { GatewayClient } from '../gateways/client.ts'
-import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
+import {
+  type AnyGateway,
+  gatewayOf,
+  type StatusAnswer,
+  supportsStatusCheck,
+} from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
 import { webhookMask } from '../mask.ts'
@@ -253,8 +258,7 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
     }
     const { check } = claimed
     const { gateway: key } = check.transaction
-    const gateway = gateways.get(key)
-    if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+    const gateway = gatewayOf(gateways, key)
     if (!supportsStatusCheck(gateway)) {
       throw new InvalidArgumentException(`${key} does not support status checks.`)
     }

@@ -192,7 +192,8 @@ describe('the fluent builder', () => {
   it('finds gateways by their key', () => {
     const { payments } = setUpPayments()
     expect(payments.driver('bank').key).toBe('bank')
-    expect(() => payments.driver('nope')).toThrow(InvalidArgumentException)
+    const sentence = 'There is no gateway nope; configured: bank.'
+    expect(() => payments.driver('nope')).toThrow(new InvalidArgumentException(sentence))
   })
 })
 
@@ -230,7 +231,7 @@ describe('a requested charge', () => {
   })
 
   it.each([
-    ['no body', undefined, 'body'],
+    ['no request', undefined, 'The request is missing.'],
     ['an amount of 0', { ...good, amount: 0 }, 'amount'],
     ['a negative amount', { ...good, amount: -1 }, 'amount'],
     ['a fraction of a minor unit', { ...good, amount: 0.5 }, 'amount'],
@@ -257,7 +258,7 @@ describe('a requested charge', () => {
     ['nested metadata', { ...good, metadata: { a: { b: 1 } } }, 'metadata'],
     ['too much metadata', { ...good, metadata: { a: 'x'.repeat(5_000) } }, 'metadata'],
     ['an unknown field', { ...good, ammount: 1 }, 'ammount'],
-    ['an unknown gateway', { ...good, gateway: 'nope' }, 'nope'],
+    ['an unknown gateway', { ...good, gateway: 'nope' }, 'no gateway nope; configured: dinars.'],
     ['a currency that the gateway does not support', { ...good, currency: 'USD' }, 'USD'],
   ])('is refused for %s, and the message names it', (_, asked, named) => {
     expect(faultOf(asked)).toMatchObject({
