@@ -171,11 +171,15 @@ function failure(reason: Failure): Response {
 
 // What is wrong with the options is thrown at once, when the application starts.
 
+const NO_SECRET =
+  'handleEvents needs its secrets: set PAYMENT_EVENTS_SECRET to what it is at Signalbox; if that ' +
+  'runs here with PAYMENT_EVENTS_URL, it is eventsSecret in .signalbox/local.json.'
+
 function secretsOf(secrets: string | readonly string[] | undefined): readonly string[] {
   const list = typeof secrets === 'string' ? secrets.split(/\s+/) : (secrets ?? [])
   const found = list.filter((secret) => secret !== '')
   if (found.length === 0) {
-    throw new EventsConfigError('no_secret', 'secrets is empty: set what PAYMENT_EVENTS_SECRET is.')
+    throw new EventsConfigError('no_secret', NO_SECRET)
   }
   for (const secret of found) {
     const problem = whsecProblem(secret)

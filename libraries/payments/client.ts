@@ -66,11 +66,17 @@ type Send = <Answer>(
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
+const NO_URL =
+  'createPayments needs its url: set SIGNALBOX_URL to the address of Signalbox; if that runs ' +
+  'here, it is url in .signalbox/local.json.'
+const NO_TOKEN =
+  'createPayments needs its token: set SIGNALBOX_TOKEN to one with the scope payments:write; if ' +
+  'Signalbox runs here, it is tokens.payments in .signalbox/local.json.'
+
 function createSend(options: PaymentsOptions): Send {
   const { url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = options
   if (!url || !token) {
-    const missing = url ? 'token' : 'url'
-    throw new PaymentsError('invalid_options', `The client of payments needs its ${missing}.`)
+    throw new PaymentsError('invalid_options', url ? NO_TOKEN : NO_URL)
   }
   const base = `${url.replace(/\/+$/, '')}/api/payments`
   // The browser's fetch fails where it is called as a method of something else.

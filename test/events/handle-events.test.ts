@@ -162,6 +162,14 @@ describe('wrong options', () => {
     expect(codeOf(own)).toBe(code)
   })
 
+  it('without a secret name what to set, in one sentence', () => {
+    for (const secrets of [undefined, '', []]) {
+      expect(() => handleEvents({ secrets, on: {} })).toThrow(
+        /^handleEvents needs its secrets: set PAYMENT_EVENTS_SECRET [^.]+ \S+local\.json\.$/,
+      )
+    }
+  })
+
   it('are reported without the secret', () => {
     expect(() => handleEvents({ secrets: 'whsec_hunter2', on: {} })).toThrow(/^(?!.*hunter2)/)
   })

@@ -141,6 +141,12 @@ describe('The client of payments', () => {
     for (const missing of [{ url: undefined }, { token: undefined }, { token: '' }]) {
       expect(() => setUp(missing)).toThrow(expect.objectContaining({ code: 'invalid_options' }))
     }
+    expect(() => setUp({ url: undefined })).toThrow(
+      /^createPayments needs its url: set SIGNALBOX_URL /,
+    )
+    expect(() => setUp({ token: '' })).toThrow(
+      /^createPayments needs its token: set SIGNALBOX_TOKEN /,
+    )
     const { payments } = setUp({ token: () => Promise.reject(new Error('no key')) })
     expect(await failureOf(payments.gateways.list())).toMatchObject({
       ...{ code: 'invalid_options', cause: { message: 'no key' } },

@@ -29,7 +29,10 @@ const versionOnly: Plugin = {
     ),
 }
 
-/** The libraries that run anywhere, a file each. Pages may serve them without a build step. */
+/**
+ * The libraries that run anywhere, a file each. Pages may serve them without a build step. Whoever
+ * meets an error in one reads it, so it is not minified.
+ */
 export const ANYWHERE = ['client', 'events', 'payments'] as const
 
 export async function bundleForAnyHost(outDir: string): Promise<Metafile> {
@@ -38,7 +41,6 @@ export async function bundleForAnyHost(outDir: string): Promise<Metafile> {
     entryPoints: ANYWHERE.map((name) => ({ in: `libraries/${name}/index.ts`, out: name })),
     outdir: outDir,
     target: 'es2022',
-    minify: true,
     sourcemap: true,
   })
   return metafile
