@@ -7,8 +7,8 @@ import {
   sqliteBoardStore,
 } from '../../worker/board/board-store-sqlite.ts'
 import { createBoardTables, openRepository } from '../../worker/board/open-repository-sqlite.ts'
-import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
+import type { Sql } from '../../worker/shared/sql.ts'
 import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
 
 interface Opened {

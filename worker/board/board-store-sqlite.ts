@@ -2,6 +2,7 @@
 // messages, and its one row of state. Synchronous, because a repository decides and writes in one
 // turn.
 
+import type { Sql, SqlValue } from '../shared/sql.ts'
 import type {
   ChangedRow,
   List,
@@ -13,7 +14,6 @@ import type {
   SessionFilter,
   TaskFilter,
 } from './board-rows.ts'
-import type { Sql, SqlValue } from './sql.ts'
 import { parseEventId } from './sse.ts'
 import {
   BUCKETS,

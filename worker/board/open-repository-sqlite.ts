@@ -1,10 +1,10 @@
 // One repository's SQLite: its tables, what is opened over them, and the ids that are good only
 // once: of sign-in links and tickets.
 
+import type { Sql } from '../shared/sql.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
-import type { Sql } from './sql.ts'
 
 export interface OpenRepository {
   repository: Repository

@@ -5,6 +5,8 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Clock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
+import type { Sql } from '../shared/sql.ts'
+import { objectSql } from '../shared/sql-object.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Query, ReadAnswer } from './reads.ts'
@@ -16,7 +18,6 @@ import {
   SharedSubscription,
   type Upstream,
 } from './shared-subscription.ts'
-import type { Sql, SqlValue } from './sql.ts'
 import { roundStreams, type StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
@@ -134,14 +135,6 @@ export class RepositoryObject extends DurableObject {
       }
     }
     return { ok: true, answer: published.answer, signals: published.frames.length }
-  }
-}
-
-export function objectSql(storage: DurableObjectStorage): Sql {
-  return {
-    all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) =>
-      storage.sql.exec<Row>(query, ...values).toArray(),
-    transaction: (run) => storage.transactionSync(run),
   }
 }
 

@@ -1,5 +1,6 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
+import type { Sql } from '../shared/sql.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import {
   NOT_SUBSCRIBED,
@@ -11,7 +12,6 @@ import {
   type Subscription,
 } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
-import type { Sql } from './sql.ts'
 import { type StreamRoom, StreamTally } from './stream-room.ts'
 
 export interface ProcessHost {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { BOARD_SCHEMA, createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 import { accessContract } from '../../contract/access.ts'
 import { boardContract } from '../../contract/board.ts'
 import { boardStoreContract } from '../../contract/board-store.ts'

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest'
 import { WatchedList } from '../../../libraries/client/watched-list.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import type { Query } from '../../../worker/board/reads.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
 import type { ChangesRequest, DataRecord } from '../../../worker/board/wire.ts'
 import { EMPTY_HASH, type Key } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 import { following, runRecord, sessionRecord, taskRecord } from '../../support/edge.ts'
 
 const HOST = { streams: 0, awakeSince: '', now: '' }

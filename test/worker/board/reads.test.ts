@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
 import { createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
 import { type Query, Reads } from '../../../worker/board/reads.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
 
 it.each<Query>([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
 import type { SyncRequest } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 
 it('makes no database for a question about a repository that nobody wrote to', async () => {
   const asked: boolean[] = []

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
 import { EMPTY_HASH, REPORT_MS, type SyncRequest } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 
 const root = (run: number | null): SyncRequest => ({
   ...{ step: 'root', run, root: EMPTY_HASH },

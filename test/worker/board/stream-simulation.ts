@@ -4,10 +4,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import { SharedSubscription, type Upstream } from '../../../worker/board/shared-subscription.ts'
-import { openSql } from '../../../worker/board/sql-node.ts'
 import type { StreamRoom } from '../../../worker/board/stream-room.ts'
 import type { Message } from '../../../worker/board/wire.ts'
 import type { Clock } from '../../../worker/shared/clock.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

@@ -1,5 +1,5 @@
-// The port of an embedded, synchronous SQLite: a Durable Object's own storage
-// (repositories-object.ts) or node:sqlite (sql-node.ts).
+// The port of an embedded, synchronous SQLite: a Durable Object's own storage (sql-object.ts) or
+// node:sqlite (sql-node.ts).
 
 export type SqlValue = string | number | null
 
