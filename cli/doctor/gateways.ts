@@ -7,7 +7,7 @@ import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
 import { DRIVER_TOOLS } from '../payments/drivers.ts'
-import type { ConfiguredGateway } from '../payments/place.ts'
+import { type ConfiguredGateway, signingSecret } from '../payments/place.ts'
 
 /** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
@@ -109,7 +109,7 @@ async function checkToken(
   }
   // Only over a private connection: the gateway knows the key that signs callbacks, others must
   // not.
-  const { api_key } = settings
+  const api_key = signingSecret(settings, 'api_key')
   if (api_key !== undefined && isSafeForSecrets(new URL(request.url))) {
     const form = { ...request.form, client_secret: api_key }
     if (isGranted(await askForToken({ ...request, form }))) {
@@ -159,7 +159,7 @@ export async function checkRoute(url: string, gateway: ConfiguredGateway): Promi
 async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
   const callbacks = DRIVER_TOOLS[gateway.driver]?.callbacks
   const { signsWith = '', probe } = callbacks ?? {}
-  const secret = gateway.settings[signsWith]
+  const secret = signingSecret(gateway.settings, signsWith)
   if (!callbacks || secret === undefined || !probe) return []
   const { key, variables } = gateway
   const name = variables[signsWith] ?? signsWith

@@ -61,18 +61,20 @@ const redirect: DriverTools = {
     !isHere(base_url) && base_url !== DRIVERS.redirect.settings.base_url.default,
   checkSecrets({ key, settings, variables }) {
     const { client_id = '', client_secret = '', api_key = '' } = settings
+    const keys = api_key.split(/\s+/)
     const apiKey = variables.api_key ?? 'api_key'
     const clientSecret = variables.client_secret ?? 'client_secret'
-    const bytes = new TextEncoder().encode(api_key).length
+    const bytes = Math.min(...keys.map((it) => new TextEncoder().encode(it).length))
     // Equal keys are refused with the configuration; these differ only in case or punctuation.
     const bare = (text: string) => text.replace(/[^\w]|_/g, '').toLowerCase()
-    const isAlike = api_key !== client_secret && bare(api_key) === bare(client_secret)
+    const isAlike = keys.some((it) => it !== client_secret && bare(it) === bare(client_secret))
     const found: Finding[] = []
     if (isAlike) {
       found.push(error(key, `${apiKey} is ${clientSecret} in another spelling; they must differ.`))
     }
-    if (api_key === client_id || client_secret === client_id) {
-      found.push(error(key, `${api_key === client_id ? apiKey : clientSecret} is the client_id.`))
+    if (keys.includes(client_id) || client_secret === client_id) {
+      const which = keys.includes(client_id) ? apiKey : clientSecret
+      found.push(error(key, `${which} is the client_id.`))
     }
     if (bytes < MIN_BYTES) {
       const harm = 'an attacker who sees a callback can find it'

@@ -95,6 +95,12 @@ export interface ConfiguredGateway extends GatewaySettings {
   driver: string
 }
 
+/** While a secret is changed there are several; the first one signs as well as any. */
+export const signingSecret = (
+  settings: GatewaySettings['settings'],
+  name: string,
+): string | undefined => settings[name]?.split(/\s+/)[0]
+
 /** Leaves out gateways with an unknown driver. */
 export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
   const drivers = driversOf(file)

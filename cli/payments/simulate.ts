@@ -29,6 +29,7 @@ import {
   type PlaceOptions,
   readPlace,
   secretValues,
+  signingSecret,
 } from './place.ts'
 
 interface SimulateOptions extends PlaceOptions {
@@ -126,7 +127,8 @@ async function readRequest(
   }
   const needs = callbacks?.needs ?? ['reference', 'amount', 'currency']
   const { signsWith } = callbacks ?? {}
-  const secret = signsWith === undefined ? '' : gateway?.settings[signsWith]
+  const secret =
+    signsWith === undefined ? '' : gateway && signingSecret(gateway.settings, signsWith)
   const all = {
     [`GATEWAY, one of ${keys}`]: key,
     [`${EDGE.called} or --data DIR`]: edge,

@@ -17,6 +17,8 @@ const fine = (key: string) => [`ok ${key}: Its secrets are of the right kind and
 describe('secrets of the redirect gateway', () => {
   it('are right when they are long and different', () => {
     expect(findings(LIVE)).toEqual(fine('redirect'))
+    const two = `the-next-api-key-of-the-merchant-32-bytes ${LIVE.REDIRECT_GATEWAY_API_KEY}`
+    expect(findings({ ...LIVE, REDIRECT_GATEWAY_API_KEY: two })).toEqual(fine('redirect'))
   })
 
   it.each([
@@ -33,6 +35,11 @@ describe('secrets of the redirect gateway', () => {
     [
       'too short by far',
       { REDIRECT_GATEWAY_API_KEY: 'fifteen-bytes-x' },
+      /^error redirect: REDIRECT_GATEWAY_API_KEY has 15 bytes/,
+    ],
+    [
+      'too short, though the next one is not',
+      { REDIRECT_GATEWAY_API_KEY: 'the-next-api-key-of-the-merchant-32-bytes fifteen-bytes-x' },
       /^error redirect: REDIRECT_GATEWAY_API_KEY has 15 bytes/,
     ],
     [

@@ -50,18 +50,22 @@ function fieldsOf(body: string): [string, unknown][] {
 }
 
 /**
- * The token's claims. Only its signature is checked: with a check of `exp`, a late callback would
- * count as forged, and its payment would not be checked with the gateway. Its age is judged by its
- * signed timestamp, as for every gateway.
+ * The token's claims, if one of the keys signed it. Only that is checked: with a check of `exp`, a
+ * late callback would count as forged, and its payment would not be checked with the gateway. Its
+ * age is judged by its signed timestamp, as for every gateway.
  */
-export async function verified(token: string, key: VerifyingKey): Promise<unknown> {
-  try {
-    const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
-    return parse(new TextDecoder().decode(payload))
-  } catch (error) {
-    const code = error instanceof errors.JOSEError ? error.code : 'unreadable'
-    throw new InvalidWebhookSignatureException(`Its token is not signed with our key: ${code}`)
+export async function verified(token: string, keys: readonly VerifyingKey[]): Promise<unknown> {
+  let code = 'unreadable'
+  for (const key of keys) {
+    try {
+      const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
+      return parse(new TextDecoder().decode(payload))
+    } catch (error) {
+      if (error instanceof errors.JOSEError) code = error.code
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
+    }
   }
+  throw new InvalidWebhookSignatureException(`Its token is not signed with our key: ${code}`)
 }
 
 const claimed = z.object({

@@ -29,7 +29,7 @@ export const redirect = {
     base_url: { default: 'https://pg-api-uat.zaincash.iq' },
     client_id: { required: true },
     client_secret: { required: true },
-    /** Verifies callbacks. */
+    /** Verifies callbacks; two separated by a space while it is changed. */
     api_key: { required: true },
     scope: { default: `payment:read payment:write ${REFUND_SCOPE}` },
     service_type: { default: 'Delivery' },
@@ -38,7 +38,9 @@ export const redirect = {
     failure_url: { optional: true },
   },
   check: ({ client_secret, api_key, ...settings }) => [
-    ...(client_secret === api_key ? ['api_key and client_secret are equal; they must differ'] : []),
+    ...(keysIn(api_key).includes(client_secret ?? '')
+      ? ['api_key and client_secret are equal; they must differ']
+      : []),
     ...['base_url', 'success_url', 'failure_url'].flatMap((name) => {
       const url = settings[name]
       return url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')
@@ -49,7 +51,7 @@ export const redirect = {
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
     const base = base_url.replace(/\/+$/, '')
-    let apiKey: VerifyingKey | undefined
+    let apiKeys: readonly VerifyingKey[] | undefined
 
     const post = (action: 'init' | 'reverse', json: unknown): GatewayRequest => ({
       endpoint: `transaction/${action}`,
@@ -151,9 +153,9 @@ export const redirect = {
 
       async handleWebhook(request, call) {
         const token = tokenIn(request)
-        // The key is kept, not its promise: a Worker cannot await a promise of another request.
-        apiKey ??= await verifyingKey(api_key)
-        const claims = await verified(token, apiKey)
+        // Kept are the keys, not their promise: a Worker cannot await one of another request.
+        apiKeys ??= await Promise.all(keysIn(api_key).map(verifyingKey))
+        const claims = await verified(token, apiKeys)
         const read = readClaims(claims, call)
         return 'unreadable' in read ? read : { gateway: key, ...read, raw: claims }
       },
@@ -188,3 +190,5 @@ export const redirect = {
     } satisfies Gateway & SupportsAccessToken & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
+
+const keysIn = (apiKey = ''): string[] => apiKey.split(/\s+/).filter(Boolean)

@@ -3,6 +3,7 @@
 import { exportSPKI, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
+import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
@@ -134,6 +135,23 @@ async function charged(setup: SimulatorSetup) {
   const names = { ...NAMES, gatewayTransactionId: answer.gatewayTransactionId }
   return { shop, call, answer, names }
 }
+
+describe('while the API key is changed', () => {
+  it('callbacks are verified with each of the two, and with no other', async () => {
+    const next = 'the-next-key-that-signs-callbacks-32'
+    const api_key = `${next} ${SETTINGS.api_key}`
+    const shop = redirect.create('shop', { ...SETTINGS, api_key })
+    const call = { warn: silent } as unknown as GatewayCall
+    const by = async (key: string) =>
+      shop.handleWebhook(inBody(await sign(claims(), bytes(key))), call)
+    for (const key of [next, SETTINGS.api_key]) {
+      expect(await by(key)).toMatchObject({ status: 'Paid' })
+    }
+    for (const key of ['another-key-of-32-bytes-or-longer', api_key]) {
+      await expect(by(key)).rejects.toMatchObject({ code: 'invalid_webhook_signature' })
+    }
+  })
+})
 
 describe('redirect and the simulator', () => {
   it('charge, report the payment, and refund it', async () => {

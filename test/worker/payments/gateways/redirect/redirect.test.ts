@@ -67,6 +67,8 @@ describe('the settings of redirect', () => {
   it('are refused when client secret and API key are equal', () => {
     const problems = redirect.check({ ...SETTINGS, api_key: SETTINGS.client_secret })
     expect(problems).toHaveLength(1)
+    const two = `another-key ${SETTINGS.client_secret}`
+    expect(redirect.check({ ...SETTINGS, api_key: two })).toEqual(problems)
     expect(problems.join()).not.toContain(SETTINGS.client_secret)
   })
 
