@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 2 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
@@ -274,3 +274,12 @@ CREATE TABLE IF NOT EXISTS payment_alerts (
 
 CREATE INDEX IF NOT EXISTS payment_alerts_open ON payment_alerts (id) WHERE acknowledged_at IS NULL;
 CREATE INDEX IF NOT EXISTS payment_alerts_by_transaction ON payment_alerts (transaction_id, id);
+
+-- Sessions of browsers that were ended before they expired, on hosts without Durable Objects. No
+-- part of the ledger: its saves neither read nor change it.
+CREATE TABLE IF NOT EXISTS ended_sessions (
+  sid TEXT PRIMARY KEY NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS ended_sessions_expired ON ended_sessions (expires_at);

@@ -167,19 +167,21 @@ seconds later than usual. It publishes what a watch publishes.`,
     load: () => import('./commands/sync.ts'),
   },
   token: {
-    usage: '--repo NAME [--scope SCOPES] [--ttl TIME] [--env FILE]',
+    usage: '--repo NAME [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
     summary: 'makes an access token from AUTH_SECRETS',
     description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
 with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
 token may do with boards. Payments belong to no repository: payments: scopes allow all of them.
+--subject says who will use the token: a refund that is made with it is stored with this name.
 If the edge has an AUTH_AUDIENCE, set it here too.`,
     options: [
       new Setting('--repo <NAME>', REPO.description).env('SIGNALBOX_REPO').several(),
       new Setting('--scope <SCOPES>', 'what the token allows, separated by spaces').default(
         'board:write',
       ),
+      new Setting('--subject <NAME>', 'who or what uses the token: its `sub`'),
       new Setting('--ttl <TIME>', 'how long the token is valid: 12h, 30d, …')
         .duration()
         .default(30 * 86_400_000, '30d'),
@@ -220,7 +222,7 @@ database.`,
     usage: '[--data DIR]',
     summary: 'prints a link that signs in one browser to a running signalbox',
     description: `\
-The link works once, within a day. The browser then stays signed in for 30 days. Everyone who has
+The link works once, within a day. The browser then stays signed in for a day. Everyone who has
 the link can see the board, charge and refund.`,
     options: [
       new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),

@@ -4,7 +4,7 @@ import './style/style.css'
 import { render } from 'preact'
 import { BoardView } from './board/board-view.tsx'
 import { live, repository } from './data/live.ts'
-import { findSession, session, signOutWithOtherTabs } from './data/session.ts'
+import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
 import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
@@ -12,7 +12,7 @@ import { route } from './router.ts'
 import { LOADING } from './ui/format.ts'
 
 render(<App />, document.body)
-signOutWithOtherTabs()
+followOtherTabs()
 // A sign-in link signs in by itself, and asks for the session only if that fails.
 if (route.value.view !== 'sign-in') void findSession()
 

@@ -15,7 +15,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import { routePath, routePrefixOf, WEBHOOK_ROUTE_NAMES } from './payments/webhooks/route-names.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
 import { type Spend, sessionRoutes, signInRoutes } from './session/routes.ts'
-import { type ApiEnv, requireKnownOrigin } from './shared/access.ts'
+import { type ApiEnv, isWrite, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 import { sha256Hex } from './shared/sha256.ts'
 
@@ -67,14 +67,14 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     openapiRoute(payments?.config.routePrefix),
   )
   // Before the authentication, since this is how a client gets its token or cookie.
-  const { allowedOrigins } = config
+  const { publicUrl } = config
+  const knownOrigins = [...config.allowedOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]
   const spend: Spend = (path, ...code) => deps.repositories.open(path).spend(...code)
-  app.route('/api', signInRoutes({ access, allowedOrigins, clock, spend }))
+  app.route('/api', signInRoutes({ access, knownOrigins, clock, spend }))
 
   app.use('/api/*', async (c, next) => {
     const grant = await access.authenticate(c.req.raw)
-    const writes = c.req.method !== 'GET' && c.req.method !== 'HEAD'
-    if (grant.via === 'cookie' && writes) requireKnownOrigin(c.req.raw, allowedOrigins)
+    if (grant.via === 'cookie' && isWrite(c.req.raw)) requireKnownOrigin(c.req.raw, knownOrigins)
     c.set('grant', grant)
     await next()
   })
@@ -85,7 +85,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
       throw new Problem('not_configured', 'No payments are configured: set LIBSQL_URL.')
     })
   }
-  app.route('/api', sessionRoutes())
+  app.route('/api', sessionRoutes(access))
   app.route('/api', boardRoutes(deps))
 
   app.notFound(async (c) => {

@@ -23,7 +23,8 @@ import { countingLog } from './payments/metrics.ts'
 import { createDeliverer, type Deliverer, subscribersOf } from './payments/outbox/deliver.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
-import { createAccess } from './shared/access.ts'
+import { objectEndedSessions, SessionsObject } from './session/ended-sessions-object.ts'
+import { accessMetrics, createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 import { logMetrics } from './shared/metrics.ts'
@@ -32,6 +33,7 @@ import { Problem, problemResponse } from './shared/problem.ts'
 interface Env extends Environment {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>
   LEDGER: LedgerNamespace
+  SESSIONS: DurableObjectNamespace<SessionsObject>
   ASSETS?: AssetsBinding
 }
 
@@ -112,7 +114,7 @@ export function signalbox(file: SignalboxFile) {
       counted.flush()
     },
   }
-  return { handler, RepositoryObject, LedgerObject, Dispatcher }
+  return { handler, RepositoryObject, LedgerObject, SessionsObject, Dispatcher }
 }
 
 /** Answers 503 while the configuration is invalid. */
@@ -161,7 +163,11 @@ function openEdge(env: Env, file: SignalboxFile, delivererFor: (env: Env) => Del
     payments,
     hostFetch: file.fetch,
     assets: cloudflareAssets(env.ASSETS),
-    access: createAccess(config.auth, host),
+    access: createAccess(config.auth, {
+      ...host,
+      endedSessions: objectEndedSessions(env.SESSIONS),
+      metrics: accessMetrics(counted.metrics),
+    }),
     clock: hostClock,
     log: consoleLog,
     // A Worker's CPU budget is per stream.

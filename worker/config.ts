@@ -12,6 +12,8 @@ export interface Config {
   auth: AuthConfig
   /** Origins of pages that may call the API, and that may write with a session cookie. */
   allowedOrigins: string[]
+  /** The origin under which browsers reach the edge, where requests do not show it. */
+  publicUrl: string | undefined
   /** The most streams of one repository. */
   maxStreams: number
   /** Undefined: neither a gateway nor a database is configured. */
@@ -39,26 +41,24 @@ export function readConfig(
     const value = env[name]
     return typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : []
   }
-  const url = (name: string, text: string): URL | undefined => {
-    if (URL.canParse(text)) return new URL(text)
-    wrong.push(`${name} is not a URL`)
-    return undefined
-  }
-
-  const allowedOrigins = words('ALLOWED_ORIGINS')
-  for (const origin of allowedOrigins) {
-    const parsed = url('ALLOWED_ORIGINS', origin)
-    if (parsed && parsed.origin !== origin) {
-      wrong.push(`ALLOWED_ORIGINS must hold origins like ${parsed.origin}`)
+  const origins = (name: string): string[] => {
+    const all = words(name)
+    for (const text of all) {
+      const origin = URL.parse(text)?.origin
+      if (origin === undefined) wrong.push(`${name} is not a URL`)
+      else if (origin !== text) wrong.push(`${name} must hold origins like ${origin}`)
     }
+    return all
   }
+  const allowedOrigins = origins('ALLOWED_ORIGINS')
+  const [publicUrl] = origins('SIGNALBOX_PUBLIC_URL')
   const maxStreams = Number(words('MAX_STREAMS')[0] ?? DEFAULT_MAX_STREAMS)
   if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MAX_STREAMS_ALLOWED) {
     wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MAX_STREAMS_ALLOWED}`)
   }
   const payments = readPayments(env, file, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
-  return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
+  return { auth: readAuth(env), allowedOrigins, publicUrl, maxStreams, payments }
 }
 
 /** Longer than a charge takes, and than the pause between two pings of a stream. */

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { createApp } from './app.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { processRepositories } from './board/repositories-process.ts'
-import type { Sql } from './board/sql.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { streamRoom } from './board/stream-room.ts'
 import type { Config, HostConfig } from './config.ts'
@@ -15,6 +14,7 @@ import { folderAssets } from './console/assets-node.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { SWEEP_EVERY_MS } from './payments/domain/check.ts'
+import { libsqlEndedSessions } from './payments/ended-sessions-libsql.ts'
 import { createGuard } from './payments/gateways/guard.ts'
 import type { Database } from './payments/ledger/libsql/http-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
@@ -23,11 +23,13 @@ import { createDeliverer, subscribersOf } from './payments/outbox/deliver.ts'
 import type { Deliver, WakeAt } from './payments/outbox/dispatch.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
-import { createAccess } from './shared/access.ts'
+import { sqliteEndedSessions } from './session/ended-sessions-sqlite.ts'
+import { accessMetrics, createAccess } from './shared/access.ts'
 import type { AuthConfig } from './shared/auth-config.ts'
 import { hostClock, pause } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
+import type { Sql } from './shared/sql.ts'
 
 export interface ProcessEdgeDeps {
   config: Config
@@ -62,11 +64,19 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   // For its user alone, since it contains tasks and payments.
   mkdirSync(host.dataDir, { recursive: true, mode: 0o700 })
   const work = underWay()
+  const opened: { close(): void }[] = []
+  const openFile = (name: string) => {
+    const sql = deps.openSql(join(host.dataDir, `${name}.sqlite`))
+    opened.push(sql)
+    return sql
+  }
   const settings = config.payments
+  const database = settings && openDatabase(settings.database)
   let waking: ReturnType<typeof setTimeout> | undefined
   const payments: Payments | undefined =
     settings &&
-    openPayments(settings, openDatabase(settings.database), {
+    database &&
+    openPayments(settings, database, {
       ...{ keepAlive: work.add, log, metrics },
       wakeAt(at) {
         clearTimeout(waking)
@@ -74,17 +84,19 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       },
     })
   const counted = boardMetrics(metrics)
+  const sessions = {
+    endedSessions: database
+      ? libsqlEndedSessions(database)
+      : sqliteEndedSessions(openFile('sessions')),
+    metrics: accessMetrics(metrics),
+  }
 
-  const opened: { close(): void }[] = []
   const repositories = processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
       const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
-      const file = join(host.dataDir, `${name}.sqlite`)
-      if (!make && !existsSync(file)) return undefined
-      const sql = deps.openSql(file)
-      opened.push(sql)
-      return sql
+      if (!make && !existsSync(join(host.dataDir, `${name}.sqlite`))) return undefined
+      return openFile(name)
     },
     now: hostClock.now,
     room: streamRoom(config.maxStreams),
@@ -97,7 +109,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       hostFetch: file.fetch,
       assets: folderAssets(host.consoleDir),
       repositories,
-      access: createAccess(auth, { clock: hostClock, fetch }),
+      access: createAccess(auth, { clock: hostClock, fetch, ...sessions }),
       clock: hostClock,
       log,
       limits: { ...STREAM_LIMITS, unreadMs: host.silenceMs },

@@ -1,5 +1,6 @@
 // Makes a token. It is the only thing on standard output, so that it can go straight into a file.
 
+import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Scope } from '../../worker/shared/access.ts'
 import { type Context, type Input, missing, UsageError, variablesIn } from '../command.ts'
@@ -20,6 +21,7 @@ const WIDE = 'Note: --repo limits board: scopes only; payments: scopes allow all
 interface TokenOptions {
   repo?: string[]
   scope: string
+  subject?: string
   /** In ms. */
   ttl: number
   env?: string
@@ -45,8 +47,10 @@ export async function run(
   }
   const scope = scopes.join(' ')
   const now = Math.floor(Date.now() / 1_000)
-  const jwt = await new SignJWT({ scope, repos: repo })
+  const { subject } = options
+  const jwt = await new SignJWT({ scope, repos: repo, ...(subject && { sub: subject }) })
     .setProtectedHeader({ alg: 'HS256' })
+    .setJti(randomUUID())
     .setAudience(AUTH_AUDIENCE || 'signalbox')
     .setIssuedAt(now)
     .setExpirationTime(now + Math.floor(ttl / 1_000))

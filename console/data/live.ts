@@ -104,9 +104,12 @@ function openLive(path: string | undefined) {
 
 export const live = signal<Live | undefined>(undefined)
 
+/** Null: none. A new session for the same repository must not open it again. */
+const watched = computed(() => (repository.value.name === 'chosen' ? repository.value.path : null))
+
 effect(() => {
-  const { value } = repository
-  const opened = value.name === 'chosen' ? openLive(value.path) : undefined
+  const path = watched.value
+  const opened = path === null ? undefined : openLive(path)
   live.value = opened
   return () => void opened?.close()
 })

@@ -1,4 +1,4 @@
-// Who is signed in. The token itself is in a cookie that no script can read.
+// Who is signed in. The session itself is in a cookie that no script can read.
 
 import { signal } from '@preact/signals'
 import type { SignedIn } from '../../libraries/api/types.ts'
@@ -7,42 +7,81 @@ import { ApiProblem, request } from './http.ts'
 export type SessionState =
   | { name: 'unknown' }
   | { name: 'signed-in'; session: SignedIn }
-  /** `problem`: why, unless the user simply has not signed in yet. */
-  | { name: 'signed-out'; problem?: ApiProblem }
+  /**
+   * `problem`: why, unless the user simply has not signed in yet. `keepsToken`: the edge could only
+   * delete the cookie, and the token in it stays valid.
+   */
+  | { name: 'signed-out'; problem?: ApiProblem; keepsToken?: boolean }
 
 export const session = signal<SessionState>({ name: 'unknown' })
 
 /** The channel between the tabs of this origin, which share the cookie. */
-const SIGNED_OUT = 'signalbox.signed-out'
+const CHANNEL = 'signalbox.session'
+type Turn = 'signed-in' | 'signed-out'
+
+export type Credential = { token: string } | { code: string }
+
+/** What was pasted: a token, or a whole sign-in link. */
+export function credentialIn(text: string): Credential {
+  const [, code] = /#\/sign-in\/([\w.-]+)/.exec(text) ?? []
+  return code === undefined ? { token: text.trim() } : { code }
+}
 
 /** Reads the session once, when the page opens. */
 export async function findSession(): Promise<void> {
   await apply(request<SignedIn>('/api/session'), (problem) => problem.code === 'unauthorized')
 }
 
-/** With a pasted token, or with the code of a link. */
-export async function signIn(by: { token: string } | { code: string }): Promise<void> {
-  await apply(request<SignedIn>('/api/session', { method: 'POST', body: by }), () => false)
+/** A problem is in the state, and the user signed out. */
+export async function signIn(by: Credential): Promise<void> {
+  await apply(postSession(by), () => false)
 }
 
-/** Deletes the cookie, which only the edge can do. Throws ApiProblem if it does not answer. */
+/** For a session that goes on if this fails: the views stay, with all that was typed. */
+export async function signInAgain(by: Credential): Promise<ApiProblem | undefined> {
+  try {
+    session.value = { name: 'signed-in', session: await postSession(by) }
+    return undefined
+  } catch (problem) {
+    if (problem instanceof ApiProblem) return problem
+    throw problem
+  }
+}
+
+async function postSession(body: Credential): Promise<SignedIn> {
+  const signedIn = await request<SignedIn>('/api/session', { method: 'POST', body })
+  tellTabs('signed-in')
+  return signedIn
+}
+
+/** Ends the session, which only the edge can do. Throws ApiProblem if it does not answer. */
 export async function signOut(): Promise<void> {
+  const before = session.peek()
   try {
     await request('/api/session', { method: 'DELETE' })
   } catch (problem) {
     // With an expired token, the user is signed out already.
     if (!(problem instanceof ApiProblem) || problem.code !== 'unauthorized') throw problem
   }
-  session.value = { name: 'signed-out' }
-  const tabs = new BroadcastChannel(SIGNED_OUT)
-  tabs.postMessage(null)
+  const keepsToken = before.name === 'signed-in' && !before.session.canBeEnded
+  session.value = { name: 'signed-out', keepsToken }
+  tellTabs('signed-out')
+}
+
+function tellTabs(turn: Turn): void {
+  const tabs = new BroadcastChannel(CHANNEL)
+  tabs.postMessage(turn)
   tabs.close()
 }
 
-/** Without this, other tabs would still show the board: their streams stay open. */
-export function signOutWithOtherTabs(): void {
-  new BroadcastChannel(SIGNED_OUT).onmessage = () => {
-    session.value = { name: 'signed-out' }
+/**
+ * Without this, other tabs would still show the board for a minute, and warn of the end of a
+ * session that is replaced.
+ */
+export function followOtherTabs(): void {
+  new BroadcastChannel(CHANNEL).onmessage = ({ data }: MessageEvent<Turn>) => {
+    if (data === 'signed-out') session.value = { name: 'signed-out' }
+    else void findSession()
   }
 }
 

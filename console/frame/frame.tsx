@@ -5,13 +5,14 @@ import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useState } from 'preact/hooks'
 import type { Signal } from '../../libraries/client/index.ts'
 import { formatRoute, type View } from '../address.ts'
-import { ApiProblem } from '../data/http.ts'
+import { ApiProblem, problemText } from '../data/http.ts'
 import { type Live, live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
 import { timeOf } from '../ui/format.ts'
 import { now } from '../ui/time.tsx'
 import { lampOf, sidecarLamp } from './lamp.ts'
+import { SessionEnd } from './session-end.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
@@ -30,6 +31,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <SignOut />
         </div>
       </header>
+      <SessionEnd />
       <main id="content" tabIndex={-1}>
         <ErrorBoundary key={route.value.view}>{children}</ErrorBoundary>
       </main>
@@ -48,16 +50,16 @@ function ViewLink({ view, children }: { view: View; children: string }) {
 }
 
 function SignOut() {
-  const [hasFailed, setFailed] = useState(false)
+  const [problem, setProblem] = useState<string>()
   const press = () =>
     signOut().catch((problem: unknown) => {
       if (!(problem instanceof ApiProblem)) throw problem
-      setFailed(true)
+      setProblem(`You are still signed in. ${problemText(problem)}`)
     })
   return (
     <>
       <span class="problem-line" role="alert">
-        {hasFailed && 'You are still signed in: the edge does not answer.'}
+        {problem}
       </span>
       <button type="button" class="quiet" onClick={press}>
         Sign out

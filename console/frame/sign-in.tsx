@@ -2,8 +2,9 @@
 // the choice of a repository, if the token covers more than one.
 
 import { useEffect, useId, useState } from 'preact/hooks'
+import type { ApiProblem } from '../data/http.ts'
 import { choose, repository } from '../data/live.ts'
-import { findSession, session, signIn } from '../data/session.ts'
+import { credentialIn, findSession, session, signIn } from '../data/session.ts'
 import { go, replace, route } from '../router.ts'
 import { Field, Form, useOnce } from '../ui/elements.tsx'
 
@@ -48,19 +49,27 @@ async function enter(code: string | undefined): Promise<void> {
 function TokenForm() {
   const [token, setToken] = useState('')
   const [isEmpty, setEmpty] = useState(false)
+  const keepsToken = session.value.name === 'signed-out' && session.value.keepsToken
   const { isWorking, run } = useOnce(async () => {
     setEmpty(token.trim() === '')
     if (token.trim() === '') return
-    await signIn({ token: token.trim() })
+    await signIn(credentialIn(token))
     if (session.peek().name === 'signed-in') go({ view: 'board' })
   })
   return (
     <Form onSubmit={run}>
       <p class="hint">
-        Sign in with an access token. It is kept in a cookie that no script can read.
+        Sign in with an access token or a link. The session is kept in a cookie that no script can
+        read.
       </p>
+      {keepsToken && (
+        <p role="status">
+          You are signed out in this browser. The token itself stays valid until it expires: this
+          server cannot end it.
+        </p>
+      )}
       <Field
-        label="Access token"
+        label="Access token or sign-in link"
         hint={HINT}
         type="password"
         autocomplete="off"
@@ -70,7 +79,7 @@ function TokenForm() {
         onText={setToken}
       />
       <p class="problem-line" role="alert">
-        {isEmpty ? 'Paste a token first.' : problemOf()}
+        {isEmpty ? 'Paste a token or a link first.' : problemOf()}
       </p>
       <button type="submit" disabled={isWorking}>
         {isWorking ? WORKING : 'Sign in'}
@@ -84,8 +93,10 @@ const HINT =
 
 function problemOf(): string | undefined {
   const state = session.value
-  if (state.name !== 'signed-out' || !state.problem) return undefined
-  const { code, message } = state.problem
+  return state.name === 'signed-out' && state.problem ? signInProblem(state.problem) : undefined
+}
+
+export function signInProblem({ code, message }: ApiProblem): string {
   switch (code) {
     case 'unreachable':
       return 'The edge does not answer. Is it running?'

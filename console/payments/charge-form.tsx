@@ -6,6 +6,7 @@ import type { Gateway, PaymentResponse } from '../../libraries/api/types.ts'
 import { formatRoute, type Route } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
 import { may } from '../data/session.ts'
+import { SessionEnd } from '../frame/session-end.tsx'
 import { route } from '../router.ts'
 import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
 import { isWeb, StatusBadge } from './elements.tsx'
@@ -36,6 +37,7 @@ export function TestCharge() {
       </button>
       {isOpen && (
         <Dialog title={OPEN} onClose={() => setOpen(false)}>
+          <SessionEnd />
           <ChargeForm gateways={local} />
         </Dialog>
       )}

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Paid, RefundRequest, RefundResult, Transaction } from '../../libraries/api/types.ts'
+import { SessionEnd } from '../frame/session-end.tsx'
 import { Dialog, Field, Form, useOnce } from '../ui/elements.tsx'
 import { amountText, money, parseAmount } from './format.ts'
 import { failureText, keyedPost } from './requests.ts'
@@ -30,6 +31,7 @@ export function RefundForm({ onDone, ...about }: RefundFormProps) {
       </button>
       {state === 'open' && (
         <Dialog title={`Refund ${about.transaction.reference}`} onClose={() => setState('closed')}>
+          <SessionEnd />
           <Steps {...about} onDone={() => setState('done')} />
         </Dialog>
       )}

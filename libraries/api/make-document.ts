@@ -184,7 +184,7 @@ function commonFailures(method: string, { needs }: Operation): Reason[] {
     ...(['invalid_request', 'unauthorized', 'internal'] as const),
     ...(['not_configured', 'misconfigured', 'keys_unavailable'] as const),
     ...(needs === 'token' ? [] : ['forbidden' as const]),
-    ...(method === 'GET' ? [] : ['bad_origin' as const]),
+    ...(method === 'GET' ? [] : (['bad_origin', 'sessions_unavailable'] as const)),
   ]
 }
 

@@ -25,6 +25,9 @@ const SESSION: Description = {
     'POST /api/session': {
       id: 'signIn',
       summary: 'Sign in with a token or with the code of a one-time link',
+      description:
+        'Makes a session of its own, until the token expires, for 30 days at most, and for a day ' +
+        'with `payments:write`. A session that the browser has is ended.',
       needs: 'nothing',
       headers: ['Origin'],
       body: signInSchema,
@@ -34,7 +37,7 @@ const SESSION: Description = {
       failures: [
         ...(['invalid_request', 'unauthorized', 'code_spent', 'bad_origin'] as const),
         ...(['payload_too_large', 'not_configured', 'misconfigured'] as const),
-        ...(['keys_unavailable', 'internal'] as const),
+        ...(['keys_unavailable', 'sessions_unavailable', 'internal'] as const),
       ],
     },
     'GET /api/session': {
@@ -53,8 +56,13 @@ const SESSION: Description = {
     'DELETE /api/session': {
       id: 'signOut',
       summary: 'Sign out',
+      description:
+        'Ends the session of the cookie: everywhere within 30 s, its streams within a minute. ' +
+        'A bearer token stays as it is.',
       needs: 'token',
-      answers: { 204: { description: 'The cookie is gone.', headers: ['Set-Cookie'] } },
+      answers: {
+        204: { description: 'The session and its cookie are gone.', headers: ['Set-Cookie'] },
+      },
       failures: [],
     },
   },

@@ -521,6 +521,7 @@ export interface Problem {
     | 'misconfigured'
     | 'console_not_built'
     | 'keys_unavailable'
+    | 'sessions_unavailable'
     | 'gateway_unavailable'
     | 'ledger_unavailable'
     | 'schema_mismatch'
@@ -677,12 +678,14 @@ export type SignIn =
     }
 
 export interface SignedIn {
-  /** The `sub` of the token. */
-  subject?: string
+  /** Who acts: the `sub` of the token, else `token` and its `jti` or part of its hash. */
+  subject: string
   scopes: string[]
   /** Exact, or ending in `*`. It limits the scopes of boards. */
   repos: string[]
   expiresAt: string
+  /** `DELETE` ends it everywhere. False for a token, which is valid until it expires. */
+  canBeEnded: boolean
 }
 
 /** A durable event with its deliveries. */
@@ -1174,6 +1177,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+    | 'sessions_unavailable'
   createRefund:
     | 'invalid_request'
     | 'unauthorized'
@@ -1191,6 +1195,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+    | 'sessions_unavailable'
   listTransactions:
     | 'invalid_request'
     | 'unknown_filter'
@@ -1231,6 +1236,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+    | 'sessions_unavailable'
   listWebhookEvents:
     | 'invalid_request'
     | 'unknown_filter'
@@ -1292,6 +1298,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+    | 'sessions_unavailable'
   redeliver:
     | 'invalid_request'
     | 'unauthorized'
@@ -1305,6 +1312,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+    | 'sessions_unavailable'
   sweep:
     | 'invalid_request'
     | 'unauthorized'
@@ -1315,6 +1323,7 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   receiveWebhook: 'misconfigured'
   receiveCallback: 'misconfigured'
   streamEvents:
@@ -1336,6 +1345,7 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   listTasks:
     | 'invalid_path'
     | 'invalid_request'
@@ -1432,6 +1442,7 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   publishChanges:
     | 'invalid_path'
     | 'invalid_request'
@@ -1447,6 +1458,7 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   signIn:
     | 'invalid_request'
     | 'code_spent'
@@ -1457,6 +1469,7 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   getSession:
     | 'invalid_request'
     | 'unauthorized'
@@ -1472,5 +1485,6 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'sessions_unavailable'
   getDocument: 'invalid_request' | 'internal' | 'misconfigured'
 }

@@ -5,7 +5,15 @@ import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { cookieName } from '../../worker/shared/access.ts'
 import type { Edge } from '../support/edge.ts'
-import { freshPath, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
+import {
+  freshPath,
+  OF_SESSIONS,
+  publishedRepo,
+  Repo,
+  SECRET,
+  taskRecord,
+  token,
+} from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
 
 export function accessContract(name: string, host: { edge(): Edge }): void {
@@ -133,7 +141,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
 
     it('accepts the cookie for reads, and for writes only from known origins', async () => {
       const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
-      const value = await token({ repos: [repo.path] })
+      const value = await token({ repos: [repo.path], aud: OF_SESSIONS })
       const { origin } = host.edge()
       const Cookie = `other=1; ${cookieName(new URL(origin))}=${value}`
       const read = await host.edge().fetch('/api/tasks', { headers: { Cookie } })

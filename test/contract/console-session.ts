@@ -1,13 +1,21 @@
 // Signing in and out, over any host of the app: by a token, and by the code of a one-time link.
 
-import { SignJWT } from 'jose'
+import { decodeJwt, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { issueCode } from '../../worker/session/code.ts'
 import { cookieName } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
-import { type Edge, freshPath, publishedRepo, Repo, SECRET, token } from '../support/edge.ts'
+import {
+  type Edge,
+  freshPath,
+  OF_SESSIONS,
+  publishedRepo,
+  Repo,
+  SECRET,
+  token,
+} from '../support/edge.ts'
 
 const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClock, fetch })
 const SCOPE = 'board:read payments:read payments:write'
@@ -80,12 +88,15 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect((await send('DELETE', '/api/session', { Origin })).status).toBe(401)
     })
 
-    it('stores a pasted token in an HttpOnly cookie until the token expires', async () => {
+    it('makes a session of a pasted token, in an HttpOnly cookie until the token expires', async () => {
       const repo = await publishedRepo(edge())
       const exp = Math.floor(Date.now() / 1_000) + 3_600
-      const value = await token({ repos: [repo.path], exp, scope: 'board:read' })
+      const claims = { repos: [repo.path], exp, scope: 'board:read', sub: 'ann' }
+      const value = await token(claims)
       const answered = await signIn(edge(), { token: ` ${value}\n` })
       const session = {
+        subject: 'ann',
+        canBeEnded: true,
         scopes: ['board:read'],
         repos: [repo.path],
         expiresAt: new Date(exp * 1_000).toISOString(),
@@ -94,7 +105,13 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       const cookie = cookieName(new URL(edge().origin))
       const secure = cookie.startsWith('__Host-') ? ['Secure'] : []
       const [set, ...attributes] = answered.cookies[0]?.split('; ') ?? []
-      expect(set).toBe(`${cookie}=${value}`)
+      expect(set).toMatch(new RegExp(`^${cookie}=`))
+      const made = decodeJwt(set?.slice(cookie.length + 1) ?? '')
+      expect(made).toEqual({
+        ...claims,
+        aud: OF_SESSIONS,
+        sid: expect.stringMatching(/^[\w-]{36}$/),
+      })
       const [maxAge, ...others] = attributes
       expect(others.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict', ...secure])
       expect(Number(maxAge?.replace('Max-Age=', ''))).toBeGreaterThan(3_500)
@@ -111,6 +128,8 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
         await token({}, 'another secret of thirty-two bytes or more'),
         await token({ exp }),
         await token({ aud: 'signalbox:ticket' }),
+        // Else a copied cookie would make sessions after its own was ended.
+        await token({ aud: OF_SESSIONS, sid: 'a' }),
         await codeFor(['r']),
         'x.y.z',
       ]) {
@@ -162,19 +181,89 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
         expect.stringMatching(new RegExp(`^${cookie}=; Max-Age=0; Path=/; .*SameSite=Strict`)),
       ])
     })
+
+    it('ends the session for every copy of its cookie, and for its tickets', async () => {
+      const repo = await publishedRepo(edge())
+      const value = await token({ repos: [repo.path] })
+      const Cookie = pair(await signIn(edge(), { token: value }))
+      const other = pair(await signIn(edge(), { token: value }))
+      const own = { Cookie, Origin: edge().origin }
+      const issued = await send('POST', '/api/tickets', own)
+      const { ticket } = JSON.parse(issued.text) as { ticket: string }
+      expect((await send('GET', '/api/tasks', { Cookie })).status).toBe(200)
+      expect((await send('DELETE', '/api/session', own)).status).toBe(204)
+      for (const [method, path] of [
+        ['GET', '/api/tasks'],
+        ['GET', '/api/session'],
+        ['GET', '/api/events'],
+        ['POST', '/api/tickets'],
+        ['DELETE', '/api/session'],
+      ] as const) {
+        const copied = await send(method, path, own)
+        expect([path, copied.status]).toEqual([path, 401])
+        expect(JSON.parse(copied.text)).toMatchObject({ code: 'unauthorized' })
+      }
+      const path = encodeURIComponent(repo.path)
+      expect((await send('GET', `/api/events?path=${path}&ticket=${ticket}`)).status).toBe(401)
+      // Neither the token nor what else was made with it.
+      expect((await send('GET', '/api/tasks', { Cookie: other })).status).toBe(200)
+      const Authorization = `Bearer ${value}`
+      expect((await send('GET', '/api/tasks', { Authorization })).status).toBe(200)
+    })
+
+    it('never ends a bearer token, and takes no session for one', async () => {
+      const value = await token({ repos: [freshPath()] })
+      const Authorization = `Bearer ${value}`
+      expect((await send('DELETE', '/api/session', { Authorization })).status).toBe(204)
+      const still = await send('GET', '/api/session', { Authorization })
+      expect(JSON.parse(still.text)).toMatchObject({ canBeEnded: false })
+      const [, session] = pair(await signIn(edge(), { token: value })).split('=')
+      const asBearer = await send('GET', '/api/session', { Authorization: `Bearer ${session}` })
+      expect(asBearer.status).toBe(401)
+    })
+
+    it('ends the session that a browser has when it signs in again', async () => {
+      const value = await token({ repos: [freshPath()] })
+      const Cookie = pair(await signIn(edge(), { token: value }))
+      const refused = await signIn(edge(), { token: 'x.y.z' }, { Cookie })
+      expect(refused.status).toBe(401)
+      expect((await send('GET', '/api/session', { Cookie })).status).toBe(200)
+      const again = pair(await signIn(edge(), { token: value }, { Cookie }))
+      expect((await send('GET', '/api/session', { Cookie })).status).toBe(401)
+      expect((await send('GET', '/api/session', { Cookie: again })).status).toBe(200)
+    })
+
+    it('lasts a day with payments:write, and 30 days without it', async () => {
+      const daysOf = async (scope: string) => {
+        const { json } = await signIn(edge(), { token: await token({ scope, exp: '10y' }) })
+        return (Date.parse(String(json.expiresAt)) - Date.now()) / (DAY_S * 1_000)
+      }
+      expect(await daysOf('board:read payments:read')).toBeCloseTo(30, 2)
+      expect(await daysOf('payments:read payments:write')).toBeCloseTo(1, 2)
+    })
+
+    it('names the token itself, where it has no subject', async () => {
+      const named = await signIn(edge(), { token: await token({ jti: 'token-1' }) })
+      expect(named.json).toMatchObject({ subject: 'token token-1' })
+      const nameless = await signIn(edge(), { token: await token({}) })
+      expect(nameless.json.subject).toMatch(/^token [0-9a-f]{12}$/)
+    })
   })
 
   describe(`the one-time link on ${name}`, () => {
-    it('creates a session with its scopes and repositories, for 30 days', async () => {
+    it('creates a session with its scopes and repositories, for a day', async () => {
       const repo = await publishedRepo(edge())
       const answered = await signIn(edge(), { code: await codeFor([repo.path, 'other/*']) })
       expect(answered).toMatchObject({
         status: 201,
-        json: { scopes: SCOPE.split(' '), repos: [repo.path, 'other/*'] },
+        json: {
+          ...{ subject: 'sign-in link', canBeEnded: true },
+          ...{ scopes: SCOPE.split(' '), repos: [repo.path, 'other/*'] },
+        },
       })
       const days = (Date.parse(String(answered.json.expiresAt)) - Date.now()) / (DAY_S * 1_000)
-      expect(days).toBeGreaterThan(29.9)
-      expect(days).toBeLessThanOrEqual(30)
+      expect(days).toBeGreaterThan(0.99)
+      expect(days).toBeLessThanOrEqual(1)
       const path = encodeURIComponent(repo.path)
       const tasks = await send('GET', `/api/tasks?path=${path}`, { Cookie: pair(answered) })
       expect(tasks.status).toBe(200)
@@ -213,7 +302,8 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
     })
 
     it('never creates a session of more than 30 days', async () => {
-      const code = await oddCode({ session_s: 400 * DAY_S, repos: [freshPath()] })
+      const scope = 'board:read'
+      const code = await oddCode({ scope, session_s: 400 * DAY_S, repos: [freshPath()] })
       const { json } = await signIn(edge(), { code })
       expect(Date.parse(String(json.expiresAt)) - Date.now()).toBeLessThanOrEqual(
         30 * DAY_S * 1_000,

@@ -8,7 +8,7 @@ import { cookieName, type Scope } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
-import { type Claims, type Edge, SECRET, token } from '../support/edge.ts'
+import { type Claims, type Edge, OF_SESSIONS, SECRET, token } from '../support/edge.ts'
 
 interface Door {
   /** As it is asked for. */
@@ -95,7 +95,8 @@ const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClo
 export async function callersAt(origin: string, path: string): Promise<Caller[]> {
   const mint = (claims: Claims, secret?: string) =>
     token({ scope: ALL_SCOPES, repos: [path], ...claims }, secret)
-  const cookie = async (scope: string) => `${cookieName(new URL(origin))}=${await mint({ scope })}`
+  const cookie = async (scope: string) =>
+    `${cookieName(new URL(origin))}=${await mint({ scope, aud: OF_SESSIONS })}`
 
   const end = Date.now() + 3_600_000
   const ticket = await tokens.sign({ scope: 'board:read', repos: [path] }, 'ticket', end)
@@ -106,6 +107,7 @@ export async function callersAt(origin: string, path: string): Promise<Caller[]>
     'a token of another secret': await mint({}, 'another-secret-of-32-bytes-or-more!!'),
     'a token that nobody signed': `${btoa('{"alg":"none"}')}.${(await mint({})).split('.')[1]}.`,
     'a ticket as a bearer': ticket,
+    'a session as a bearer': await mint({ aud: OF_SESSIONS, sid: 'a' }),
     'a sign-in code as a bearer': await issueCode(
       tokens,
       { scope: ALL_SCOPES, repos: [path] },

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { sidecarMetrics } from '../../sidecar/metrics.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
 import { countingLog } from '../../worker/payments/metrics.ts'
+import { accessMetrics } from '../../worker/shared/access.ts'
 import { type Family, Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
 
@@ -13,6 +14,7 @@ const CONFIGURED = 'a key of the configuration'
 function families(): readonly Family[] {
   const metrics = new Metrics()
   boardMetrics(metrics)
+  accessMetrics(metrics)
   countingLog(metrics, [CONFIGURED], () => undefined)
   sidecarMetrics(metrics)
   processMetrics(metrics)

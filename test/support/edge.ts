@@ -43,16 +43,21 @@ export interface Claims {
   exp?: string | number
   aud?: string
   sub?: string
+  jti?: string
+  sid?: string
 }
 
+/** The `aud` of the cookie, which is no token for the API. */
+export const OF_SESSIONS = 'signalbox:session'
+
 export const token = (
-  { scope = 'board:read board:write', repos = ['*'], ...claims }: Claims,
+  { scope = 'board:read board:write', repos = ['*'], aud, exp, ...claims }: Claims,
   secret = SECRET,
 ): Promise<string> =>
-  new SignJWT({ scope, repos, ...(claims.sub !== undefined && { sub: claims.sub }) })
+  new SignJWT({ scope, repos, ...claims })
     .setProtectedHeader({ alg: 'HS256' })
-    .setAudience(claims.aud ?? 'signalbox')
-    .setExpirationTime(claims.exp ?? '1h')
+    .setAudience(aud ?? 'signalbox')
+    .setExpirationTime(exp ?? '1h')
     .sign(new TextEncoder().encode(secret))
 
 /** A client and a publisher of one repository. */

@@ -65,7 +65,10 @@ export async function send(route: string, { path, body, headers }: Ask, to = edg
   const [method = ''] = route.split(' ')
   return await to.fetch(path, {
     method,
-    headers: { Authorization: everything, 'Content-Type': 'application/json', ...headers },
+    headers: {
+      ...(headers?.Cookie === undefined && { Authorization: everything }),
+      ...{ 'Content-Type': 'application/json', ...headers },
+    },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
 }

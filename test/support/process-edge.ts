@@ -3,17 +3,19 @@
 import { createApp } from '../../worker/app.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
-import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
 import { streamRoom } from '../../worker/board/stream-room.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
 import type { Assets } from '../../worker/console/assets.ts'
 import type { HostFetch } from '../../worker/payments/define-config.ts'
 import type { Payments } from '../../worker/payments/payments.ts'
-import { createAccess } from '../../worker/shared/access.ts'
+import { sqliteEndedSessions } from '../../worker/session/ended-sessions-sqlite.ts'
+import { accessMetrics, createAccess } from '../../worker/shared/access.ts'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
+import type { EndedSessions } from '../../worker/shared/ended-sessions.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
+import { openSql } from '../../worker/shared/sql-node.ts'
 import { type Edge, SECRET } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 
@@ -24,6 +26,8 @@ export interface ProcessEdgeOptions {
   log?: Log
   payments?: Payments
   metrics?: Metrics
+  /** Default: in memory. */
+  endedSessions?: EndedSessions
   hostFetch?: HostFetch
   /** Fetches the keys of AUTH_JWKS_URL. */
   fetch?: typeof fetch
@@ -41,6 +45,7 @@ export interface ProcessEdge extends Edge {
 export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
   const config = readConfig(options.env ?? { AUTH_SECRETS: SECRET })
   const clock = options.clock ?? hostClock
+  const metrics = options.metrics ?? new Metrics()
   const app = createApp({
     config,
     repositories: processRepositories({
@@ -49,14 +54,17 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       room: streamRoom(config.maxStreams),
       roomOfAll: streamRoom(config.maxStreams),
     }),
-    access: createAccess(config.auth, { clock, fetch: options.fetch ?? fetch }),
+    access: createAccess(config.auth, {
+      ...{ clock, fetch: options.fetch ?? fetch, metrics: accessMetrics(metrics) },
+      endedSessions: options.endedSessions ?? sqliteEndedSessions(openSql(':memory:')),
+    }),
     clock,
     log: options.log ?? (() => undefined),
     payments: options.payments,
     hostFetch: options.hostFetch,
     assets: options.assets ?? { read: async () => undefined },
     limits: { ...STREAM_LIMITS, ...options.limits },
-    metrics: boardMetrics(options.metrics ?? new Metrics()),
+    metrics: boardMetrics(metrics),
   })
   const origin = 'https://edge.test'
   const send: typeof fetch = async (input, init) => app.request(String(input), init)

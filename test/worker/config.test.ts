@@ -4,16 +4,20 @@ import { ConfigError, readConfig, readHostConfig } from '../../worker/config.ts'
 it('names every malformed variable in one error', () => {
   const env = {
     ALLOWED_ORIGINS: 'https://a.test/path',
+    SIGNALBOX_PUBLIC_URL: 'https://edge.example/signalbox',
     MAX_STREAMS: '40000',
   }
   expect(() => readConfig(env)).toThrow(ConfigError)
-  expect(() => readConfig(env)).toThrow(/ALLOWED_ORIGINS.*MAX_STREAMS/)
+  expect(() => readConfig(env)).toThrow(
+    /ALLOWED_ORIGINS.*SIGNALBOX_PUBLIC_URL must hold.*MAX_STREAMS/,
+  )
 })
 
 it('reads an empty environment as closed, not as broken', () => {
   expect(readConfig({})).toEqual({
     auth: { secrets: [], issuer: undefined, audience: 'signalbox', problem: undefined },
     allowedOrigins: [],
+    publicUrl: undefined,
     maxStreams: 10_000,
   })
 })

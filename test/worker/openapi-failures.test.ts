@@ -3,7 +3,8 @@
 import { beforeAll, expect, it } from 'vitest'
 import { LedgerUnavailable, SchemaMismatch } from '../../worker/payments/ledger/ledger.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
-import { SECRET } from '../support/edge.ts'
+import { cookieName } from '../../worker/shared/access.ts'
+import { OF_SESSIONS, SECRET, token } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { ASKS, type Ask, edge, known, send } from '../support/openapi-asks.ts'
 import { codesOf, OPERATIONS } from '../support/openapi-operations.ts'
@@ -50,12 +51,24 @@ async function withoutKeys(): Promise<Cause> {
   }
 }
 
+/** An edge that cannot read which sessions were ended, asked by a browser. */
+async function withoutSessions(): Promise<Cause> {
+  const fail = () => Promise.reject(new Error('it is away'))
+  const to = processEdge({ endedSessions: { end: fail, has: fail } })
+  const claims = { scope: 'board:read board:write payments:read payments:write', sid: 'a' }
+  const session = await token({ ...claims, aud: OF_SESSIONS })
+  const Cookie = `${cookieName(new URL(to.origin))}=${session}`
+  const byCookie = { Cookie, Origin: to.origin }
+  return { to, change: (ask) => ({ ...ask, headers: { ...ask.headers, ...byCookie } }) }
+}
+
 const CAUSES: Record<string, () => Cause | Promise<Cause>> = {
   invalid_path: () => ({ change: withQuery('path', '') }),
   unknown_filter: () => ({ change: withQuery('other', 'a') }),
   unknown_repository: () => ({ change: withQuery('path', 'nobody/knows-it') }),
   payload_too_large: () => ({ change: (ask) => ({ ...ask, body: LARGER_THAN_ANY_LIMIT }) }),
   keys_unavailable: withoutKeys,
+  sessions_unavailable: withoutSessions,
   ledger_unavailable: () => withoutDatabase(new LedgerUnavailable('it is away')),
   schema_mismatch: () => withoutDatabase(new SchemaMismatch('it is another')),
 }

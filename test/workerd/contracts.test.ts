@@ -2,12 +2,18 @@
 
 import { env, runInDurableObject, SELF } from 'cloudflare:test'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { objectSql, type RepositoryObject } from '../../worker/board/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
 import { signalbox } from '../../worker/cloudflare.ts'
 import { withCorrelationId } from '../../worker/payments/webhooks/middleware.ts'
+import {
+  objectEndedSessions,
+  type SessionsObject,
+} from '../../worker/session/ended-sessions-object.ts'
+import { objectSql } from '../../worker/shared/sql-object.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardStoreContract } from '../contract/board-store.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'
+import { endedSessionsContract } from '../contract/ended-sessions.ts'
 import type { Edge } from '../support/edge.ts'
 import { codesOf, documentedFetch, OPERATIONS, openapi } from '../support/openapi-operations.ts'
 
@@ -16,7 +22,10 @@ const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetc
 accessContract('workerd', { edge: () => edge })
 consoleSessionContract('workerd', { edge: () => edge })
 
-const { REPOSITORY } = env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> }
+const { REPOSITORY, SESSIONS } = env as unknown as {
+  REPOSITORY: DurableObjectNamespace<RepositoryObject>
+  SESSIONS: DurableObjectNamespace<SessionsObject>
+}
 boardStoreContract('the storage of an object', async (use) => {
   const stub = REPOSITORY.getByName(crypto.randomUUID())
   await runInDurableObject(stub, async (_, state) => {
@@ -24,6 +33,8 @@ boardStoreContract('the storage of an object', async (use) => {
     use(objectSql(state.storage))
   })
 })
+
+endedSessionsContract('a Durable Object', async () => objectEndedSessions(SESSIONS))
 
 it('a request with the header added keeps its body and its URL', async () => {
   const headers = { 'X-Correlation-Id': 'bad id', 'Content-Type': 'application/json' }

@@ -15,6 +15,7 @@ export interface WorkerParts {
   }
   RepositoryObject: RuntimeClass
   LedgerObject: RuntimeClass
+  SessionsObject: RuntimeClass
   Dispatcher: RuntimeClass
 }
 

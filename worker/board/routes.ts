@@ -44,9 +44,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.get('/events', async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:read'))
     const { signal } = c.req.raw
-    const { expiresAt, holder } = c.get('grant')
+    const grant = c.get('grant')
+    const { expiresAt, holder } = grant
     const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
-    const from = { lastEventId, expiresAt, holder: await holder() }
+    const hasEnded = () => deps.access.hasEnded(grant)
+    const from = { lastEventId, expiresAt, hasEnded, holder: await holder() }
     // Hono answers HEAD with GET without its body: a stream without a reader would stay open.
     const isRead = c.req.raw.method !== 'HEAD'
     const body = isRead ? openCounted(deps, { ...from, repository, signal }) : null
@@ -141,7 +143,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
 /** A stream that is counted while it is open. */
 function openCounted(
   { metrics, clock, log, limits }: BoardDeps,
-  of: Pick<StreamOptions, 'repository' | 'lastEventId' | 'holder' | 'expiresAt' | 'signal'>,
+  of: Omit<StreamOptions, 'limits' | 'clock' | 'log' | 'onEnd'>,
 ): ReadableStream<Uint8Array> {
   metrics.streams.add({})
   const onEnd: StreamOptions['onEnd'] = (reason) => {

@@ -36,6 +36,8 @@ export interface StreamOptions {
   holder: string
   /** When the client's token expires, in ms: the stream must not outlive it. */
   expiresAt: number
+  /** Whether the client's session was ended: the stream ends too. Asked at each ping. */
+  hasEnded?: () => Promise<boolean>
   signal: AbortSignal
   limits: StreamLimits
   clock: Clock
@@ -72,6 +74,7 @@ export const STREAM_ENDS = [
   'cancelled',
   'closed',
   'expired',
+  'signed_out',
   'aged',
   'full',
   'failed',
@@ -146,6 +149,7 @@ class ClientStream {
     if (this.#ended) return
     this.#subscribed?.onPing()
     this.#schedulePing()
+    void this.#options.hasEnded?.().then((hasEnded) => hasEnded && this.end('signed_out'))
   }
 
   /** Something waits for the reader, and did at each ping before. */

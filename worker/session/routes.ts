@@ -1,5 +1,6 @@
-// Signing in and out over HTTP. A token, or the code of a one-time link, becomes an HttpOnly
-// cookie, which no script can read.
+// Signing in and out over HTTP. By a token, or by the code of a one-time link, a browser gets a
+// session of its own in an HttpOnly cookie, which no script can read. Signing out ends the session,
+// so a copy of its cookie is of no use either.
 
 import { type Context, Hono } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
@@ -30,10 +31,15 @@ export const signInSchema = z.union([
 
 /** What this request may do, and until when. */
 export const sessionSchema = z.object({
-  subject: z.string().describe('The `sub` of the token.').exactOptional(),
+  subject: z
+    .string()
+    .describe('Who acts: the `sub` of the token, else `token` and its `jti` or part of its hash.'),
   scopes: z.array(z.string()),
   repos: z.array(z.string()).describe('Exact, or ending in `*`. It limits the scopes of boards.'),
   expiresAt: z.string().meta({ format: 'date-time' }),
+  canBeEnded: z
+    .boolean()
+    .describe('`DELETE` ends it everywhere. False for a token, which is valid until it expires.'),
 })
 
 /** Stores, with the repository of this path, that a code was used. False: it was used before. */
@@ -42,21 +48,27 @@ export type Spend = (path: string, id: string, expiresAt: number) => Promise<boo
 export interface SessionDeps {
   access: Access
   clock: Pick<Clock, 'now'>
-  allowedOrigins: readonly string[]
+  /** Of pages besides our own. */
+  knownOrigins: readonly string[]
   spend: Spend
 }
+
+type Claims = Pick<Grant, 'subject' | 'scopes' | 'repos' | 'expiresAt'>
 
 /** The client is not authenticated yet, so this reads no more than the longest token needs. */
 const BODY_BYTES = 16 << 10
 /** Browsers silently drop a cookie of more than 4096 bytes, name and attributes included. */
-const TOKEN_CHARS = 3_800
+const COOKIE_CHARS = 3_800
 /**
  * A used code is kept this much longer than it is valid. If the clock of the repository object is
  * ahead, it would otherwise forget the code too early, and the code would work a second time.
  */
 const CLOCK_SKEW_MS = 60 * 60 * 1_000
-/** As long as the session of a link. A token may be valid for years; a cookie must not be. */
-const MAX_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** A token may be valid for years; a session must not be. */
+const MAX_SESSION_MS = 30 * DAY_MS
+/** With it, whoever sits down at the browser can refund. */
+const MAX_PAYING_SESSION_MS = DAY_MS
 
 /** Mounted under `/api`, before the authentication. */
 export function signInRoutes(deps: SessionDeps): Hono {
@@ -68,30 +80,59 @@ export function signInRoutes(deps: SessionDeps): Hono {
     },
   })
   app.post('/session', limit, async (c) => {
-    // Else a foreign page could sign its visitor in with its own session, and see what they do.
-    requireKnownOrigin(c.req.raw, deps.allowedOrigins)
-    const body = await readBody(c)
-    const value = 'token' in body ? body.token : await exchangeCode(body.code, deps)
-    const grant = await deps.access.check(value)
-    if (value.length > TOKEN_CHARS) {
-      throw new Problem('payload_too_large', 'The token is too long for a cookie.')
+    try {
+      return c.json(await signIn(c, deps), 201)
+    } catch (error) {
+      if (error instanceof Problem) {
+        deps.access.metrics.refusedSignIns.add({ code: error.reason })
+      }
+      throw error
     }
-    const now = deps.clock.now()
-    const expiresAt = Math.min(grant.expiresAt, now + MAX_COOKIE_MS)
-    setSessionCookie(c, value, Math.floor((expiresAt - now) / 1_000))
-    return c.json(sessionOf({ ...grant, expiresAt }), 201)
   })
   return app
 }
 
+async function signIn(c: Context, deps: SessionDeps): Promise<z.infer<typeof sessionSchema>> {
+  const { access, clock, knownOrigins } = deps
+  // Else a foreign page could sign its visitor in with its own session, and see what they do.
+  requireKnownOrigin(c.req.raw, knownOrigins)
+  const body = await readBody(c)
+  const isToken = 'token' in body
+  const claims = isToken ? await access.check(body.token) : await exchangeCode(body.code, deps)
+  const { subject, scopes, repos } = claims
+  const now = clock.now()
+  const mostMs = scopes.has('payments:write') ? MAX_PAYING_SESSION_MS : MAX_SESSION_MS
+  const expiresAt = Math.min(claims.expiresAt, now + mostMs)
+  // Where only somebody else's keys verify, the token itself is the cookie.
+  const isOwn = !isToken || access.tokens.canSign
+  const value = isOwn
+    ? await access.tokens.sign(
+        { sub: subject, scope: [...scopes].join(' '), repos: [...repos], sid: crypto.randomUUID() },
+        'session',
+        expiresAt,
+      )
+    : body.token
+  if (value.length > COOKIE_CHARS) {
+    throw new Problem('payload_too_large', 'The token is too long for a cookie.')
+  }
+  // The browser forgets it, and a copy of its cookie must not outlive it.
+  const replaced = await access.sessionOf(c.req.raw)
+  if (replaced) await access.endSession(replaced)
+  setSessionCookie(c, value, Math.floor((expiresAt - now) / 1_000))
+  return sessionOf({ subject, scopes, repos, expiresAt }, isOwn)
+}
+
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
-export function sessionRoutes(): Hono<ApiEnv> {
+export function sessionRoutes({ endSession }: Pick<Access, 'endSession'>): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   app.get('/session', (c) => {
+    const grant = c.get('grant')
     c.header('Cache-Control', 'no-store')
-    return c.json(sessionOf(c.get('grant')))
+    return c.json(sessionOf(grant, grant.sid !== undefined))
   })
-  app.delete('/session', (c) => {
+  app.delete('/session', async (c) => {
+    // Of a bearer token nothing ends: other programs use it.
+    await endSession(c.get('grant'))
     const url = new URL(c.req.url)
     deleteCookie(c, cookieName(url), attributes(url))
     return c.body(null, 204)
@@ -108,13 +149,13 @@ async function readBody(c: Context): Promise<z.infer<typeof signInSchema>> {
   throw new Problem('invalid_request', `The body must be ${shapes}, as application/json.`)
 }
 
-/** Exchanges the code of a link for a token of its session. Works once. */
-async function exchangeCode(code: string, { access, clock, spend }: SessionDeps): Promise<string> {
+/** Exchanges the code of a link for what its session may do. Works once. */
+async function exchangeCode(code: string, { access, clock, spend }: SessionDeps): Promise<Claims> {
   const { id, expiresAt, scope, repos, sessionMs } = await readCode(access.tokens, code)
   const [path = ''] = repos
   if (!(await spend(path, id, expiresAt + CLOCK_SKEW_MS))) throw codeSpent()
-  const claims = { sub: 'sign-in link', scope, repos }
-  return access.tokens.sign(claims, 'api', clock.now() + sessionMs)
+  const scopes = new Set(scope.split(' '))
+  return { subject: 'sign-in link', scopes, repos, expiresAt: clock.now() + sessionMs }
 }
 
 function setSessionCookie(c: Context, value: string, maxAge: number): void {
@@ -131,14 +172,10 @@ const attributes = (url: URL) => ({
   secure: cookieName(url).startsWith('__Host-'),
 })
 
-const sessionOf = ({
-  subject,
-  scopes,
-  repos,
-  expiresAt,
-}: Grant): z.infer<typeof sessionSchema> => ({
-  ...(subject !== undefined && { subject }),
-  scopes: [...scopes],
-  repos: [...repos],
+const sessionOf = (
+  { subject, scopes, repos, expiresAt }: Claims,
+  canBeEnded: boolean,
+): z.infer<typeof sessionSchema> => ({
+  ...{ subject, canBeEnded, scopes: [...scopes], repos: [...repos] },
   expiresAt: new Date(expiresAt).toISOString(),
 })

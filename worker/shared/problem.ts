@@ -32,6 +32,7 @@ export const STATUS_OF = {
   misconfigured: 503,
   console_not_built: 503,
   keys_unavailable: 503,
+  sessions_unavailable: 503,
   gateway_unavailable: 503,
   ledger_unavailable: 503,
   schema_mismatch: 503,

@@ -5,12 +5,14 @@ import type { AuthConfig } from './auth-config.ts'
 import { Problem } from './problem.ts'
 import { type RemoteKeysDeps, remoteKeys } from './remote-keys.ts'
 
-/** A token is for the API, for one event stream, or for signing in once. */
-export type Purpose = 'api' | 'ticket' | 'sign-in'
+/** A token is for the API, for a browser's cookie, for one event stream, or for signing in once. */
+export type Purpose = 'api' | 'session' | 'ticket' | 'sign-in'
 
 export interface Tokens {
   /** Throws a Problem that says what to configure, if no key is configured. */
   requireKeys(): void
+  /** There are AUTH_SECRETS. */
+  canSign: boolean
   /** Returns the claims, which always include `exp`. Throws a Problem. */
   verify(token: string, purpose: Purpose): Promise<JWTPayload>
   /** Signs with the first of AUTH_SECRETS. `expiresAt` in ms. Throws a Problem. */
@@ -44,7 +46,7 @@ export function createTokens(
         if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
       }
     }
-    // Tickets and sign-in links are only ever signed by us, never by the external issuer.
+    // All others are only ever signed by us, never by the external issuer.
     if (!issuer || !findKey || purpose !== 'api' || !isWrongAlgorithm(failure)) throw failure
     const theirs = { ...options, issuer: issuer.name, algorithms: ASYMMETRIC }
     try {
@@ -68,6 +70,7 @@ export function createTokens(
 
   return {
     requireKeys,
+    canSign: secrets.length > 0,
     async verify(token, purpose) {
       requireKeys()
       try {
@@ -84,7 +87,9 @@ export function createTokens(
           'The edge signs this token itself: set AUTH_SECRETS as well.',
         )
       }
-      return await new SignJWT(claims)
+      // By its id one that has no subject can be told from others.
+      const id = purpose === 'api' && { jti: crypto.randomUUID() }
+      return await new SignJWT({ ...id, ...claims })
         .setProtectedHeader({ alg: 'HS256' })
         .setAudience(audienceOf(purpose))
         .setExpirationTime(Math.floor(expiresAt / 1_000))

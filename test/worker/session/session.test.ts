@@ -1,9 +1,13 @@
 // Cases of signing in that the running hosts do not cover: an external issuer, TLS in front, no
 // keys.
 
+import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { Metrics } from '../../../worker/shared/metrics.ts'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
-import { freshPath, SECRET, token } from '../../support/edge.ts'
+import { freshPath, Repo, SECRET, token } from '../../support/edge.ts'
+import { EventStream } from '../../support/event-stream.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
@@ -33,6 +37,24 @@ describe('a session', () => {
     expect(refused.status).toBe(403)
   })
 
+  it('can be opened behind a proxy that hides the origin, if SIGNALBOX_PUBLIC_URL names it', async () => {
+    const origin = 'https://signalbox.example:8443'
+    const open = (env: object) => {
+      const hidden = processEdge({ env: { AUTH_SECRETS: SECRET, ...env } })
+      const fetch = (path: string, init: RequestInit = {}) =>
+        hidden.fetch(path, init, 'http://10.0.0.1:8787')
+      return { origin, fetch }
+    }
+    const body = { token: await token({}) }
+    expect((await signIn(open({}), body)).status).toBe(403)
+    const known = open({ SIGNALBOX_PUBLIC_URL: origin })
+    const { status, cookies } = await signIn(known, body)
+    expect(status).toBe(201)
+    const headers = { Cookie: cookies[0]?.split(';')[0] ?? '', Origin: origin }
+    const out = await known.fetch('/api/session', { method: 'DELETE', headers })
+    expect(out.status).toBe(204)
+  })
+
   it('lasts 30 days at most, even if the token is valid for years', async () => {
     const years = await token({ exp: '10y' })
     const { status, cookies, json } = await signIn(edge, { token: years })
@@ -56,12 +78,30 @@ describe('a session', () => {
     const claims = { scope: 'board:read', repos: ['r'], sub: 'ann@example.org' }
     const signed = await issuer.sign(claims)
     const answered = await signIn(theirs, { token: signed })
-    expect(answered).toMatchObject({ status: 201, json: { subject: 'ann@example.org' } })
+    // Its cookie is the token, which nobody here can end.
+    const json = { subject: 'ann@example.org', canBeEnded: false }
+    expect(answered).toMatchObject({ status: 201, json })
+    expect(answered.cookies[0]).toContain(signed)
+    const Cookie = answered.cookies[0]?.split(';')[0] ?? ''
+    const headers = { Cookie, Origin: theirs.origin }
+    const out = await theirs.fetch('/api/session', { method: 'DELETE', headers })
+    expect(out.status).toBe(204)
+    const read = await theirs.fetch('/api/session', { headers })
+    expect(await read.json()).toMatchObject(json)
     // An external issuer cannot sign links.
     const code = await codeFor([freshPath()])
     expect(await signIn(theirs, { code })).toMatchObject({ json: { code: 'unauthorized' } })
     const both = processEdge({ env: { ...env, AUTH_SECRETS: SECRET } })
     expect(await signIn(both, { code })).toMatchObject({ status: 201 })
+    expect(await signIn(both, { token: signed })).toMatchObject({ json: { canBeEnded: true } })
+  })
+
+  it('is no session because its issuer gives its tokens a `sid`', async () => {
+    const issuer = await startIssuer()
+    const theirs = processEdge({ env: issuerEnv(issuer) })
+    const claims = { scope: 'board:read', repos: ['r'], sid: 'of-the-issuer' }
+    const answered = await signIn(theirs, { token: await issuer.sign(claims) })
+    expect(answered).toMatchObject({ status: 201, json: { canBeEnded: false } })
   })
 
   it('answers 503 not_configured, if no key is configured', async () => {
@@ -70,5 +110,101 @@ describe('a session', () => {
       const answered = await signIn(bare, body)
       expect(answered).toMatchObject({ status: 503, cookies: [], json: { code: 'not_configured' } })
     }
+  })
+})
+
+describe('where the list of ended sessions cannot be read', () => {
+  /** An edge whose list fails, and the cookie of a session. */
+  async function setUp() {
+    const list = { isAway: true, ended: new Set<string>() }
+    const look = () => {
+      if (list.isAway) throw new Error('the list is away')
+    }
+    const clock = new FakeClock()
+    const away = processEdge({
+      clock,
+      endedSessions: {
+        async end(sid) {
+          look()
+          list.ended.add(sid)
+        },
+        async has(sid) {
+          look()
+          return list.ended.has(sid)
+        },
+      },
+    })
+    const { path } = new Repo(away)
+    const exp = Math.floor(clock.now() / 1_000) + 3_600
+    const signed = await signIn(away, { token: await token({ repos: [path], exp }) })
+    const Cookie = signed.cookies[0]?.split(';')[0] ?? ''
+    const send = (method: string, path: string, headers: Record<string, string> = { Cookie }) =>
+      away.fetch(path, { method, headers: { Origin: away.origin, ...headers } })
+    return { list, clock, Cookie, send, exp, path }
+  }
+
+  it('reads go on, and writes are 503 sessions_unavailable', async () => {
+    const { send, list, clock, exp, path } = await setUp()
+    expect((await send('GET', '/api/session')).status).toBe(200)
+    for (const [method, route] of [
+      ['POST', '/api/tickets'],
+      ['DELETE', '/api/session'],
+    ] as const) {
+      const refused = await send(method, route)
+      expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '30'])
+      expect(await refused.json()).toMatchObject({ code: 'sessions_unavailable' })
+    }
+    const bearer = { Authorization: `Bearer ${await token({ repos: [path], exp })}` }
+    expect((await send('POST', '/api/tickets', bearer)).status).toBe(201)
+    list.isAway = false
+    await clock.advance(5_000)
+    expect((await send('POST', '/api/tickets')).status).toBe(201)
+    // It is known to be open for half a minute; that it ends must be stored all the same.
+    list.isAway = true
+    const unstored = await send('DELETE', '/api/session')
+    expect([unstored.status, unstored.headers.getSetCookie()]).toEqual([503, []])
+  })
+
+  it('its streams go on, and end within a minute when it was ended elsewhere', async () => {
+    const { send, list, clock, Cookie } = await setUp()
+    const { sid } = decodeJwt(Cookie.split('=')[1] ?? '')
+    const opened = await send('GET', '/api/events')
+    const stream = await new EventStream(opened).joined()
+    await clock.advance(60_000)
+    expect(stream.ended).toBe(false)
+    list.isAway = false
+    list.ended.add(String(sid))
+    await clock.advance(45_000)
+    await stream.until((it) => it.ended)
+  })
+})
+
+it('counts refused tokens and sign-ins', async () => {
+  const metrics = new Metrics()
+  const counted = processEdge({ metrics })
+  const { origin: Origin } = counted
+  const bearer = { Authorization: `Bearer ${await token({ exp: 1 })}` }
+  expect((await counted.fetch('/api/session', { headers: bearer })).status).toBe(401)
+  expect((await counted.fetch('/api/session')).status).toBe(401)
+  const { cookies } = await signIn(counted, { token: await token({}) })
+  const headers = { Cookie: cookies[0]?.split(';')[0] ?? '', Origin }
+  for (const status of [204, 401]) {
+    const out = await counted.fetch('/api/session', { method: 'DELETE', headers })
+    expect(out.status).toBe(status)
+  }
+  const code = await codeFor([freshPath()])
+  for (const body of [{ token: 'x.y.z' }, { code }, { code }]) await signIn(counted, body)
+  await signIn(counted, { code }, { Origin: 'https://evil.test' })
+  const values = metrics
+    .read()
+    .filter(({ name }) => name.startsWith('signalbox_refused'))
+    .flatMap(({ series, values }) => series.map((name, at) => [name, values[at]]))
+  expect(Object.fromEntries(values)).toEqual({
+    'signalbox_refused_tokens_total{via="header"}': 1,
+    'signalbox_refused_tokens_total{via="cookie"}': 1,
+    'signalbox_refused_tokens_total{via="ticket"}': 0,
+    'signalbox_refused_sign_ins_total{code="unauthorized"}': 1,
+    'signalbox_refused_sign_ins_total{code="code_spent"}': 1,
+    'signalbox_refused_sign_ins_total{code="bad_origin"}': 1,
   })
 })

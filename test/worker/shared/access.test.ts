@@ -1,16 +1,29 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { cookieName, createAccess } from '../../../worker/shared/access.ts'
+import { sqliteEndedSessions } from '../../../worker/session/ended-sessions-sqlite.ts'
+import { accessMetrics, cookieName, createAccess } from '../../../worker/shared/access.ts'
 import { readAuth } from '../../../worker/shared/auth-config.ts'
-import { hostClock } from '../../../worker/shared/clock.ts'
-import { type Claims, publishedRepo, SECRET, taskRecord, token } from '../../support/edge.ts'
+import { type Clock, hostClock } from '../../../worker/shared/clock.ts'
+import { Metrics } from '../../../worker/shared/metrics.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+import {
+  type Claims,
+  OF_SESSIONS,
+  publishedRepo,
+  SECRET,
+  taskRecord,
+  token,
+} from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
-const open = (env: Record<string, string>) =>
-  createAccess(readAuth(env), { clock: hostClock, fetch })
+const open = (env: Record<string, string>, clock: Clock = hostClock) =>
+  createAccess(readAuth(env), {
+    ...{ clock, fetch, metrics: accessMetrics(new Metrics()) },
+    endedSessions: sqliteEndedSessions(openSql(':memory:')),
+  })
 
 const bearer = (value: string) => ({ Authorization: `Bearer ${value}` })
 const request = (value: string) =>
@@ -107,7 +120,7 @@ describe('access', () => {
 
   it('issues tickets for a day, or until the token expires if that is sooner', async () => {
     const clock = new FakeClock()
-    const access = createAccess(readAuth({ AUTH_SECRETS: SECRET }), { clock, fetch })
+    const access = open({ AUTH_SECRETS: SECRET }, clock)
     const lifeOf = async (tokenMs: number) => {
       const exp = Math.floor((clock.now() + tokenMs) / 1_000)
       const grant = await access.authenticate(request(await token({ repos: ['r'], exp })))
@@ -164,7 +177,8 @@ describe('access', () => {
 
   it('takes the last of two cookies with its name, which no page on another port can set', async () => {
     const access = open({ AUTH_SECRETS: SECRET })
-    const [theirs, ours] = [await token({ repos: ['theirs'] }), await token({ repos: ['ours'] })]
+    const session = (repo: string) => token({ repos: [repo], aud: OF_SESSIONS })
+    const [theirs, ours] = [await session('theirs'), await session('ours')]
     const Cookie = `signalbox-8787=${theirs}; signalbox-8788=x; signalbox-8787=${ours}; other=y`
     const asked = new Request('http://127.0.0.1:8787/api/tasks', { headers: { Cookie } })
     expect(await access.authenticate(asked)).toMatchObject({ repos: ['ours'], via: 'cookie' })

@@ -3,7 +3,7 @@
 
 import worker, { LedgerObject as Ledger } from '../../../worker/index.ts'
 
-export { Dispatcher, RepositoryObject } from '../../../worker/index.ts'
+export { Dispatcher, RepositoryObject, SessionsObject } from '../../../worker/index.ts'
 
 interface Env {
   LIBSQL_URL: string
