@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { messageOf } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
 export const VERSION = manifest.version
 
@@ -108,12 +109,19 @@ export function refuseNeedless(
   throw new UsageError(`${needless.map((name) => `${name} has no effect ${when}`).join('; ')}.`)
 }
 
-/** The variables of the file of --env, else of the environment. Throws UsageError. */
-export async function variablesIn(
+/**
+ * The variables of the file of --env, else of the environment, with the secrets that are in files.
+ * `prefixes`: of the variables of gateways. Throws UsageError, SecretFileError.
+ */
+export const variablesIn = async (
   file: string | undefined,
   env: Environment,
-): Promise<Environment> {
-  if (file === undefined) return env
+  prefixes: readonly string[] = [],
+): Promise<Environment> =>
+  await withSecretFiles(file === undefined ? env : await readEnvFile(file), prefixes)
+
+/** Of --env. Throws UsageError. */
+export async function readEnvFile(file: string): Promise<Environment> {
   try {
     return parseEnv(await readFile(file, 'utf8'))
   } catch (error) {

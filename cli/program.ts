@@ -18,7 +18,7 @@ The access token is taken from SIGNALBOX_TOKEN or from a file, never from an opt
 the list of processes.`
 
 /** Their message is one sentence for the person at the terminal. */
-const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError']
+const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError', 'SecretFileError']
 
 /** Runs one command line to its exit code; `argv` without the program. */
 export async function main(

@@ -17,11 +17,12 @@ const MACHINE =
  * What the Worker reads, without AUTH_SECRETS and LIBSQL_*, since a local system has its own, and
  * without AUTH_AUDIENCE, since the tokens of local.json and of links are for the default one.
  */
-const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
+const WORKER =
+  /^(PAYMENT_\w+|ALLOWED_ORIGINS|SIGNALBOX_PUBLIC_URL|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
 const LIMITS = /^(MAX_(PROCESS_|SUBJECT_)?STREAMS|SILENCE_SECONDS)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
-const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
+const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$|PUBLIC_URL$)\w+$/
 
 const pick = (env: Environment, isIt: (name: string) => boolean): Record<string, string> => {
   const picked: Record<string, string> = {}
@@ -66,8 +67,8 @@ export function edgeVariables(
 ): Record<string, string> {
   const given = workerVariables(env, gatewayPrefixes(file))
   return {
-    // Where gateways call back. With a tunnel to the internet it is set in the environment.
-    PAYMENT_PUBLIC_URL: edge,
+    // Where gateways call back. With a tunnel to the internet one of them is set.
+    PAYMENT_PUBLIC_URL: given.SIGNALBOX_PUBLIC_URL ?? edge,
     ...simulatedGateways(given, gatewaySecrets(secret), simulator),
     ...(given.PAYMENT_EVENTS_URL !== undefined && { PAYMENT_EVENTS_SECRET: eventsSecret(secret) }),
     ...given,

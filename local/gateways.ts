@@ -105,20 +105,23 @@ export function describePayments(variables: Variables): {
   gateways: LocalGateways
   eventsUrl?: string
   eventsSecret?: string
+  publicUrl?: string
 } {
   const { PAYMENT_EVENTS_URL: eventsUrl, PAYMENT_EVENTS_SECRET: secrets = '' } = variables
+  const { SIGNALBOX_PUBLIC_URL: publicUrl } = variables
   const [eventsSecret] = secrets.split(/\s+/).filter(Boolean)
   return {
     gateways: describeGateways(variables),
     ...(eventsUrl && { eventsUrl: withoutQuery(eventsUrl) }),
     ...(eventsSecret && { eventsSecret }),
+    ...(publicUrl && { publicUrl }),
   }
 }
 
 export function describeGateways(variables: Variables): LocalGateways {
   const described = DRIVER_NAMES.flatMap((driver) => {
-    // While Stripe's is changed there are several; the first one signs as well as any.
-    const [value] = (variables[variableIn(driver)] ?? '').split(' ').filter(Boolean)
+    // While it is changed there are several; the first one signs as well as any.
+    const [value] = (variables[variableIn(driver)] ?? '').split(/\s+/).filter(Boolean)
     return value === undefined ? [] : [[driver, { [SIGNED_WITH[driver]]: value }]]
   })
   return Object.fromEntries(described)

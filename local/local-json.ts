@@ -23,6 +23,8 @@ export interface LocalJson {
   /** The URL and the secret for events. Absent: events are not posted. */
   eventsUrl?: string
   eventsSecret?: string
+  /** Of the edge, for browsers elsewhere. Absent: `url`. */
+  publicUrl?: string
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, 'local.json')

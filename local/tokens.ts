@@ -79,9 +79,9 @@ const SCOPE = 'board:read payments:read payments:write'
  */
 export async function signInLink(
   secret: string,
-  { url, path }: { url: string; path: string },
+  { url, publicUrl = url, path }: { url: string; publicUrl?: string; path: string },
   now: number,
 ): Promise<string> {
   const code = await issueCode(signer(secret), { scope: SCOPE, repos: [path] }, now)
-  return `${url}/#/sign-in/${code}`
+  return `${publicUrl}/#/sign-in/${code}`
 }

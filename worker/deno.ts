@@ -1,18 +1,25 @@
 // The Deno entry: the app of one process over Deno's HTTP server. Wiring only.
 
 import file from '../signalbox.config.ts'
-import { openSql } from './board/sql-node.ts'
 import { readConfig, readHostConfig } from './config.ts'
 import { openProcessEdge } from './edge-process.ts'
+import { gatewayPrefixes } from './payments/config.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
 import { processMetrics, serveMetrics } from './shared/metrics-node.ts'
+import { SecretFileError, withSecretFiles } from './shared/secret-files-node.ts'
+import { openSql } from './shared/sql-node.ts'
 
 // What it writes is for its user alone.
 if (Deno.build.os !== 'windows') Deno.umask(0o077)
-const environment = Deno.env.toObject()
+const variables = withSecretFiles(Deno.env.toObject(), gatewayPrefixes(file))
+const environment = await variables.catch((error: unknown) => {
+  if (!(error instanceof SecretFileError)) throw error
+  console.error(error.message)
+  Deno.exit(2)
+})
 const config = readConfig(environment, file)
 const host = readHostConfig(environment, 'deno')
 const metrics = new Metrics()

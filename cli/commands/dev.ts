@@ -24,10 +24,19 @@ import { mintTokens, signInLink } from '../../local/tokens.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
+import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { lineLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { type Context, type Input, loadConfig, noticeTo, UsageError, VERSION } from '../command.ts'
+import {
+  type Context,
+  type Input,
+  loadConfig,
+  noticeTo,
+  UsageError,
+  VERSION,
+  variablesIn,
+} from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
 const PORT = 8_787
@@ -50,7 +59,7 @@ interface DevOptions {
 
 export async function run(input: Input<DevOptions>, context: Context): Promise<number> {
   const { options } = input
-  const { io, env, cwd } = context
+  const { io, cwd } = context
   const { runOutput, poll: isPolling = false, trustData: trustsData = false } = options
   const { example: isExample = false } = options
   const here = resolve(cwd, input.argument ?? '.')
@@ -61,6 +70,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
   }
   const file = await loadConfig(options, context)
+  const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)

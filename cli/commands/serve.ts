@@ -12,17 +12,19 @@ import { StartError } from '../../local/start-error.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
+import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { consoleLog } from '../../worker/shared/log.ts'
+import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import {
   type Context,
   type Input,
   loadConfig,
   missing,
   noticeTo,
+  readEnvFile,
   refuseNeedless,
   VERSION,
-  variablesIn,
 } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 import { REPO } from '../setting.ts'
@@ -48,7 +50,11 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const { port, repo = '', runOutput, poll: isPolling = false } = options
   if (argument === undefined) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
-  const read = async () => ({ ...context.env, ...(await variablesIn(options.env, {})) })
+  const file = await loadConfig(options, context)
+  const read = async () => {
+    const given = options.env === undefined ? {} : await readEnvFile(options.env)
+    return await withSecretFiles({ ...context.env, ...given }, gatewayPrefixes(file))
+  }
   const env = await read()
   const named = options.data ?? env.DATA_DIR
   const dataDir = named ? namedFolder(cwd, named) : join(cwd, DATA_DIR)
@@ -63,7 +69,6 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   }
   const variables = variablesOf(env)
   checkKeys(variables, argument !== undefined)
-  const file = await loadConfig(options, context)
   checkVariables(variables, file, { embeds: true })
   const store =
     argument === undefined
@@ -80,7 +85,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     checkKeys(fresh, store !== undefined)
     system.reload(fresh)
   }
-  const reloads = options.env !== undefined
+  const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
   const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
   const place = { dataDir, trustsData: false, env }
   const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')

@@ -29,10 +29,11 @@ import { prepareWorkerd } from '../../local/workerd.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
+import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
@@ -58,8 +59,9 @@ interface StartOptions {
 
 export async function run(
   { options }: Input<StartOptions>,
-  { io, env, cwd }: Context,
+  { io, cwd, ...context }: Context,
 ): Promise<number> {
+  const env = await variablesIn(undefined, context.env, gatewayPrefixes(signalbox))
   const { host, port, followLinks: followsLinks = false, trustData: trustsData = false } = options
   const storeDir = options.store === undefined ? EXAMPLE : resolve(cwd, options.store)
   const repo = options.repo ?? storeDir

@@ -4,6 +4,7 @@
 import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import { messageOf } from '../../sidecar/log.ts'
+import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
   driversOf,
@@ -52,13 +53,14 @@ export async function readPlace(
   const { options } = input
   const { env } = context
   const file = await loadConfig(options, context)
+  const prefixes = gatewayPrefixes(file)
   const start = here ?? (await runningStart(input, env))
-  if (start) return systemOf(start, file, env)
+  if (start) return systemOf(start, file, await variablesIn(undefined, env, prefixes))
   refuseNeedless(input, ['--trust-data'], NO_DATA)
   if (!options.edge) refuseNeedless(input, ['--token-file'], 'without --edge')
   return {
     file,
-    env: await variablesIn(options.env, env),
+    env: await variablesIn(options.env, env, prefixes),
     edge: options.edge?.href.replace(/\/+$/, ''),
     token: await readToken(input, env),
     differing: [],

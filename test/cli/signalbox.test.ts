@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -76,9 +76,31 @@ describe('token', () => {
     const argv = ['token', '--repo', 'a', '--repo', 'b*', '--scope', 'board:read', '--ttl', '2h']
     const { code, out, err } = await run(argv, { AUTH_SECRETS: `${SECRET} ${'x'.repeat(32)}` })
     expect([code, err]).toEqual([0, ''])
-    const { exp, iat, ...claims } = decodeJwt(out.trim())
+    const { exp, iat, jti, ...claims } = decodeJwt(out.trim())
     expect(claims).toEqual({ aud: 'signalbox', scope: 'board:read', repos: ['a', 'b*'] })
     expect((exp ?? 0) - (iat ?? 0)).toBe(7_200)
+    const again = await run(argv, { AUTH_SECRETS: SECRET })
+    expect(decodeJwt(again.out.trim()).jti).not.toBe(jti)
+  })
+
+  test('names who uses it, if --subject says so', async () => {
+    const argv = ['token', '--repo', 'a', '--subject', 'the shop']
+    const { out } = await run(argv, { AUTH_SECRETS: SECRET })
+    expect(decodeJwt(out.trim())).toMatchObject({ sub: 'the shop' })
+  })
+
+  test('takes the secret from a file, which only its owner may read', async () => {
+    const AUTH_SECRETS_FILE = join(cli.home, 'auth-secret')
+    await writeFile(AUTH_SECRETS_FILE, `${SECRET}\n`, { mode: 0o600 })
+    const argv = ['token', '--repo', REPO]
+    const { out } = await run(argv, { AUTH_SECRETS_FILE })
+    expect(await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).toBeTruthy()
+    const twice = await run(argv, { AUTH_SECRETS_FILE, AUTH_SECRETS: SECRET })
+    expect([twice.code, twice.err]).toEqual([2, expect.stringContaining('keep one')])
+    await chmod(AUTH_SECRETS_FILE, 0o644)
+    const open = await run(argv, { AUTH_SECRETS_FILE })
+    expect([open.code, open.out, open.err]).toEqual([2, '', expect.stringContaining('by others')])
+    expect(open.err).not.toContain(SECRET)
   })
 
   test('uses the secret in the file that --env names', async () => {

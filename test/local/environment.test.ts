@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { acme } from '../../examples/worker/acme.ts'
 import {
   checkVariables,
+  edgeVariables,
   machineVariables,
   sidecarVariables,
   workerVariables,
@@ -43,6 +44,18 @@ describe('the environment of each process', () => {
     const prefixes = gatewayPrefixes({ payments: { gateways, drivers: { acme } } })
     expect(prefixes).toEqual(['REDIRECT_GATEWAY_', 'SHOP_B_', 'ACME_'])
     expect(workerVariables(env, prefixes)).toEqual({ SHOP_B_API_KEY: 'b' })
+  })
+
+  it('has gateways call back at the public origin, if one is set', () => {
+    const places = { secret: 's'.repeat(43), edge: 'http://127.0.0.1:1', database: 'file:a' }
+    const all = { ...places, simulator: 'http://127.0.0.1:2', databaseToken: '' }
+    const callbacksOf = (env: Record<string, string>) =>
+      edgeVariables(env, signalbox, all).PAYMENT_PUBLIC_URL
+    expect(callbacksOf({})).toBe('http://127.0.0.1:1')
+    const SIGNALBOX_PUBLIC_URL = 'https://edge.example'
+    expect(callbacksOf({ SIGNALBOX_PUBLIC_URL })).toBe(SIGNALBOX_PUBLIC_URL)
+    const PAYMENT_PUBLIC_URL = 'https://tunnel.example'
+    expect(callbacksOf({ SIGNALBOX_PUBLIC_URL, PAYMENT_PUBLIC_URL })).toBe(PAYMENT_PUBLIC_URL)
   })
 
   it('passes no secret to the database, and no token of another board to the sidecar', () => {

@@ -29,7 +29,7 @@ export interface PaymentsConfig {
   /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
   database: { url: string; authToken?: string }
-  /** Our own address, for gateways that get a callback URL with each charge. */
+  /** Where gateways reach us, for those that get a callback URL with each charge. */
   publicUrl: string | undefined
   /** Where Cloudflare should place the ledger: one of its location hints. */
   ledgerLocation: LocationHint | undefined
@@ -81,7 +81,8 @@ export function readPayments(
     wrong.push(`LIBSQL_URL is not a ${kinds} URL`)
   }
   const authToken = text('LIBSQL_AUTH_TOKEN')
-  const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong)
+  // A tunnel may lead to webhooks alone.
+  const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong) ?? text('SIGNALBOX_PUBLIC_URL')
 
   return {
     gateways: gatewayMap,

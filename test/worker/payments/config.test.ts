@@ -166,6 +166,16 @@ describe('the configuration of payments', () => {
     }
   })
 
+  it('has callbacks come to the edge’s origin, unless gateways reach it elsewhere', () => {
+    const urlOf = (env: Record<string, string>) =>
+      readConfig({ ...DATABASE, ...env }, file()).payments?.publicUrl
+    const own = { SIGNALBOX_PUBLIC_URL: 'https://edge.example' }
+    expect(urlOf({})).toBeUndefined()
+    expect(urlOf(own)).toBe('https://edge.example')
+    const tunnel = { PAYMENT_PUBLIC_URL: 'https://tunnel.example/edge/' }
+    expect(urlOf({ ...own, ...tunnel })).toBe('https://tunnel.example/edge')
+  })
+
   it('requires a database when a gateway is configured', () => {
     expect(faultOf(REDIRECT, file())).toContain('LIBSQL_URL is missing')
   })

@@ -1,0 +1,74 @@
+// Secrets in files instead of variables, where others could see them: NAME_FILE names the file of
+// NAME, and a credential of systemd has the name of its variable. For hosts that are a process.
+
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isSecretName } from './secrets.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The message is one sentence for the operator. */
+export class SecretFileError extends Error {
+  override readonly name = 'SecretFileError'
+  readonly code = 'bad_secret_file'
+}
+
+/** Those of other programs have such names, too, and are none of our business. */
+const OURS = ['AUTH_SECRETS', 'LIBSQL_AUTH_TOKEN', 'PAYMENT_EVENTS_SECRET']
+const SUFFIX = '_FILE'
+
+/**
+ * The variables with the secrets that are in files. `prefixes`: of the variables of gateways.
+ * Throws SecretFileError.
+ */
+export async function withSecretFiles(
+  env: Environment,
+  prefixes: readonly string[] = [],
+): Promise<Environment> {
+  const isOurs = (name: string) =>
+    OURS.includes(name) || (isSecretName(name) && prefixes.some((it) => name.startsWith(it)))
+  const { CREDENTIALS_DIRECTORY: credentials } = env
+  const files = new Map<string, string>()
+  for (const name of credentials ? await namesIn(credentials) : []) {
+    if (isOurs(name)) files.set(name, join(credentials ?? '', name))
+  }
+  const result: Record<string, string | undefined> = { ...env }
+  for (const [variable, file] of Object.entries(env)) {
+    const name = variable.slice(0, -SUFFIX.length)
+    if (!file || !variable.endsWith(SUFFIX) || !isOurs(name)) continue
+    files.set(name, file)
+    // To its gateway it would be a setting.
+    result[variable] = undefined
+  }
+  for (const [name, file] of files) {
+    if (env[name]) throw new SecretFileError(`${name} is set, and ${file} has it too: keep one.`)
+    result[name] = await secretIn(name, file)
+  }
+  return result
+}
+
+/** None where it cannot be read: it may be that of a service which started this one. */
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+
+const OTHERS = 0o077
+/** Root lets a service read by its group, and systemd by a list that shows as the group. */
+const OTHERS_OF_ROOT = 0o037
+
+async function secretIn(name: string, file: string): Promise<string> {
+  const refused = (why: string) => new SecretFileError(`${name}: the file ${file} ${why}.`)
+  try {
+    await using handle = await open(file)
+    const { mode, uid } = await handle.stat()
+    const others = uid === 0 ? OTHERS_OF_ROOT : OTHERS
+    if (process.platform !== 'win32' && (mode & others) !== 0) {
+      throw refused(`can be read or written by others (chmod 600 ${file})`)
+    }
+    const secret = (await handle.readFile('utf8')).trim()
+    if (secret === '') throw refused('is empty')
+    return secret
+  } catch (error) {
+    if (error instanceof SecretFileError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    throw refused(`cannot be read (${code})`)
+  }
+}
