@@ -283,3 +283,29 @@ CREATE TABLE IF NOT EXISTS ended_sessions (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS ended_sessions_expired ON ended_sessions (expires_at);
+
+-- Who asked for what: one row for each act of a person or a program, written in the transaction of
+-- the change that it tells of. Webhooks and the sweeper have none. Nothing in it names a payer,
+-- because no row is ever changed or deleted. It refers to no other table, so that it outlives them.
+CREATE TABLE IF NOT EXISTS payment_audit (
+  -- Generated for each call and kept for its retries, so that an act is in here once.
+  id TEXT PRIMARY KEY NOT NULL,
+  at INTEGER NOT NULL,
+  -- `charge`, `replace`, `refund`, … No CHECK: each new one would need a copy of the table.
+  action TEXT NOT NULL,
+  -- The subject of the token; of a call in process, the name that the caller gave itself.
+  subject TEXT NOT NULL,
+  transaction_id TEXT,
+  -- The id of the refund, the alert, the delivery, or of the attempt that replaced this one.
+  about TEXT,
+  amount INTEGER,
+  -- The kind of the alert, or `repeat`.
+  detail TEXT
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS payment_audit_by_transaction ON payment_audit (transaction_id, id);
+
+CREATE TRIGGER IF NOT EXISTS payment_audit_no_update BEFORE UPDATE ON payment_audit
+  BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;
+CREATE TRIGGER IF NOT EXISTS payment_audit_no_delete BEFORE DELETE ON payment_audit
+  BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;

@@ -254,14 +254,17 @@ export function stepsOf(script: string): Step[] {
   })
 }
 
-/** Statements end at a line's end, comments have lines of their own: so these files are written. */
+/**
+ * Statements end at a line's end, comments have lines of their own, the statement within a trigger
+ * ends before its END: so these files are written.
+ */
 export function statementsOf(script: string): string[] {
   const statements = script
     .replaceAll(/^[ \t]*--.*$/gm, '')
     .split(/;[ \t]*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')
-  const two = statements.find((statement) => statement.includes(';'))
+  const two = statements.find((statement) => statement.replace(/; END$/, '').includes(';'))
   // The server would run the first of them and forget the others without a word.
   if (two) throw new Error(`two statements in one: ${two}`)
   return statements

@@ -76,6 +76,9 @@ function Overview({ left }: { left: string | undefined }) {
             <WebhookPlot />
           </div>
           <TransactionTable />
+          <p class="hint">
+            <a href="/api/payments/audit?format=csv">Who did what, as CSV</a>
+          </p>
         </>
       )}
     </>

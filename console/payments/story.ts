@@ -3,6 +3,7 @@
 
 import type {
   Alert,
+  AuditRecord,
   Paid,
   Refund,
   StoredEvent,
@@ -22,7 +23,7 @@ export type Story = ReturnType<typeof storyOf>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export function storyOf(answer: TransactionStory) {
-  const { isStranded, webhookEvents, refunds, events, alerts, ...row } = answer
+  const { isStranded, webhookEvents, refunds, events, alerts, audit, ...row } = answer
   const transaction: Transaction | Unreadable = row
   return {
     /** The payment is open but cannot be paid. */
@@ -34,8 +35,9 @@ export function storyOf(answer: TransactionStory) {
     refunds: refunds.filter(isReadable),
     events: events.filter(isReadable),
     alerts: alerts.filter(isReadable),
+    audit: audit.filter(isReadable),
     /** The unreadable rows, without that of the payment. Their times are unknown. */
-    unreadable: [...webhookEvents, ...refunds, ...events, ...alerts].filter(isUnreadable),
+    unreadable: [...webhookEvents, ...refunds, ...events, ...alerts, ...audit].filter(isUnreadable),
     /** Such a refund may be in progress. */
     hasUnreadableRefund: refunds.some(isUnreadable),
   }
@@ -43,17 +45,19 @@ export function storyOf(answer: TransactionStory) {
 
 /** `at`: ISO 8601. */
 export type Entry = { key: string; at: string } & (
-  | { kind: 'initiated'; transaction: Transaction }
+  | { kind: 'initiated'; transaction: Transaction; by: string | undefined }
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
   | { kind: 'webhook'; event: WebhookEvent }
-  | { kind: 'refund'; refund: Refund; currency: string }
+  | { kind: 'refund'; refund: Refund; currency: string; by: string | undefined }
   | { kind: 'event'; event: StoredEvent }
   | { kind: 'alert'; alert: Alert }
+  | { kind: 'act'; act: AuditRecord }
 )
 
 /** Entries of the same time: causes come before effects. */
 const ORDER: readonly Entry['kind'][] = [
   'initiated',
+  'act',
   'refund',
   'refused',
   'webhook',
@@ -62,7 +66,11 @@ const ORDER: readonly Entry['kind'][] = [
 ]
 
 export function timeline(story: Story): Entry[] {
-  const { transaction, webhookEvents, refunds, events, alerts } = story
+  const { transaction, webhookEvents, refunds, events, alerts, audit } = story
+  // The first charge, a refund and a seen alert have entries that name who asked.
+  const first = audit.find(({ action }) => action === 'charge')
+  const isNamed = ({ action }: AuditRecord) => action === 'acknowledge' || /refund$/.test(action)
+  const acts = audit.filter((act) => act !== first && !isNamed(act))
   const entries: Entry[] = [
     ...webhookEvents.map((event) => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event } as const
@@ -73,14 +81,17 @@ export function timeline(story: Story): Entry[] {
     ...alerts.map((alert) => {
       return { key: alert.id, at: alert.createdAt, kind: 'alert', alert } as const
     }),
+    ...acts.map((act) => ({ key: `act ${act.id}`, at: act.at, kind: 'act', act }) as const),
   ]
   // Only the row of the payment has the currency.
   const { currency } = transaction?.paid ?? transaction ?? { currency: '' }
   for (const refund of refunds) {
-    entries.push({ key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency })
+    const by = audit.find(({ about }) => about === refund.id)?.subject
+    entries.push({ key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency, by })
   }
   if (transaction) {
-    entries.push({ key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction })
+    const { createdAt: at } = transaction
+    entries.push({ key: 'initiated', at, kind: 'initiated', transaction, by: first?.subject })
     entries.push(...refusal(transaction, story))
   }
   return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))

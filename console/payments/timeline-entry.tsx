@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import type {
   Alert,
+  AuditRecord,
   Delivery,
   Refund,
   StoredEvent,
@@ -54,7 +55,7 @@ function useChanges(text: string, isNew: boolean): number {
 function bodyOf(entry: Entry): ComponentChildren {
   switch (entry.kind) {
     case 'initiated':
-      return <Initiated transaction={entry.transaction} />
+      return <Initiated transaction={entry.transaction} by={entry.by} />
     case 'refused':
       return (
         <>
@@ -65,22 +66,29 @@ function bodyOf(entry: Entry): ComponentChildren {
     case 'webhook':
       return <WebhookEntry event={entry.event} />
     case 'refund':
-      return <RefundEntry refund={entry.refund} currency={entry.currency} />
+      return <RefundEntry refund={entry.refund} currency={entry.currency} by={entry.by} />
     case 'event':
       return <EventEntry event={entry.event} />
     case 'alert':
       return <AlertEntry alert={entry.alert} />
+    case 'act':
+      return <ActEntry act={entry.act} />
   }
 }
 
-function Initiated({ transaction }: { transaction: Transaction }) {
+interface AskedFor {
+  /** The subject that asked for it. */
+  by: string | undefined
+}
+
+function Initiated({ transaction, by }: { transaction: Transaction } & AskedFor) {
   const { amount, currency, gateway, description } = transaction
   return (
     <>
       <h3>
         Charge of <Money amount={amount} currency={currency} />
       </h3>
-      <p class="hint">{[gateway, description].filter(Boolean).join(' · ')}</p>
+      <p class="hint">{[gateway, description, by && `by ${by}`].filter(Boolean).join(' · ')}</p>
     </>
   )
 }
@@ -159,7 +167,7 @@ const REFUNDS: Readonly<Record<Refund['status'], string>> = {
   failed: 'failed',
 }
 
-function RefundEntry({ refund, currency }: { refund: Refund; currency: string }) {
+function RefundEntry({ refund, currency, by }: { refund: Refund; currency: string } & AskedFor) {
   const { amount, status, reason, error, updatedAt, createdAt, correlationId } = refund
   return (
     <>
@@ -167,8 +175,9 @@ function RefundEntry({ refund, currency }: { refund: Refund; currency: string })
         Refund of <Money amount={amount} currency={currency} />
       </h3>
       <p>
-        <span class={`state ${status}`}>{REFUNDS[status]}</span> {quote(reason)}
+        <span class={`state ${status}`}>{REFUNDS[status]}</span> {reason && quote(reason)}
       </p>
+      {by && <p class="hint">by {by}</p>}
       {error && <GatewayError error={error} />}
       {updatedAt !== createdAt && <p class="hint">last change {timeAt(updatedAt)}</p>}
       {correlationId && <Ids of={[['Correlation id', correlationId]]} />}
@@ -263,3 +272,18 @@ function AlertEntry({ alert }: { alert: Alert }) {
     </>
   )
 }
+
+const ACTS: Readonly<Partial<Record<AuditRecord['action'], string>>> = {
+  charge: 'Charged again',
+  replace: 'Replaced by another attempt',
+  check: 'Status check asked for',
+  redeliver: 'Event sent again',
+  forget: 'What may name the payer was deleted',
+}
+
+const ActEntry = ({ act }: { act: AuditRecord }) => (
+  <>
+    <h3>{ACTS[act.action] ?? act.action}</h3>
+    <p class="hint">by {act.subject}</p>
+  </>
+)

@@ -166,14 +166,19 @@ const headersOf = (names: readonly ResponseHeader[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 function responseOf(
-  { description, schema, type, headers = [] }: Answer,
+  { description, schema, type, texts = [], headers = [] }: Answer,
   part: Description,
   refer: Refer,
 ): Response {
   return {
     description,
     headers: headersOf([...headers, ...(part.isBare ? [] : ['X-Request-Id' as const])]),
-    ...(schema && { content: contentOf(schema, refer, type) }),
+    ...(schema && {
+      content: {
+        ...contentOf(schema, refer, type),
+        ...Object.fromEntries(texts.map((each) => [each, { schema: { type: 'string' } }])),
+      },
+    }),
   }
 }
 

@@ -48,6 +48,8 @@ export interface Answer {
   schema?: z.ZodType
   /** Default: `application/json`. */
   type?: 'text/plain' | 'text/event-stream'
+  /** The types of the same as a text, if it can be had so. */
+  texts?: readonly string[]
   headers?: readonly ResponseHeader[]
 }
 

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import {
   alertsQuery,
+  auditQuery,
   eventsQuery,
   noQuery,
   ratesQuery,
@@ -12,6 +13,8 @@ import {
 import {
   alertRecordSchema,
   alertsPageSchema,
+  auditPageSchema,
+  auditRecordSchema,
   deliveryRecordSchema,
   eventRecordSchema,
   eventsPageSchema,
@@ -175,6 +178,21 @@ const OPERATIONS: Record<string, Operation> = {
     alertsQuery,
     alertsPageSchema,
   ),
+  'GET /api/payments/audit': {
+    id: 'listAudit',
+    summary: 'Who asked for what, newest first',
+    description: 'With `format=csv` or `jsonl` all of it, which is read while it is sent.',
+    needs: 'payments:read',
+    query: auditQuery,
+    headers: ['X-Correlation-Id'],
+    answers: {
+      200: {
+        ...answer('As it is now.', auditPageSchema),
+        texts: ['text/csv', 'application/jsonl'],
+      },
+    },
+    failures: ['unknown_filter', 'invalid_argument', ...DATABASE],
+  },
   'POST /api/payments/alerts/:id/acknowledge': {
     id: 'acknowledgeAlert',
     summary: 'A person has seen this alert',
@@ -244,6 +262,8 @@ export const PAYMENTS: Description = {
     SettledAlert: settledAlertSchema,
     Alert: alertRecordSchema,
     AlertsPage: alertsPageSchema,
+    AuditRecord: auditRecordSchema,
+    AuditPage: auditPageSchema,
     Gateway: gatewayHealthSchema,
     Gateways: gatewaysSchema,
     SweepReport: sweepReportSchema,

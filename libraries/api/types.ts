@@ -113,6 +113,43 @@ export interface AlertsPage {
   cursor?: string
 }
 
+export interface AuditPage {
+  audit: (AuditRecord | Unreadable)[]
+  /** Of the next page, if there may be one. */
+  cursor?: string
+}
+
+/** Who asked for what. Webhooks and the sweeper are not in it: nobody asked. */
+export interface AuditRecord {
+  id: string
+  at: string
+  /**
+   * `late_refund`: of money that came after its payment had ended. `forget`: what may name the
+   * payer was deleted.
+   */
+  action:
+    | 'charge'
+    | 'replace'
+    | 'refund'
+    | 'late_refund'
+    | 'check'
+    | 'redeliver'
+    | 'acknowledge'
+    | 'forget'
+  /** The `sub` of the token, or the name that a caller in process gave itself. */
+  subject: string
+  /** Ours. */
+  transactionId?: string
+  gateway?: string
+  reference?: string
+  /** The id of the refund, alert or delivery, or of the attempt that replaced this one. */
+  about?: string
+  amount?: number
+  currency?: string
+  /** The kind of the alert, or `repeat`. */
+  detail?: string
+}
+
 /** The configuration of a board. */
 export interface BoardConfig {
   layout: 'cairn' | 'backlog-md' | 'task-master'
@@ -970,7 +1007,10 @@ export interface Transaction {
   alert?: OpenAlert
 }
 
-/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
+/**
+ * One payment with its webhook events, refunds, events, alerts, and who asked for what.
+ * Oldest first.
+ */
 export type TransactionStory =
   | {
       id: string
@@ -1008,6 +1048,7 @@ export type TransactionStory =
       refunds: (Refund | Unreadable)[]
       events: (StoredEvent | Unreadable)[]
       alerts: (Alert | Unreadable)[]
+      audit: (AuditRecord | Unreadable)[]
     }
   | {
       id: string
@@ -1020,6 +1061,7 @@ export type TransactionStory =
       refunds: (Refund | Unreadable)[]
       events: (StoredEvent | Unreadable)[]
       alerts: (Alert | Unreadable)[]
+      audit: (AuditRecord | Unreadable)[]
     }
 
 export interface TransactionsPage {
@@ -1273,6 +1315,18 @@ export interface FailureCodes {
     | 'not_configured'
     | 'schema_mismatch'
   listAlerts:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listAudit:
     | 'invalid_request'
     | 'unknown_filter'
     | 'unauthorized'

@@ -60,6 +60,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/webhook-events': reads('/api/payments/webhook-events'),
   'GET /api/payments/webhook-rates': reads('/api/payments/webhook-rates'),
   'GET /api/payments/alerts': reads('/api/payments/alerts'),
+  'GET /api/payments/audit': reads('/api/payments/audit'),
   'GET /api/payments/gateways': reads('/api/payments/gateways'),
   'POST /api/payments/charges': writes('/api/payments/charges', 422),
   'POST /api/payments/refunds': writes('/api/payments/refunds', 422),

@@ -14,7 +14,7 @@ import {
   tokenCallback,
   tokenOf,
 } from '../support/callbacks.ts'
-import { LAST } from '../support/edge.ts'
+import { LAST, token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { eventsContract } from './payments-events.ts'
@@ -250,6 +250,46 @@ export function paymentsContract(host: Host): void {
       const settled = ['AlertSettled', 'AlertSettled']
       const types = ['PaymentInitiated', 'PaymentFailed', ...settled]
       await system.expectEvents(made.transactionId, types)
+    })
+  })
+
+  describe(`the audit trail on ${host}`, () => {
+    it('names who asked for a charge, a check and a refund, and no webhook', async () => {
+      const as = async (sub: string) => {
+        const scope = 'payments:read payments:write'
+        return { Authorization: `Bearer ${await token({ scope, repos: [], sub })}` }
+      }
+      const request = order()
+      const { transactionId, ...made } = await charge(request, await as('shop'))
+      await system.simulator.act(made.gatewayTransactionId, 'pay')
+      const checked = `/transactions/${transactionId}/check`
+      expect((await system.post(checked, undefined, await as('ada'))).status).toBe(200)
+      const refunded = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Broken' }
+      expect((await system.post('/refunds', refunded, await as('=bob'))).status).toBe(200)
+      const query = `/audit?reference=${request.reference}`
+      const acts = [
+        { action: 'refund', subject: '=bob', transactionId, amount: 25_000, currency: 'IQD' },
+        { action: 'check', subject: 'ada', transactionId, gateway: 'redirect' },
+        { action: 'charge', subject: 'shop', transactionId, reference: request.reference },
+      ]
+      const { audit, cursor } = await system.get<{ audit: object[]; cursor: string }>(
+        `${query}&limit=2`,
+      )
+      expect(audit).toMatchObject(acts.slice(0, 2))
+      const rest = await system.get(`${query}&limit=2&cursor=${cursor}`)
+      expect(rest).toEqual({ audit: [expect.objectContaining(acts[2])] })
+      const lines = await (await system.api(`${query}&format=jsonl`)).text()
+      expect(
+        lines
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toMatchObject(acts)
+      const csv = await system.api(`${query}&format=csv`)
+      expect(csv.headers.get('Content-Disposition')).toContain('signalbox-audit.csv')
+      expect(await csv.text()).toContain(`,"refund","'=bob","redirect",`)
+      const { audit: told } = await system.story(transactionId)
+      expect(told).toMatchObject(acts.toReversed())
     })
   })
 

@@ -60,6 +60,12 @@ const WHOLE: Rows = {
   alerts: [
     alertRow({ acknowledged_at: NOW, acknowledged_by: 'ada', gateway_reference: 'by hand' }),
   ],
+  audit: [
+    {
+      ...{ id: '01ACT', at: NOW, action: 'refund', subject: 'ada', transaction_id: '01TX' },
+      ...{ about: '01REFUND', amount: 5, detail: 'x' },
+    },
+  ],
 }
 const ALL: Keys = {
   ...{ payments: [{ id: '01TX' }], chargeKeysOf: ['01TX'], parked: ['01EVENT'] },
@@ -108,6 +114,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         webhookEvents: WHOLE.webhookEvents.map((row) => ({ ...row, raw: null })),
         transactions: WHOLE.transactions.map((row) => ({ ...row, request: null })),
         outbox: WHOLE.outbox.map((row) => ({ ...row, payload: null })),
+        audit: [],
       }
       expect(await tablesOf(ALL)).toEqual(unread)
       const { request } = WHOLE.transactions[0] ?? {}
@@ -115,6 +122,12 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       expect(ordered).toMatchObject({ transactions: [{ request }] })
       const [event] = await queries.webhookEvents({}, { limit: 9 })
       expect(event).toMatchObject({ raw: { half: '\ud83d\u0000' } })
+      // A call that is repeated has asked once.
+      await save({ audit: WHOLE.audit.map((row) => ({ ...row, subject: 'eve' })) })
+      const act = { action: 'refund', subject: 'ada', transactionId: '01TX', about: '01REFUND' }
+      expect(await queries.audit({}, { limit: 9 })).toMatchObject([
+        { id: '01ACT', ...act, amount: 5, currency: 'IQD', detail: 'x', reference: 'order-1' },
+      ])
 
       const changed: Rows = {
         transactions: [transactionRow({ request: null, next_check_at: null })],
@@ -124,6 +137,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         outbox: [outboxRow({ payload: null, attempts: 3 })],
         deliveries: [deliveryRow({ status: 'dead', attempts: 4 })],
         alerts: [alertRow()],
+        audit: [],
       }
       await save({ ...changed, outbox: [outboxRow({ attempts: 3 })] }, ALL)
       expect(await tablesOf(ALL)).toEqual(changed)

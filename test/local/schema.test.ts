@@ -44,6 +44,7 @@ describe('schema.sql', () => {
     )
     expect(tables.map(({ name }) => name)).toEqual([
       'payment_alerts',
+      'payment_audit',
       'payment_charge_keys',
       'payment_deliveries',
       'payment_ledger',

@@ -216,6 +216,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/alerts?all=true', status: 200 },
       { path: '/alerts?limit=many', status: 422 },
     ],
+    'GET /audit': () => [
+      { path: '/audit?format=csv&after=2026-01-01', status: 200 },
+      { path: '/audit?format=xml', status: 422 },
+    ],
     'POST /alerts/:id/acknowledge': () => [
       { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
       { path: '/alerts/other/acknowledge', status: 404, body: { gatewayReference: 'bank-7' } },

@@ -3,6 +3,7 @@
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type {
   AlertRecord,
+  AuditRecord,
   EventRecord,
   Listed,
   ListedStory,
@@ -15,6 +16,7 @@ export interface ReadableQueries extends PaymentQueries {
   story(transactionId: string, now?: number): Promise<Story | undefined>
   webhookEvents(...given: Parameters<PaymentQueries['webhookEvents']>): Promise<EventRecord[]>
   alerts(...given: Parameters<PaymentQueries['alerts']>): Promise<AlertRecord[]>
+  audit(...given: Parameters<PaymentQueries['audit']>): Promise<AuditRecord[]>
 }
 
 /** Rejects when a row cannot be read. */
@@ -23,6 +25,7 @@ export const readable = (queries: PaymentQueries): ReadableQueries => ({
   transactions: async (...given) => (await queries.transactions(...given)).map(read),
   webhookEvents: async (...given) => (await queries.webhookEvents(...given)).map(read),
   alerts: async (...given) => (await queries.alerts(...given)).map(read),
+  audit: async (...given) => (await queries.audit(...given)).map(read),
   async story(id, now = Date.now()) {
     const story = await queries.story(id, now)
     return story && readStory(story)
@@ -36,6 +39,7 @@ const readStory = (story: ListedStory): Story => ({
   refunds: story.refunds.map(read),
   events: story.events.map(read),
   alerts: story.alerts.map(read),
+  audit: story.audit.map(read),
 })
 
 export function read<Item extends object>(item: Listed<Item>): Item {

@@ -40,6 +40,8 @@ export interface ChargeBuilder {
   /** The same key with the same request is the same charge. */
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
+  /** Who asks for it, for the audit trail: such as the user of your back office. */
+  by(subject: string): ChargeBuilder
   /**
    * If this order was charged before, and its page or code was lost or has expired: once its
    * gateway is certain that it is not paid, that attempt is cancelled and another one begins. If
@@ -73,11 +75,18 @@ export interface DriverFacade {
   cancel?: (transactionId: string) => Promise<void>
 }
 
-/** `correlationId`: in the logs, and in the events of what it causes. */
+/**
+ * `correlationId`: in the logs, and in the events of what it causes. `by`: the subject that asks,
+ * for the audit trail. Default: `in process`.
+ */
 export interface OperationContext {
   idempotencyKey?: string
   correlationId?: string
+  by?: string
 }
+
+/** The subject of calls in process that name none. */
+export const IN_PROCESS = 'in process'
 
 /** Amounts in minor units. */
 export interface GatewayStatus {
@@ -91,16 +100,15 @@ export interface GatewayStatus {
 
 type Charge = (request: AskedCharge, context: OperationContext) => Promise<PaymentResponse>
 type Built = Partial<AskedCharge> & { reference: string }
-type BuiltContext = { idempotencyKey?: string; correlationId?: string }
 
 export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
   const reference = typeof order === 'string' ? order : order.reference
   return builder({ reference, description: reference }, {}, charge)
 }
 
-function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBuilder {
+function builder(built: Built, context: OperationContext, charge: Charge): ChargeBuilder {
   const next = (more: Partial<AskedCharge>) => builder({ ...built, ...more }, context, charge)
-  const within = (more: BuiltContext) => builder(built, { ...context, ...more }, charge)
+  const within = (more: OperationContext) => builder(built, { ...context, ...more }, charge)
   return {
     driver: (gateway) => next({ gateway }),
     amount: (amount, currency) => next({ amount, currency }),
@@ -110,6 +118,7 @@ function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBui
     metadata: (metadata) => next({ metadata }),
     idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),
     correlationId: (correlationId) => within({ correlationId }),
+    by: (by) => within({ by }),
     replace: () => next({ replace: true }),
     repeat: () => next({ repeat: true }),
     // The check of every charge names what is still missing.

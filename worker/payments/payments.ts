@@ -8,7 +8,7 @@ import { driverFacade } from './charging/driver-facade.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import type { Notify } from './domain/outbox.ts'
-import { chargeBuilder, type PaymentsFacade } from './facade.ts'
+import { chargeBuilder, IN_PROCESS, type PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
 import { gatewayOf } from './gateways/gateway.ts'
 import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
@@ -79,7 +79,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const calling = { ...shared, applyAnswer }
   const chargeOrFind = createCharge(calling)
   const charge: Payments['charge'] = async (request, context) =>
-    (await chargeOrFind(request, context)).response
+    (await chargeOrFind(request, { by: IN_PROCESS, ...context })).response
   const refund = createRefund(calling)
   const sweeper = createSweeper({ ...calling, queries })
   return {

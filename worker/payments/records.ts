@@ -2,7 +2,7 @@
 // run time only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { type CallKind, DURABLE_EVENTS, OUTCOMES } from './domain/status.ts'
+import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES } from './domain/status.ts'
 import {
   EVENT_PAYLOADS,
   paymentErrorSchema,
@@ -105,6 +105,34 @@ export const alertRecordSchema = raisedAlertSchema.extend({
   gatewayReference,
 })
 
+export const auditRecordSchema = z
+  .object({
+    id: z.string(),
+    at: timeSchema,
+    action: z
+      .enum(ACTIONS)
+      .describe(
+        '`late_refund`: of money that came after its payment had ended. `forget`: what may name ' +
+          'the payer was deleted.',
+      ),
+    subject: z
+      .string()
+      .describe('The `sub` of the token, or the name that a caller in process gave itself.'),
+    transactionId: z.string().describe('Ours.').exactOptional(),
+    gateway: z.string().exactOptional(),
+    reference: z.string().exactOptional(),
+    about: z
+      .string()
+      .describe(
+        'The id of the refund, alert or delivery, or of the attempt that replaced this one.',
+      )
+      .exactOptional(),
+    amount: z.int().exactOptional(),
+    currency: z.string().exactOptional(),
+    detail: z.string().describe('The kind of the alert, or `repeat`.').exactOptional(),
+  })
+  .describe('Who asked for what. Webhooks and the sweeper are not in it: nobody asked.')
+
 const storyParts = z.object({
   isStranded: z
     .boolean()
@@ -113,11 +141,15 @@ const storyParts = z.object({
   refunds: listedSchema(refundRecordSchema),
   events: listedSchema(storedEventSchema),
   alerts: listedSchema(alertRecordSchema),
+  audit: listedSchema(auditRecordSchema),
 })
 
 export const storySchema = z
   .union([transactionSchema.extend(storyParts.shape), unreadableSchema.extend(storyParts.shape)])
-  .describe('One payment with its webhook events, refunds, events and alerts. Oldest first.')
+  .describe(
+    'One payment with its webhook events, refunds, events, alerts, and who asked for what. ' +
+      'Oldest first.',
+  )
 
 const rateSchema = z.object({
   at: timeSchema.describe('The start of the minute.'),
@@ -142,6 +174,7 @@ const pageOf = <Name extends string, Item extends z.ZodType>(name: Name, item: I
 export const transactionsPageSchema = pageOf('transactions', transactionSchema)
 export const eventsPageSchema = pageOf('webhookEvents', eventRecordSchema)
 export const alertsPageSchema = pageOf('alerts', alertRecordSchema)
+export const auditPageSchema = pageOf('audit', auditRecordSchema)
 
 export type EventRecord = z.infer<typeof eventRecordSchema>
 export type RefundRecord = z.infer<typeof refundRecordSchema>
@@ -149,6 +182,7 @@ export type RefundRecord = z.infer<typeof refundRecordSchema>
 export type StoredEvent = z.infer<typeof storedEventSchema>
 export type DeliveryRecord = z.infer<typeof deliveryRecordSchema>
 export type AlertRecord = z.infer<typeof alertRecordSchema>
+export type AuditRecord = z.infer<typeof auditRecordSchema>
 /** What `GET /api/payments/webhook-rates` answers. */
 export type WebhookRates = z.infer<typeof webhookRatesSchema>
 export type WebhookRate = z.infer<typeof rateSchema>

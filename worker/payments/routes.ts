@@ -12,6 +12,7 @@ import {
   InvalidArgumentException,
   PaymentConflictException,
 } from './domain/exceptions.ts'
+import { newId } from './domain/new-id.ts'
 import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
@@ -65,22 +66,22 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/transactions/:id/check', async (c) => {
     const id = c.req.param('id')
-    await payments.checkNow(id)
+    await payments.checkNow(id, c.get('grant').subject)
     return c.json(await storyOf(payments.queries, id, now()))
   })
 
   app.route('/', queryRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {
-    const { subject = 'unknown' } = c.get('grant')
     const { gatewayReference } = await acknowledgementOf(c)
     const id = c.req.param('id')
-    const isKnown = await ledger.acknowledge(id, subject, now(), gatewayReference)
+    const isKnown = await ledger.acknowledge(id, c.get('grant').subject, now(), gatewayReference)
     if (!isKnown) throw new Problem('unknown_alert', 'There is no alert with this id.')
     return c.json({ acknowledged: true })
   })
   app.post('/deliveries/:id/redeliver', async (c) => {
-    const isKnown = await ledger.redeliver(c.req.param('id'), now())
+    const asked = { id: newId(now()), by: c.get('grant').subject }
+    const isKnown = await ledger.redeliver(c.req.param('id'), now(), asked)
     if (!isKnown) throw new Problem('unknown_delivery', 'There is no delivery with this id.')
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
@@ -113,6 +114,7 @@ function contextOf(c: Context<PaymentsEnv>): ChargeContext {
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     correlationId: c.get('correlationId'),
     origin: new URL(c.req.url).origin,
+    by: c.get('grant').subject,
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { refundable, storyOf, timeline } from '../../../console/payments/story.ts'
-import type { Transaction, TransactionStory } from '../../../libraries/api/types.ts'
+import type { AuditRecord, Transaction, TransactionStory } from '../../../libraries/api/types.ts'
 
 type Answer = Transaction & TransactionStory
 
@@ -24,6 +24,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     refunds: [],
     events: [],
     alerts: [],
+    audit: [],
     ...more,
   }
 }
@@ -53,7 +54,7 @@ const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
 describe('the story of a payment', () => {
   it('shows readable rows in order, and unreadable rows apart', () => {
     const row = (id: string) => ({ id, code: 'unreadable', invalid: 'It is no time.' }) as const
-    const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')] }
+    const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')], audit: [] }
     const webhookEvents = [row('w0'), webhook('w1', at(5))]
     const whole = story({ ...parts, webhookEvents })
     expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
@@ -63,6 +64,24 @@ describe('the story of a payment', () => {
     const own = storyOf({ ...row('01'), isStranded: false, ...parts, webhookEvents })
     expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
     expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
+  })
+
+  it('names who asked, and shows what was asked for later', () => {
+    const act = (id: string, more: Partial<AuditRecord>) =>
+      ({ id, at: at(30), action: 'charge', subject: 'ada', ...more }) as AuditRecord
+    const whole = story({
+      refunds: [refund('succeeded')],
+      audit: [
+        act('c1', { at: at(0), subject: 'shop' }),
+        act('f1', { action: 'refund', about: 'refund-succeeded', subject: 'bob' }),
+        act('k1', { action: 'check' }),
+      ],
+    })
+    expect(timeline(whole)).toMatchObject([
+      { kind: 'initiated', by: 'shop' },
+      { kind: 'refund', by: 'bob' },
+      { kind: 'act', act: { action: 'check', subject: 'ada' } },
+    ])
   })
 
   it('is in order of time, and at the same time causes come first', () => {

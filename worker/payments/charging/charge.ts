@@ -144,7 +144,7 @@ async function begin(
   replaces?: Replacement,
 ): Promise<ChargeBegun> {
   const now = deps.clock.now()
-  const { idempotencyKey, correlationId } = context
+  const { idempotencyKey, correlationId, by } = context
   const beginning = deps.ledger.beginCharge({
     id: newId(now),
     request,
@@ -152,6 +152,7 @@ async function begin(
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...{ isRepeat, requestHash: hash },
     ...(correlationId !== undefined && { correlationId }),
+    ...(by !== undefined && { by }),
     chargeIsIdempotent: gateway.chargeIsIdempotent,
     ...(replaces && { replaces }),
     now,

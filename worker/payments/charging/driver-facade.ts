@@ -3,7 +3,7 @@
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import type { DriverFacade, GatewayStatus } from '../facade.ts'
+import { type DriverFacade, type GatewayStatus, IN_PROCESS } from '../facade.ts'
 import {
   type AnyGateway,
   type Gateway,
@@ -32,7 +32,7 @@ export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacad
   return {
     key,
     ...(supportsRefund(gateway) && {
-      refund: (request, context) => deps.refund(key, request, context),
+      refund: (request, context) => deps.refund(key, request, { by: IN_PROCESS, ...context }),
     }),
     ...(supportsStatusCheck(gateway) && { status: (id) => statusOf(deps, gateway, id) }),
     ...(supportsCancel(gateway) && { cancel: (id) => cancel(deps, gateway, id) }),

@@ -38,7 +38,7 @@ export type Refund = (
 ) => Promise<RefundResult>
 
 export function createRefund(deps: OperationDeps): Refund {
-  return async (key, asked, { idempotencyKey, correlationId } = {}) => {
+  return async (key, asked, { idempotencyKey, correlationId, by } = {}) => {
     const checked = checkFields(refundSchema, asked)
     if (!checked.ok) throw new InvalidArgumentException(checked.error)
     const request = checked.value
@@ -57,6 +57,7 @@ export function createRefund(deps: OperationDeps): Refund {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         requestHash: hash,
         ...(correlationId !== undefined && { correlationId }),
+        ...(by !== undefined && { by }),
         now,
         until: now + CALL_PATIENCE_MS,
       })

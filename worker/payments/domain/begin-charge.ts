@@ -21,6 +21,8 @@ export interface ChargeStart {
   /** Of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
+  /** The subject that asks for it, for the audit trail. */
+  by?: string
   /** Of the gateway: a charge whose outcome is unknown may be repeated. */
   chargeIsIdempotent: boolean
   /** The stranded charge that this one replaces, if that is still stranded. */

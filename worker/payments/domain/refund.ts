@@ -35,6 +35,8 @@ export interface RefundStart {
   idempotencyKey?: string
   requestHash: string
   correlationId?: string
+  /** The subject that asks for it, for the audit trail. */
+  by?: string
   /** The gateway may be called. If not, nothing is claimed, and what is impossible is refused. */
   mayCall: boolean
   now: number

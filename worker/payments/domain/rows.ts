@@ -3,7 +3,7 @@
 //
 // JSON stays text here, so that a row whose JSON is broken fails only what reads that column.
 
-import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from './status.ts'
+import type { Action, AlertKind, DurableEvent, Outcome, PaymentStatus } from './status.ts'
 
 export interface TransactionRow {
   id: string
@@ -124,4 +124,15 @@ export interface AlertRow {
   acknowledged_at: number | null
   acknowledged_by: string | null
   gateway_reference: string | null
+}
+
+export interface AuditRow {
+  id: string
+  at: number
+  action: Action
+  subject: string
+  transaction_id: string | null
+  about: string | null
+  amount: number | null
+  detail: string | null
 }

@@ -2,7 +2,14 @@
 // writes: a time that no date has, a text that is not JSON.
 
 import { reasonOf } from '../../shared/log.ts'
-import type { DeliveryRecord, EventRecord, Listed, RefundRecord, StoredEvent } from '../records.ts'
+import type {
+  AuditRecord,
+  DeliveryRecord,
+  EventRecord,
+  Listed,
+  RefundRecord,
+  StoredEvent,
+} from '../records.ts'
 import type {
   AlertDetail,
   Metadata,
@@ -14,6 +21,7 @@ import type {
 import type { PaymentError } from './exceptions.ts'
 import type {
   AlertRow,
+  AuditRow,
   DeliveryRow,
   OutboxRow,
   RefundRow,
@@ -129,6 +137,27 @@ const toDelivery = (row: DeliveryRow): DeliveryRecord => ({
     lastError: row.last_error,
     nextAttemptAt: row.status === 'pending' ? isoTime(row.next_attempt_at) : null,
     deliveredAt: timeIn(row.delivered_at),
+  }),
+})
+
+/** With columns of its payment. */
+export type AuditedRow = AuditRow & {
+  [Name in 'gateway' | 'reference' | 'currency']: string | null
+}
+
+export const toAct = (row: AuditedRow): AuditRecord => ({
+  id: row.id,
+  at: isoTime(row.at),
+  action: row.action,
+  subject: row.subject,
+  ...present({
+    transactionId: row.transaction_id,
+    gateway: row.gateway,
+    reference: row.reference,
+    about: row.about,
+    amount: row.amount,
+    currency: row.amount === null ? null : row.currency,
+    detail: row.detail,
   }),
 })
 

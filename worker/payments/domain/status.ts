@@ -95,6 +95,19 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
+/** What somebody may ask for, and the audit trail has. */
+export const ACTIONS = [
+  'charge',
+  'replace',
+  'refund',
+  'late_refund',
+  'check',
+  'redeliver',
+  'acknowledge',
+  'forget',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
 /** Those about an event, and not about the money of the payment: the payment does not name them. */
 export const DELIVERY_ALERTS: readonly AlertKind[] = ['listener_dead', 'delivery_dead']
 

@@ -21,8 +21,16 @@ import {
   type RefundStart,
 } from '../domain/refund.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
+import { UNPAID_ENDS } from '../domain/status.ts'
 import type { OpenAlert } from '../schemas.ts'
-import { type Keys, type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import {
+  type Keys,
+  type Operation,
+  type Rules,
+  recordAct,
+  store,
+  storeInOrder,
+} from './operation.ts'
 import { applyParkedTo, byTime } from './webhooks.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -42,9 +50,24 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
       if (replaced) store(rows, replaced, rules)
       store(rows, { payment, events, alerts: [] }, rules)
       rows.put({ chargeKeys: keys })
+      recordCharge(rows, start, transaction, replaced?.payment.transaction.id)
       return { state, transaction: shown(transaction, known) }
     },
   }
+}
+
+/** `replacedId`: of the attempt that it replaces. */
+function recordCharge(
+  rows: WorkingSet,
+  { id, by, now: at, replaces }: ChargeStart,
+  { id: transaction_id, amount, is_repeat }: TransactionRow,
+  replacedId: string | undefined,
+): void {
+  const detail = is_repeat === 1 ? 'repeat' : null
+  recordAct(rows, { id, by }, { at, action: 'charge', transaction_id, amount, detail })
+  if (replacedId === undefined || !replaces) return
+  const replacing = { at, action: 'replace', transaction_id: replacedId } as const
+  recordAct(rows, { id: replaces.eventId, by }, { ...replacing, about: transaction_id })
 }
 
 function chargeKeys({ id, idempotencyKey, request, replaces }: ChargeStart): Keys {
@@ -143,6 +166,9 @@ export function beginRefund(start: RefundStart): Operation<RefundBegun> {
       const { state, payment, refund } = begun
       const { transaction } = payment
       rows.put({ transactions: [transaction], refunds: [refund] })
+      const action = UNPAID_ENDS.includes(transaction.status) ? 'late_refund' : 'refund'
+      const act = { action, transaction_id: transaction.id, amount: refund.amount } as const
+      recordAct(rows, start, { ...act, at: start.now, about: refund.id })
       return { state, transaction, amount: refund.amount }
     },
   }

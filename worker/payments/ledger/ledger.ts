@@ -54,7 +54,7 @@ export interface Ledger {
    */
   dispatchDue(claim: DueClaim): Promise<DispatchReport>
   /** Sends a delivery again, in any status. False: there is none with this id. */
-  redeliver(deliveryId: string, now: number): Promise<boolean>
+  redeliver(deliveryId: string, now: number, asked?: Asked): Promise<boolean>
 
   /**
    * Marks an alert as seen; a second time changes nothing. `gatewayReference`: the gateway's id of
@@ -88,6 +88,14 @@ export class SchemaMismatch extends Error {
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'
+}
+
+/** Who asked for a call, for the audit trail. Missing: nobody did. */
+export interface Asked {
+  /** ULID, generated once for each call. */
+  id: string
+  /** The subject. */
+  by: string
 }
 
 /** Which payment an event is about, as its driver reads it. */
@@ -138,6 +146,7 @@ export interface CheckClaim {
   transactionId: string
   now: number
   until: number
+  asked?: Asked
 }
 
 export type CheckClaimed =

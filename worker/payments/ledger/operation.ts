@@ -6,6 +6,7 @@ import type { PaymentIds } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
+import type { AuditRow } from '../domain/rows.ts'
 import type { DueClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -37,6 +38,8 @@ export interface Keys {
   /** The payments of these outbox rows. */
   paymentsOfOutbox?: readonly string[]
   deliveries?: readonly string[]
+  /** Deliveries with their outbox rows. */
+  redelivered?: readonly string[]
   alerts?: readonly { kind: string; subject: string }[]
   /** With their payments. */
   alertIds?: readonly string[]
@@ -60,6 +63,17 @@ export interface Operation<Answer> {
 export interface Rules {
   subscribers: Subscribers
   references: References
+}
+
+/** Records who asked for it. What nobody asked for, such as a sweeper's check, leaves no row. */
+export function recordAct(
+  rows: WorkingSet,
+  asked: { id: string; by?: string | undefined } | undefined,
+  act: Pick<AuditRow, 'at' | 'action'> & Partial<AuditRow>,
+): void {
+  if (asked?.by === undefined) return
+  const nothing = { transaction_id: null, about: null, amount: null, detail: null }
+  rows.put({ audit: [{ ...nothing, ...act, id: asked.id, subject: asked.by }] })
 }
 
 /** Stores a decision that may have paid or refunded an order which was paid twice. */

@@ -10,6 +10,7 @@ import {
   type UnreadableEvent,
 } from '../domain/check.ts'
 import type { PaymentIds } from '../domain/match.ts'
+import { newId } from '../domain/new-id.ts'
 import {
   areListenersDue,
   type Dispatched,
@@ -34,8 +35,8 @@ import {
 } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { DueClaim } from '../outbox/dispatch.ts'
-import type { Check, CheckClaim, CheckClaimed } from './ledger.ts'
-import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
+import type { Asked, Check, CheckClaim, CheckClaimed } from './ledger.ts'
+import { type Operation, type Rules, recordAct, store, storeInOrder } from './operation.ts'
 import type { WorkingSet } from './working-set.ts'
 
 interface SoonChecked {
@@ -86,7 +87,12 @@ export function claimChecks({
 }
 
 /** One of them, due or not. */
-export function claimCheck({ transactionId: id, now, until }: CheckClaim): Operation<CheckClaimed> {
+export function claimCheck({
+  transactionId: id,
+  now,
+  until,
+  asked,
+}: CheckClaim): Operation<CheckClaimed> {
   return {
     keys: { checks: [id] },
     decide(rows) {
@@ -100,6 +106,7 @@ export function claimCheck({ transactionId: id, now, until }: CheckClaim): Opera
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
       rows.put({ transactions: [{ ...transaction, next_check_at }] })
+      recordAct(rows, asked, { at: now, action: 'check', transaction_id: id })
       return { state: 'claimed', check }
     },
   }
@@ -201,13 +208,16 @@ function settle(
 }
 
 /** Sends a delivery again, in any status. False: there is none with this id. */
-export function redeliver(id: string, now: number): Operation<boolean> {
+export function redeliver(id: string, now: number, asked?: Asked): Operation<boolean> {
   return {
-    keys: { deliveries: [id] },
+    keys: { redelivered: [id] },
     decide(rows) {
       const delivery = rows.get('deliveries', id)
-      if (delivery) rows.put({ deliveries: [decideRedeliver(delivery, now)] })
-      return delivery !== undefined
+      if (!delivery) return false
+      rows.put({ deliveries: [decideRedeliver(delivery, now)] })
+      const transaction_id = rows.get('outbox', delivery.outbox_id)?.transaction_id ?? null
+      recordAct(rows, asked, { at: now, action: 'redeliver', transaction_id, about: id })
+      return true
     },
   }
 }
@@ -233,6 +243,11 @@ export function acknowledge(
       const alert = rows.get('alerts', id)
       if (!alert) return false
       const acknowledged = acknowledgeAlert(alert, by, now, gatewayReference)
+      const { kind: detail, transaction_id } = alert
+      if (acknowledged !== alert) {
+        const act = { action: 'acknowledge', transaction_id, about: id, detail } as const
+        recordAct(rows, { id: newId(now), by }, { ...act, at: now })
+      }
       const payment = rows.payment(alert.transaction_id ?? undefined)
       if (payment) {
         const decision = unchanged(withAlerts(payment, [acknowledged]))

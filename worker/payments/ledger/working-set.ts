@@ -5,6 +5,7 @@ import { type Match, matchTransaction, type PaymentIds } from '../domain/match.t
 import type { Payment } from '../domain/payment.ts'
 import type {
   AlertRow,
+  AuditRow,
   ChargeKeyRow,
   DeliveryRow,
   OutboxRow,
@@ -23,6 +24,8 @@ export interface Rows {
   outbox: OutboxRow[]
   deliveries: DeliveryRow[]
   alerts: AlertRow[]
+  /** Never loaded: no decision looks back at it. */
+  audit: AuditRow[]
 }
 
 export type TableName = keyof Rows
@@ -37,6 +40,7 @@ export const TABLES = [
   'outbox',
   'deliveries',
   'alerts',
+  'audit',
 ] as const satisfies readonly TableName[]
 
 /** Rows of any tables. */
@@ -71,6 +75,7 @@ export class WorkingSet {
       outbox: new Table(loaded.outbox),
       deliveries: new Table(loaded.deliveries),
       alerts: new Table(loaded.alerts),
+      audit: new Table(loaded.audit),
     }
     for (const event of events) this.#remember(event)
   }

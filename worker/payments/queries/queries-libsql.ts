@@ -10,15 +10,17 @@ import type {
   WebhookEventRow,
 } from '../domain/rows.ts'
 import {
+  type AuditedRow,
   isoTime,
   listed,
+  toAct,
   toAlert,
   toEventRecord,
   toRefund,
   toStoredEvent,
   toTransaction,
 } from '../domain/shown.ts'
-import type { Outcome, PaymentStatus } from '../domain/status.ts'
+import type { Action, Outcome, PaymentStatus } from '../domain/status.ts'
 import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
@@ -28,7 +30,14 @@ import {
   statement,
   type Value,
 } from '../ledger/libsql/statement-libsql.ts'
-import type { AlertRecord, EventRecord, Listed, ListedStory, WebhookRate } from '../records.ts'
+import type {
+  AlertRecord,
+  AuditRecord,
+  EventRecord,
+  Listed,
+  ListedStory,
+  WebhookRate,
+} from '../records.ts'
 import type { Transaction } from '../schemas.ts'
 
 export interface WaitingEvents {
@@ -58,6 +67,17 @@ export interface TransactionFilter {
   reference?: string
   /** The beginning of our id, the gateway's or the reference; case-sensitive. */
   startsWith?: string
+}
+
+/** `after` and `before` in ms: from the first on, and before the second. */
+export interface AuditFilter {
+  reference?: string
+  /** Our id of a payment. */
+  transaction?: string
+  subject?: string
+  action?: Action
+  after?: number
+  before?: number
 }
 
 export type PaymentQueries = ReturnType<typeof libsqlQueries>
@@ -96,6 +116,19 @@ export function libsqlQueries(database: Database) {
       const more = all ? '' : 'AND acknowledged_at IS NULL'
       return run(pageQuery('payment_alerts', { more, ...page }, toAlert))
     },
+    /** Newest first. */
+    audit: (
+      filter: AuditFilter,
+      { before: cursor, limit }: Page,
+    ): Promise<Listed<AuditRecord>[]> => {
+      const given = { ...filter, ...(cursor !== undefined && { cursor }) }
+      const conditions = Object.keys(given).map((name) => AUDIT_FILTERS[name as keyof typeof given])
+      const sql = `${AUDIT} WHERE true ${conditions.join(' ')} ORDER BY a.id DESC LIMIT :limit`
+      return run({
+        statements: [statement(sql, { ...given, limit })],
+        read: ([rows]) => rowsOf<AuditedRow>(rows).map(listed(toAct)),
+      })
+    },
     /** By our id or the gateway's, among the gateway's payments. */
     find: (gateway: string, transaction: string): Promise<TransactionRow | undefined> =>
       run({
@@ -106,7 +139,7 @@ export function libsqlQueries(database: Database) {
     story: (id: string, now: number): Promise<ListedStory | undefined> =>
       run({
         statements: STORY.map((sql) => statement(sql, { id })),
-        read([rows, events, refunds, outbox, deliveries, alerts]) {
+        read([rows, events, refunds, outbox, deliveries, alerts, audit]) {
           const [row] = rowsOf<TransactionRow>(rows)
           if (!row) return undefined
           const toEvent = (event: OutboxRow & { was_given_up: 0 | 1 }) =>
@@ -118,6 +151,7 @@ export function libsqlQueries(database: Database) {
             refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
             events: rowsOf<Parameters<typeof toEvent>[0]>(outbox).map(listed(toEvent)),
             alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
+            audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
           }
         },
       }),
@@ -202,6 +236,21 @@ const FIND_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE
   (SELECT id FROM payment_transactions
     WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
 
+/** With what a row does not repeat of its payment. */
+const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
+  FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`
+
+const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
+  reference: `AND a.transaction_id IN
+    (SELECT id FROM payment_transactions WHERE reference = :reference)`,
+  transaction: 'AND a.transaction_id = :transaction',
+  subject: 'AND a.subject = :subject',
+  action: 'AND a.action = :action',
+  after: 'AND a.at >= :after',
+  before: 'AND a.at < :before',
+  cursor: 'AND a.id < :cursor',
+}
+
 const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',
   'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY rowid',
@@ -213,6 +262,7 @@ const STORY = [
   `SELECT d.* FROM payment_deliveries d JOIN payment_outbox o ON o.id = d.outbox_id
     WHERE o.transaction_id = :id ORDER BY d.rowid`,
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
+  `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
 ]
 
 // Finds payments by the beginning of an id or a reference. Each has an index with equal

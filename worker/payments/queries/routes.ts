@@ -6,9 +6,10 @@ import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import * as z from 'zod'
 import { Problem } from '../../shared/problem.ts'
 import { choice, count, readQuery } from '../../shared/query.ts'
-import { OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
+import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import type { Payments } from '../payments.ts'
 import type { WebhookRates } from '../records.ts'
+import { exported } from './audit-export.ts'
 import type { Page, PaymentQueries } from './queries-libsql.ts'
 
 const MINUTE_MS = 60_000
@@ -25,6 +26,17 @@ export const KEPT_ON_304 = [
 /** Mounted after the check of the scope. */
 export function queryRoutes({ queries, gateways }: Payments, now: () => number): Hono {
   const app = new Hono()
+  // Before the tags, for which an answer is read whole: an export may be long.
+  app.get('/audit', async (c) => {
+    const { format, cursor, limit, ...filter } = readQuery(c.req.url, auditQuery, WRONG)
+    const page = pageOf({ cursor, limit })
+    if (format !== 'json') {
+      const { body, headers } = await exported(format, page, (at) => queries.audit(filter, at))
+      return c.body(body, 200, headers)
+    }
+    const audit = await queries.audit(filter, page)
+    return c.json({ audit, ...cursorOf(audit, page) })
+  })
   app.use(etag({ weak: true, retainedHeaders: KEPT_ON_304 }))
   app.use(async (c, next) => {
     await next()
@@ -130,6 +142,23 @@ export const alertsQuery = z.object({
   all: choice(['true', 'false'])
     .describe('`true`: those that are acknowledged too.')
     .exactOptional(),
+  ...page,
+})
+
+const time = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date or a time of ISO 8601')
+  .transform((text) => Date.parse(text))
+
+export const auditQuery = z.object({
+  format: choice(['json', 'csv', 'jsonl'])
+    .describe('`csv` and `jsonl` are all that there is, and not one page.')
+    .default('json'),
+  reference: z.string().exactOptional(),
+  transaction: z.string().describe('Our id of a payment.').exactOptional(),
+  subject: z.string().describe('Who asked.').exactOptional(),
+  action: choice(ACTIONS).exactOptional(),
+  after: time.describe('At this time or later.').exactOptional(),
+  before: time.describe('Earlier than this time.').exactOptional(),
   ...page,
 })
 

@@ -234,11 +234,12 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
 // for the next sweep.
 
 /**
- * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id.
+ * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id. `by`: the
+ * subject that asks for it.
  * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
  * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
  */
-export type CheckNow = (transactionId: string) => Promise<void>
+export type CheckNow = (transactionId: string, by?: string) => Promise<void>
 
 export interface CheckNowDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] & Pick<Ledger, 'claimCheck'>
@@ -247,9 +248,12 @@ export interface CheckNowDeps extends ReconcileDeps {
 export function createCheckNow(deps: CheckNowDeps): CheckNow {
   const { ledger, gateways, clock } = deps
   const reconcile = createReconcile(deps)
-  return async (transactionId) => {
+  return async (transactionId, by) => {
     const now = clock.now()
-    const claimed = await ledger.claimCheck({ transactionId, now, until: now + CHECK_CLAIM_MS })
+    const claimed = await ledger.claimCheck({
+      ...{ transactionId, now, until: now + CHECK_CLAIM_MS },
+      ...(by !== undefined && { asked: { id: newId(now), by } }),
+    })
     if (claimed.state === 'unknown_transaction') return
     if (claimed.state === 'in_progress') {
       throw new PaymentConflictException('in_progress', 'This payment is being charged.', {

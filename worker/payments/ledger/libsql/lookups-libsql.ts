@@ -51,7 +51,7 @@ export interface Lookup {
   args: Record<string, Value>
 }
 
-type LookedUp = Exclude<TableName, 'refunds'>
+type LookedUp = Exclude<TableName, 'refunds' | 'audit'>
 
 /** By table. Refunds are found with their payments. */
 export function lookupsOf(keys: Keys): (Lookup & { table: LookedUp })[] {
@@ -227,6 +227,12 @@ const DUE_PARKED = `SELECT id FROM (SELECT e.id FROM payment_webhook_events e
 
 const outboxLookups = (keys: Keys): Lookup[] => [
   ...keyed(
+    `SELECT d.outbox_id FROM json_each(:redelivered) k CROSS JOIN payment_deliveries d
+      WHERE d.id = k.value`,
+    'redelivered',
+    keys.redelivered,
+  ),
+  ...keyed(
     `SELECT o.id FROM json_each(:outbox) k CROSS JOIN payment_outbox o WHERE o.id = k.value`,
     'outbox',
     keys.outbox,
@@ -245,6 +251,12 @@ const deliveryLookups = (keys: Keys): Lookup[] => [
       WHERE d.id = k.value`,
     'deliveries',
     keys.deliveries,
+  ),
+  ...keyed(
+    `SELECT d.id FROM json_each(:redelivered) k CROSS JOIN payment_deliveries d
+      WHERE d.id = k.value`,
+    'redelivered',
+    keys.redelivered,
   ),
   ...due(
     `SELECT d.id FROM payment_deliveries d WHERE d.outbox_id IN (${DUE_EVENTS})`,

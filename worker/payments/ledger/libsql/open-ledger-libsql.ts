@@ -105,7 +105,7 @@ export function openLedger(deps: LedgerDeps) {
     },
 
     dispatchDue: (claim) => outbox.dispatchDue(claim),
-    redeliver: (deliveryId, now) => run(redeliver(deliveryId, now)),
+    redeliver: (deliveryId, now, asked) => run(redeliver(deliveryId, now, asked)),
 
     acknowledge: (id, by, now, gatewayReference) =>
       run(acknowledge({ id, by, now, gatewayReference }, rules)),

@@ -17,7 +17,7 @@ import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
-const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
+export const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
 
 const POSITION = statement(`SELECT batch, ${SCHEMA} AS schema FROM payment_ledger`)
 
@@ -115,6 +115,7 @@ export const TABLE: Readonly<Record<TableName, string>> = {
   outbox: 'payment_outbox',
   deliveries: 'payment_deliveries',
   alerts: 'payment_alerts',
+  audit: 'payment_audit',
 }
 
 export const COLUMNS = {
@@ -150,6 +151,7 @@ export const COLUMNS = {
     ...['id', 'kind', 'subject', 'gateway', 'transaction_id', 'detail', 'created_at'],
     ...['acknowledged_at', 'acknowledged_by', 'gateway_reference'],
   ],
+  audit: ['id', 'at', 'action', 'subject', 'transaction_id', 'about', 'amount', 'detail'],
 } as const satisfies Columns
 
 // How changed rows are saved: one INSERT a table, and one UPDATE for each set of columns that
@@ -170,8 +172,10 @@ function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
   const columns: readonly string[] = COLUMNS[name]
   const values = columns.map((_, at) => `value ->> ${at}`)
+  // A call that is repeated has asked once.
+  const again = name === 'audit' ? 'WHERE true ON CONFLICT (id) DO NOTHING' : ''
   const sql = `INSERT INTO ${TABLE[name]} (${columns.join(', ')})
-    SELECT ${values.join(', ')} FROM json_each(:rows)`
+    SELECT ${values.join(', ')} FROM json_each(:rows) ${again}`
   return [statement(sql, { rows: toJson(rows, columns) })]
 }
 
@@ -286,7 +290,7 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
 }
 
 function rowsPart(
-  name: Exclude<TableName, 'transactions' | 'refunds'>,
+  name: Exclude<TableName, 'transactions' | 'refunds' | 'audit'>,
   lookup: Lookup,
   left: readonly string[] = [],
 ): Part {
