@@ -45,6 +45,11 @@ const PUBLISHING = [
   ).env('SIGNALBOX_CACHE'),
   ...[LOG, VERBOSE],
 ]
+/** Of commands that open the database of payments themselves. */
+const DATABASE = [
+  new Setting('--data <DIR>', 'data folder that has the database (or DATA_DIR) [.signalbox]'),
+  ENV,
+]
 const PORT = '--port <N>'
 const WRITTEN = 'folder for everything that is written'
 const BOARD = 'folder of the task board'
@@ -218,6 +223,35 @@ database.`,
     options: [ENV],
     load: () => import('./commands/migrate.ts'),
   },
+  backup: {
+    argument: ['FILE', 'the file to write'],
+    usage: 'FILE [--data DIR] [--env FILE] [--force]',
+    summary: 'copies the database of payments, while it is used, to one file',
+    description: `\
+Copies the database in the data folder, or the one that LIBSQL_URL names, as of one moment, also
+while Signalbox runs. FILE has its name once it is whole and on the disk, and only its owner can
+read it. It holds all payments, and no secret, no board and no log. From cron, run it as the user of
+Signalbox, with a new name each time. Try a copy out: signalbox restore fills an empty folder with
+it. npm start keeps its payments in a server: for LIBSQL_URL and LIBSQL_AUTH_TOKEN take database and
+databaseToken of its local.json.`,
+    options: [...DATABASE, new Setting('--force', 'overwrite FILE')],
+    load: () => import('./commands/backup.ts'),
+  },
+  restore: {
+    argument: ['FILE', 'a file of signalbox backup'],
+    usage: 'FILE [--data DIR] [--env FILE]',
+    summary: 'makes a database of payments of a backup',
+    description: `\
+Fills an empty data folder, or an empty database that LIBSQL_URL names. Then start Signalbox there:
+its sweeper asks the gateways about every payment and refund that was open, 50 a minute, and applies
+their answers. No save of the time before is accepted, should an old process still send one. Events
+that were delivered after the backup are delivered again. Charges that began after it are not in it;
+the same charge, sent again, finds its payment at a gateway whose charges can be repeated (redirect,
+stripe). End every process of the lost database first. A backup of an older version is upgraded by
+the next start, one in LIBSQL_URL by signalbox migrate.`,
+    options: DATABASE,
+    load: () => import('./commands/restore.ts'),
+  },
   'sign-in': {
     usage: '[--data DIR]',
     summary: 'prints a link that signs in one browser to a running signalbox',
@@ -274,9 +308,26 @@ redirect and stripe cannot report Cancelled. Prints the status and the body of e
     ],
     load: () => import('./payments/simulate.ts'),
   },
+  'payments forget': {
+    usage: '--before DATE | --reference R [--data DIR] [--env FILE] [--yes]',
+    summary: 'deletes what may name the payers of settled payments',
+    description: `\
+Counts the payments, and deletes nothing until --yes is given. Then it empties, in payments that are
+settled: what gateways sent, description and metadata, the address of the page, the reasons of
+refunds, and these in stored events. It keeps the reference, ids, amounts, statuses and times, and
+the name of each webhook, so that none is applied twice. A payment is settled when it has ended, and
+no refund, alert, delivery or check of it is open. It may be run beside a running Signalbox. The
+audit trail has each payment with action forget. Backups and logs of before keep what they have.`,
+    options: [
+      new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),
+      new Setting('--reference <R>', "payments of this order, by the shop's name for it"),
+      ...[...DATABASE, new Setting('--yes', 'do it')],
+    ],
+    load: () => import('./payments/forget.ts'),
+  },
 }
 
 /** The first word of commands that have two. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  payments: 'checks payments, and tries them out',
+  payments: 'checks payments, tries them out, and forgets payers',
 }

@@ -49,6 +49,15 @@ export class Setting extends Option {
     })
   }
 
+  /** In ms. */
+  date(): this {
+    return this.#reads((text) => {
+      const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN
+      if (!Number.isNaN(ms)) return ms
+      throw this.#malformed('a date like 2026-01-31, or a time like 2026-01-31T12:00:00Z', text)
+    })
+  }
+
   oneOf(choices: readonly string[]): this {
     this.argChoices = [...choices]
     return this.#reads((text) => {

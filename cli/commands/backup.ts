@@ -1,0 +1,19 @@
+// Copies the database of payments, while it is used, to one file.
+
+import { resolve } from 'node:path'
+import { backUp } from '../../local/backup.ts'
+import { type Context, type Input, missing } from '../command.ts'
+import { type DatabaseOptions, namedDatabase } from '../payments/database.ts'
+
+export async function run(
+  input: Input<DatabaseOptions & { force?: boolean }>,
+  context: Context,
+): Promise<number> {
+  const { argument, options } = input
+  if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
+  const place = await namedDatabase(input, context)
+  const file = resolve(context.cwd, argument)
+  const payments = await backUp(place, file, { overwrites: options.force ?? false })
+  context.io.out(`${payments} payments are in ${file}.\n`)
+  return 0
+}

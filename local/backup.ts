@@ -1,0 +1,221 @@
+// A backup of the database of payments: a copy of a live one, as of one moment, in one SQLite file.
+// And a database that is made of such a file.
+
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createClient } from '@libsql/client/web'
+import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import {
+  mismatchOf,
+  readSchemaState,
+  SCHEMA_VERSION,
+} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
+import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
+import { StartError } from './start-error.ts'
+
+/** A file of this machine, maybe in a data folder, or a libSQL server. */
+export type DatabasePlace = { file: string; dataDir?: string } | { url: string; authToken?: string }
+
+const refused = (sentence: string, cause?: unknown) =>
+  new StartError('bad_configuration', sentence, { cause })
+
+/**
+ * Copies the database to a file, while others use it: how many payments it has. The file is there
+ * when it is whole, and for its owner alone. Throws StartError.
+ */
+export async function backUp(
+  place: DatabasePlace,
+  file: string,
+  { overwrites }: { overwrites: boolean },
+): Promise<number> {
+  if (existsSync(file) && !overwrites) throw refused(`${file} exists: --force overwrites it.`)
+  // To open it would make it.
+  if ('file' in place && !existsSync(place.file)) {
+    throw refused(`There is no database of payments in ${place.file}.`)
+  }
+  return await making(file, async (fresh) => {
+    if ('file' in place) copyFrom(place.file, fresh)
+    else await download(place, fresh)
+    return await within(fresh, async (sqlite) => countIn(sqlite, 'true'))
+  })
+}
+
+/** `make` fills an empty file beside it, which then takes its name. */
+async function making<Made>(file: string, make: (fresh: string) => Promise<Made>): Promise<Made> {
+  const fresh = `${file}.${process.pid}.tmp`
+  await (await open(fresh, 'wx', 0o600)).close()
+  try {
+    const made = await make(fresh)
+    // After a power loss the name must not lead to half of it.
+    const written = await open(fresh, 'r+')
+    await written.sync().finally(() => written.close())
+    await rename(fresh, file)
+    return made
+  } finally {
+    await rm(fresh, { force: true })
+  }
+}
+
+function copyFrom(file: string, fresh: string): void {
+  const sqlite = openSqlite(file)
+  try {
+    sqlite.all('VACUUM INTO ?', fresh)
+  } finally {
+    sqlite.close()
+  }
+}
+
+async function download(place: { url: string; authToken?: string }, fresh: string) {
+  const client = createClient({ ...place, intMode: 'bigint' })
+  try {
+    // All reads see the database as of the first one.
+    const moment = await client.transaction('read')
+    await within(fresh, async (sqlite) => {
+      sqlite.exec('BEGIN')
+      await copyTables(
+        async (sql, args = {}) => (await moment.execute(bind({ sql, args }))).rows as object[],
+        async (sql, args = {}) => void sqlite.all(sql, args),
+      )
+      sqlite.exec('COMMIT')
+    })
+    await moment.rollback()
+  } finally {
+    client.close()
+  }
+}
+
+/** All of it is in the one file afterwards. */
+async function within<Done>(file: string, work: (sqlite: Sqlite) => Promise<Done>): Promise<Done> {
+  const sqlite = openSqlite(file)
+  try {
+    const done = await work(sqlite)
+    const [{ journal_mode: mode } = {}] = sqlite.all<{ journal_mode?: string }>(
+      'PRAGMA journal_mode = DELETE',
+    )
+    if (mode !== 'delete') throw new Error(`${file} is in use`)
+    return done
+  } finally {
+    sqlite.close()
+  }
+}
+
+const countIn = (sqlite: Sqlite, which: string): number =>
+  sqlite.all<{ n: number }>(`SELECT COUNT(*) AS n FROM payment_transactions WHERE ${which}`)[0]
+    ?.n ?? 0
+
+/** What was saved after a backup is not in it, and a save may still be under way somewhere. */
+const BATCHES_AHEAD = 1_000_000
+
+/** A gateway may have news about it since. */
+const OPEN = `status = 'Pending' OR EXISTS (SELECT 1 FROM payment_refunds r
+  WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted'))`
+
+/**
+ * Makes an empty database of a backup: how many payments it has, and how many of them are open. The
+ * sweeper of the next start asks the gateways about those. `now` in ms. Throws StartError.
+ */
+export async function restore(
+  backup: string,
+  place: DatabasePlace,
+  now: number,
+): Promise<{ payments: number; open: number }> {
+  if (!existsSync(backup)) throw refused(`There is no file ${backup}.`)
+  // The backup stays as it is: only a copy of it is opened.
+  const prepare = (copy: string) => prepareCopy(backup, copy, now)
+  if ('file' in place) {
+    const { file } = place
+    if (existsSync(file)) throw refused(`${file} exists: restore into an empty data folder.`)
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    return await making(file, prepare)
+  }
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-restore-'))
+  try {
+    const copy = join(dir, 'payments.db')
+    const found = await prepare(copy)
+    await upload(copy, place)
+    return found
+  } finally {
+    await rm(dir, { recursive: true })
+  }
+}
+
+async function prepareCopy(backup: string, copy: string, now: number) {
+  await copyFile(backup, copy)
+  await chmod(copy, 0o600)
+  const unusable = (why: unknown) => refused(`${backup} cannot be restored: ${why}`, why)
+  return await within(copy, async (sqlite) => {
+    const [{ quick_check: check } = {}] = sqlite.all<{ quick_check?: string }>('PRAGMA quick_check')
+    if (check !== 'ok') throw unusable(`it is damaged (${check}).`)
+    const state = await readSchemaState(databaseOver(sqlite).read)
+    if (state.version === 0) throw unusable('it is no backup of payments.')
+    if (state.isEarlier || state.version > SCHEMA_VERSION) {
+      throw unusable(mismatchOf(state, SCHEMA_VERSION))
+    }
+    return sqlite.transaction(() => {
+      sqlite.all('UPDATE payment_ledger SET batch = batch + ?', BATCHES_AHEAD)
+      sqlite.all(`UPDATE payment_transactions SET next_check_at = ? WHERE ${OPEN}`, now)
+      return { payments: countIn(sqlite, 'true'), open: countIn(sqlite, OPEN) }
+    })
+  }).catch((error: unknown) => {
+    throw error instanceof StartError ? error : unusable(`${error}.`)
+  })
+}
+
+const WRITE_WITHIN_MS = 60_000
+
+async function upload(copy: string, place: { url: string; authToken?: string }): Promise<void> {
+  const database = libsqlDatabase(place, Date.now)
+  const [[found] = []] = await database.read([{ sql: `${OBJECTS} LIMIT 1`, args: {} }])
+  if (found) throw refused('The database that LIBSQL_URL names has payments: name an empty one.')
+  await within(copy, async (sqlite) =>
+    copyTables(
+      async (sql, args = {}) => sqlite.all(sql, args),
+      async (sql, args = {}) =>
+        void (await database.write([{ sql, args }], AbortSignal.timeout(WRITE_WITHIN_MS))),
+    ),
+  )
+}
+
+/**
+ * A table comes after those that it refers to. The number of the schema is last: until then, an
+ * edge takes the database for an empty one, and writes nothing.
+ */
+const OBJECTS = `SELECT type, name, sql FROM sqlite_master
+  WHERE (tbl_name LIKE 'payment|_%' ESCAPE '|' OR tbl_name = 'ended_sessions')
+    AND sql IS NOT NULL
+  ORDER BY name = 'payment_schema', type <> 'table', rowid`
+
+/** Of one row: 64 KiB of a webhook, and some. A server sends 10 MiB at once. */
+const ROWS_AT_ONCE = 100
+
+type Read = (sql: string, args?: Record<string, Value>) => Promise<readonly object[]>
+type Write = (sql: string, args?: Record<string, Value>) => Promise<void>
+
+async function copyTables(read: Read, write: Write): Promise<void> {
+  for (const { type, name, sql } of (await read(OBJECTS)) as Row[]) {
+    await write(String(sql))
+    if (type === 'table') await copyRows(String(name), read, write)
+  }
+}
+
+/** Rows pass as JSON: no value is read here. */
+async function copyRows(table: string, read: Read, write: Write): Promise<void> {
+  const info = (await read(`SELECT name FROM pragma_table_info('${table}')`)) as Row[]
+  const columns = info.map(({ name }) => name).join(', ')
+  const page = `SELECT rowid AS its_rowid, ${columns} FROM ${table} WHERE rowid > :after
+    ORDER BY rowid LIMIT ${ROWS_AT_ONCE}`
+  const values = info.map((_, at) => `value ->> ${at}`).join(', ')
+  let after = 0
+  for (;;) {
+    const select = `SELECT max(its_rowid) AS last, json_group_array(json_array(${columns})) AS rows`
+    const [{ last, rows } = {}] = (await read(`${select} FROM (${page})`, { after })) as Row[]
+    if (last == null) return
+    const insert = `INSERT INTO ${table} (${columns}) SELECT ${values} FROM json_each(:rows)`
+    await write(insert, { rows: String(rows) })
+    after = Number(last)
+  }
+}

@@ -1,0 +1,154 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { prepareSchema } from '../../../local/migrate.ts'
+import {
+  openThreaded,
+  type ThreadedDatabase,
+} from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { BOTH } from '../../support/ledger-fakes.ts'
+import { type LedgerSetup, T0 } from '../../support/ledger-setup.ts'
+import { setupOver } from '../../worker/payments/ledger/writer-setup.ts'
+import { run as runWords } from '../run.ts'
+
+let dir: string
+let database: ThreadedDatabase
+let w: LedgerSetup
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-forget-'))
+  await mkdir(join(dir, 'node'))
+  database = await openThreaded(join(dir, 'node/payments.db'))
+  await prepareSchema(database)
+  w = setupOver(database, { subscribers: BOTH })
+})
+afterEach(async () => {
+  await database.close()
+  await rm(dir, { recursive: true })
+})
+
+const forget = (...words: string[]) =>
+  runWords(['payments', 'forget', '--data', dir, ...words], { USER: 'ada' })
+
+const PAYER = 'Mrs. Najla'
+const LAMP = (reference: string) => ({
+  request: { reference, description: `A lamp for ${PAYER}`, metadata: { to: PAYER } },
+})
+
+/** All events of a payment are delivered. */
+const deliver = () =>
+  database.write(
+    [
+      { sql: 'UPDATE payment_outbox SET done_at = 1', args: {} },
+      { sql: "UPDATE payment_deliveries SET status = 'delivered'", args: {} },
+    ],
+    AbortSignal.timeout(10_000),
+  )
+
+async function paid(reference: string) {
+  const charged = await w.charged(LAMP(reference))
+  await w.webhook(charged, { raw: { name: PAYER }, eventId: `paid-${reference}` })
+  return w.read(charged)
+}
+
+it('counts first, and with --yes deletes what may name the payers, and keeps the sums', async () => {
+  const one = await paid('order-1')
+  const refund = await w.claimed(one, { amount: 4_000, reason: `${PAYER} sent it back` })
+  await w.endRefund(refund, { kind: 'done' })
+  await w.charged(LAMP('order-2'))
+  await deliver()
+  const before = await w.story(one)
+  const until = ['--before', '2030-01-01']
+  expect(await forget(...until)).toEqual({
+    ...{ code: 0, err: '' },
+    out: '1 payments would be forgotten. 1 are not settled and stay. Run it again with --yes.\n',
+  })
+  expect(await w.story(one)).toEqual(before)
+  expect(await forget(...until, '--yes')).toMatchObject({
+    out: expect.stringContaining('1 payments were forgotten. 1 are not settled and stay.'),
+  })
+  const after = await w.story(one)
+  expect(JSON.stringify(after)).not.toContain(PAYER)
+  const { description: _, metadata: __, redirectUrl: ___, ...kept } = before.transaction
+  expect(after.transaction).toEqual(kept)
+  expect(after.webhookEvents).toMatchObject([{ eventId: 'paid-order-1', amount: 25_000 }])
+  expect(after.refunds).toMatchObject([{ id: refund, amount: 4_000, reason: '' }])
+  expect(after.events.map(({ payload }) => payload)).toEqual(
+    before.events.map(({ payload: { transaction } }) => {
+      const { description, metadata, redirectUrl, ...rest } = transaction
+      return { transaction: rest }
+    }),
+  )
+  expect(after.audit).toMatchObject([{ action: 'forget', subject: 'command line: ada' }])
+  // A webhook of before is the same one, and a repeated charge finds its payment.
+  expect(await w.webhook(one, { eventId: 'paid-order-1' })).toMatchObject({ outcome: 'duplicate' })
+  const again = { ...LAMP('order-1'), requestHash: w.start(LAMP('order-1')).requestHash }
+  expect(await w.begin(again)).toMatchObject({ state: 'answered' })
+  expect(await forget(...until)).toMatchObject({ out: expect.stringContaining('0 payments would') })
+})
+
+it('forgets the payments of one order, and again what a later webhook brings', async () => {
+  const one = await paid('order-1')
+  await paid('order-2')
+  await deliver()
+  expect(await forget('--reference', 'order-1', '--yes')).toMatchObject({
+    out: expect.stringContaining('1 payments were forgotten.'),
+  })
+  await w.webhook(one, { raw: { name: PAYER } })
+  expect(await forget('--reference', 'order-1', '--yes')).toMatchObject({
+    out: expect.stringContaining('1 payments were forgotten.'),
+  })
+  expect(JSON.stringify(await w.story(one))).not.toContain(PAYER)
+  const [other] = await w.queries.transactions({ reference: 'order-2' }, { limit: 1 })
+  expect(other?.description).toContain(PAYER)
+})
+
+it('leaves what is not settled: an alert, a refund under way, an event that waits', async () => {
+  const late = await w.reached('Failed', LAMP('late'))
+  await w.webhook(late)
+  const refunded = await paid('refunded')
+  await deliver()
+  await w.claimed(refunded)
+  await paid('undelivered')
+  expect(await forget('--before', '2030-01-01', '--yes')).toMatchObject({
+    out: expect.stringContaining('0 payments were forgotten. 3 are not settled'),
+  })
+  expect(await forget('--before', new Date(T0).toISOString().slice(0, 10))).toMatchObject({
+    out: expect.stringContaining('0 payments would be forgotten.'),
+  })
+})
+
+it('loses nothing beside a ledger that writes, which decides again', async () => {
+  await Promise.all(Array.from({ length: 300 }, (_, n) => paid(`old-${n}`)))
+  await deliver()
+  let isOver = false
+  const writing = (async () => {
+    for (let n = 0; !isOver; n++) await paid(`new-${n}`)
+  })()
+  const done = await forget('--before', '2030-01-01', '--yes')
+  isOver = true
+  await writing
+  expect(done.code).toBe(0)
+  const [rows = []] = await database.read([
+    {
+      sql: `SELECT t.status, COUNT(*) AS n, (SELECT COUNT(*) FROM payment_webhook_events) AS events
+        FROM payment_transactions t GROUP BY t.status`,
+      args: {},
+    },
+  ])
+  expect(rows).toEqual([{ status: 'Paid', n: rows[0]?.events, events: rows[0]?.events }])
+})
+
+it('ends with 2 where it does not know which payments, or which database', async () => {
+  expect(await forget()).toMatchObject({ code: 2, err: expect.stringContaining('missing') })
+  expect(await forget('--before', 'yesterday')).toMatchObject({ code: 2 })
+  expect(await forget('--before', '2026-01-01', '--reference', 'x')).toMatchObject({ code: 2 })
+  const both = { LIBSQL_URL: 'http://127.0.0.1:9' }
+  const words = ['payments', 'forget', '--reference', 'x', '--data', dir]
+  expect(await runWords(words, both)).toMatchObject({ code: 2 })
+  const nowhere = ['payments', 'forget', '--reference', 'x', '--data', join(dir, 'none')]
+  expect(await runWords(nowhere)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no database'),
+  })
+})
