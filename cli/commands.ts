@@ -51,6 +51,10 @@ const DATABASE = [
   ENV,
 ]
 const PORT = '--port <N>'
+const KEPT_PORT = new Setting(
+  PORT,
+  'port of the edge; 0 takes any free port [the last one, at first 8787; any other if it is taken]',
+).port()
 const WRITTEN = 'folder for everything that is written'
 const BOARD = 'folder of the task board'
 /** For a board that is named otherwise than by --repo; SIGNALBOX_REPO is the sidecar's. */
@@ -75,7 +79,7 @@ code 0.`,
     options: [
       new Setting('--example', 'make an example board here, in signalbox-example, and start on it'),
       new Setting('--open', 'open the console in the browser'),
-      new Setting(PORT, 'port of the edge; 0 takes any free port [8787, if it is free]').port(),
+      KEPT_PORT,
       new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project]`),
       TRUST_DATA,
       repoInsteadOf("the project's absolute path"),
@@ -123,7 +127,7 @@ it with exit code 0.`,
       new Setting('--store <DIR>', `${BOARD} [examples/board]`),
       FOLLOW_LINKS,
       repoInsteadOf("the board's absolute path"),
-      new Setting(PORT, 'port of the edge; 0 takes any free port').port().default(8_787),
+      KEPT_PORT,
       new Setting('--data <DIR>', `${WRITTEN} [.signalbox]`),
       TRUST_DATA,
       new Setting('--host <HOST>', 'runtime of the edge')

@@ -1,6 +1,10 @@
-// Ports of 127.0.0.1.
+// Ports of 127.0.0.1. A data folder keeps those of its edge and its simulator.
 
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod'
+import type { DataFolder } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 import { until } from './until.ts'
 
@@ -42,34 +46,61 @@ function hold(wanted: number): Promise<{ claim: Claim; server?: Server }> {
 
 /** What a run that was killed leaves behind has ended by itself after this. */
 const INHERITED_WAIT_MS = 5_000
+/** Of the edge, in a data folder that had none. */
+const FIRST_PORT = 8_787
 
-export interface WantedPorts {
-  /** 0: any free port. */
-  port: number
-  /** How many other free ports are needed. */
-  others: number
-  /** The run before was killed, and what it left may still listen there. */
-  inherited: boolean
+export interface PortPlan {
+  data: Pick<DataFolder, 'dir' | 'inherited'>
+  /** Of the edge; 0: any free one. Undefined: the last one, or any where that is taken. */
+  port: number | undefined
+  /** Tells the person at the terminal one sentence. */
+  notice(sentence: string): void
   signal: AbortSignal
 }
 
-/** The port that a system will listen on, then the others. Throws StartError. */
-export async function claimPorts(plan: WantedPorts): Promise<number[]> {
-  const { port, others, inherited, signal } = plan
-  const find = () => findPorts([port, ...Array.from({ length: others }, () => 0)])
-  let claims = await find()
+/**
+ * Free ports, of the edge and the simulator those of the last run: open tabs are signed in at the
+ * one, and charges that can still be paid have their pages at the other. Throws StartError.
+ */
+export async function claimPorts({ data, port, notice, signal }: PortPlan) {
+  const file = join(data.dir, 'ports.json')
+  const last = await readPorts(file)
+  const wanted = [port ?? last.edge ?? FIRST_PORT, last.simulator ?? 0, 0]
+  let claims = await findPorts(wanted)
   const isFree = () => claims.every(({ ok }) => ok)
-  if (!isFree() && inherited) {
+  if (!isFree() && data.inherited) {
     const patience = { what: 'The port', waitMs: INHERITED_WAIT_MS, signal }
     await until(async () => {
-      claims = await find()
+      claims = await findPorts(wanted)
       return isFree()
     }, patience).catch(() => signal.throwIfAborted())
   }
-  return claims.map((claim) => {
+  const [ofEdge, ofSimulator] = claims
+  if (port !== undefined && ofEdge?.ok === false) throw portRefused(LOOPBACK, port, ofEdge.code)
+  if (ofEdge?.ok === false) notice(`Port ${wanted[0]} is taken, so another one is used.`)
+  if (ofSimulator?.ok === false) {
+    const harm = 'pages of open charges do not open any more'
+    notice(`Port ${wanted[1]} of the simulator is taken, so another one is used: ${harm}.`)
+  }
+  if (!isFree()) claims = await findPorts(wanted.map((it, at) => (claims[at]?.ok ? it : 0)))
+  const [edge = 0, simulator = 0, database = 0] = claims.map((claim, at) => {
     if (claim.ok) return claim.port
-    throw portRefused(LOOPBACK, port, claim.code)
+    throw portRefused(LOOPBACK, wanted[at] ?? 0, claim.code)
   })
+  await writeFile(file, JSON.stringify({ edge, simulator }), { mode: 0o600 })
+  return { edge, simulator, database }
+}
+
+const PORT = z.int().min(1).max(65_535).optional()
+const PORTS = z.object({ edge: PORT, simulator: PORT })
+
+/** Without any in a new data folder, and where the file holds something else. */
+async function readPorts(file: string): Promise<z.infer<typeof PORTS>> {
+  try {
+    return PORTS.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    return {}
+  }
 }
 
 /** `code`: of the system's error. */

@@ -18,7 +18,7 @@ import { greeting } from '../../local/greeting.ts'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { deliveryNotices, storeNotices } from '../../local/notices.ts'
 import { openSystem } from '../../local/one-process.ts'
-import { claimPorts, findPort, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
+import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
 import { mintTokens, signInLink } from '../../local/tokens.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
@@ -39,14 +39,13 @@ import {
 } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
-const PORT = 8_787
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 
 interface DevOptions {
   example?: boolean
   open?: boolean
-  /** Undefined: the usual one, or any other where that is taken. */
+  /** Undefined: the last one of the data folder. */
   port?: number
   data?: string
   trustData?: boolean
@@ -80,17 +79,15 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
 
   const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
     const secret = await openSecret(place, notice)
-    const wanted = options.port ?? (await usualPort(notice))
-    const claim = { port: wanted, others: 1, inherited: data.inherited, signal }
-    const [port = 0, free = 0] = await claimPorts(claim)
-    const url = loopbackUrl(port)
+    const ports = await claimPorts({ data, port: options.port, notice, signal })
+    const url = loopbackUrl(ports.edge)
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
 
     const callbackOf = (key: string) =>
       `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
-    const simulated = simulatorVariables(gatewaySecrets(secret), { port: free, callbackOf })
-    const simulator = await openSimulator(simulated)
+    const own = { port: ports.simulator, callbackOf }
+    const simulator = await openSimulator(simulatorVariables(gatewaySecrets(secret), own))
     defer(simulator.close)
 
     const database = databaseIn(data.dir)
@@ -98,7 +95,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const variables = {
       ...edgeVariables(env, file, { secret, edge: url, ...places }),
       HOST: LOOPBACK,
-      PORT: String(port),
+      PORT: String(ports.edge),
     }
     checkVariables(variables, file, { embeds: true })
     const payments = describePayments(variables)
@@ -149,13 +146,6 @@ async function boardIn(dir: string, followsLinks?: boolean): Promise<FoundBoard>
   const found = await findBoard(dir, followsLinks)
   if (found) return found
   throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
-}
-
-/** Or 0, for any: two boards can run side by side. */
-async function usualPort(notice: (sentence: string) => void): Promise<number> {
-  if ((await findPort(PORT)).ok) return PORT
-  notice(`Port ${PORT} is taken, so another one is used.`)
-  return 0
 }
 
 /** Lines of JSON from the edge and the sidecar, in one file. */

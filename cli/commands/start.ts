@@ -51,7 +51,8 @@ interface StartOptions {
   store?: string
   followLinks?: boolean
   repo?: string
-  port: number
+  /** Undefined: the last one of the data folder. */
+  port?: number
   data?: string
   trustData?: boolean
   host: 'workerd' | 'deno'
@@ -118,7 +119,7 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   followsLinks: boolean
   repo: string
   host: StartOptions['host']
-  port: number
+  port: number | undefined
   /** Of the data folder. */
   secret: string
   env: Context['env']
@@ -135,11 +136,10 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     ...machineVariables(env),
   }
   // The edge gets the other ports when it starts, so all are found before anything is started.
-  const wanted = { port: plan.port, others: 2, inherited: data.inherited, signal }
-  const [edgePort = 0, databasePort = 0, simulatorPort = 0] = await claimPorts(wanted)
-  const edge = loopbackUrl(edgePort)
-  const database = loopbackUrl(databasePort)
-  const simulator = loopbackUrl(simulatorPort)
+  const ports = await claimPorts(plan)
+  const edge = loopbackUrl(ports.edge)
+  const database = loopbackUrl(ports.database)
+  const simulator = loopbackUrl(ports.simulator)
   const { publicKey, token: databaseToken } = await databaseAccess(secret)
   const places = { database, simulator, databaseToken }
   const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
@@ -148,7 +148,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
-    const place = { dir: data.databaseDir, port: databasePort, publicKey }
+    const place = { dir: data.databaseDir, port: ports.database, publicKey }
     supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
     await untilAnswers(`${database}/health`, inTime('The database'))
     const opened = libsqlDatabase({ url: database, authToken: databaseToken }, Date.now)
@@ -159,13 +159,15 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
       `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
     const logFile = data.logFile('simulator')
     const settings = { callbackOf, secrets: gatewaySecrets(secret), logsDir: data.logsDir }
-    supervisor.start(simulatorProcess({ port: simulatorPort, ...settings, env: machine, logFile }))
+    supervisor.start(
+      simulatorProcess({ port: ports.simulator, ...settings, env: machine, logFile }),
+    )
     await untilAnswers(`${simulator}/health`, inTime('The simulator'))
   }
   const bringEdgeUp = async () => {
     const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
     const consoleDir = join(data.edgeDir, 'console')
-    const settings = { port: edgePort, dir: data.edgeDir, consoleDir, home: HOME, variables }
+    const settings = { port: ports.edge, dir: data.edgeDir, consoleDir, home: HOME, variables }
     const [spec] = await Promise.all([
       prepare({ ...settings, env: machine, logFile: data.logFile(host) }),
       bundleConsole(consoleDir),

@@ -48,12 +48,9 @@ it.each([
   expect(refused).toMatch(/[^.]\.$/)
 })
 
-it('start serves the port and the runtime that the contract names', async () => {
-  expect(await inputOf(['start'])).toEqual({
-    argument: undefined,
-    options: { port: 8787, host: 'workerd' },
-    typed: new Set(),
-  })
+it('start runs the edge on workerd, at the last port of the data folder', async () => {
+  const options = { host: 'workerd' }
+  expect(await inputOf(['start'])).toEqual({ argument: undefined, options, typed: new Set() })
 })
 
 it('start takes the last of several, since npm scripts put theirs in front', async () => {

@@ -93,12 +93,14 @@ describe('signalbox in a project', () => {
   it('has lost nothing when it is killed and started again', async () => {
     const stream = await (await system.stream()).joined()
     const { transactionId } = await system.charge('order-2')
+    const { url, simulator } = await system.local()
     system.process.kill('SIGKILL')
     await system.ended
     await saveTitle(system, 'LAMP-5', 'Saved in between')
     const { storeDir, dataDir } = system
     const env = { NODE_OPTIONS: `--import=${THREAD_THAT_BREAKS}` }
-    system = await (await start({ storeDir, dataDir, env })).ready()
+    system = await (await start({ storeDir, dataDir, env, port: 'last' })).ready()
+    expect(await system.local()).toMatchObject({ url, simulator })
     expect(await statusOf(system, transactionId)).toBe('Pending')
     const resumed = await system.stream(stream.lastId)
     await resumed.until(({ messages }) => messages.length > 0)

@@ -169,16 +169,15 @@ describe('the end of a system', () => {
     expect(await start.survivors()).toEqual([])
   })
 
-  it('leaves no process behind when the parent is killed, and the next start takes over', async () => {
+  it('leaves no process behind when the parent is killed, and the next start takes over at the same addresses', async () => {
     const first = await (await starts.start()).ready()
-    const { url, tokens } = await first.local()
+    const { url, simulator, tokens } = await first.local()
     first.process.kill('SIGKILL')
     await first.ended
     const { storeDir, dataDir } = first
-    const port = `--port=${new URL(url).port}`
-    const second = await starts.start({ args: [port], storeDir, dataDir })
+    const second = await starts.start({ storeDir, dataDir, port: 'last' })
     await second.ready()
-    expect((await second.local()).url).toBe(url)
+    expect(await second.local()).toMatchObject({ url, simulator })
     const status = await fetch(`${url}/api/status`, {
       headers: { authorization: `Bearer ${tokens.board}` },
     })

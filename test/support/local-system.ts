@@ -48,10 +48,11 @@ export class Start {
   readonly ended: Promise<Ended>
 
   constructor(storeDir: string, dataDir: string, plan: StartPlan) {
-    const { args = [], env, onlyEnv, launch = alone } = plan
+    const { args = [], env, onlyEnv, launch = alone, port = 'any' } = plan
     this.storeDir = storeDir
     this.dataDir = dataDir
-    const all = ['--port=0', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
+    const ofPort = port === 'any' ? ['--port=0'] : []
+    const all = [...ofPort, `--store=${storeDir}`, `--data=${dataDir}`, ...args]
     const { command, args: argv } = launch(all)
     this.process = spawn(command, argv, {
       env: onlyEnv ?? { ...programEnv(process.env.HOME ?? ''), ...env },
@@ -189,6 +190,8 @@ export interface StartPlan {
   /** Default: a copy of the example. */
   storeDir?: string
   dataDir?: string
+  /** That of the last start with its data folder. Default: any. */
+  port?: 'any' | 'last'
   /** Default: without npm. */
   launch?: Launch
 }
@@ -215,7 +218,8 @@ export class Starts {
 
   /** Ends all systems, with SIGKILL if needed. */
   async clear(): Promise<void> {
-    for (const start of this.#starts.splice(0)) {
+    // A later one may have the data folder of an earlier one.
+    for (const start of this.#starts.splice(0).toReversed()) {
       start.process.kill('SIGTERM')
       const late = setTimeout(() => start.process.kill('SIGKILL'), 15_000)
       await start.ended
