@@ -1,6 +1,7 @@
 // The page's entry: shows the sign-in, or the frame around the view that the URL names.
 
 import './style/style.css'
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { BoardView } from './board/board-view.tsx'
 import { live, repository } from './data/live.ts'
@@ -8,13 +9,19 @@ import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
 import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
-import { route } from './router.ts'
+import { replace, route } from './router.ts'
 import { LOADING } from './ui/format.ts'
 
 render(<App />, document.body)
 followOtherTabs()
 // A sign-in link signs in by itself, and asks for the session only if that fails.
 if (route.value.view !== 'sign-in') void findSession()
+
+// Links and a sign-in lead to the board.
+effect(() => {
+  if (repository.value.name !== 'none' || route.value.view !== 'board') return
+  replace({ view: 'payments', query: {} })
+})
 
 function App() {
   const { view } = route.value

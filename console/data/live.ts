@@ -13,11 +13,14 @@ import {
 } from '../../libraries/client/index.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import { ApiProblem, merge } from './http.ts'
-import { expire, session } from './session.ts'
+import { expire, may, session } from './session.ts'
 
 export type Repository =
   /** `path` is undefined if the session names exactly one, which the edge knows. */
-  { name: 'chosen'; path: string | undefined } | { name: 'unchosen'; known: readonly string[] }
+  | { name: 'chosen'; path: string | undefined }
+  | { name: 'unchosen'; known: readonly string[] }
+  /** The session is for payments alone. */
+  | { name: 'none' }
 
 const STORAGE_KEY = 'signalbox.repository'
 const chosen = signal<string | undefined>(localStorage.getItem(STORAGE_KEY) ?? undefined)
@@ -25,6 +28,7 @@ const chosen = signal<string | undefined>(localStorage.getItem(STORAGE_KEY) ?? u
 export const repository = computed<Repository>(() => {
   const now = session.value
   if (now.name !== 'signed-in') return { name: 'unchosen', known: [] }
+  if (may('payments:read') && !may('board:read')) return { name: 'none' }
   return decide(now.session, chosen.value)
 })
 

@@ -6,7 +6,7 @@ import { useErrorBoundary, useState } from 'preact/hooks'
 import type { Signal } from '../../libraries/client/index.ts'
 import { formatRoute, type View } from '../address.ts'
 import { ApiProblem, problemText } from '../data/http.ts'
-import { type Live, live } from '../data/live.ts'
+import { type Live, live, repository } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
 import { timeOf } from '../ui/format.ts'
@@ -23,7 +23,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <header class="bar row">
         <span class="name">Signalbox</span>
         <nav aria-label="Views">
-          <ViewLink view="board">Board</ViewLink>
+          {repository.value.name !== 'none' && <ViewLink view="board">Board</ViewLink>}
           {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
         </nav>
         <div class="bar-end row">
