@@ -64,23 +64,28 @@ const repoInsteadOf = (what: string) =>
 export const COMMANDS: Readonly<Record<string, Definition>> = {
   dev: {
     argument: HERE,
-    usage: '[DIR] [options]',
-    summary: 'runs Signalbox for a board; signalbox alone, or with a path such as ., does so too',
+    usage: '[DIR] [--example | --no-board] [options]',
+    summary:
+      'runs Signalbox for a board, or payments alone (--no-board); also without the word dev',
     description: `\
 Runs all of Signalbox for the board of the project in one process: the edge with its console, the
-payments and their database, the sidecar of the board, and a simulator of payment gateways. Prints
-the address, and a link that signs in one browser. A gateway whose variables are set
-(REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its simulator; PAYMENT_* variables are
-used, too.
+payments and their database, the sidecar of the board, and a simulator of payment gateways. Without
+a board: --example makes one, --no-board runs payments alone. Prints the address, and a link that
+signs in one browser. A gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes
+the place of its simulator; PAYMENT_* variables are used, too.
 
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
-connect, and logs/ holds the log. It listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit
-code 0.`,
+connect, and logs/ holds the log. The next start finds all of it there, and has the same address. It
+listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit code 0.`,
     options: [
-      new Setting('--example', 'make an example board here, in signalbox-example, and start on it'),
+      new Setting('--no-board', 'payments alone: DIR needs no board'),
+      new Setting(
+        '--example',
+        'make an example board in DIR, in signalbox-example, and start on it',
+      ),
       new Setting('--open', 'open the console in the browser'),
       KEPT_PORT,
-      new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project]`),
+      new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project; with --example in DIR]`),
       TRUST_DATA,
       repoInsteadOf("the project's absolute path"),
       ...PUBLISHES,
@@ -207,7 +212,8 @@ Checks the board in DIR and the limits of this machine. With an edge, it also ch
 edge answers, its clock and the token. With --payments it goes on with the checks of
 signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
 are those of the running signalbox that uses this folder; without --edge and --data, of the one that
-runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
+runs in the project or above it, if there is one. Prints one line for each check: ok, warn or
+error.`,
     options: [
       ...[FOLLOW_LINKS, EDGE, REPO, TOKEN_FILE, ...RUNNING],
       new Setting('--payments', 'check payments too, as signalbox payments doctor does'),
@@ -273,7 +279,7 @@ the link can see the board, charge and refund.`,
     summary: 'checks gateways, secrets, the database, clocks and the edge',
     description: `\
 Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
-running signalbox has; with none of them, the one that runs in the project, if there is one),
+running signalbox has; with none of them, the one that runs in the project or above it),
 reads the database, and asks each gateway for an access token. With an edge, it sends two
 callbacks to each webhook route: one that is not signed, and one that is about no payment. It
 charges nothing and stores nothing. The edge logs both callbacks, and reports the first as

@@ -2,7 +2,7 @@
 
 import { constants, existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DATA_DIR } from '../local/data-folder.ts'
 import type { LocalJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
@@ -46,8 +46,17 @@ export async function systemIn(
   if (options.edge !== undefined) return undefined
   if (['--data', '--repo', '--env', '--token-file'].some((name) => typed.has(name)))
     return undefined
-  const dir = join(project, DATA_DIR)
-  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir, options, env) : undefined
+  const dir = runningAbove(project)
+  return dir === undefined ? undefined : await readDataFolder(dir, options, env)
+}
+
+/** The data folder of the system that runs in `folder`, or in the nearest one above it. */
+export function runningAbove(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const dir = join(at, DATA_DIR)
+    if (existsSync(join(dir, 'local.json'))) return dir
+    if (at === dirname(at)) return undefined
+  }
 }
 
 /** Precedes the findings about a running system that was found, and not named. */
@@ -92,8 +101,7 @@ const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
 function parsed(text: string): LocalJson | undefined {
   try {
     const local = JSON.parse(text) as LocalJson
-    const { sidecar, payments } = local.tokens
-    const texts = [...NAMES.map((name) => local[name]), sidecar, payments]
+    const texts = [...NAMES.map((name) => local[name]), local.tokens.payments]
     const isOurs = texts.every((it) => typeof it === 'string') && local.gateways instanceof Object
     return isOurs ? local : undefined
   } catch {

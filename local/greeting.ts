@@ -5,8 +5,8 @@ import { DATA_DIR } from './data-folder.ts'
 import type { LocalJson } from './local-json.ts'
 
 export interface Greeting {
-  /** `tasks`: absent where another process counts them. */
-  board: { dir: string; layout: string; tasks?: number }
+  /** Undefined: payments alone. `tasks`: absent where another process counts them. */
+  board: { dir: string; layout: string; tasks?: number } | undefined
   dataDir: string
   /** Its secret is in it. */
   trustsData: boolean
@@ -17,7 +17,7 @@ export interface Greeting {
   link: string
   /** The gateways that are simulated. */
   simulated: readonly string[]
-  /** The store is the example, whose tasks we know by name. */
+  /** The board is the example, whose tasks we know by name. */
   isExample: boolean
   /** Paths below it are shown short. */
   cwd: string
@@ -39,13 +39,18 @@ const LAMP = {
 }
 
 const beforeReady = ({ board, dataDir, host, local, simulated, cwd }: Greeting): string => `\
-board       ${near(board.dir, cwd)} (${board.layout}${countOf(board.tasks)})
-repository  ${local.path}
+board       ${board ? boardOf(board, local, cwd) : 'none, payments alone'}
 edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${local.simulator} (simulated: ${simulated.join(', ') || 'none'})
 ${eventsOf(local)}logs        ${near(dataDir, cwd)}/logs
 `
+
+const boardOf = (
+  { dir, layout, tasks }: NonNullable<Greeting['board']>,
+  { path }: LocalJson,
+  cwd: string,
+): string => `${near(dir, cwd)} (${layout}${countOf(tasks)})\nrepository  ${path}`
 
 const eventsOf = ({ eventsUrl }: LocalJson): string =>
   eventsUrl === undefined ? '' : `events      ${eventsUrl}\n`
@@ -54,31 +59,27 @@ const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
 
 function afterReady(greeting: Greeting): string {
-  const { board, dataDir, trustsData, local, link, isExample, cwd } = greeting
+  const { board, dataDir, trustsData, local, link, cwd } = greeting
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
   const tokenOf = (name: string) => `$(node -p 'require("${module}/local.json").tokens.${name}')`
-  const inPlace = process.platform === 'darwin' ? "-i ''" : '-i'
-  const task = quote(`${near(board.dir, cwd)}/.cairn/tasks/LAMP-4.md`)
-  const change = isExample
-    ? `and change a task in another:
-
-  sed ${inPlace} 's/^status: .*/status: in_progress/' ${task}`
-    : 'and save a task of the board in an editor.'
   const named = dir === DATA_DIR ? '' : ` --data ${quote(dir)}`
   const data = trustsData ? `${named} --trust-data` : named
-  return `
-Open  ${link}
-
-It signs one browser in; npx signalbox sign-in${data} prints another.
-
+  const watching =
+    board &&
+    `
 Watch the board in another terminal:
 
   curl -N -H "Authorization: Bearer ${tokenOf('board')}" ${local.url}/api/events
 
-${change}
+${changeOf(board.dir, greeting)}
+`
+  return `
+Open  ${link}
 
+It signs one browser in; npx signalbox sign-in${data} prints another.
+${watching ?? ''}
 Charge something, and pay it on the page of the simulated gateway (redirectUrl):
 
   curl -s -X POST ${local.url}/api/payments/charges -H 'Content-Type: application/json' \\
@@ -87,6 +88,15 @@ Charge something, and pay it on the page of the simulated gateway (redirectUrl):
 
 Ctrl-C ends all of it.
 `
+}
+
+function changeOf(boardDir: string, { isExample, cwd }: Greeting): string {
+  if (!isExample) return 'and save a task of the board in an editor.'
+  const inPlace = process.platform === 'darwin' ? "-i ''" : '-i'
+  const task = quote(`${near(boardDir, cwd)}/.cairn/tasks/LAMP-4.md`)
+  return `and change a task in another:
+
+  sed ${inPlace} 's/^status: .*/status: in_progress/' ${task}`
 }
 
 function near(path: string, cwd: string): string {

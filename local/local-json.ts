@@ -9,7 +9,7 @@ import type { LocalTokens } from './tokens.ts'
 export interface LocalJson {
   /** Of the edge. */
   url: string
-  /** The repository's name there. */
+  /** The repository's name there; without a board, what its tokens name. */
   path: string
   /** URL of the libSQL server. */
   database: string

@@ -9,10 +9,10 @@ import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
 
 export interface LocalTokens {
-  /** Reads the board. */
-  board: string
-  /** Publishes it. */
-  sidecar: string
+  /** Reads the board. Absent: there is none. */
+  board?: string
+  /** Publishes it. Absent: there is none. */
+  sidecar?: string
   /** Charges, refunds, and reads both back. */
   payments: string
 }
@@ -26,7 +26,11 @@ const SCOPES = {
 /** Long enough to be forgotten in a terminal; every start makes new ones. */
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
 /** Tokens for one repository. `now` in ms. */
-export async function mintTokens(secret: string, repo: string, now: number): Promise<LocalTokens> {
+export async function mintTokens(
+  secret: string,
+  repo: string,
+  now: number,
+): Promise<Required<LocalTokens>> {
   const mint = (name: keyof LocalTokens) =>
     signer(secret).sign(
       { sub: `local:${name}`, scope: SCOPES[name], repos: [repo] },
@@ -70,7 +74,13 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
   return { publicKey, token }
 }
 
-const SCOPE = 'board:read payments:read payments:write'
+/** Of a running system, as its local.json says it. */
+interface SignInPlace {
+  url: string
+  publicUrl?: string
+  path: string
+  tokens: LocalTokens
+}
 
 /**
  * The link that signs a browser in to a running system, once. The code is in the fragment, so that
@@ -79,9 +89,12 @@ const SCOPE = 'board:read payments:read payments:write'
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, path }: { url: string; publicUrl?: string; path: string },
+  { url, publicUrl = url, path, tokens }: SignInPlace,
   now: number,
 ): Promise<string> {
-  const code = await issueCode(signer(secret), { scope: SCOPE, repos: [path] }, now)
+  // Without a board, the page shows payments alone.
+  const { board, payments } = SCOPES
+  const scope = tokens.board === undefined ? payments : `${board} ${payments}`
+  const code = await issueCode(signer(secret), { scope, repos: [path] }, now)
   return `${publicUrl}/#/sign-in/${code}`
 }

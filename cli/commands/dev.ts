@@ -1,5 +1,5 @@
-// `signalbox`: all of it for the board of a project, in this process, on loopback, with simulated
-// gateways.
+// `signalbox`: all of it for the board of a project, or payments alone, in this process, on
+// loopback, with simulated gateways.
 
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
@@ -33,16 +33,20 @@ import {
   type Input,
   loadConfig,
   noticeTo,
+  refuseNeedless,
   UsageError,
   VERSION,
   variablesIn,
 } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
+const OF_THE_BOARD = ['--example', '--follow-links', '--poll', '--run-output']
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 
 interface DevOptions {
+  /** False for --no-board. */
+  board: boolean
   example?: boolean
   open?: boolean
   /** Undefined: the last one of the data folder. */
@@ -61,9 +65,10 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const { io, cwd } = context
   const { runOutput, poll: isPolling = false, trustData: trustsData = false } = options
   const { example: isExample = false } = options
+  if (!options.board) refuseNeedless(input, OF_THE_BOARD, 'with --no-board')
   const here = resolve(cwd, input.argument ?? '.')
-  const dir = isExample ? await makeExample(here) : here
-  const { store, project } = await boardIn(dir, options.followLinks)
+  const found = options.board ? await boardIn(here, isExample, options.followLinks) : undefined
+  const { store, project } = found ?? { project: here }
   const repo = options.repo ?? project
   if (pathProblem(repo) !== undefined) {
     throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
@@ -73,8 +78,9 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
-  const dataDir =
-    options.data === undefined ? join(project, DATA_DIR) : namedFolder(cwd, options.data)
+  // Who makes an example, and then follows a document, looks in the folder where it was typed.
+  const usual = join(isExample ? here : project, DATA_DIR)
+  const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)
   const place = { dataDir, trustsData, env }
 
   const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
@@ -105,7 +111,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
       page: edition.consoleIn(data.edgeDir),
-      board: { store, repo, runOutput, isPolling, ...terminal },
+      board: store && { store, repo, runOutput, isPolling, ...terminal },
       sweepEveryMs: SWEEP_EVERY_MS,
       log(...line) {
         log.edge(...line)
@@ -121,13 +127,14 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     await Promise.race([system.ready, asked])
     if (signal.aborted) return 0
 
-    const tokens = await mintTokens(secret, repo, Date.now())
+    const { payments: token, ...ofBoard } = await mintTokens(secret, repo, Date.now())
+    const tokens = { ...(store && ofBoard), payments: token }
     const local = { url, path: repo, ...places, tokens, ...payments }
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
     io.out(
       greeting({
-        board: { dir: project, layout: store.layout, tasks: system.tasks() },
+        board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
         ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
         ...{ simulated: simulatedNames(workerVariables(env)), isExample },
       }),
@@ -142,10 +149,15 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   return code
 }
 
-async function boardIn(dir: string, followsLinks?: boolean): Promise<FoundBoard> {
-  const found = await findBoard(dir, followsLinks)
+async function boardIn(
+  here: string,
+  isExample: boolean,
+  followsLinks?: boolean,
+): Promise<FoundBoard> {
+  const found = await findBoard(isExample ? await makeExample(here) : here, followsLinks)
   if (found) return found
-  throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
+  const ways = '--example makes a board to play with, --no-board runs payments alone.'
+  throw new UsageError(`${noBoardAbove(here)} ${ways}`)
 }
 
 /** Lines of JSON from the edge and the sidecar, in one file. */

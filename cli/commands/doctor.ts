@@ -41,12 +41,17 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   // A link that leads elsewhere is a finding about the board, below.
   const found = await findBoard(given ?? cwd, true)
   const dir = given ?? found?.project
-  const board = dir === undefined ? noBoard(cwd) : await checkBoard(dir, options.followLinks)
-  const { store, files } = board
-  const here = store && found && !named ? await systemIn(found.project, input, env) : undefined
-  const findings = [...(here ? [takenFrom(here)] : []), ...board.findings]
-  if (store) findings.push(...(await checkInotify(store, files)))
+  const board = dir === undefined ? undefined : await checkBoard(dir, options.followLinks)
+  const store = board?.store
+  const isBroken = board !== undefined && store === undefined
+  const isElsewhere = named !== undefined || isBroken
+  const here = isElsewhere ? undefined : await systemIn(found?.project ?? cwd, input, env)
   const start = named ?? here
+  const findings = [
+    ...(here ? [takenFrom(here)] : []),
+    ...(board?.findings ?? [noBoard(cwd, start?.local.tokens)]),
+  ]
+  if (store) findings.push(...(await checkInotify(store, board.files)))
   if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
   const edge = start ? edgeOf(start) : elsewhere
   if (edge) findings.push(...(await checkEdgeAt(edge)))
@@ -75,11 +80,13 @@ function readEdge(input: Input<DoctorOptions>, { env }: Context): EdgePlace | un
   return { url, repo, token: tokenSource(input, env) }
 }
 
-const edgeOf = ({ local }: RunningStart): EdgePlace => ({
-  url: new URL(local.url),
-  repo: local.path,
-  token: () => Promise.resolve(local.tokens.sidecar),
-})
+/** Undefined: it has no board. */
+function edgeOf({ local: { url, path, tokens } }: RunningStart): EdgePlace | undefined {
+  const { sidecar } = tokens
+  return sidecar === undefined
+    ? undefined
+    : { url: new URL(url), repo: path, token: () => Promise.resolve(sidecar) }
+}
 
 async function checkEdgeAt({ url, repo, token }: EdgePlace): Promise<Finding[]> {
   const { finding, text } = await checkToken(token, repo)

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { noBoardAbove } from '../../local/find-board.ts'
+import type { LocalTokens } from '../../local/tokens.ts'
 import { publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
@@ -21,10 +22,11 @@ interface Found {
   files: number
 }
 
-export const noBoard = (dir: string): Found => ({
-  findings: [error('board', noBoardAbove(dir))],
-  files: 0,
-})
+/** `tokens`: of the system that runs here, if one does. */
+export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
+  tokens && tokens.sidecar === undefined
+    ? ok('board', 'None: the running signalbox has payments alone.')
+    : error('board', noBoardAbove(dir))
 
 export async function checkBoard(dir: string, followsLinks = false): Promise<Found> {
   let store: Store

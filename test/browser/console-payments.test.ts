@@ -351,7 +351,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const other = await browser.newContext()
     const tab = await other.newPage()
     await tab.goto(`${local.url}/#/payments`)
-    await tab.getByLabel('Access token').fill(local.tokens.board)
+    await tab.getByLabel('Access token').fill(local.tokens.board ?? '')
     await tab.getByRole('button', { name: 'Sign in' }).click()
     await tab.getByRole('button', { name: 'Sign out' }).waitFor()
     await tab.goto(`${local.url}/#/payments`)

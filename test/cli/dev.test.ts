@@ -2,13 +2,17 @@ import { expect, it } from 'vitest'
 import { COMMANDS } from '../../cli/commands.ts'
 import { inputOf, run } from './run.ts'
 
-const none = { argument: undefined, options: { config: true, runOutput: 'masked' } }
+const none = {
+  argument: undefined,
+  options: { board: true, config: true, runOutput: 'masked' },
+}
 
 const FOLDERS = ['../board', './sync', '/srv/board', 'C:\\board', '.', '..']
 it.each<[argv: string[], input: object]>([
   [[], none],
   [['--open'], { options: { open: true } }],
   [['--port', '0'], { options: { port: 0 } }],
+  [['--no-board'], { options: { board: false } }],
   ...FOLDERS.map((folder): [string[], object] => [[folder], { argument: folder }]),
 ])('signalbox without a command means dev, also with a folder: %j', async (argv, input) => {
   expect(await inputOf(argv)).toMatchObject(input)
@@ -47,6 +51,15 @@ it.each([
   expect(refused).not.toMatch(/\n|\. \S/)
   expect(refused).toMatch(/[^.]\.$/)
 })
+
+it.each([['--example'], ['--follow-links'], ['--poll'], ['--run-output', 'none']])(
+  'dev refuses %s beside --no-board',
+  async (...argv) => {
+    const { code, err } = await run(['dev', '--no-board', ...argv])
+    const sentence = `signalbox: ${argv[0]} has no effect with --no-board.\n`
+    expect({ code, err }).toEqual({ code: 2, err: sentence })
+  },
+)
 
 it('start runs the edge on workerd, at the last port of the data folder', async () => {
   const options = { host: 'workerd' }

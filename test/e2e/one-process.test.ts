@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { decodeJwt } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/schemas.ts'
@@ -145,13 +146,32 @@ describe('signalbox without a board', () => {
   afterEach(() => starts.clear())
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('names the layouts that it knows, and how to get an example, with exit code 2', async () => {
+  it('names the layouts that it knows, and both ways without one, with exit code 2', async () => {
     const refused = await start({ storeDir: folder })
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     expect(refused.stderr).toMatch(/^signalbox: There is no task board in [^\n]+\n$/)
-    for (const name of ['cairn', 'Backlog.md', 'Task Master', 'signalbox --example']) {
+    for (const name of ['cairn', 'Backlog.md', 'Task Master', '--example', '--no-board']) {
       expect(refused.stderr).toContain(name)
     }
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('runs payments alone with --no-board, and its tokens are for payments only', async () => {
+    const system = await (await start({ storeDir: folder, args: ['--no-board'] })).ready()
+    expect(system.stdout).toContain('board       none, payments alone\n')
+    expect(system.stdout).not.toContain('/api/events')
+    const { path, tokens, simulator } = await system.local()
+    expect(path).toBe(folder)
+    expect(Object.keys(tokens)).toEqual(['payments'])
+    expect(decodeJwt(tokens.payments)).toMatchObject({ repos: [folder] })
+    const { transactionId, gatewayTransactionId } = await system.charge('order-1')
+    await new SimulatorControl(simulator).act(gatewayTransactionId ?? '', 'pay')
+    expect(await statusOf(system, transactionId)).toBe('Paid')
+    const data = ['--data', system.dataDir]
+    expect(await run(['sign-in', ...data])).toMatchObject({ code: 0, err: '' })
+    const checked = await run(['doctor', ...data])
+    expect(checked).toMatchObject({ code: 0, err: '' })
+    expect(checked.out).toMatch(/^ok {5}board .*None: the running signalbox has payments alone\.$/m)
     expect(await readdir(folder)).toEqual([])
   })
 

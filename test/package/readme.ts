@@ -1,85 +1,154 @@
-// The README with the installed package, as a person does what it says: `npx signalbox` in a folder
-// with a board, the charge by curl, and the shop in ten lines.
+// What README.md and docs/shop.md say of a shop, with the installed package, as a person does it: line
+// by line, from an empty folder. Changed are only ports, and where the package comes from.
 
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
-import { CURRENT, type InstalledPackage, run } from '../support/installed-package.ts'
+import { CURRENT, type InstalledPackage } from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { listening } from '../support/shop-folder.ts'
 
+/** Neither asks the network for what is there. */
+const QUIET = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
+
+/** A document in the hands of its reader. */
+class Reader {
+  readonly folder: string
+  readonly shopUrl: string
+  readonly #port: number
+  readonly #shopPort: number
+  readonly #blocks: readonly string[]
+  readonly #programs: Program[] = []
+
+  private constructor(folder: string, ports: [edge: number, shop: number], text: string) {
+    this.folder = folder
+    ;[this.#port, this.#shopPort] = ports
+    this.shopUrl = `http://127.0.0.1:${this.#shopPort}`
+    const own = text
+      .replaceAll('http://127.0.0.1:8787', `http://127.0.0.1:${this.#port}`)
+      .replaceAll('http://127.0.0.1:3000', this.shopUrl)
+      .replaceAll('shop.listen(3000)', `shop.listen(${this.#shopPort})`)
+    this.#blocks = Array.from(own.matchAll(/^```(?:sh|js)\n(.*?)\n```$/gms), ([, it = '']) => it)
+  }
+
+  /** In an empty folder. */
+  static async of(page: string, { dir, folder, tarball }: InstalledPackage): Promise<Reader> {
+    const text = (await readFile(join(dir, page), 'utf8'))
+      // A signal for the shell is one for its last command.
+      .replaceAll('npx signalbox', `exec ${join(folder, 'node_modules/.bin/signalbox')}`)
+      .replaceAll(/node (?=shop\.m)/g, 'exec node ')
+      .replaceAll('npm install signalbox express', `npm install ${tarball} ${EXPRESS}`)
+    const ports: [number, number] = [await freePort(), await freePort()]
+    return new Reader(await mkdtemp(join(tmpdir(), 'signalbox-reader-')), ports, text)
+  }
+
+  /** The block of code that contains this. */
+  block(part: string | RegExp): string {
+    const isIt = (it: string) => (typeof part === 'string' ? it.includes(part) : part.test(it))
+    const found = this.#blocks.find(isIt)
+    if (found === undefined) throw new Error(`There is no block with ${part}.`)
+    return found
+  }
+
+  run(lines: string): Program {
+    const env = { ...CURRENT, ...QUIET, PORT: String(this.#shopPort) }
+    const program = startProgram(['/bin/sh', '-ec', lines], { cwd: this.folder, env })
+    this.#programs.push(program)
+    return program
+  }
+
+  /** Signalbox, by these lines. The first start is at a port of this reader. */
+  async start(lines: string): Promise<Program> {
+    const system = this.run(this.#programs.length === 0 ? `${lines} --port ${this.#port}` : lines)
+    await prints(system, 'Ctrl-C ends')
+    return system
+  }
+
+  async shop(lines: string): Promise<Program> {
+    const shop = this.run(lines)
+    await listening(shop, String(this.#shopPort))
+    return shop
+  }
+
+  async done(): Promise<void> {
+    for (const program of this.#programs) await program.stop('SIGINT')
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+const EXPRESS = resolve('node_modules/express')
+
+const prints = (program: Program, text: string | RegExp) =>
+  vi.waitFor(() => expect(program.output).toMatch(text), PATIENT)
+
+/** Presses Pay on the page of the simulated gateway. */
+const pay = (page: string) =>
+  fetch(page, { method: 'POST', body: 'action=pay', redirect: 'manual' })
+
 export function packageReadme(installed: () => InstalledPackage): void {
-  describe('the README', () => {
-    let folder: string
-    let charge: string
+  describe('the README, from an empty folder', () => {
+    let reader: Reader
     let system: Program
-    let shop: Program
-    let shopUrl: string
-
-    const inShell = (command: string) =>
-      startProgram(['/bin/sh', '-c', command], { cwd: folder, env: CURRENT })
-    const prints = (program: Program, text: string | RegExp) =>
-      vi.waitFor(() => expect(program.output).toMatch(text), PATIENT)
-
     beforeAll(async () => {
-      const { dir } = installed()
-      folder = join(installed().folder, 'shop')
-      await mkdir(folder)
-      await cp(join(dir, 'examples/board/.cairn'), join(folder, '.cairn'), { recursive: true })
-      await symlink(
-        resolve('node_modules/express'),
-        join(installed().folder, 'node_modules/express'),
-      )
-
-      // Each test run has ports of its own; all else is as it stands there.
-      const [edge, own] = [await freePort(), await freePort()]
-      shopUrl = `http://127.0.0.1:${own}`
-      const readme = (await readFile(join(dir, 'README.md'), 'utf8'))
-        .replaceAll('http://127.0.0.1:8787', `http://127.0.0.1:${edge}`)
-        .replaceAll('http://127.0.0.1:3000', shopUrl)
-        .replaceAll('shop.listen(3000)', `shop.listen(${own})`)
-      const code = Array.from(readme.matchAll(/^```(?:sh|js)\n(.*?)\n```$/gms), ([, it = '']) => it)
-      const blockOf = (part: string) => code.find((block) => block.includes(part)) ?? ''
-      charge = blockOf('curl')
-      await writeFile(join(folder, 'shop.mjs'), blockOf('handleEvents'))
-      // npx looks the command up in node_modules/.bin.
-      const bin = join(installed().folder, 'node_modules/.bin/signalbox')
-      const start = blockOf('PAYMENT_EVENTS_URL').replace('npx signalbox', `exec ${bin}`)
-      system = inShell(`${start} --port ${edge}`)
-      await prints(system, 'Ctrl-C ends')
-      const [, startShop = ''] = blockOf('node shop.mjs').split('&&')
-      shop = inShell(`exec ${startShop}`)
-      await listening(shop, String(own))
+      reader = await Reader.of('README.md', installed())
     })
-    afterAll(async () => {
-      await shop?.stop()
-      await system?.stop('SIGINT')
-    })
+    afterAll(() => reader?.done())
 
-    /** Presses Pay on the page of the simulated gateway. */
-    const pay = (page: string) =>
-      fetch(page, { method: 'POST', body: 'action=pay', redirect: 'manual' })
+    it('has a start without a board, and the charge that it prints, paid by a press', async () => {
+      system = await reader.start(reader.block(/signalbox --no-board$/))
+      const charge = reader.block('curl')
+      expect(system.output.replaceAll(/^ {2}/gm, '')).toContain(charge)
+      const charging = reader.run(charge)
+      await charging.ended
+      const { redirectUrl } = JSON.parse(charging.output) as { redirectUrl: string }
+      await pay(redirectUrl)
+      await prints(system, 'PaymentSucceeded order-1: 25000 IQD')
+    })
 
     it('has a shop that charges on a visit and has the event of a payment, once', async () => {
-      const visit = await fetch(shopUrl, { redirect: 'manual' })
+      await system.stop('SIGINT')
+      await writeFile(join(reader.folder, 'shop.mjs'), reader.block('handleEvents'))
+      system = await reader.start(reader.block('PAYMENT_EVENTS_URL'))
+      const shop = await reader.shop(reader.block('node shop.mjs'))
+      const visit = await fetch(reader.shopUrl, { redirect: 'manual' })
       const payPage = visit.headers.get('location') ?? ''
       expect(await (await fetch(payPage)).text()).toContain('25,000')
       await pay(payPage)
-      await prints(shop, /^paid: [\da-f-]{36}\n$/)
-      const [, reference] = /^paid: (\S+)/.exec(shop.output) ?? []
+      await prints(shop, /^paid: [\da-f-]{36}$/m)
+      const [, reference] = /^paid: (\S+)/m.exec(shop.output) ?? []
       await prints(system, `PaymentSucceeded ${reference}: 25000 IQD`)
+      expect(shop.output.match(/^paid: /gm)).toHaveLength(1)
     })
+  })
 
-    it('has the command that the terminal prints, whose payment is paid by a press', async () => {
-      expect(system.output.replaceAll(/^ {2}/gm, '')).toContain(charge)
-      const { stdout } = await run('/bin/sh', ['-c', charge], { cwd: folder, env: CURRENT })
-      const { redirectUrl } = JSON.parse(stdout) as { redirectUrl: string }
-      await pay(redirectUrl)
-      await prints(system, 'PaymentSucceeded order-1: 25000 IQD')
-      await prints(shop, /^paid: order-1$/m)
-      expect(shop.output.match(/^paid: /gm)).toHaveLength(2)
-    })
+  it('the README has a charge that is made with the example’s board, too', async () => {
+    const reader = await Reader.of('README.md', installed())
+    try {
+      const system = await reader.start(reader.block(/--no-board$/).replace('no-board', 'example'))
+      expect(system.output).toContain('signalbox-example (cairn, 7 tasks)')
+      const charging = reader.run(reader.block('curl'))
+      await charging.ended
+      expect(JSON.parse(charging.output)).toMatchObject({ status: 'Pending' })
+    } finally {
+      await reader.done()
+    }
+  })
+
+  it('docs/shop.md has lines that sell a lamp, from an empty folder', async () => {
+    const reader = await Reader.of('docs/shop.md', installed())
+    try {
+      await reader.start(reader.block('PAYMENT_EVENTS_URL='))
+      await reader.shop(reader.block('node shop.mts'))
+      const bought = await fetch(reader.shopUrl, { method: 'POST', redirect: 'manual' })
+      const paid = await pay(bought.headers.get('location') ?? '')
+      const order = paid.headers.get('location') ?? ''
+      const read = async () => (await fetch(order)).text()
+      await expect.poll(read, PATIENT).toContain('Your order is paid.')
+    } finally {
+      await reader.done()
+    }
   })
 }
