@@ -154,6 +154,16 @@ describe('the imports', () => {
     expect(offences(others, own)).toEqual([])
   })
 
+  it('the testing library imports a driver’s port and what calls it, and nothing imports it', () => {
+    const library = inside('libraries/testing')
+    expect(library.length).toBeGreaterThan(2)
+    const known =
+      /^(libraries\/testing|worker\/payments\/(gateways|domain))\/|^worker\/(payments\/schemas|shared\/(clock|secrets))\.ts$|^node:assert\/strict$/
+    expect(offences(library, (name) => !known.test(name))).toEqual([])
+    const others = sources.filter(({ file }) => !file.startsWith('libraries/testing/'))
+    expect(offences(others, (name) => name.startsWith('libraries/testing/'))).toEqual([])
+  })
+
   it('the console imports the client and the types of the API, as other programs do', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)

@@ -4,12 +4,15 @@ import {
   type Driver,
   type Gateway,
   type GatewayCall,
+  type GatewayReply,
   InvalidArgumentException,
   InvalidWebhookSignatureException,
   isSuccess,
+  type PaymentError,
   type PaymentStatus,
   parseReply,
   refusal,
+  type SupportsRefund,
   type SupportsStatusCheck,
   unexpectedReply,
 } from 'signalbox/worker'
@@ -27,6 +30,7 @@ const payment = z.object({
   currency: z.string(),
 })
 const callback = z.object({ event: z.string().min(1), payment })
+const refunded = z.object({ id: z.string().min(1), state: z.enum(['done', 'under_way']) })
 const failure = z.object({ code: z.string(), message: z.string() })
 
 /** Acme's states as ours. */
@@ -48,6 +52,7 @@ export const acme = {
   },
   create(key, { base_url = '', api_key = '', signing_secret = '' }) {
     const headers = { 'x-api-key': api_key }
+    const urlOf = (id: string) => `${base_url}${PAYMENTS}/${encodeURIComponent(id)}`
 
     return {
       key,
@@ -57,6 +62,7 @@ export const acme = {
       currencies: ['IQD', 'USD'],
       // Acme makes one payment for each Idempotency-Key, however often it is sent.
       chargeIsIdempotent: true,
+      refunds: 'full',
 
       async charge(
         { externalReferenceId, reference, amount, currency, description, returnUrl },
@@ -72,10 +78,8 @@ export const acme = {
           isIdempotent: true,
         })
         // A definite refusal: the charge is Failed. Any other failure leaves it open.
-        const refused = failure.safeParse(reply.body)
-        if (reply.status === 422 && refused.success) {
-          return { ok: false, error: refusal(refused.data.code, refused.data.message) }
-        }
+        const error = refusalIn(reply)
+        if (error) return { ok: false, error }
         if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
         const { id, page } = parseReply(created, reply.body, 'payments')
         return { ok: true, gatewayTransactionId: id, redirectUrl: page }
@@ -109,7 +113,7 @@ export const acme = {
         const reply = await call.send({
           endpoint: 'payments/{id}',
           method: 'GET',
-          url: `${base_url}${PAYMENTS}/${encodeURIComponent(gatewayTransactionId)}`,
+          url: urlOf(gatewayTransactionId),
           headers,
           isIdempotent: true,
         })
@@ -121,9 +125,38 @@ export const acme = {
         const isBeingPaid = !STATUSES.has(state)
         return { known: true, status, isBeingPaid, amount, currency, raw: reply.body }
       },
-    } satisfies Gateway & SupportsStatusCheck
+
+      async refund({ gatewayTransactionId, refundId, refundAmount, amount, reason }, call) {
+        if (refundAmount !== amount) {
+          throw new InvalidArgumentException(`${key} refunds all or nothing.`)
+        }
+        const reply = await call.send({
+          endpoint: 'payments/{id}/refund',
+          method: 'POST',
+          url: `${urlOf(gatewayTransactionId)}/refund`,
+          // Sent twice it is one refund, because of its key.
+          headers: { ...headers, 'idempotency-key': refundId },
+          json: { reason },
+          isIdempotent: true,
+        })
+        const error = refusalIn(reply)
+        if (error) return { ok: false, error }
+        // Any other failure: the refund may have been made, so it is asked about and not repeated.
+        if (!isSuccess(reply)) throw unexpectedReply('payments/{id}/refund', reply)
+        const { id, state } = parseReply(refunded, reply.body, 'payments/{id}/refund')
+        // Under way: a callback with `refunded` says later that the money was sent.
+        return { ok: true, isDone: state === 'done', gatewayRefundId: id }
+      },
+    } satisfies Gateway & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
+
+/** Acme's own no. Of any other failure it is not known what Acme did. */
+function refusalIn({ status, body }: GatewayReply): PaymentError | undefined {
+  const refused = failure.safeParse(body)
+  if (status !== 422 || !refused.success) return undefined
+  return refusal(refused.data.code, refused.data.message)
+}
 
 /** A word that Acme adds later moves nothing, and the operator reads of it. */
 function statusOf(state: string, call: GatewayCall): PaymentStatus {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { Connection } from '../../libraries/client/connection.ts'
-import { FakeClock, settle } from '../support/fake-clock.ts'
+import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
 import { FakeStreams, unauthorized } from './fake-streams.ts'
 
 async function connected(prepare: (edge: FakeStreams) => void = () => undefined, seesPings = true) {

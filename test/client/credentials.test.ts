@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Credentials, claimsOf } from '../../libraries/client/edge.ts'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { token } from '../support/edge.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 
 /** An unsigned token that is valid for `leftMs` by this clock. */
 const madeOf = (clock: FakeClock, leftMs: number, name = '') =>

@@ -1,7 +1,7 @@
 // A fake edge and network. A test decides whether requests succeed, hang, fail or break off.
 
 import { isDeepStrictEqual } from 'node:util'
-import { settle } from '../support/fake-clock.ts'
+import { settle } from '../../libraries/testing/fake-clock.ts'
 
 type Answer = () => Response | Promise<Response>
 

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../libraries/client/clock.ts'
 import type { LockEvents, Post, Tabs } from '../../libraries/client/tabs.ts'
-import { FakeClock, settle } from '../support/fake-clock.ts'
+import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
 
 interface Request {
   tab: FakeTab

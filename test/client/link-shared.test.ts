@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Connection } from '../../libraries/client/connection.ts'
 import { SharedLink } from '../../libraries/client/link-shared.ts'
-import { settle } from '../support/fake-clock.ts'
+import { settle } from '../../libraries/testing/fake-clock.ts'
 import { FakeStreams, unauthorized } from './fake-streams.ts'
 import { FakeBrowser, type FakeTab } from './fake-tabs.ts'
 

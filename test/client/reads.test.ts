@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Edge } from '../../libraries/client/edge.ts'
 import { Reads } from '../../libraries/client/reads.ts'
-import { FakeClock, settle } from '../support/fake-clock.ts'
+import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
 
 interface Request {
   url: string

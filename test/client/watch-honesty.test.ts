@@ -5,8 +5,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openWatch } from '../../libraries/client/watch-board.ts'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import type { Task } from '../../worker/board/wire.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 import { FakeNetwork, refusal, statusAt } from './fake-network.ts'
 
 /** Repeated names make an action more likely. */

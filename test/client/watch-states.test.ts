@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { BoardState, WatchBoardOptions } from '../../libraries/client/index.ts'
 import type { WatchDeps } from '../../libraries/client/watch.ts'
 import { openWatch } from '../../libraries/client/watch-board.ts'
-import { FakeClock } from '../support/fake-clock.ts'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { FakeNetwork, hangs, refusal, statusAt } from './fake-network.ts'
 
 type Lifecycle = Parameters<WatchDeps['followLifecycle']>[0]

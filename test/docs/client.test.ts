@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { EventSource } from 'eventsource'
 import { expect, it, onTestFinished } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { publishedRepo, taskRecord, token } from '../support/edge.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 import { processEdge } from '../support/process-edge.ts'
 
 const DAY_MS = 86_400_000

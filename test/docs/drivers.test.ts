@@ -1,67 +1,34 @@
 // docs/drivers.md promises that a driver is one file and two lines, and shows a whole one: here it
 // is held to both.
 
-import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { acme } from '../../examples/worker/acme.ts'
+import {
+  callback,
+  charge,
+  fixtures,
+  PAID,
+  payment,
+  refund,
+  settings,
+} from '../../examples/worker/acme-fixtures.ts'
 import config from '../../examples/worker/signalbox.config.ts'
+import { gatewayContract } from '../../libraries/testing/gateway-contract.ts'
 import { readPayments } from '../../worker/payments/config.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
 } from '../../worker/payments/domain/exceptions.ts'
-import type { GatewayCharge } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
-import { gatewayContract } from '../contract/gateway.ts'
 import { FakeGatewayCall } from '../support/fake-gateway-call.ts'
-import { type Answer, json } from '../support/gateway-setup.ts'
 
 const ENV = {
   LIBSQL_URL: 'http://127.0.0.1:8080',
   ACME_API_KEY: 'key-1',
   ACME_SIGNING_SECRET: 'secret-1',
 }
-const settings = {
-  base_url: 'https://api.acme.example',
-  api_key: 'key-1',
-  signing_secret: 'secret-1',
-}
 const gateway = acme.create('acme', settings)
-
-const charge: GatewayCharge = {
-  gateway: 'acme',
-  reference: 'order-7',
-  externalReferenceId: 'ext-7',
-  amount: 1_250,
-  currency: 'USD',
-  description: 'Two lamps',
-  returnUrl: 'https://shop.test/back',
-  callbackUrl: undefined,
-  now: 1_700_000_000_000,
-}
-const payment = { id: 'p-1', order: 'order-7', state: 'paid', amount: 1_250, currency: 'USD' }
-const names = {
-  gatewayTransactionId: 'p-1',
-  externalReferenceId: 'ext-7',
-  reference: 'order-7',
-  amount: 1_250,
-  currency: 'USD',
-}
-
-const sign = (time: string, body: string, secret = 'secret-1') =>
-  createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
-
-function callback(body: string, changes: { time?: string; signature?: string } = {}) {
-  const { time = '1700000000', signature = sign(time, body) } = changes
-  return {
-    headers: new Headers({ 'acme-time': time, 'acme-signature': signature }),
-    query: new URLSearchParams(),
-    body,
-    receivedAt: 1_700_000_005_000,
-  }
-}
-const PAID = JSON.stringify({ event: 'e-1', payment })
 
 describe('docs/drivers.md', () => {
   let doc = ''
@@ -73,6 +40,16 @@ describe('docs/drivers.md', () => {
 
   it('shows the driver that is tested here', () => {
     expect(doc).toContain(`\n\`\`\`ts\n${source}\`\`\`\n`)
+  })
+
+  it('shows the test that the package runs', async () => {
+    const test = await readFile('examples/worker/acme.test.ts', 'utf8')
+    expect(doc).toContain(`\n\`\`\`ts\n${test}\`\`\`\n`)
+  })
+
+  it('names each fixture of a test', () => {
+    for (const name of Object.keys(fixtures))
+      expect(doc).toMatch(new RegExp(`^\\| .*\`${name}\``, 'm'))
   })
 
   it('names every driver that comes with it', () => {
@@ -151,34 +128,31 @@ describe('its driver', () => {
 
   it('asks about a payment, and about one that is not there', async () => {
     const found = new FakeGatewayCall({ status: 200, body: { ...payment, state: 'refunded' } })
-    expect(await gateway.checkStatus(names, found)).toMatchObject({ status: 'Refunded' })
+    expect(await gateway.checkStatus(refund, found)).toMatchObject({ status: 'Refunded' })
     const gone = new FakeGatewayCall({ status: 404, body: {} })
-    expect(await gateway.checkStatus(names, gone)).toEqual({ known: false })
+    expect(await gateway.checkStatus(refund, gone)).toEqual({ known: false })
+  })
+
+  it('makes one refund of a repeated one, and tells a refusal from an unknown outcome', async () => {
+    const begun = new FakeGatewayCall({ status: 201, body: { id: 'r-1', state: 'under_way' } })
+    const answer = { ok: true, isDone: false, gatewayRefundId: 'r-1' }
+    expect(await gateway.refund(refund, begun)).toEqual(answer)
+    expect(begun.requests[0]?.headers).toMatchObject({ 'idempotency-key': 'rf-1' })
+    const body = { code: 'too_late', message: 'Too late.' }
+    const refused = new FakeGatewayCall({ status: 422, body })
+    const error = { rawCode: 'too_late' }
+    expect(await gateway.refund(refund, refused)).toMatchObject({ ok: false, error })
+    for (const reply of [
+      { status: 409, body },
+      { status: 201, body: { id: 'r-1', state: 'no such word' } },
+    ]) {
+      await expect(gateway.refund(refund, new FakeGatewayCall(reply))).rejects.toThrow(
+        GatewayUnavailableException,
+      )
+    }
   })
 })
 
-const healthy: Answer = ({ method }) =>
-  method === 'POST' ? json({ id: 'p-1', page: 'https://acme.example/pay/p-1' }) : json(payment)
-
-gatewayContract('the driver in docs/drivers.md', {
-  driver: acme,
-  settings,
-  charge,
-  healthy,
-  isMoney: ({ method }) => method === 'POST',
-  isSigned: true,
-  genuine: async () => ({
-    first: callback(PAID),
-    raw: JSON.parse(PAID),
-    again: callback(PAID, { time: '1700000060' }),
-    other: callback(PAID.replace('e-1', 'e-2')),
-  }),
-  forged: async () => ({
-    'no signature': { ...callback(PAID), headers: new Headers() },
-    'half a signature': callback(PAID, { signature: sign('1700000000', PAID).slice(32) }),
-    'another secret': callback(PAID, { signature: sign('1700000000', PAID, 'key-1') }),
-    'another body': { ...callback(PAID), body: PAID.replace('1250', '1') },
-    'another time': callback(PAID, { time: '1700000001', signature: sign('1700000000', PAID) }),
-    'a body that cannot be parsed': callback('{', { signature: '0'.repeat(64) }),
-  }),
+describe('the contract of a gateway, for the driver in docs/drivers.md', () => {
+  it.each(gatewayContract(fixtures))('$name', ({ run }) => run())
 })

@@ -26,9 +26,11 @@ export function packageFiles(installed: () => InstalledPackage): void {
         ...['package.json', 'payments.js', 'payments.js.map', 'schema.sql', 'types', 'worker.js'],
       ])
       const all = await readdir(dir, { recursive: true })
-      expect(all.filter((name) => /test|^(?!examples).*(?<!\.d)\.tsx?$/.test(name))).toEqual([])
+      const shipped = all.filter((name) => !name.startsWith('examples/'))
+      expect(shipped.filter((name) => /\.test\.|(?<!\.d)\.tsx?$/.test(name))).toEqual([])
       expect(all).toContain('examples/board/.cairn/config.yaml')
       expect(all).toContain('examples/shop/shop.ts')
+      expect(all).toContain('examples/worker/acme.test.ts')
       expect(all.filter((name) => /^console\/main-/.test(name))).toHaveLength(2)
     })
 

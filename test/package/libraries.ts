@@ -98,6 +98,20 @@ const edge: WorkerParts = signalbox(defineConfig({
 export const fetched: Response | Promise<Response> = edge.handler.fetch(new Request('https://a.test'), {})
 `
 
+const TYPED_TESTING = `import { GatewaySetup, gatewayContract, json, type GatewayFixtures } from 'signalbox/testing'
+import type { AnyGateway, GatewayCharge } from 'signalbox/worker'
+declare const fixtures: GatewayFixtures, gateway: AnyGateway, charge: GatewayCharge
+for (const { name, run } of gatewayContract(fixtures)) console.log(name.trim(), await run())
+// @ts-expect-error: no such fixture
+gatewayContract({ ...fixtures, isSinged: true })
+const setup = new GatewaySetup(gateway, ({ url }) => json({ url }))
+const answer = await setup.end(gateway.charge(charge, setup.call()))
+await setup.clock.advance(15_000)
+console.log(answer.ok && answer.redirectUrl?.trim(), setup.sent[0]?.path.trim(), setup.clock.now().toFixed())
+// @ts-expect-error: not for users
+setup.guard
+`
+
 /** Charges, says what it sees of a board, and ends by itself once it saw a change. */
 const PROGRAM = `import { watchBoard } from 'signalbox/client'
 import 'signalbox/events'
@@ -179,6 +193,7 @@ export function packageLibraries(installed: () => InstalledPackage): void {
         events: TYPED_EVENTS,
         payments: TYPED_PAYMENTS,
         worker: TYPED_WORKER,
+        testing: TYPED_TESTING,
       }
       const files = Object.keys(texts).map((name) => join(folder, `${name}-${module}.ts`))
       await Promise.all(Object.values(texts).map((text, at) => writeFile(files[at] ?? '', text)))

@@ -1,8 +1,8 @@
 import { readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 import {
   CONFIG,
   countingClock,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { fibWebhooks } from '../../simulator/fib.ts'
 import { FORMATS } from '../../simulator/one-webhook.ts'
 import type { Payment, Transition } from '../../simulator/payments.ts'
 import { batchesOf, cancellable, WebhookSender } from '../../simulator/webhooks.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 
 const BEFORE: Payment = {
   id: 'p1',

@@ -1,6 +1,7 @@
 // Payments in this process: the ledger over SQLite in memory, a gateway whose answers the test sets,
 // and a clock that the test moves. All events for the host application are recorded.
 
+import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
 import type { Listeners, Middleware } from '../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import {
@@ -24,7 +25,6 @@ import type { PaymentQueries } from '../../worker/payments/queries/queries-libsq
 import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
-import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
 import { sqliteLedger } from './sqlite-database.ts'

@@ -1,8 +1,8 @@
 // The redirect gateway for tests: settings, responses, and callbacks signed with jose.
 
 import { CompactSign } from 'jose'
+import { type Answer, json } from '../../libraries/testing/gateway-setup.ts'
 import type { GatewayCharge, WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
-import { type Answer, json } from './gateway-setup.ts'
 
 export const SETTINGS = {
   base_url: 'https://gateway.test',

@@ -60,8 +60,9 @@ export async function bundleForWorkerd(outDir: string): Promise<Metafile> {
 }
 
 /**
- * `node/`: the command line, and `signalbox/worker` for drivers and configurations. They share
- * their chunks, because a driver's exceptions must be of the classes that the command line knows.
+ * `node/`: the command line, `signalbox/worker` for drivers and configurations, `signalbox/testing`
+ * for their tests. They share their chunks, because a driver's exceptions must be of the classes
+ * that the command line and the tests know.
  */
 export async function bundleForNode(outDir: string): Promise<Metafile> {
   const { metafile } = await build({
@@ -69,6 +70,7 @@ export async function bundleForNode(outDir: string): Promise<Metafile> {
     entryPoints: {
       signalbox: 'cli/bin.js',
       worker: 'tools/package/worker.ts',
+      testing: 'libraries/testing/index.ts',
       'thread-libsql': 'worker/payments/ledger/libsql/thread-libsql.ts',
     },
     // One folder deep, as cli/ and local/ are in a checkout: both find schema.sql and examples/ so.

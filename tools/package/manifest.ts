@@ -8,6 +8,7 @@ export const TYPED: Readonly<Record<string, string>> = {
   client: 'libraries/client/index',
   events: 'libraries/events/index',
   payments: 'libraries/payments/index',
+  testing: 'libraries/testing/index',
   worker: 'tools/package/worker',
 }
 
@@ -32,6 +33,7 @@ export function packageManifest(repository: string | undefined) {
       ...Object.fromEntries(
         ANYWHERE.map((name) => [`./${name}`, { ...types(name), default: `./${name}.js` }]),
       ),
+      './testing': { ...types('testing'), default: './node/testing.js' },
       './worker': { ...types('worker'), workerd: './worker.js', default: './node/worker.js' },
       './package.json': './package.json',
     },

@@ -17,6 +17,10 @@ export async function writeTypes(entries: readonly string[], outDir: string): Pr
       noEmit: false,
       declaration: true,
       emitDeclarationOnly: true,
+      // For what the repository's own tests use, too.
+      stripInternal: true,
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      types: ['node'],
       rootDir: ROOT,
       outDir: allDir,
     },

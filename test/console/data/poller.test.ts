@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Freshness, Poller, ROUND_MS, TIMEOUT_MS } from '../../../console/data/poller.ts'
-import { FakeClock, settle } from '../../support/fake-clock.ts'
+import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 
 /** A poller whose rounds the test completes. */
 function polling() {

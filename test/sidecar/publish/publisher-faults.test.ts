@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { settle } from '../../../libraries/testing/fake-clock.ts'
 import type { Failure } from '../../../sidecar/publish/edge.ts'
 import type { Key } from '../../../worker/board/wire.ts'
-import { settle } from '../../support/fake-clock.ts'
 import { network, refused, task, tooLarge } from '../fake-edge.ts'
 import { isChanges, MINUTE, once, setUp, setUpSynced } from './publisher-setup.ts'
 

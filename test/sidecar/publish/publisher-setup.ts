@@ -1,10 +1,10 @@
 // A publisher with a fake edge, fake records and a clock that the test moves.
 
+import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 import type { Failure } from '../../../sidecar/publish/edge.ts'
 import { Publisher } from '../../../sidecar/publish/publisher.ts'
 import type { StoreState } from '../../../worker/board/wire.ts'
 import type { Level } from '../../../worker/shared/log.ts'
-import { FakeClock, settle } from '../../support/fake-clock.ts'
 import { FakeEdge, FakeRecords, task } from '../fake-edge.ts'
 
 export const PRESENT: StoreState = { state: 'present', layout: 'cairn', version: '1' }

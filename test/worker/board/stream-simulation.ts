@@ -2,6 +2,7 @@
 // stream lives in a request of its own (an async context), which may vanish without a word.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import { SharedSubscription, type Upstream } from '../../../worker/board/shared-subscription.ts'
 import type { StreamRoom } from '../../../worker/board/stream-room.ts'
@@ -9,7 +10,6 @@ import type { Message } from '../../../worker/board/wire.ts'
 import type { Clock } from '../../../worker/shared/clock.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 
 /** The request of one stream. What vanished runs nothing more. */
 export interface Life {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type {
   RepositoryHandle,
   StreamSink,
@@ -6,7 +7,6 @@ import type {
   Subscription,
 } from '../../../worker/board/repositories.ts'
 import { openStream, STREAM_LIMITS } from '../../../worker/board/stream.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 
 /** A repository of which a test decides what it answers and tells. */
 class FakeRepository {

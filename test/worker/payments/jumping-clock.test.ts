@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { end } from '../../support/fake-clock.ts'
+import { end } from '../../../libraries/testing/fake-clock.ts'
 import { reported, setUpPayments, unavailable } from '../../support/payments-setup.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,7 @@
 // What is counted about payments, over the ledger on SQLite as hosts wire it.
 
 import { expect, it } from 'vitest'
+import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 import type { PaymentsConfig } from '../../../worker/payments/config.ts'
 import { InvalidWebhookSignatureException } from '../../../worker/payments/domain/exceptions.ts'
 import { createGuard } from '../../../worker/payments/gateways/guard.ts'
@@ -12,7 +13,6 @@ import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.t
 import type { VerifiedWebhook } from '../../../worker/payments/schemas.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
-import { FakeClock, settle } from '../../support/fake-clock.ts'
 import { sqliteDatabase } from '../../support/sqlite-database.ts'
 
 const ORDER = { gateway: 'bank', reference: 'order-1', amount: 500, currency: 'IQD' }

@@ -2,12 +2,12 @@
 // keeps of it.
 
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { libsqlEndedSessions } from '../../../worker/payments/ended-sessions-libsql.ts'
 import { sqliteEndedSessions } from '../../../worker/session/ended-sessions-sqlite.ts'
 import { cachedEndedSessions } from '../../../worker/shared/ended-sessions.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { endedSessionsContract } from '../../contract/ended-sessions.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 import { sqliteDatabase } from '../../support/sqlite-database.ts'
 
 endedSessionsContract('SQLite of the process', async () => sqliteEndedSessions(openSql(':memory:')))

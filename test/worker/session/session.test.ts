@@ -3,11 +3,11 @@
 
 import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
 import { freshPath, Repo, SECRET, token } from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 

@@ -1,5 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { sqliteEndedSessions } from '../../../worker/session/ended-sessions-sqlite.ts'
 import { accessMetrics, cookieName, createAccess } from '../../../worker/shared/access.ts'
 import { readAuth } from '../../../worker/shared/auth-config.ts'
@@ -15,7 +16,6 @@ import {
   token,
 } from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { logMetrics, Metrics } from '../../../worker/shared/metrics.ts'
 import {
   type MetricsServer,
@@ -7,7 +8,6 @@ import {
   processMetrics,
   serveMetrics,
 } from '../../../worker/shared/metrics-node.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 
 const KINDS = { kind: ['a', 'b"'] } as const
 

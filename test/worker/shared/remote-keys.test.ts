@@ -2,9 +2,9 @@
 
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { Problem } from '../../../worker/shared/problem.ts'
 import { remoteKeys } from '../../../worker/shared/remote-keys.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 
 const MINUTE_MS = 60_000
 const UNREACHABLE = () => Promise.reject(new TypeError('connection refused'))

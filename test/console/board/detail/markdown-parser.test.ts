@@ -6,7 +6,7 @@ import {
   markdownParser,
   type ParserWorker,
 } from '../../../../console/board/detail/markdown-parser.ts'
-import { FakeClock, settle } from '../../../support/fake-clock.ts'
+import { FakeClock, settle } from '../../../../libraries/testing/fake-clock.ts'
 
 const WANTED = new AbortController().signal
 

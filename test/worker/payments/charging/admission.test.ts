@@ -1,9 +1,9 @@
 // A charge and a refund beside the guard of their gateway: each admitted call ends with one report.
 
 import { beforeEach, describe, expect, it } from 'vitest'
+import { settle } from '../../../../libraries/testing/fake-clock.ts'
 import type { Verdict } from '../../../../worker/payments/gateways/admission.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
-import { settle } from '../../../support/fake-clock.ts'
 import { request } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 

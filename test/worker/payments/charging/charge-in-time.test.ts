@@ -1,11 +1,11 @@
 // A charge is answered within 20 s, even if the ledger, the gateway or its token endpoint hangs.
 
 import { describe, expect, it } from 'vitest'
+import { end } from '../../../../libraries/testing/fake-clock.ts'
+import { json } from '../../../../libraries/testing/gateway-setup.ts'
 import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { type Clock, pause } from '../../../../worker/shared/clock.ts'
-import { end } from '../../../support/fake-clock.ts'
-import { json } from '../../../support/gateway-setup.ts'
 import { request } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'

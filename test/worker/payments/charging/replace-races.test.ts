@@ -1,8 +1,8 @@
 // What may happen during a replacement and after it: payments, other replacements, late answers.
 
 import { describe, expect, it } from 'vitest'
+import { end } from '../../../../libraries/testing/fake-clock.ts'
 import { pause } from '../../../../worker/shared/clock.ts'
-import { end } from '../../../support/fake-clock.ts'
 import { reported, setUpPayments, unavailable } from '../../../support/payments-setup.ts'
 import {
   again,

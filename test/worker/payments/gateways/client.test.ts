@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
+import { GatewaySetup, json, noConnection } from '../../../../libraries/testing/gateway-setup.ts'
 import type { Purpose, Verdict } from '../../../../worker/payments/gateways/admission.ts'
 import { createClient, TooManyCallbacks } from '../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import type { Admission } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
-import { GatewaySetup, json, noConnection } from '../../../support/gateway-setup.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const shop = redirect.create('shop', SETTINGS)

@@ -1,9 +1,6 @@
 // Requests to a gateway of the test, with the real guard and the real call.
 
 import { describe, expect, it } from 'vitest'
-import type { AnyGateway, GatewayRequest } from '../../../../worker/payments/gateways/gateway.ts'
-import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
-import { pause } from '../../../../worker/shared/clock.ts'
 import {
   type Answer,
   GatewaySetup,
@@ -11,7 +8,10 @@ import {
   noConnection,
   page,
   silence,
-} from '../../../support/gateway-setup.ts'
+} from '../../../../libraries/testing/gateway-setup.ts'
+import type { AnyGateway, GatewayRequest } from '../../../../worker/payments/gateways/gateway.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { pause } from '../../../../worker/shared/clock.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { BreakerState } from '../../../../worker/payments/gateways/admission.ts'
-import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
-import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
-import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import {
   type Answer,
   GatewaySetup,
@@ -10,7 +6,11 @@ import {
   noConnection,
   page,
   silence,
-} from '../../../support/gateway-setup.ts'
+} from '../../../../libraries/testing/gateway-setup.ts'
+import type { BreakerState } from '../../../../worker/payments/gateways/admission.ts'
+import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
 import { gateway, SETTINGS, TOKEN } from '../../../support/redirect-fixtures.ts'
 
 /** Gives `token-1`, `token-2`, … */

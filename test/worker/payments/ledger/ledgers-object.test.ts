@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import {
   type Arrival,
   type Ledger,
@@ -11,7 +12,6 @@ import {
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
 
 type Answer = (call: LedgerCall) => unknown
 

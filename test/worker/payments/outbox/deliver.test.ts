@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import type { Listeners } from '../../../../worker/payments/define-config.ts'
 import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
@@ -10,7 +11,6 @@ import {
   createRateLimit,
   subscribersOf,
 } from '../../../../worker/payments/outbox/deliver.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
 import { keptLog, pendingEvent, request, transaction } from '../../../support/payments.ts'
 

@@ -1,39 +1,24 @@
 // The contract of a gateway, and that the simulator agrees.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gatewayContract } from '../../../../../libraries/testing/gateway-contract.ts'
+import { type Answer, json } from '../../../../../libraries/testing/gateway-setup.ts'
 import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { createClient } from '../../../../../worker/payments/gateways/client.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
-import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
+import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
-import { gatewayContract } from '../../../../contract/gateway.ts'
-import { type Answer, json } from '../../../../support/gateway-setup.ts'
 import { CLIENT, type SimulatorSetup, setUpSimulator } from '../../../../support/simulator.ts'
+import { charge, names, ID as ONE, refund, SETTINGS } from './fib-setup.ts'
 
 const PAYMENTS = '/protected/v1/payments'
-const KNOWN = ['d2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11', 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c22']
-const [ONE = '', TWO = ''] = KNOWN
-const settings = {
-  base_url: 'https://bank.test/fib',
-  client_id: 'shop-client',
-  client_secret: 'the-clients-secret',
-  expires_in: 'PT1H',
-  refundable_for: 'P7D',
-}
-const charge = {
-  gateway: 'shop',
-  reference: 'order-7',
-  externalReferenceId: 'ext-7',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'Two lamps',
-  callbackUrl: 'https://pay.test/payments/webhooks/shop',
-  now: 1_700_000_000_000,
-}
+const TWO = 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c22'
+const KNOWN = [ONE, TWO]
+const settings = { ...SETTINGS, base_url: 'https://bank.test/fib' }
 
 const healthy: Answer = ({ method, url, headers }) => {
   const path = new URL(url).pathname.replace('/fib', '')
@@ -57,17 +42,11 @@ const received = (body: string) => ({
 })
 const callbackFor = (id: unknown, status = 'PAID') => received(JSON.stringify({ id, status }))
 
-gatewayContract('fib', {
+const contract = gatewayContract({
   driver: fib,
   settings,
   charge,
-  refund: {
-    ...charge,
-    gatewayTransactionId: ONE,
-    refundId: '01REFUND',
-    refundAmount: 25_000,
-    reason: 'Broken',
-  },
+  refund,
   healthy,
   isMoney: ({ method, path }) =>
     method === 'POST' && (path.endsWith(PAYMENTS) || path.endsWith('/refund')),
@@ -93,6 +72,10 @@ gatewayContract('fib', {
   }),
 })
 
+describe('the contract of a gateway, for fib', () => {
+  it.each(contract)('$name', ({ run }) => run())
+})
+
 let setup: SimulatorSetup
 beforeAll(async () => {
   setup = await setUpSimulator()
@@ -100,13 +83,8 @@ beforeAll(async () => {
 afterAll(() => setup[Symbol.asyncDispose]())
 
 function open(client_secret = CLIENT.secret) {
-  const bank = fib.create('fib', {
-    base_url: setup.url,
-    client_id: CLIENT.id,
-    client_secret,
-    expires_in: 'PT1H',
-    refundable_for: 'P7D',
-  })
+  const login = { client_id: CLIENT.id, client_secret }
+  const bank = fib.create('fib', { ...SETTINGS, base_url: setup.url, ...login })
   const common = { clock: hostClock, fetch, log: () => undefined }
   const guard = createGuard({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
   const client = createClient({ ...common, guard, notify: () => undefined })
@@ -114,23 +92,10 @@ function open(client_secret = CLIENT.secret) {
 
   /** A payment, its names, and what the simulator calls back with once `act` is done to it. */
   async function charged() {
-    const charge: GatewayCharge = {
-      gateway: 'fib',
-      reference: 'order-7',
-      externalReferenceId: 'ext-7',
-      amount: 25_000,
-      currency: 'IQD',
-      description: '💡'.repeat(100),
-      returnUrl: 'https://shop.test/back',
-      callbackUrl: setup.callback,
-      now: Date.now(),
-    }
-    const answer = await run((call) => bank.charge(charge, call))
+    const long = { ...charge, description: '💡'.repeat(100), callbackUrl: setup.callback }
+    const answer = await run((call) => bank.charge({ ...long, now: Date.now() }, call))
     if (!answer.ok) throw new Error(answer.error.message)
-    const { gatewayTransactionId } = answer
-    const { externalReferenceId, reference, amount, currency } = charge
-    const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
-    return { answer, names }
+    return { answer, names: { ...names, gatewayTransactionId: answer.gatewayTransactionId } }
   }
   const receiveCallback = (body: string) =>
     run((call) =>

@@ -1,10 +1,10 @@
 // What genuine callbacks say. Forged ones: redirect-contract.test.ts.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { GatewaySetup } from '../../../../../libraries/testing/gateway-setup.ts'
 import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { timeOf } from '../../../../../worker/payments/gateways/redirect/wire.ts'
-import { GatewaySetup } from '../../../../support/gateway-setup.ts'
 import {
   CHARGE,
   claims,

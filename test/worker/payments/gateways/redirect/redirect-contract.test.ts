@@ -2,12 +2,12 @@
 
 import { exportSPKI, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { gatewayContract } from '../../../../../libraries/testing/gateway-contract.ts'
 import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
-import { gatewayContract } from '../../../../contract/gateway.ts'
 import {
   bytes,
   CHARGE,
@@ -33,7 +33,7 @@ const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const unsigned = (alg: string) =>
   `${base64url(JSON.stringify({ alg, typ: 'JWT' }))}.${base64url(JSON.stringify(claims()))}.`
 
-gatewayContract('redirect', {
+const contract = gatewayContract({
   driver: redirect,
   settings: SETTINGS,
   charge: CHARGE,
@@ -114,6 +114,10 @@ gatewayContract('redirect', {
       'two tokens in a form': received(`webhook_token=${genuine}&webhook_token=${another}`),
     }
   },
+})
+
+describe('the contract of a gateway, for redirect', () => {
+  it.each(contract)('$name', ({ run }) => run())
 })
 
 const silent = () => undefined

@@ -1,9 +1,9 @@
 // Charges, status and refunds by the redirect gateway.
 
 import { describe, expect, it } from 'vitest'
+import { type Answer, GatewaySetup, json } from '../../../../../libraries/testing/gateway-setup.ts'
 import type { GatewayCharge, Settings } from '../../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
-import { type Answer, GatewaySetup, json } from '../../../../support/gateway-setup.ts'
 import {
   CHARGE,
   gateway,

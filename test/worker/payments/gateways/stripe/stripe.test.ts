@@ -2,46 +2,22 @@
 
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
+import { GatewaySetup, json } from '../../../../../libraries/testing/gateway-setup.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { minorUnits } from '../../../../../worker/payments/domain/money.ts'
-import type { GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { API_VERSION } from '../../../../../worker/payments/gateways/stripe/wire.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { GatewaySetup, json } from '../../../../support/gateway-setup.ts'
+import { charge, names, refund } from './stripe-setup.ts'
 
 const BASE = 'https://api.stripe.com'
 const SETTINGS = { base_url: BASE, secret_key: 'sk_test_1', webhook_secret: 'whsec_1' }
 const gateway = stripe.create('stripe', SETTINGS)
 
-const charge: GatewayCharge = {
-  gateway: 'stripe',
-  reference: 'order-7',
-  externalReferenceId: 'ext-7',
-  amount: 1_250,
-  currency: 'USD',
-  description: 'Two lamps',
-  returnUrl: 'https://shop.test/back',
-  callbackUrl: 'https://pay.test/payments/webhooks/stripe',
-  now: 1_700_000_000_000,
-}
-const names = {
-  gatewayTransactionId: 'cs_test_1',
-  externalReferenceId: 'ext-7',
-  reference: 'order-7',
-  amount: 1_250,
-  currency: 'USD',
-}
-const refund = {
-  ...names,
-  refundId: '01REFUND',
-  refundAmount: 400,
-  reason: 'One was broken',
-}
 const made = {
   id: 'cs_test_1',
   object: 'checkout.session',

@@ -1,5 +1,5 @@
-// A gateway's driver with the real guard and the real call. `fetch` is a gateway of the test, and
-// the test moves the clock.
+// A gateway's driver with the real guard and the real call: tokens, timeouts, retries, the breaker.
+// `fetch` is a gateway of the test, and the test moves the clock.
 
 import type { Notify } from '../../worker/payments/domain/outbox.ts'
 import type { BreakerState } from '../../worker/payments/gateways/admission.ts'
@@ -10,7 +10,7 @@ import {
   type GatewayClient,
   openCall,
 } from '../../worker/payments/gateways/client.ts'
-import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'
+import type { AnyGateway, GatewayCall } from '../../worker/payments/gateways/gateway.ts'
 import type { GatewayGuard } from '../../worker/payments/gateways/guard.ts'
 import { createGuard } from '../../worker/payments/gateways/guard.ts'
 import type { PaymentEvents } from '../../worker/payments/schemas.ts'
@@ -28,17 +28,23 @@ export interface Sent {
 
 export class GatewaySetup {
   readonly clock = new FakeClock()
-  readonly breakers = new Map<string, BreakerState>()
+  /** Every request, in the order of their sending. */
   readonly sent: Sent[] = []
+  /** Of the log: warnings and errors, those of the driver too. */
   readonly lines: { event: string; fields: Record<string, unknown> }[] = []
   readonly timeouts: PaymentEvents['GatewayTimeout'][] = []
-  readonly openings: PaymentEvents['CircuitOpened'][] = []
   readonly gateway: AnyGateway
-  readonly guard: GatewayGuard
-  readonly client: GatewayClient
-  readonly #deps: ClientDeps
   /** Tests may replace it at any time. */
   answer: Answer
+  /** @internal */
+  readonly breakers = new Map<string, BreakerState>()
+  /** @internal */
+  readonly openings: PaymentEvents['CircuitOpened'][] = []
+  /** @internal */
+  readonly guard: GatewayGuard
+  /** @internal */
+  readonly client: GatewayClient
+  readonly #deps: ClientDeps
 
   constructor(gateway: AnyGateway, answer: Answer) {
     this.gateway = gateway
@@ -66,13 +72,17 @@ export class GatewaySetup {
     return await this.answer(request)
   }
 
+  /**
+   * For one charge, webhook or check. `token`: an access token that it has already. `deadlineAt`:
+   * in ms of the clock's `elapsed`. `verdict`: what the circuit breaker is told in the end.
+   */
   call({
     token,
     deadlineAt = this.clock.elapsed() + CALL_TIMEOUT_MS,
   }: {
     token?: string
     deadlineAt?: number
-  } = {}) {
+  } = {}): GatewayCall & { verdict(): 'success' | 'failure' | 'neutral' } {
     return openCall({ ...this.#deps, key: this.gateway.key, deadlineAt }, token)
   }
 

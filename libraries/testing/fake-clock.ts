@@ -1,4 +1,4 @@
-// A fake clock that moves only when a test advances it, for worker and client.
+// A fake clock that moves only when a test advances it.
 
 import type { Clock } from '../../worker/shared/clock.ts'
 
@@ -49,7 +49,9 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets promises proceed as far as they can without a timer. Digests and signatures count as done. */
+/**
+ * Lets promises proceed as far as they can without a timer. Digests and signatures count as done.
+ */
 export async function settle(): Promise<void> {
   do await turn()
   while (underWay > 0)

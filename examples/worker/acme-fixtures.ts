@@ -1,0 +1,85 @@
+// Acme as the contract of drivers needs it: a charge and its refund, a gateway that answers them, and
+// callbacks, genuine and forged. They are signed with Node's own crypto, not with the driver's code.
+
+import { createHmac } from 'node:crypto'
+import { type GatewayFixtures, json } from 'signalbox/testing'
+import type { GatewayCharge, WebhookRequest } from 'signalbox/worker'
+import { acme } from './acme.ts'
+
+export const settings = {
+  base_url: 'https://api.acme.example',
+  api_key: 'key-1',
+  signing_secret: 'secret-1',
+}
+
+export const charge: GatewayCharge = {
+  gateway: 'acme',
+  reference: 'order-7',
+  externalReferenceId: 'ext-7',
+  amount: 1_250,
+  currency: 'USD',
+  description: 'Two lamps',
+  returnUrl: 'https://shop.test/back',
+  callbackUrl: undefined,
+  now: 1_700_000_000_000,
+}
+export const refund = {
+  ...charge,
+  gatewayTransactionId: 'p-1',
+  refundId: 'rf-1',
+  refundAmount: 1_250,
+  reason: 'Broken',
+}
+export const payment = {
+  id: 'p-1',
+  order: 'order-7',
+  state: 'paid',
+  amount: 1_250,
+  currency: 'USD',
+}
+
+const sign = (time: string, body: string, secret = settings.signing_secret) =>
+  createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
+
+/** With a genuine signature, unless another one is given. */
+export function callback(
+  body: string,
+  { time = '1700000000', signature = sign(time, body) } = {},
+): WebhookRequest {
+  return {
+    headers: new Headers({ 'acme-time': time, 'acme-signature': signature }),
+    query: new URLSearchParams(),
+    body,
+    receivedAt: 1_700_000_005_000,
+  }
+}
+
+export const PAID = JSON.stringify({ event: 'e-1', payment })
+
+export const fixtures: GatewayFixtures = {
+  driver: acme,
+  settings,
+  charge,
+  refund,
+  healthy({ method, url }) {
+    if (method === 'GET') return json(payment)
+    if (url.endsWith('/refund')) return json({ id: 'r-1', state: 'done' }, 201)
+    return json({ id: 'p-1', page: 'https://acme.example/pay/p-1' }, 201)
+  },
+  isMoney: ({ method }) => method === 'POST',
+  isSigned: true,
+  genuine: async () => ({
+    first: callback(PAID),
+    raw: JSON.parse(PAID),
+    again: callback(PAID, { time: '1700000060' }),
+    other: callback(PAID.replace('e-1', 'e-2')),
+  }),
+  forged: async () => ({
+    'no signature': { ...callback(PAID), headers: new Headers() },
+    'half a signature': callback(PAID, { signature: sign('1700000000', PAID).slice(32) }),
+    'another secret': callback(PAID, { signature: sign('1700000000', PAID, 'key-1') }),
+    'another body': { ...callback(PAID), body: PAID.replace('1250', '1') },
+    'another time': callback(PAID, { time: '1700000001', signature: sign('1700000000', PAID) }),
+    'a body that cannot be parsed': callback('{', { signature: '0'.repeat(64) }),
+  }),
+}

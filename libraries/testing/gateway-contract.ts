@@ -1,0 +1,278 @@
+// The contract of every gateway driver, in the presence of any fault of its gateway: named cases,
+// for the test runner of the caller.
+
+import assert from 'node:assert/strict'
+import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
+import type {
+  Driver,
+  GatewayCharge,
+  GatewayRefund,
+  Settings,
+  WebhookRequest,
+} from '../../worker/payments/gateways/gateway.ts'
+import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
+import { isSecretName } from '../../worker/shared/secrets.ts'
+import {
+  type Answer,
+  GatewaySetup,
+  json,
+  noConnection,
+  page,
+  type Sent,
+  silence,
+} from './gateway-setup.ts'
+
+export interface GatewayFixtures {
+  driver: Driver
+  settings: Settings
+  /** A charge that the gateway accepts. */
+  charge: GatewayCharge
+  /** A refund of the whole charge; missing if the driver does not support refunds. */
+  refund?: GatewayRefund
+  /** The healthy gateway, its token endpoint included. */
+  healthy: Answer
+  /** Recognizes the requests that make a payment or a refund. */
+  isMoney(sent: Sent): boolean
+  /** Two deliveries of one event, the raw body of the first, and another event. */
+  genuine(): Promise<{
+    first: WebhookRequest
+    raw: unknown
+    again: WebhookRequest
+    other: WebhookRequest
+  }>
+  /** By their fault. */
+  forged(): Promise<Record<string, WebhookRequest>>
+  /** Callbacks are signed; otherwise the payment is read from the gateway. */
+  isSigned: boolean
+}
+
+export interface GatewayCase {
+  /** A sentence. */
+  name: string
+  /** Rejects with an AssertionError if the driver breaks it. */
+  run(): Promise<void>
+}
+
+const UNAVAILABLE = { code: 'gateway_unavailable' }
+const INVALID = { code: 'invalid_argument' }
+const FORGED = { code: 'invalid_webhook_signature' }
+
+/** Faults of a gateway, for every request. */
+const OUTAGES: Record<string, Answer> = {
+  'an HTML page with 200': () => page('Maintenance'),
+  'an HTML page with 403': () => page('Forbidden', 403),
+  'an HTML page with 404': () => page('Not found', 404),
+  'an HTML page with 502': () => page('Bad gateway', 502),
+  'JSON with 500': () => json({ error: 'oops' }, 500),
+  'JSON with 429': () => json({ error: 'slow down' }, 429),
+  'half of some JSON': () => new Response('{"status": "SUC'),
+  'a redirect': () => new Response(null, { status: 302, headers: { location: '/login' } }),
+  'no connection': noConnection,
+  silence,
+}
+
+/** What every driver must do, also while its gateway fails. Give each case to a test runner. */
+export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
+  const { driver, settings, charge, refund, healthy, isSigned } = fixtures
+  const gateway = driver.create('shop', settings)
+  const cases: GatewayCase[] = []
+  const it = (name: string, run: GatewayCase['run']) => cases.push({ name, run })
+
+  const isMoney = (sent: Sent) => fixtures.isMoney(sent)
+  const setupOf = (answer: Answer = healthy) => new GatewaySetup(gateway, answer)
+  /** The token endpoint works; the others have the fault. */
+  const failingAtMoney =
+    (answer: Answer): Answer =>
+    async (request) => {
+      const { pathname, search } = new URL(request.url)
+      const { method, headers } = request
+      const body = await request.clone().text()
+      const isIt = isMoney({ method, path: pathname + search, headers, body })
+      return isIt ? await answer(request) : await healthy(request)
+    }
+  const charged = (setup: GatewaySetup, call = setup.call()) =>
+    setup.end(gateway.charge(charge, call))
+  const refunded = async (setup: GatewaySetup, asked: GatewayRefund) =>
+    await setup.end(Promise.resolve(gateway.refund?.(asked, setup.call())))
+  const receive = (setup: GatewaySetup, request: WebhookRequest) =>
+    setup.end(gateway.handleWebhook(request, setup.call()))
+  const payloadOf = async (request: WebhookRequest): Promise<VerifiedWebhook> => {
+    const payload = await receive(setupOf(), request)
+    if (!('eventId' in payload)) assert.fail(`It is no event: ${JSON.stringify(payload)}`)
+    return payload
+  }
+
+  it('works with its fixtures, and names the required settings', async () => {
+    assert.deepEqual(driver.check?.(settings) ?? [], [])
+    assert.match(driver.envPrefix, /^[A-Z][A-Z_]*_$/)
+    const unknown = Object.keys(settings).filter((name) => !(name in driver.settings))
+    assert.deepEqual(unknown, [])
+    assert.equal(gateway.key, 'shop')
+    assert.equal(refund !== undefined, gateway.refund !== undefined, 'refund and its fixture')
+  })
+
+  it('charges', async () => {
+    const setup = setupOf()
+    const call = setup.call()
+    const answer = await charged(setup, call)
+    if (!answer.ok) assert.fail(`It refused: ${answer.error.message}`)
+    assert.match(answer.gatewayTransactionId, /./)
+    assert.equal(setup.sent.filter(isMoney).length, 1)
+    assert.equal(call.verdict(), 'success')
+  })
+
+  if (gateway.checkStatus) {
+    it('returns the status of a payment that it made', async () => {
+      const setup = setupOf()
+      const answer = await charged(setup)
+      assert.ok(answer.ok)
+      const { gatewayTransactionId } = answer
+      const asked = gateway.checkStatus?.({ ...charge, gatewayTransactionId }, setup.call())
+      const status = await setup.end(Promise.resolve(asked))
+      if (!status?.known) assert.fail('It does not know the payment')
+      assert.ok(PAYMENT_STATUSES.includes(status.status))
+      assertMoney(status)
+    })
+  }
+
+  if (refund) {
+    it('refunds, with one request', async () => {
+      const setup = setupOf()
+      const answer = await refunded(setup, refund)
+      if (!answer?.ok) assert.fail(`It refused: ${answer?.error.message}`)
+      assert.equal(typeof answer.isDone, 'boolean')
+      assert.equal(setup.sent.filter(isMoney).length, 1)
+    })
+
+    if (gateway.refunds === 'full') {
+      it('supports full refunds only', async () => {
+        const setup = setupOf()
+        const half = { ...refund, refundAmount: Math.floor(refund.amount / 2) }
+        await assert.rejects(refunded(setup, half), INVALID)
+        assert.deepEqual(setup.sent, [])
+      })
+    }
+  }
+
+  for (const [fault, outage] of Object.entries(OUTAGES)) {
+    it(`reports an unknown outcome of a charge when the answer is ${fault}`, async () => {
+      for (const answer of [outage, failingAtMoney(outage)]) {
+        const setup = setupOf(answer)
+        const call = setup.call()
+        await assert.rejects(charged(setup, call), UNAVAILABLE)
+        assert.equal(call.verdict(), 'failure')
+      }
+    })
+
+    it(`repeats a charge only if that makes one payment, when the answer is ${fault}`, async () => {
+      const setup = setupOf(failingAtMoney(outage))
+      await assert.rejects(charged(setup))
+      // With a gateway that does not answer, there is time for two tries.
+      const most = outage === silence ? 2 : 3
+      assert.equal(setup.sent.filter(isMoney).length, gateway.chargeIsIdempotent ? most : 1)
+    })
+
+    if (gateway.checkStatus) {
+      it(`reports an unknown status when the answer is ${fault}`, async () => {
+        const setup = setupOf(outage)
+        const names = { ...charge, gatewayTransactionId: 'gt-1' }
+        const checked = async () => gateway.checkStatus?.(names, setup.call())
+        await assert.rejects(setup.end(checked()), UNAVAILABLE)
+      })
+    }
+
+    if (refund) {
+      it(`reports an unknown outcome of a refund when the answer is ${fault}`, async () => {
+        const setup = setupOf(failingAtMoney(outage))
+        await assert.rejects(refunded(setup, refund), UNAVAILABLE)
+      })
+    }
+
+    if (!isSigned) {
+      it(`asks for an unsigned callback again when the answer is ${fault}`, async () => {
+        const { first } = await fixtures.genuine()
+        await assert.rejects(receive(setupOf(outage), first), UNAVAILABLE)
+      })
+    }
+  }
+
+  it('fires GatewayTimeout for each attempt that times out', async () => {
+    const setup = setupOf(failingAtMoney(silence))
+    await assert.rejects(charged(setup))
+    assert.equal(setup.timeouts.length, gateway.chargeIsIdempotent ? 2 : 1)
+    assert.equal(setup.timeouts[0]?.gateway, 'shop')
+    assert.equal(setup.timeouts[0]?.durationMs, 15_000)
+  })
+
+  it('does not accept an answer without a payment id', async () => {
+    await assert.rejects(charged(setupOf(failingAtMoney(() => json({})))), UNAVAILABLE)
+  })
+
+  it('refuses every forged callback', async () => {
+    const forged = Object.entries(await fixtures.forged())
+    assert.notEqual(forged.length, 0)
+    for (const [wrong, request] of forged) {
+      const setup = setupOf()
+      await assert.rejects(receive(setup, request), FORGED, wrong)
+      if (isSigned) assert.deepEqual(setup.sent, [], wrong)
+    }
+  })
+
+  it('turns a callback into a payload, with the gateway’s body unchanged', async () => {
+    const { first, raw } = await fixtures.genuine()
+    const payload = await payloadOf(first)
+    assert.equal(payload.gateway, 'shop')
+    assert.deepEqual(payload.raw, raw)
+    assert.notEqual(payload.gatewayTransactionId, '')
+    assert.ok(PAYMENT_STATUSES.includes(payload.status))
+    assertMoney(payload)
+    assert.ok(payload.occurredAt > Date.UTC(2000), 'occurredAt is in ms')
+  })
+
+  it('gives one event the same id at every delivery, and other events other ids', async () => {
+    const { first, again, other } = await fixtures.genuine()
+    const id = (await payloadOf(first)).eventId
+    assert.notEqual(id, '')
+    assert.equal((await payloadOf(again)).eventId, id)
+    assert.notEqual((await payloadOf(other)).eventId, id)
+  })
+
+  it('reveals no secret, even when the gateway repeats the request', async () => {
+    const secrets = Object.entries(settings)
+      .filter(([setting]) => isSecretName(setting))
+      .flatMap(([, value]) => value.split(/\s+/))
+    assert.notEqual(secrets.length, 0, 'no setting has the name of a secret')
+    const outputs: unknown[] = []
+    const echo: Answer = async (request) => {
+      const headers = [...request.headers].join('\n')
+      return page(`${headers}\n${await request.text()}`, 500)
+    }
+    for (const answer of [echo, failingAtMoney(echo)]) {
+      const setup = setupOf(answer)
+      const granted = await setup.end(setup.guard.accessToken('shop'))
+      if (granted.ok) secrets.push(granted.token)
+      outputs.push(await charged(setup).catch(asIs))
+      for (const request of Object.values(await fixtures.forged())) {
+        outputs.push(await receive(setup, request).catch(asIs))
+      }
+      outputs.push(setup.lines, setup.timeouts)
+    }
+    const text = outputs.map(spelled).join('\n')
+    for (const secret of secrets) assert.ok(!text.includes(secret), 'a secret is in an output')
+  })
+
+  return cases
+}
+
+function assertMoney({ amount, currency }: { amount: number; currency: string }): void {
+  assert.ok(Number.isSafeInteger(amount), `${amount} is not a number of minor units`)
+  assert.match(currency, /^[A-Z]{3}$/)
+}
+
+const asIs = (error: unknown): unknown => error
+
+/** All text of a value, with the causes of errors. */
+function spelled(value: unknown): string {
+  if (!(value instanceof Error)) return JSON.stringify(value)
+  return `${value.stack}\n${JSON.stringify(value)}\n${spelled(value.cause ?? null)}`
+}
