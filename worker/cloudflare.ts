@@ -15,6 +15,7 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import type { PendingEvent } from './payments/domain/outbox.ts'
 import type { BreakerState } from './payments/gateways/admission.ts'
 import { createGuard } from './payments/gateways/guard.ts'
+import { createRefusals, type RefusedWebhooks } from './payments/gateways/refusals.ts'
 import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
@@ -71,6 +72,10 @@ export function signalbox(file: SignalboxFile) {
       get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
       set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
     }
+    const refusals = {
+      get: () => storage.kv.get<RefusedWebhooks>('refused'),
+      set: (counted: RefusedWebhooks) => storage.kv.put('refused', counted),
+    }
     const config = paymentsConfig(env, file)
     const { gateways, listeners, endpoint, references } = config
     const counting = { ...host, log: countedLog(config) }
@@ -83,7 +88,7 @@ export function signalbox(file: SignalboxFile) {
       wakeAt: (at) => void storage.setAlarm(at),
       ...counting,
     })
-    return { ...ledger, ...guard }
+    return { ...ledger, ...guard, ...createRefusals(hostClock, refusals) }
   }) {}
 
   /**
@@ -187,6 +192,7 @@ function openPayments(config: PaymentsConfig, env: Env, deliverer: Deliverer): P
     config,
     ledger,
     guard: ledger,
+    refusals: ledger,
     queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
     deliverer,
     keepAlive: waitUntil,

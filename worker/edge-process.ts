@@ -16,6 +16,7 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import { SWEEP_EVERY_MS } from './payments/domain/check.ts'
 import { libsqlEndedSessions } from './payments/ended-sessions-libsql.ts'
 import { createGuard } from './payments/gateways/guard.ts'
+import { createRefusals } from './payments/gateways/refusals.ts'
 import type { Database } from './payments/ledger/libsql/http-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { countingLog } from './payments/metrics.ts'
@@ -160,6 +161,7 @@ function openPayments(
     config,
     ledger: openLedger({ database, subscribers, references, deliver, ...host }),
     guard: createGuard({ gateways, store: new Map(), ...host }),
+    refusals: createRefusals(hostClock),
     queries: libsqlQueries(database),
     deliverer,
     ...host,

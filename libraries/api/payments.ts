@@ -18,6 +18,7 @@ import {
   deliveryRecordSchema,
   eventRecordSchema,
   eventsPageSchema,
+  failingEndpointSchema,
   gatewayHealthSchema,
   refundRecordSchema,
   storedEventSchema,
@@ -60,6 +61,7 @@ import type { Answer, Description, Operation } from './operation.ts'
 
 const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
 const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
+const failingSchema = z.object({ endpoints: z.array(failingEndpointSchema) })
 const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
 const redeliveringSchema = z.object({ redelivering: z.literal(true) })
 
@@ -167,6 +169,12 @@ const OPERATIONS: Record<string, Operation> = {
     ratesQuery,
     webhookRatesSchema,
   ),
+  'GET /api/payments/failing-endpoints': read(
+    { id: 'listFailingEndpoints', summary: 'Endpoints of the shop that do not accept events' },
+    noQuery,
+    failingSchema,
+    [],
+  ),
   'GET /api/payments/gateways': read(
     { id: 'listGateways', summary: 'The gateways, what they support, and how they are' },
     noQuery,
@@ -255,6 +263,8 @@ export const PAYMENTS: Description = {
     WebhookEvent: eventRecordSchema,
     WebhookEventsPage: eventsPageSchema,
     WebhookRates: webhookRatesSchema,
+    FailingEndpoint: failingEndpointSchema,
+    FailingEndpoints: failingSchema,
     AlertKind: alertKindSchema,
     OpenAlert: openAlertSchema,
     AlertDetail: alertDetailSchema,

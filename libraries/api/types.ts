@@ -322,6 +322,22 @@ export interface Delivery {
   deliveredAt?: string
 }
 
+/** An endpoint of the host application to which events are sent again. */
+export interface FailingEndpoint {
+  endpoint: string
+  /** That it did not accept twice or more: 200 stands for more, too. */
+  events: number
+  /** The first of these events. */
+  since: string
+  lastStatus?: number
+  lastError?: string
+  nextAttemptAt: string
+}
+
+export interface FailingEndpoints {
+  endpoints: FailingEndpoint[]
+}
+
 export interface Gateway {
   /** Its key in the configuration. */
   key: string
@@ -1151,6 +1167,11 @@ export interface WebhookRates {
   from: string
   /** The end of the last minute, which is not over yet. */
   to: string
+  /**
+   * Refused webhooks are counted in memory since this time, for a day: since the start of the
+   * process; on Cloudflare since the first one, for all Workers together.
+   */
+  refusedSince: string
   /** Oldest first; a minute without an event is not listed. */
   minutes: {
     /** The start of the minute. */
@@ -1159,6 +1180,11 @@ export interface WebhookRates {
     outcomes: Partial<
       Record<'applied' | 'unchanged' | 'illegal' | 'rejected' | 'parked' | 'late_payment', number>
     >
+    /**
+     * Webhooks that were not stored, by gateway: `invalid` has a wrong signature, `stale` an old
+     * time, and `error` could not be read. In a flood, some are counted late.
+     */
+    refused?: Record<string, Partial<Record<'invalid' | 'stale' | 'error', number>>>
   }[]
 }
 
@@ -1297,6 +1323,17 @@ export interface FailureCodes {
     | 'unauthorized'
     | 'forbidden'
     | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listFailingEndpoints:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
     | 'internal'
     | 'keys_unavailable'
     | 'ledger_unavailable'

@@ -59,6 +59,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/transactions/:id': reads('/api/payments/transactions/01J', 404),
   'GET /api/payments/webhook-events': reads('/api/payments/webhook-events'),
   'GET /api/payments/webhook-rates': reads('/api/payments/webhook-rates'),
+  'GET /api/payments/failing-endpoints': reads('/api/payments/failing-endpoints'),
   'GET /api/payments/alerts': reads('/api/payments/alerts'),
   'GET /api/payments/audit': reads('/api/payments/audit'),
   'GET /api/payments/gateways': reads('/api/payments/gateways'),

@@ -208,6 +208,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/webhook-rates?minutes=5', status: 200 },
       { path: '/webhook-rates?minutes=0', status: 422 },
     ],
+    'GET /failing-endpoints': () => [
+      { path: '/failing-endpoints', status: 200 },
+      { path: '/failing-endpoints?all=true', status: 400 },
+    ],
     'GET /gateways': () => [
       { path: '/gateways', status: 200 },
       { path: '/gateways?all=true', status: 400 },

@@ -18,6 +18,7 @@ import type {
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
 import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/guard.ts'
+import { createRefusals } from '../../worker/payments/gateways/refusals.ts'
 import { createDeliverer, subscribersOf } from '../../worker/payments/outbox/deliver.ts'
 import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
@@ -171,6 +172,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     },
     ledger: remote(ledger),
     guard,
+    refusals: remote(createRefusals(clock)),
     queries: { ...queries, ...own.queries },
     deliverer,
     clock,

@@ -12,6 +12,7 @@ import { chargeBuilder, IN_PROCESS, type PaymentsFacade } from './facade.ts'
 import { createClient } from './gateways/client.ts'
 import { gatewayOf } from './gateways/gateway.ts'
 import { type GatewayGuard, gatewayHealth } from './gateways/guard.ts'
+import type { Refusals } from './gateways/refusals.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Deliverer } from './outbox/deliver.ts'
 import { DUE_BATCH } from './outbox/dispatch.ts'
@@ -27,6 +28,7 @@ export interface PaymentsDeps {
   config: PaymentsConfig
   ledger: Ledger
   guard: GatewayGuard
+  refusals: Refusals
   queries: PaymentQueries
   deliverer: Pick<Deliverer, 'hasSubscribers' | 'pass'>
   clock: Clock
@@ -45,6 +47,7 @@ export interface Payments extends PaymentsFacade {
   receive: Receive
   ledger: Ledger
   queries: PaymentQueries
+  refused: Refusals['refused']
   /** In the order of the configuration. */
   gateways(): Promise<GatewayHealth[]>
   checkNow: CheckNow
@@ -56,7 +59,7 @@ export interface Payments extends PaymentsFacade {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { config, ledger, guard, queries, deliverer, clock, log, fetch, keepAlive } = deps
+  const { config, ledger, guard, refusals, queries, deliverer, clock, log, fetch, keepAlive } = deps
   const { gateways, accounts, onMismatch, toleranceMs } = config
   const later = (work: Promise<unknown>) =>
     keepAlive(
@@ -94,9 +97,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     charge,
     chargeOrFind,
     refund,
-    receive: createReceiver({ ...calling, notify, toleranceMs }),
+    receive: createReceiver({ ...calling, refusals, notify, toleranceMs }),
     ledger,
     queries,
+    refused: (from) => refusals.refused(from),
     gateways: () => gatewayHealth({ gateways, accounts, guard }),
     checkNow: createCheckNow(calling),
     sweeper,

@@ -2,7 +2,7 @@
 // run time only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES } from './domain/status.ts'
+import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES, REFUSED } from './domain/status.ts'
 import {
   EVENT_PAYLOADS,
   paymentErrorSchema,
@@ -156,11 +156,22 @@ const rateSchema = z.object({
   outcomes: z
     .partialRecord(z.enum(OUTCOMES), z.int())
     .describe('The number of events in this minute, by their current outcome.'),
+  refused: z
+    .record(z.string(), z.partialRecord(z.enum(REFUSED), z.int()))
+    .describe(
+      'Webhooks that were not stored, by gateway: `invalid` has a wrong signature, `stale` an ' +
+        'old time, and `error` could not be read. In a flood, some are counted late.',
+    )
+    .exactOptional(),
 })
 
 export const webhookRatesSchema = z.object({
   from: timeSchema.describe('The start of the first minute.'),
   to: timeSchema.describe('The end of the last minute, which is not over yet.'),
+  refusedSince: timeSchema.describe(
+    'Refused webhooks are counted in memory since this time, for a day: since the start of the ' +
+      'process; on Cloudflare since the first one, for all Workers together.',
+  ),
   minutes: z.array(rateSchema).describe('Oldest first; a minute without an event is not listed.'),
 })
 
@@ -198,6 +209,20 @@ export type Story = { transaction: Transaction } & {
     ? Exclude<Item, Unreadable>[]
     : StoryParts[Part]
 }
+
+export const failingEndpointSchema = z
+  .object({
+    endpoint: z.string(),
+    events: z.int().describe('That it did not accept twice or more: 200 stands for more, too.'),
+    since: timeSchema.describe('The first of these events.'),
+    lastStatus: z.int().exactOptional(),
+    lastError: z.string().exactOptional(),
+    nextAttemptAt: timeSchema,
+  })
+  .describe('An endpoint of the host application to which events are sent again.')
+
+/** What `GET /api/payments/failing-endpoints` lists. */
+export type FailingEndpoint = z.infer<typeof failingEndpointSchema>
 
 // The gateways, and the state of their circuits.
 

@@ -104,6 +104,7 @@ export async function fakeEdge(
       run: () => Promise.reject(new Error('nobody is asked')),
       admit: () => Promise.reject(new Error('nobody is asked')),
     },
+    refusals: { countRefused: async () => undefined },
     notify: () => undefined,
     later: () => undefined,
     clock: hostClock,

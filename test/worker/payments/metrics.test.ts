@@ -5,6 +5,7 @@ import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
 import type { PaymentsConfig } from '../../../worker/payments/config.ts'
 import { InvalidWebhookSignatureException } from '../../../worker/payments/domain/exceptions.ts'
 import { createGuard } from '../../../worker/payments/gateways/guard.ts'
+import { createRefusals } from '../../../worker/payments/gateways/refusals.ts'
 import { openLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { countingLog } from '../../../worker/payments/metrics.ts'
 import { createDeliverer, subscribersOf } from '../../../worker/payments/outbox/deliver.ts'
@@ -84,6 +85,7 @@ function setUp() {
     config,
     ledger: openLedger({ database, subscribers, deliver: deliverer.deliver, ...host }),
     guard: createGuard({ gateways, store: new Map(), ...host }),
+    refusals: createRefusals(clock),
     deliverer,
     queries: libsqlQueries(database),
     keepAlive: () => undefined,

@@ -51,6 +51,10 @@ export const OUTCOMES = [
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
+/** A webhook that is not stored: a wrong signature, an old event, a failure while it was read. */
+export const REFUSED = ['invalid', 'stale', 'error'] as const
+export type Refused = (typeof REFUSED)[number]
+
 export const LIFECYCLE_EVENTS = [
   'PaymentInitiated',
   'PaymentSucceeded',

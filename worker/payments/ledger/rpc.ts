@@ -5,10 +5,11 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { LocationHint } from '../config.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
+import type { Refusals } from '../gateways/refusals.ts'
 import { type Ledger, LedgerUnavailable, SchemaMismatch } from './ledger.ts'
 
-/** What the object is for: the ledger, and the guard beside it. */
-export type LedgerAndGuard = Ledger & GatewayGuard
+/** What the object is for: the ledger, and beside it the guard and the count of refusals. */
+export type LedgerAndGuard = Ledger & GatewayGuard & Refusals
 
 export type LedgerMethod = keyof LedgerAndGuard
 
@@ -17,6 +18,8 @@ const METHODS: Readonly<Record<LedgerMethod, true>> = {
   report: true,
   accessToken: true,
   health: true,
+  countRefused: true,
+  refused: true,
   webhook: true,
   checkSoon: true,
   beginCharge: true,

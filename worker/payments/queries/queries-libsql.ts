@@ -13,6 +13,7 @@ import {
   type AuditedRow,
   isoTime,
   listed,
+  present,
   toAct,
   toAlert,
   toEventRecord,
@@ -34,6 +35,7 @@ import type {
   AlertRecord,
   AuditRecord,
   EventRecord,
+  FailingEndpoint,
   Listed,
   ListedStory,
   WebhookRate,
@@ -161,6 +163,12 @@ export function libsqlQueries(database: Database) {
         statements: [statement(RATES, { from, to })],
         read: ([rows]) => toRates(rowsOf<RateRow>(rows)),
       }),
+    /** Those that did not accept an event twice: after one failure, the next try often works. */
+    failingEndpoints: (): Promise<FailingEndpoint[]> =>
+      run({
+        statements: [statement(FAILING)],
+        read: ([rows]) => rowsOf<FailingRow>(rows).map(toFailing),
+      }),
     /** What waits at `now`, in ms: each sweep begins with it. */
     waiting: (now: number): Promise<Waiting> =>
       run({
@@ -212,6 +220,29 @@ function pageQuery<Stored extends { id: string }, Item>(
 const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events
   FROM payment_webhook_events WHERE received_at >= :from AND received_at < :to
   GROUP BY 1, 2 ORDER BY 1, 2`
+
+/**
+ * A day of events may wait, and this is read every few seconds: 200 of them tell enough. The other
+ * columns are those of the row with the most attempts.
+ */
+const FAILING = `SELECT endpoint, COUNT(*) AS events, MAX(attempts) AS attempts, created_at,
+    last_status, last_error, next_attempt_at
+  FROM (SELECT * FROM payment_deliveries INDEXED BY payment_deliveries_due
+    WHERE status = 'pending' AND attempts > 1 LIMIT 200)
+  GROUP BY endpoint ORDER BY endpoint`
+
+type FailingRow = { events: number } & Pick<
+  DeliveryRow,
+  'endpoint' | 'created_at' | 'last_status' | 'last_error' | 'next_attempt_at'
+>
+
+const toFailing = (row: FailingRow): FailingEndpoint => ({
+  endpoint: row.endpoint,
+  events: row.events,
+  since: isoTime(row.created_at),
+  ...present({ lastStatus: row.last_status, lastError: row.last_error }),
+  nextAttemptAt: isoTime(row.next_attempt_at),
+})
 
 /**
  * How many rows of a table wait, and since when: the oldest was stored first. Its index holds no

@@ -6,9 +6,11 @@ import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import * as z from 'zod'
 import { Problem } from '../../shared/problem.ts'
 import { choice, count, readQuery } from '../../shared/query.ts'
+import { isoTime } from '../domain/shown.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
+import type { RefusedWebhooks } from '../gateways/refusals.ts'
 import type { Payments } from '../payments.ts'
-import type { WebhookRates } from '../records.ts'
+import type { WebhookRate, WebhookRates } from '../records.ts'
 import { exported } from './audit-export.ts'
 import type { Page, PaymentQueries } from './queries-libsql.ts'
 
@@ -24,7 +26,7 @@ export const KEPT_ON_304 = [
 ]
 
 /** Mounted after the check of the scope. */
-export function queryRoutes({ queries, gateways }: Payments, now: () => number): Hono {
+export function queryRoutes({ queries, gateways, refused }: Payments, now: () => number): Hono {
   const app = new Hono()
   // Before the tags, for which an answer is read whole: an export may be long.
   app.get('/audit', async (c) => {
@@ -77,14 +79,33 @@ export function queryRoutes({ queries, gateways }: Payments, now: () => number):
     // Whole minutes, the current one included: within a minute the tag stays the same.
     const to = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS
     const from = to - minutes * MINUTE_MS
+    const [stored, left] = await Promise.all([queries.webhookRates({ from, to }), refused(from)])
     const rates: WebhookRates = {
-      from: new Date(from).toISOString(),
-      to: new Date(to).toISOString(),
-      minutes: await queries.webhookRates({ from, to }),
+      from: isoTime(from),
+      to: isoTime(to),
+      refusedSince: isoTime(left.since),
+      minutes: withRefused(stored, left.minutes),
     }
     return c.json(rates)
   })
+  app.get('/failing-endpoints', async (c) => {
+    readQuery(c.req.url, noQuery, WRONG)
+    return c.json({ endpoints: await queries.failingEndpoints() })
+  })
   return app
+}
+
+/** Both oldest first. */
+function withRefused(
+  stored: readonly WebhookRate[],
+  refused: RefusedWebhooks['minutes'],
+): WebhookRate[] {
+  const rates = new Map(stored.map((rate) => [rate.at, rate]))
+  for (const { at: minute, counts } of refused) {
+    const at = isoTime(minute)
+    rates.set(at, { at, outcomes: {}, ...rates.get(at), refused: counts })
+  }
+  return [...rates.values()].sort((one, other) => (one.at < other.at ? -1 : 1))
 }
 
 /** Everything that is known of one payment, as one object. */

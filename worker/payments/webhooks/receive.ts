@@ -6,6 +6,7 @@ import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
 import { isoTime } from '../domain/shown.ts'
+import { REFUSED, type Refused } from '../domain/status.ts'
 import { staleness } from '../domain/time.ts'
 import { type GatewayClient, TooManyCallbacks } from '../gateways/client.ts'
 import type {
@@ -15,6 +16,7 @@ import type {
   UnreadableWebhook,
   WebhookRequest,
 } from '../gateways/gateway.ts'
+import { type Refusals, type RefusedCounts, sumOf } from '../gateways/refusals.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
 import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
@@ -24,6 +26,7 @@ export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   client: GatewayClient
+  refusals: Pick<Refusals, 'countRefused'>
   notify: Notify
   later: (work: Promise<unknown>) => void
   toleranceMs: number
@@ -49,16 +52,27 @@ const LOG_SPAN_MS = 60_000
 const MAX_LIMITED_LINES = 1
 /** For callbacks with an invalid signature. The same as for WebhookVerificationFailed events. */
 const MAX_REFUSED_LINES = 60
+/** On Cloudflare each is a call of the ledger's object. What is left out is in the next one. */
+const MAX_REFUSED_COUNTS = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
   const { gateways, ledger, notify, later, clock, log } = deps
   const mask = webhookMask(gateways)
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
+  const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)
+  let uncounted: RefusedCounts = {}
 
   function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.elapsed())
     if (lines.admits(clock.elapsed())) log('warn', event, { ...fields, others })
+  }
+
+  function count(gateway: string, why: Refused): void {
+    uncounted = sumOf(uncounted, { [gateway]: { [why]: 1 } })
+    if (!counting.admits(clock.elapsed())) return
+    later(deps.refusals.countRefused(uncounted))
+    uncounted = {}
   }
 
   return async (key, request, correlationId) => {
@@ -66,6 +80,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const answer = await receive(key, request, correlationId)
     const about = { gateway: key, body: answer.body, ms: clock.elapsed() - startedAt }
     log('debug', 'payments.webhook.answered', about)
+    const why = REFUSED.find((name) => name === answer.body)
+    if (why) count(key, why)
     return answer
   }
 

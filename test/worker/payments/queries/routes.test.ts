@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
-import type { GatewayHealth, WebhookRates } from '../../../../worker/payments/records.ts'
+import type {
+  FailingEndpoint,
+  GatewayHealth,
+  WebhookRates,
+} from '../../../../worker/payments/records.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
@@ -106,6 +111,7 @@ describe('the rate of webhooks', () => {
     expect(await read<WebhookRates>('/webhook-rates?minutes=2')).toEqual({
       from: '1970-01-01T00:16:00.000Z',
       to: '1970-01-01T00:18:00.000Z',
+      refusedSince: '1970-01-01T00:16:40.000Z',
       minutes: [
         { at: '1970-01-01T00:16:00.000Z', outcomes: { parked: 1 } },
         { at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } },
@@ -113,6 +119,31 @@ describe('the rate of webhooks', () => {
     })
     const { minutes } = await read<WebhookRates>('/webhook-rates?minutes=1')
     expect(minutes).toEqual([{ at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } }])
+  })
+
+  it('contains those that were refused, at least sixty of a minute at once', async () => {
+    setup.script.webhook = () => Promise.reject(new InvalidWebhookSignatureException('Forged.'))
+    for (let sent = 0; sent < 100; sent++) await setup.webhook()
+    await setup.quiet()
+    const refused = async () =>
+      (await read<WebhookRates>('/webhook-rates?minutes=2')).minutes.map((it) => it.refused?.bank)
+    expect(await refused()).toEqual([{ invalid: 60 }])
+    await setup.clock.advance(60_000)
+    await setup.webhook()
+    await setup.quiet()
+    expect(await refused()).toEqual([{ invalid: 60 }, { invalid: 41 }])
+  })
+
+  it('contains old events and unreadable ones beside what was stored', async () => {
+    await paid('event-1')
+    await paid('event-2', { occurredAt: setup.clock.now() - 301_000 })
+    setup.script.webhook = () => Promise.reject(new Error('It has changed.'))
+    await paid('event-3')
+    await setup.quiet()
+    const at = '1970-01-01T00:16:00.000Z'
+    const refused = { bank: { stale: 1, error: 1 } }
+    const { minutes } = await read<WebhookRates>('/webhook-rates?minutes=1')
+    expect(minutes).toEqual([{ at, outcomes: { parked: 1 }, refused }])
   })
 
   it('covers an hour by default and a day at most', async () => {
@@ -130,6 +161,43 @@ describe('the rate of webhooks', () => {
       422,
       { code: 'invalid_argument' },
     ])
+  })
+})
+
+describe('the endpoints that fail', () => {
+  it('are those that did not accept an event twice, until they do', async () => {
+    const answer = { status: 500 }
+    setup = setUpPayments({
+      endpoint: {
+        url: 'https://shop.example/events?key=1',
+        secrets: [`whsec_${btoa('x'.repeat(32))}`],
+      },
+      fetch: async () => new Response(null, answer),
+    })
+    edge = processEdge({ payments: setup.payments })
+    const failing = () => read<{ endpoints: FailingEndpoint[] }>('/failing-endpoints')
+    const since = new Date(setup.clock.now()).toISOString()
+    await charge()
+    await setup.quiet()
+    expect(await failing()).toEqual({ endpoints: [] })
+    await setup.clock.advance(10_000)
+    await setup.quiet()
+    expect(await failing()).toEqual({
+      endpoints: [
+        {
+          endpoint: 'https://shop.example/events',
+          events: 1,
+          since,
+          lastStatus: 500,
+          lastError: 'The endpoint answered 500.',
+          nextAttemptAt: expect.stringMatching(/^1970-01-01T00:1[67]:/),
+        },
+      ],
+    })
+    answer.status = 204
+    await setup.clock.advance(60_000)
+    await setup.quiet()
+    expect(await failing()).toEqual({ endpoints: [] })
   })
 })
 
