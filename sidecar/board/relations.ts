@@ -166,7 +166,9 @@ export class Relations {
   /** What the tool shows in place of what the file has. */
   #shown({ status, milestone }: TaskFact): Pick<DerivedTask, 'status' | 'milestone'> {
     const state = this.#states.get(this.#foldStatus(status))
-    const title = milestone && this.#setting(`milestone:${this.#fold(milestone)}`)
+    const id = milestone && this.#fold(milestone)
+    const title =
+      id && (this.#setting(`milestone:${id}`) ?? this.#setting(`archived-milestone:${id}`))
     return {
       ...(state !== undefined && state !== status && { status: state }),
       ...(title && { milestone: title }),

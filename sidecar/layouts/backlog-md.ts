@@ -19,6 +19,7 @@ const FOLDERS = [
   join('archive', 'drafts'),
 ]
 const MILESTONES = 'milestones'
+const ARCHIVED_MILESTONES = join('archive', MILESTONES)
 /**
  * `back-5.2 - Title.md`; old files are named `back-5-title.md`, or `back-5.md`. A title may even
  * hold a line break: such a task must not be skipped without a word.
@@ -85,21 +86,26 @@ function folderNamed(config: string): string | undefined {
 function backlogStore({ root, folder, configFile }: Place): Store {
   const folders = FOLDERS.map((name) => join(folder, name))
   const milestones = join(folder, MILESTONES)
+  const archivedMilestones = join(folder, ARCHIVED_MILESTONES)
   return {
     layout: 'backlog-md',
     root,
     tasksIn: folder,
-    folders: () => [dirname(configFile), ...folders, milestones],
+    folders: () => [dirname(configFile), ...folders, milestones, archivedMilestones],
     configFile,
     classify(path) {
       if (path === configFile) return 'board'
       const [within, name] = [dirname(path), basename(path)]
-      if (within === milestones) return MILESTONE_NAME.test(name) ? 'setting' : undefined
+      const isMilestone = within === milestones || within === archivedMilestones
+      if (isMilestone) return MILESTONE_NAME.test(name) ? 'setting' : undefined
       return folders.includes(within) && TASK_NAME.test(name) ? 'task' : undefined
     },
     parse(path, kind, text) {
       if (kind === 'board') return parsedAs([parseConfig(text)])
-      if (kind === 'setting') return { state: 'ok', entries: parseMilestone(text) }
+      if (kind === 'setting') {
+        const name = dirname(path) === milestones ? 'milestone' : 'archived-milestone'
+        return { state: 'ok', entries: parseMilestone(name, text) }
+      }
       if (kind !== 'task') return parsedAs([])
       const [place = ''] = relative(folder, path).split(sep)
       return parsedAs([parseTask(basename(path), place, text)])
@@ -167,12 +173,12 @@ function parseTask(file: string, place: string, text: string): Entry {
 }
 
 /** Empty if it says no title: its tasks then keep its id. */
-function parseMilestone(text: string): Entry[] {
+function parseMilestone(name: string, text: string): Entry[] {
   const { fields } = readFrontMatter(text)
   const id = fields.text('id')
   const title = fields.text('title')
   if (id === undefined || title === undefined) return []
-  return [{ kind: 'setting', id: `milestone:${foldId(id)}`, value: title }]
+  return [{ kind: 'setting', id: `${name}:${foldId(id)}`, value: title }]
 }
 
 /** The last of the statuses is the closed one: the tool knows no other sign. */

@@ -176,3 +176,15 @@ describe('two files with one id', () => {
     })
   })
 })
+
+test('a milestone has its title, of the archive only where the board has none', async () => {
+  const named = (id: string, value: string): Entry => ({ kind: 'setting', id, value })
+  const fake = started(
+    ['/s/tasks/A', task('A', { milestone: 'M-1' })],
+    ['/s/tasks/B', task('B', { milestone: 'm-2' })],
+    ['/s/milestones/1', named('archived-milestone:m-1', 'Winter')],
+    ['/s/milestones/2', named('milestone:m-1', 'Spring'), named('archived-milestone:m-2', 'Fall')],
+  )
+  expect((await taskOf(fake, 'task:A')).milestone).toBe('Spring')
+  expect((await taskOf(fake, 'task:B')).milestone).toBe('Fall')
+})

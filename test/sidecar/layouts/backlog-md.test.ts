@@ -98,6 +98,7 @@ test('counts only task files and the configuration', async () => {
   expect(kind('tasks/back-5.md')).toBe('task')
   expect(kind('drafts/draft-1 - x.md')).toBe('task')
   expect(kind('milestones/m-1 - x.md')).toBe('setting')
+  expect(kind('archive/milestones/m-1 - x.md')).toBe('setting')
   for (const path of ['tasks/readme.md', 'tasks/back-5x.md', 'readme.md']) {
     expect(kind(path), path).toBeUndefined()
   }
