@@ -7,6 +7,8 @@ export interface Route {
   view: View
   /** The open task or transaction, or the code of a sign-in link. */
   id?: string
+  /** Of the board that this tab shows. Undefined until it is known. */
+  path?: string | undefined
   /** Filters. */
   query: Readonly<Record<string, string>>
 }
@@ -15,24 +17,30 @@ const VIEWS: readonly string[] = ['board', 'payments', 'sign-in'] satisfies View
 const isView = (name: string | undefined): name is View =>
   name !== undefined && VIEWS.includes(name)
 
-/** `#/board/LAMP-4?status=todo`. An unknown view is the board. */
+/** `#/board/LAMP-4?status=todo&path=/home/mira/shop`. An unknown view is the board. */
 export function parseRoute(hash: string): Route {
-  const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
-  const [view, id] = path.split('/').filter(Boolean)
-  const query = Object.fromEntries(new URLSearchParams(search))
-  if (!isView(view)) return { view: 'board', query }
-  return id === undefined ? { view, query } : { view, id: decode(id), query }
+  const [place = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
+  const [view, id] = place.split('/').filter(Boolean)
+  const { path, ...query } = Object.fromEntries(new URLSearchParams(search))
+  const rest = { ...(path && { path }), query }
+  if (!isView(view)) return { view: 'board', ...rest }
+  return id === undefined ? { view, ...rest } : { view, id: decode(id), ...rest }
 }
 
 /** What a link needs of a route. */
 export type Link = Partial<Route> & { view: View }
 
 /** Omits empty filters, so that the same view always has the same URL. */
-export function formatRoute({ view, id, query = {} }: Link): string {
-  const path = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
-  const filters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
-  return filters.size === 0 ? path : `${path}?${filters}`
+export function formatRoute({ view, id, path = '', query = {} }: Link): string {
+  const place = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
+  const entries = Object.entries({ ...query, path }).filter(([, value]) => value !== '')
+  // The slashes of a path need no escape, and people read it.
+  const search = `${new URLSearchParams(entries)}`.replaceAll('%2F', '/')
+  return search === '' ? place : `${place}?${search}`
 }
+
+/** What people call a board: the last part of its path. */
+export const boardName = (path: string): string => path.split(/[/\\]/).findLast(Boolean) ?? path
 
 /** A URL that was typed by hand may contain a stray percent sign. */
 function decode(text: string): string {

@@ -4,7 +4,7 @@ import './style/style.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { BoardView } from './board/board-view.tsx'
-import { live, repository } from './data/live.ts'
+import { hasBoard, live } from './data/live.ts'
 import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
 import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
@@ -19,7 +19,7 @@ if (route.value.view !== 'sign-in') void findSession()
 
 // Links and a sign-in lead to the board.
 effect(() => {
-  if (repository.value.name !== 'none' || route.value.view !== 'board') return
+  if (hasBoard.value || route.value.view !== 'board') return
   replace({ view: 'payments', query: {} })
 })
 
@@ -37,7 +37,7 @@ function App() {
 }
 
 function Board() {
-  if (repository.value.name === 'unchosen') return <RepositoryPicker />
+  if (!live.value) return <RepositoryPicker />
   // The key resets all state when the repository changes.
-  return live.value && <BoardView key={live.value.path} live={live.value} />
+  return <BoardView key={live.value.path} live={live.value} />
 }

@@ -1,7 +1,8 @@
 // Notices where the board cannot be shown, is not current, or has nothing to show.
 
 import type { ComponentChildren } from 'preact'
-import type { Live } from '../data/live.ts'
+import { knownPaths, type Live } from '../data/live.ts'
+import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
 
 /** Shown above the board. */
@@ -47,7 +48,7 @@ export function NoBoard({ live }: { live: Live }) {
         <Whole title="This repository has not been published yet.">
           <p>Start a sidecar where its files are. The board then appears here.</p>
           <pre>
-            signalbox watch DIR --edge {location.origin} --repo {live.path ?? 'NAME'}
+            signalbox watch DIR --edge {location.origin} --repo {live.path}
           </pre>
         </Whole>
       )
@@ -55,7 +56,12 @@ export function NoBoard({ live }: { live: Live }) {
       return (
         <Whole title="The edge refuses to show this board." isProblem>
           <p>{state.error}</p>
-          <p>Sign out, and sign in with a token for this repository.</p>
+          <p>Sign out, and sign in with a token for {live.path}.</p>
+          {knownPaths.value.map((path) => (
+            <p key={path}>
+              Your token covers <a href={linkTo({ view: 'board', path })}>{path}</a>
+            </p>
+          ))}
         </Whole>
       )
     default:

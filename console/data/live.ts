@@ -1,8 +1,7 @@
-// The selected repository and its live board: one watch, as signals. It is opened after the
-// sign-in, stays open while other views are shown, and is closed on sign-out.
+// The board of this tab: one watch, as signals. It is opened after the sign-in, stays open while
+// other views are shown, and is closed on sign-out.
 
-import { computed, effect, signal } from '@preact/signals'
-import type { SignedIn } from '../../libraries/api/types.ts'
+import { computed, effect, signal, untracked } from '@preact/signals'
 import {
   type BoardState,
   type BoardStatus,
@@ -11,46 +10,37 @@ import {
   type Task,
   watchBoard,
 } from '../../libraries/client/index.ts'
-import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
+import { exactPaths, onlyPath } from '../../worker/shared/repos.ts'
+import { replace, route } from '../router.ts'
 import { ApiProblem, merge } from './http.ts'
 import { expire, may, session } from './session.ts'
 
-export type Repository =
-  /** `path` is undefined if the session names exactly one, which the edge knows. */
-  | { name: 'chosen'; path: string | undefined }
-  | { name: 'unchosen'; known: readonly string[] }
-  /** The session is for payments alone. */
-  | { name: 'none' }
+/** False for a session for payments alone. */
+export const hasBoard = computed(() => may('board:read') || !may('payments:read'))
 
-const STORAGE_KEY = 'signalbox.repository'
-const chosen = signal<string | undefined>(localStorage.getItem(STORAGE_KEY) ?? undefined)
+/** The boards that the session names one by one. */
+export const knownPaths = computed<readonly string[]>(() =>
+  session.value.name === 'signed-in' ? exactPaths(session.value.session.repos) : [],
+)
 
-export const repository = computed<Repository>(() => {
-  const now = session.value
-  if (now.name !== 'signed-in') return { name: 'unchosen', known: [] }
-  if (may('payments:read') && !may('board:read')) return { name: 'none' }
-  return decide(now.session, chosen.value)
+/**
+ * The one in the address, so that two tabs are two boards; without one, the only one of the
+ * session. Undefined: the user has to choose. A new session for the same one changes nothing.
+ */
+const shownPath = computed<string | undefined>(() => {
+  if (session.value.name !== 'signed-in' || !hasBoard.value) return undefined
+  return route.value.path ?? onlyPath(session.value.session.repos)
 })
 
-/** Selects a repository, also for the time after a reload. */
-export function choose(path: string): void {
-  localStorage.setItem(STORAGE_KEY, path)
-  chosen.value = path
-}
-
-function decide({ repos }: SignedIn, wanted: string | undefined): Repository {
-  const only = onlyPath(repos)
-  if (only !== undefined) return { name: 'chosen', path: only }
-  if (wanted !== undefined && coversPath(repos, wanted)) return { name: 'chosen', path: wanted }
-  return { name: 'unchosen', known: exactPaths(repos) }
-}
+/** Shows this board in this tab. */
+export const choose = (path: string): void => replace({ ...route.peek(), path })
 
 export type Live = ReturnType<typeof openLive>
 
 const MAX_SIGNALS = 50
 
-/** `path`: the repository; undefined if the session names exactly one. */
-function openLive(path: string | undefined) {
+/** `path`: the repository. */
+function openLive(path: string) {
   const state = signal<BoardState>({ name: 'connecting', since: Date.now() })
   /** Undefined until the first read. In the order of the edge. */
   const tasks = signal<ReadonlyMap<string, Task>>()
@@ -64,7 +54,7 @@ function openLive(path: string | undefined) {
   const named = new Set<string>()
 
   const watch = watchBoard({
-    ...(path !== undefined && { path }),
+    path,
     onTasks(fresh) {
       const before = tasks.peek()
       const { items, changed } = merge(before, fresh)
@@ -106,14 +96,14 @@ function openLive(path: string | undefined) {
   }
 }
 
+/** Undefined: nobody is signed in, there is no board, or the user has to choose one. */
 export const live = signal<Live | undefined>(undefined)
 
-/** Null: none. A new session for the same repository must not open it again. */
-const watched = computed(() => (repository.value.name === 'chosen' ? repository.value.path : null))
-
 effect(() => {
-  const path = watched.value
-  const opened = path === null ? undefined : openLive(path)
+  const path = shownPath.value
+  const opened = path === undefined ? undefined : openLive(path)
+  // From now on, a copied link leads to this board.
+  if (path !== undefined) untracked(() => choose(path))
   live.value = opened
   return () => void opened?.close()
 })

@@ -2,14 +2,16 @@
 // messages, which show that the stream works.
 
 import type { ComponentChildren } from 'preact'
-import { useErrorBoundary, useState } from 'preact/hooks'
-import type { Signal } from '../../libraries/client/index.ts'
-import { formatRoute, type View } from '../address.ts'
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks'
+import type { Session, Signal } from '../../libraries/client/index.ts'
+import { boardName, type View } from '../address.ts'
 import { ApiProblem, problemText } from '../data/http.ts'
-import { type Live, live, repository } from '../data/live.ts'
+import { hasBoard, type Live, live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
-import { route } from '../router.ts'
+import { linkTo, route } from '../router.ts'
+import { Dialog, type Fact, Facts } from '../ui/elements.tsx'
 import { timeOf } from '../ui/format.ts'
+import { useKey } from '../ui/keyboard.ts'
 import { now } from '../ui/time.tsx'
 import { lampOf, sidecarLamp } from './lamp.ts'
 import { SessionEnd } from './session-end.tsx'
@@ -21,13 +23,14 @@ export function Frame({ children }: { children: ComponentChildren }) {
         Skip to the content
       </button>
       <header class="bar row">
-        <span class="name">Signalbox</span>
+        <Name path={live.value?.path} />
         <nav aria-label="Views">
-          {repository.value.name !== 'none' && <ViewLink view="board">Board</ViewLink>}
+          {hasBoard.value && <ViewLink view="board">Board</ViewLink>}
           {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
         </nav>
         <div class="bar-end row">
           {live.value && <Connection live={live.value} />}
+          <Shortcuts />
           <SignOut />
         </div>
       </header>
@@ -35,17 +38,65 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         <ErrorBoundary key={route.value.view}>{children}</ErrorBoundary>
       </main>
-      {live.value && <SignalStrip live={live.value} />}
+      {live.value && route.value.view === 'board' && <SignalStrip live={live.value} />}
     </div>
+  )
+}
+
+/** Also in the title, which names the tab. */
+function Name({ path }: { path: string | undefined }) {
+  const name = path === undefined ? 'Signalbox' : `Signalbox · ${boardName(path)}`
+  useEffect(() => {
+    document.title = name
+    return () => {
+      document.title = 'Signalbox'
+    }
+  }, [name])
+  return (
+    <span class="name" title={path} dir="auto">
+      {name}
+    </span>
   )
 }
 
 function ViewLink({ view, children }: { view: View; children: string }) {
   const isHere = route.value.view === view
   return (
-    <a href={formatRoute({ view, query: {} })} aria-current={isHere ? 'page' : undefined}>
+    <a href={linkTo({ view, query: {} })} aria-current={isHere ? 'page' : undefined}>
       {children}
     </a>
+  )
+}
+
+const KEYS: readonly Fact[] = [
+  ['/', 'Search'],
+  ['← ↑ ↓ →', 'Move between cards'],
+  ['Home, End', 'First and last card of a column'],
+  ['Enter', 'Open the card'],
+  ['Esc', 'Close what is open, or leave the search'],
+  ['?', 'Show these keys'],
+]
+
+function Shortcuts() {
+  const [isOpen, setOpen] = useState(false)
+  useKey('?', () => setOpen(true))
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet keys-button"
+        aria-label="Keyboard shortcuts"
+        aria-keyshortcuts="?"
+        onClick={() => setOpen(true)}
+      >
+        ?
+      </button>
+      {isOpen && (
+        <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
+          <Facts class="keys" of={KEYS} />
+        </Dialog>
+      )}
+    </>
   )
 }
 
@@ -127,7 +178,7 @@ function SignalStrip({ live }: { live: Live }) {
               <time dateTime={new Date(signal.at).toISOString()}>
                 {timeOf(signal.at, now.value)}
               </time>{' '}
-              {textOf(signal)}
+              <Message signal={signal} sessions={live.sessions.value} />
             </li>
           ))}
         </ol>
@@ -136,13 +187,34 @@ function SignalStrip({ live }: { live: Live }) {
   )
 }
 
-function textOf({ message }: Signal): string {
+interface MessageProps {
+  signal: Signal
+  sessions: ReadonlyMap<string, Session> | undefined
+}
+
+/** With a link to its task, as far as it is known. */
+function Message({ signal: { message }, sessions }: MessageProps) {
   switch (message.type) {
     case 'task-changed':
-      return `${message.id} changed`
+      return (
+        <>
+          <TaskLink id={message.id} /> changed
+        </>
+      )
     case 'tasks-changed':
-      return 'Tasks changed'
-    case 'session-changed':
-      return `Session ${message.session} changed`
+      return <>Tasks changed</>
+    case 'session-changed': {
+      const task = sessions?.get(message.session)?.task
+      if (task === undefined) return <>A session changed</>
+      return (
+        <>
+          Session of <TaskLink id={task} /> changed
+        </>
+      )
+    }
   }
 }
+
+const TaskLink = ({ id }: { id: string }) => (
+  <a href={linkTo({ view: 'board', id, query: route.value.query })}>{id}</a>
+)

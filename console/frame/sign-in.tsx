@@ -1,23 +1,28 @@
 // Before the first view: signing in, at once with the code of a link, else with a pasted token; and
 // the choice of a repository, if the token covers more than one.
 
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Route } from '../address.ts'
 import type { ApiProblem } from '../data/http.ts'
-import { choose, repository } from '../data/live.ts'
+import { choose, knownPaths } from '../data/live.ts'
 import { credentialIn, findSession, session, signIn } from '../data/session.ts'
-import { go, replace, route } from '../router.ts'
+import { replace, route } from '../router.ts'
 import { Field, Form, useOnce } from '../ui/elements.tsx'
 
 export function SignIn() {
   const { view, id: code } = route.value
   const [isWorking, setWorking] = useState(view === 'sign-in')
+  /** What to show afterwards: what the address asked for, until a link was followed here. */
+  const asked = useRef<Route>({ view: 'board', query: {} })
+  if (view !== 'sign-in') asked.current = route.value
+  const leave = () => session.peek().name === 'signed-in' && replace(asked.current)
 
   useEffect(() => {
     if (view !== 'sign-in') return
     void enter(code).finally(() => {
       setWorking(false)
       // Replaces the URL, so that the back button does not lead to a used code.
-      if (session.peek().name === 'signed-in') replace({ view: 'board', query: {} })
+      leave()
     })
   }, [view, code])
 
@@ -29,7 +34,7 @@ export function SignIn() {
           {WORKING}
         </p>
       ) : (
-        <TokenForm />
+        <TokenForm onSignedIn={leave} />
       )}
     </main>
   )
@@ -46,7 +51,7 @@ async function enter(code: string | undefined): Promise<void> {
   if (session.peek().name === 'signed-out' && tried.name === 'signed-out') session.value = tried
 }
 
-function TokenForm() {
+function TokenForm({ onSignedIn }: { onSignedIn(): void }) {
   const [token, setToken] = useState('')
   const [isEmpty, setEmpty] = useState(false)
   const keepsToken = session.value.name === 'signed-out' && session.value.keepsToken
@@ -54,7 +59,7 @@ function TokenForm() {
     setEmpty(token.trim() === '')
     if (token.trim() === '') return
     await signIn(credentialIn(token))
-    if (session.peek().name === 'signed-in') go({ view: 'board' })
+    onSignedIn()
   })
   return (
     <Form onSubmit={run}>
@@ -110,7 +115,6 @@ export function signInProblem({ code, message }: ApiProblem): string {
 export function RepositoryPicker() {
   const [path, setPath] = useState('')
   const list = useId()
-  const known = repository.value.name === 'unchosen' ? repository.value.known : []
   return (
     <Form class="picker" onSubmit={() => path.trim() !== '' && choose(path.trim())}>
       <h1>Which repository?</h1>
@@ -124,7 +128,7 @@ export function RepositoryPicker() {
         onText={setPath}
       />
       <datalist id={list}>
-        {known.map((some) => (
+        {knownPaths.value.map((some) => (
           <option key={some} value={some} />
         ))}
       </datalist>

@@ -3,13 +3,13 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Gateway, PaymentResponse } from '../../libraries/api/types.ts'
-import { formatRoute, type Route } from '../address.ts'
 import { ApiProblem } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { SessionEnd } from '../frame/session-end.tsx'
-import { route } from '../router.ts'
+import { linkTo, replace, route } from '../router.ts'
 import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
-import { isWeb, StatusBadge } from './elements.tsx'
+import { isWeb } from '../ui/format.ts'
+import { StatusBadge } from './elements.tsx'
 import { type Feed, useFeed } from './feed.ts'
 import {
   currenciesOf,
@@ -55,10 +55,8 @@ export function useReturnFromPayment(feed: Feed): void {
     [...shown.rows.values()].filter(isReadable).find((row) => row.reference === query.reference)
   useEffect(() => {
     if (!hasReturned || !newest) return
-    const to: Route = { view: 'payments', id: newest.id, query: {} }
-    // Removes what the gateway added to the URL, such as a token.
-    history.replaceState(null, '', location.pathname + formatRoute(to))
-    route.value = to
+    // Removes what the gateway added to the URL, too.
+    replace({ view: 'payments', id: newest.id, query: {} })
   }, [hasReturned, newest])
 }
 
@@ -78,7 +76,8 @@ function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
   const { isWorking, run } = useOnce(async () => {
     // The browser leaves, so a second press has no effect.
     if (state.name === 'leaving') return
-    const request = orderOf(order, reference.current, location.origin + location.pathname)
+    const back = { page: location.origin + location.pathname, path: route.peek().path }
+    const request = orderOf(order, reference.current, back)
     if (!request) {
       setState({ name: 'idle', problem: `This is not a valid amount in ${order.currency}.` })
       return
@@ -168,7 +167,7 @@ function OrderFields({ order, gateways, onChange }: OrderFieldsProps) {
 }
 
 const StoryLink = ({ id }: { id: string }) => (
-  <a href={formatRoute({ view: 'payments', id })}>Show the payment</a>
+  <a href={linkTo({ view: 'payments', id })}>Show the payment</a>
 )
 
 /** Shown instead of a payment page: how to pay in the app of the bank. */

@@ -104,9 +104,6 @@ export function FreshnessLamp() {
 export const flashOf = (changes: number): string =>
   changes === 0 ? '' : changes % 2 === 0 ? 'flash-even' : 'flash-odd'
 
-/** Whether this URL of a gateway opens a web page. Others, like `javascript:`, are not linked. */
-export const isWeb = (url: string | undefined): url is string => /^https?:\/\//i.test(url ?? '')
-
 /** Paid with a different amount or currency than requested. */
 export const isOtherAmount = ({ amount, currency, paid }: Transaction): boolean =>
   paid !== undefined && (paid.amount !== amount || paid.currency !== currency)

@@ -60,12 +60,22 @@ export interface Order {
 /** In the query of the return URL: opens the newest payment that matches the filters. */
 export const NEWEST = 'newest'
 
-/** `page`: our own URL without the fragment. Undefined: the amount is invalid. */
-export function orderOf(order: Order, reference: string, page: string): ChargeRequest | undefined {
+/** Where the payer comes back to. */
+interface Back {
+  /** Our own URL without the fragment. */
+  page: string
+  /** Of the board of this tab. */
+  path?: string | undefined
+}
+
+/** Undefined: the amount is invalid. */
+export function orderOf(order: Order, reference: string, back: Back): ChargeRequest | undefined {
   const { gateway, currency, description } = order
   const amount = parseAmount(order.amount, currency)
   if (amount === undefined) return undefined
-  const returnUrl = page + formatRoute({ view: 'payments', query: { reference, open: NEWEST } })
+  const { page, path } = back
+  const query = { reference, open: NEWEST }
+  const returnUrl = page + formatRoute({ view: 'payments', path, query })
   return { gateway, reference, amount, currency, description, returnUrl }
 }
 

@@ -2,23 +2,14 @@
 
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PaymentEvents, PaymentResponse, Transaction } from '../../libraries/api/types.ts'
-import { formatRoute } from '../address.ts'
 import { may } from '../data/session.ts'
-import { go, route } from '../router.ts'
+import { go, linkTo, route } from '../router.ts'
 import { Facts } from '../ui/elements.tsx'
-import { LOADING } from '../ui/format.ts'
+import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
 import { Time } from '../ui/time.tsx'
 import { ActionButton } from './actions.tsx'
-import {
-  FreshnessLamp,
-  Ids,
-  idFact,
-  isOtherAmount,
-  isWeb,
-  Money,
-  StatusBadge,
-} from './elements.tsx'
+import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
@@ -41,7 +32,7 @@ export function StoryView() {
   return (
     <article ref={article} class="story stack">
       <header class="view-head row">
-        <a class="back row" href={formatRoute({ view: 'payments', query })}>
+        <a class="back row" href={linkTo({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />
           All payments
         </a>

@@ -2,8 +2,8 @@
 
 import { useMemo, useRef } from 'preact/hooks'
 import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../libraries/api/types.ts'
-import { formatRoute, type Route } from '../address.ts'
-import { route } from '../router.ts'
+import type { Route } from '../address.ts'
+import { linkTo, route } from '../router.ts'
 import { Choice, FilterBar } from '../ui/filter-bar.tsx'
 import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
@@ -122,7 +122,7 @@ function Row({ row, changes }: RowProps) {
           <StatusBadge status={status} />
         </td>
         <th scope="row" class="cell-reference">
-          <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })} dir="auto">
+          <a id={`payment-${id}`} href={linkTo({ view: 'payments', id, query })} dir="auto">
             {reference}
           </a>
           <span class="hint" dir="auto">
@@ -159,7 +159,7 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
         <span class="badge Failed">Unreadable</span>
       </td>
       <th scope="row" class="cell-reference" colSpan={4}>
-        <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
+        <a id={`payment-${id}`} href={linkTo({ view: 'payments', id, query })}>
           {id}
         </a>
         <span class="hint">{invalid}</span>

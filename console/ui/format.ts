@@ -15,6 +15,9 @@ export const count = (n: number, one: string, other = `${one}s`): string =>
 
 export const quote = (text: string): string => `“${text}”`
 
+/** Whether this opens a web page. Others, like `javascript:`, are not linked. */
+export const isWeb = (url: string | undefined): url is string => /^https?:\/\/\S+$/i.test(url ?? '')
+
 const relative = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'always', style: 'short' })
 const clock = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(LANGUAGE, { hour: 'numeric', minute: '2-digit' })

@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
 
   it('leaves the code of the link neither in the history nor in a log', async () => {
     expect(await page.evaluate('navigation.entries().map(({ url }) => url).join()')).toBe(
-      `${url}/#/board`,
+      `${url}/#/board?path=${start.storeDir}`,
     )
     const code = linkOf(start).replace(/^.*\//, '')
     const [cookie] = await context.cookies()

@@ -1,11 +1,12 @@
 // The console in a real browser, over the whole system of `npm start`: real files, real processes.
 
 import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
@@ -66,6 +67,29 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await shows(page, 'Wake up to birdsong')
     await shows(page, 'LAMP-4 changed')
     expect(await page.evaluate('window.isTheSamePage')).toBe(true)
+    const name = `Signalbox · ${basename(start.storeDir)}`
+    await page.getByRole('banner').getByText(name, { exact: true }).waitFor()
+    expect(await page.title()).toBe(name)
+  })
+
+  it('leads from a message in the footer to its task, and to its card', async () => {
+    await page.getByRole('contentinfo').getByRole('link', { name: 'LAMP-4' }).first().click()
+    await page.getByRole('dialog', { name: 'Wake up to birdsong' }).waitFor()
+    await page.keyboard.press('Escape')
+    const focused = "document.activeElement?.closest('[data-card]')?.dataset.card"
+    await expect.poll(() => page.evaluate(focused)).toBe('LAMP-4')
+    await page.getByRole('link', { name: 'Payments' }).click()
+    await page.getByRole('contentinfo').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Board' }).click()
+  })
+
+  it('shows its keys with `?`', async () => {
+    await page.keyboard.press('?')
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await keys.getByText('Move between cards').waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await keys.waitFor({ state: 'detached' })
   })
 
   it('is not green while the folder of the board is gone, and is again when it is back', async () => {

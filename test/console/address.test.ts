@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatRoute, parseRoute } from '../../console/address.ts'
+import { boardName, formatRoute, parseRoute } from '../../console/address.ts'
 
 describe('the URL of a view', () => {
   it('contains the view, the open id and the filters', () => {
@@ -9,6 +9,13 @@ describe('the URL of a view', () => {
       id: 'LAMP-4',
       query: { status: 'todo', q: 'a b' },
     })
+  })
+
+  it('contains the path of the board, with its slashes', () => {
+    const route = { view: 'board' as const, id: 'a/b', path: '/home/mira/my shop', query: {} }
+    const hash = '#/board/a%2Fb?path=/home/mira/my+shop'
+    expect(formatRoute(route)).toBe(hash)
+    expect(parseRoute(hash)).toEqual(route)
   })
 
   it('is the board for an unknown view', () => {
@@ -28,10 +35,22 @@ describe('the URL of a view', () => {
   it('is parsed back to the same route, for any id and filter', () => {
     const text = fc.string({ minLength: 1, unit: 'grapheme' })
     fc.assert(
-      fc.property(text, text, (id, value) => {
-        const route = { view: 'board' as const, id, query: { q: value } }
+      fc.property(text, text, text, (id, path, value) => {
+        const route = { view: 'board' as const, id, path, query: { q: value } }
         expect(parseRoute(formatRoute(route))).toEqual(route)
       }),
     )
+  })
+})
+
+describe('the name of a board', () => {
+  it.each([
+    ['/home/mira/shop', 'shop'],
+    ['C:\\work\\shop\\', 'shop'],
+    ['github.com/acme/shop', 'shop'],
+    ['shop', 'shop'],
+    ['/', '/'],
+  ])('%s is %s', (path, name) => {
+    expect(boardName(path)).toBe(name)
   })
 })
