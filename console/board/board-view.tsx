@@ -10,7 +10,7 @@ import { columnsOf } from './columns.ts'
 import { ColumnsView, focusCard } from './columns-view.tsx'
 import { TaskDialog } from './detail/task-dialog.tsx'
 import { BoardFilters } from './filter-bar.tsx'
-import { choicesOf, filtersOf, isFiltering, passes, placed } from './filters.ts'
+import { choicesOf, filtersOf, isFiltering, passes, placed, turnedOf } from './filters.ts'
 import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
 
 export function BoardView({ live }: { live: Live }) {
@@ -71,7 +71,7 @@ function Tasks({ live }: { live: Live }) {
   const tasks = live.tasks.value
   const sessions = live.sessions.value
   const config = live.status.value?.config
-  const { query } = route.value
+  const { query, id } = route.value
   const filters = useMemo(() => filtersOf(query), [query])
   const shown = useRef<Cards>(new Map())
   const cards = useMemo(() => {
@@ -84,7 +84,7 @@ function Tasks({ live }: { live: Live }) {
   )
   const choices = useMemo(() => choicesOf(onBoard, [...cards.values()]), [onBoard, cards])
   const columns = useMemo(
-    () => columnsOf(onBoard, config, passes(filters)),
+    () => columnsOf(onBoard, config, passes(filters), turnedOf(query)),
     [onBoard, config, filters],
   )
   if (cards.size === 0) return live.status.value ? <Empty /> : <Skeleton />
@@ -108,6 +108,7 @@ function Tasks({ live }: { live: Live }) {
           key={config === undefined ? 'unordered' : 'ordered'}
           columns={columns}
           changedAt={live.changedAt.value}
+          opened={id}
           isFiltered={isFiltering(filters)}
         />
       )}

@@ -2,7 +2,7 @@
 
 import { Component } from 'preact'
 import type { Task } from '../../libraries/api/types.ts'
-import { formatRoute } from '../address.ts'
+import { linkTo } from '../router.ts'
 import {
   assigneesOf,
   type CardData,
@@ -43,7 +43,7 @@ export class Card extends Component<CardProps> {
       <li class={`card ${edgeClass(card)} ${this.#flash()}`} data-card={id}>
         <Top task={card.task} parentTitle={card.parentTitle} />
         <a
-          href={formatRoute({ view: 'board', id })}
+          href={linkTo({ view: 'board', id })}
           data-open={id}
           tabIndex={isActive ? 0 : -1}
           aria-label={nameOf(card)}

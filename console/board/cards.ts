@@ -7,6 +7,8 @@ import { count, LANGUAGE } from '../ui/format.ts'
 export interface CardData {
   task: Task
   isClosed: boolean
+  /** It can begin, and has not begun. */
+  isReady: boolean
   /** Other tasks that block this one. */
   waitsFor: readonly Waiting[]
   parentTitle?: string
@@ -25,7 +27,26 @@ export interface Board {
   tasks: ReadonlyMap<string, Task>
   sessions: ReadonlyMap<string, Session> | undefined
   /** Undefined until it is read. Until then, no card shows what blocks it. */
-  config: Pick<BoardConfig, 'states' | 'closed'> | undefined
+  config: Pick<BoardConfig, 'states' | 'closed' | 'initial'> | undefined
+}
+
+/** What the configuration says of a status. */
+interface States {
+  closed: ReadonlySet<string>
+  /** Work has not begun. */
+  toDo: ReadonlySet<string>
+}
+
+/** Those up to the first state of a new task; and those that say so, in words of their own. */
+const TO_DO = /^(to[ _-]?do|open|next|ready|planned|pending|backlog|selected)$/i
+
+export function statesOf({ config }: Pick<Board, 'config'>): States {
+  const { closed, states, initial = states[0] } = config ?? { closed: [], states: [] }
+  const first = states.indexOf(initial ?? '')
+  return {
+    closed: new Set(closed),
+    toDo: new Set(states.filter((state, at) => at <= first || TO_DO.test(state))),
+  }
 }
 
 export type Cards = ReadonlyMap<string, CardData>
@@ -36,23 +57,24 @@ export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
 
 /** In the order of the tasks. `shown` are the previous cards. */
 export function cardsOf(board: Board, shown: Cards): Cards {
-  const closed = new Set(board.config?.closed)
+  const states = statesOf(board)
   const cards = new Map<string, CardData>()
   for (const task of board.tasks.values()) {
-    const card = cardOf(task, board, closed)
+    const card = cardOf(task, board, states)
     const known = shown.get(task.id)
     cards.set(task.id, known && isSame(known, card) ? known : card)
   }
   return cards
 }
 
-export function cardOf(task: Task, board: Board, closed: ReadonlySet<string>): CardData {
+export function cardOf(task: Task, board: Board, { closed, toDo }: States): CardData {
   const isClosed = closed.has(task.status)
   const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
   const parentTitle = board.tasks.get(task.parent ?? '')?.title
   return {
     task,
     isClosed,
+    isReady: task.ready && toDo.has(task.status),
     waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
     ...(parentTitle !== undefined && { parentTitle }),
     ...(session && { actor: session.actor }),
@@ -74,6 +96,7 @@ function isSame(one: CardData, other: CardData): boolean {
   return (
     one.task === other.task &&
     one.isClosed === other.isClosed &&
+    one.isReady === other.isReady &&
     one.parentTitle === other.parentTitle &&
     one.actor === other.actor &&
     one.progress === other.progress &&
@@ -99,7 +122,13 @@ export interface WorkState {
 }
 
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
-export function workState({ task, isClosed, waitsFor, actor }: CardData): WorkState | undefined {
+export function workState({
+  task,
+  isClosed,
+  isReady,
+  waitsFor,
+  actor,
+}: CardData): WorkState | undefined {
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
   const { executionState } = task
@@ -107,7 +136,7 @@ export function workState({ task, isClosed, waitsFor, actor }: CardData): WorkSt
     const text = EXECUTIONS[executionState]
     return { name: executionState, text: actor === undefined ? text : `${text}: ${actor}` }
   }
-  if (task.ready) return { name: 'ready', text: 'Ready' }
+  if (isReady) return { name: 'ready', text: 'Ready' }
   if (waitsFor.length === 0) return undefined
   const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : `${id} (does not exist)`))
   return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }

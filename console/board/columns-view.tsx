@@ -3,22 +3,27 @@
 
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { route } from '../router.ts'
+import { filterBy } from '../ui/filter-bar.tsx'
 import { count, number } from '../ui/format.ts'
 import { Card } from './card.tsx'
 import { statusName } from './cards.ts'
 import type { Column } from './columns.ts'
+import { turnedOf } from './filters.ts'
 import { type Grid, moveFrom, nearest, nextFocus } from './keyboard.ts'
 
 interface ColumnsProps {
   columns: readonly Column[]
   changedAt: ReadonlyMap<string, number>
+  /** The id of the task that is open in front of the columns. */
+  opened: string | undefined
   isFiltered: boolean
 }
 
 /** Several screens full, but few enough that 20,000 tasks open as quickly as 200. */
 const PAGE = 50
 
-export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
+export function ColumnsView({ columns, changedAt, opened, isFiltered }: ColumnsProps) {
   const board = useRef<HTMLDivElement>(null)
   const [limits, setLimits] = useState<ReadonlyMap<string, number>>(new Map())
   const [active, setActive] = useState<string>()
@@ -36,6 +41,18 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
     if (focusNext.current !== undefined) focusCard(board.current, focusNext.current)
     focusNext.current = undefined
   }, [limits])
+
+  const place =
+    opened !== undefined &&
+    columns.find(({ cards }) => cards.some(({ task }) => task.id === opened))
+  useLayoutEffect(() => {
+    if (!place) return
+    const at = place.cards.findIndex(({ task }) => task.id === opened)
+    const needed = Math.ceil((at + 1) / PAGE) * PAGE
+    // Its card may be far down, and gets the focus when the task is closed.
+    if (needed > limitOf(place.status)) setLimits(new Map(limits).set(place.status, needed))
+    else show(linkOf(board.current, opened))
+  }, [opened, Boolean(place), limits])
 
   const showMore = ({ status, cards }: Column) => {
     const limit = limitOf(status)
@@ -76,7 +93,7 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
   )
 }
 
-interface ColumnProps extends Omit<ColumnsProps, 'columns'> {
+interface ColumnProps extends Omit<ColumnsProps, 'columns' | 'opened'> {
   column: Column
   /** The maximum number of rendered cards. */
   limit: number
@@ -86,7 +103,7 @@ interface ColumnProps extends Omit<ColumnsProps, 'columns'> {
 }
 
 function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
-  const { status, isClosed, cards, total } = column
+  const { status, isClosed, isByChange, canSort, cards, total } = column
   const heading = useId()
   const left = cards.length - limit
   return (
@@ -97,6 +114,16 @@ function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: Co
           {isFiltered ? `${number(cards.length)} of ${number(total)}` : number(total)}
           <span class="visually-hidden"> {isFiltered ? '' : count(total, 'task')}</span>
         </span>
+        {canSort && (
+          <button
+            type="button"
+            class="quiet small"
+            aria-pressed={isByChange}
+            onClick={() => turn(status)}
+          >
+            Last changed<span class="visually-hidden"> first: {statusName(status)}</span>
+          </button>
+        )}
       </header>
       <div class="scroller">
         {cards.length === 0 && <p class="hint">{total === 0 ? 'No tasks.' : 'No matches.'}</p>}
@@ -121,6 +148,13 @@ function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: Co
   )
 }
 
+/** Sorts a column the other way. It is in the URL, as the filters are. */
+function turn(status: string): void {
+  const turned = new Set(turnedOf(route.peek().query))
+  if (!turned.delete(status)) turned.add(status)
+  filterBy({ sort: [...turned].join('\n') })
+}
+
 /** The card that contains the target of an event, or the focus. */
 function cardIdOf(target: EventTarget | null): string | undefined {
   if (!(target instanceof Element)) return undefined
@@ -133,8 +167,13 @@ function linkOf(board: Element | null, id: string): HTMLElement | null {
 
 export function focusCard(board: Element | null, id: string): void {
   const link = linkOf(board, id) ?? board?.querySelector<HTMLElement>('[data-card] a[tabindex="0"]')
-  // `focus` alone would scroll the card to the middle. This scrolls as little as possible.
+  // `focus` alone would scroll the card to the middle.
   link?.focus({ preventScroll: true })
+  show(link)
+}
+
+/** Scrolls as little as possible. */
+function show(link: HTMLElement | null | undefined): void {
   link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 }
 

@@ -7,6 +7,10 @@ export interface Column {
   status: string
   /** Its tasks are done, so it is shown less prominently. */
   isClosed: boolean
+  /** The last changed card first, instead of the tool's own order. */
+  isByChange: boolean
+  /** Some card says when it changed. */
+  canSort: boolean
   /** The cards that pass the filters, in order. */
   cards: readonly CardData[]
   /** All cards, including filtered ones. */
@@ -15,29 +19,33 @@ export interface Column {
 
 /**
  * The states of the configuration in their order, including empty ones; then any other status of a
- * task, in the order of appearance.
+ * task, in the order of appearance. `turned`: the columns in the other order than by default.
  */
 export function columnsOf(
   cards: Iterable<CardData>,
   config: Pick<BoardConfig, 'states' | 'closed'> | undefined,
   isShown: (card: CardData) => boolean,
+  turned: ReadonlySet<string> = new Set(),
 ): readonly Column[] {
   const closed = new Set(config?.closed)
-  const empty = (status: string) => ({
-    status,
-    isClosed: closed.has(status),
-    cards: [] as CardData[],
-    total: 0,
-  })
+  const empty = (status: string) => {
+    const isClosed = closed.has(status)
+    // Nobody looks for what was done first.
+    const isByChange = isClosed !== turned.has(status)
+    return { status, isClosed, isByChange, canSort: false, cards: [] as CardData[], total: 0 }
+  }
   const columns = new Map((config?.states ?? []).map((status) => [status, empty(status)]))
   for (const card of cards) {
     const { status } = card.task
     const column = columns.get(status) ?? empty(status)
     columns.set(status, column)
     column.total++
+    column.canSort ||= card.task.updatedAt !== undefined
     if (isShown(card)) column.cards.push(card)
   }
-  for (const { cards: shown } of columns.values()) shown.sort(compareCards)
+  for (const { cards: shown, isByChange } of columns.values()) {
+    shown.sort(isByChange ? compareChanges : compareCards)
+  }
   return [...columns.values()]
 }
 
@@ -48,6 +56,13 @@ export function columnsOf(
 export function compareCards(one: CardData, other: CardData): number {
   const byRank = rankOf(one) - rankOf(other)
   return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.task.id, other.task.id) : byRank
+}
+
+/** The last changed first. Of the same time, or without one, the newer id first. */
+function compareChanges(one: CardData, other: CardData): number {
+  const { updatedAt: a = '' } = one.task
+  const { updatedAt: b = '' } = other.task
+  return a === b ? compareIds(other.task.id, one.task.id) : a < b ? 1 : -1
 }
 
 /** For two cards without a rank, the difference is NaN: they are equal. */

@@ -17,7 +17,7 @@ interface BoardFiltersProps {
 
 export function BoardFilters(props: BoardFiltersProps) {
   const { filters, choices, currentTag, titleOf, shown, total } = props
-  const { folder, tag, parent, assignee, label, priority } = choices
+  const { folder, tag, parent, assignee, label, priority, execution, ready } = choices
   const isFiltered = isFiltering(filters)
   const allTags = 'All tags'
   const selects: BoardChoice[] = [
@@ -38,7 +38,7 @@ export function BoardFilters(props: BoardFiltersProps) {
     { name: 'label', label: 'Label', any: 'Any label', values: label },
     { name: 'priority', label: 'Priority', any: 'Any priority', values: priority },
     {
-      ...{ name: 'execution', label: 'Work', any: 'Any work', values: Object.keys(EXECUTIONS) },
+      ...{ name: 'execution', label: 'Work', any: 'Any work', values: execution },
       textOf: (state) => EXECUTIONS[state as Execution] ?? state,
     },
   ]
@@ -53,14 +53,16 @@ export function BoardFilters(props: BoardFiltersProps) {
       {selects.map((select) => (
         <Choice key={select.name} {...select} chosen={filters[select.name]} />
       ))}
-      <button
-        type="button"
-        class="quiet"
-        aria-pressed={filters.ready !== ''}
-        onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
-      >
-        Ready only
-      </button>
+      {(ready.length > 0 || filters.ready !== '') && (
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={filters.ready !== ''}
+          onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
+        >
+          Ready only
+        </button>
+      )}
       <p class="passing" role="status">
         {isFiltered && `${number(shown)} of `}
         {count(total, 'task')}

@@ -31,6 +31,10 @@ export const filtersOf = (query: Readonly<Record<string, string>>): Filters => (
   ...query,
 })
 
+/** The columns that are not sorted as by default. No status holds a line break. */
+export const turnedOf = ({ sort = '' }: Readonly<Record<string, string>>): ReadonlySet<string> =>
+  new Set(sort.split('\n').filter((status) => status !== ''))
+
 export const isFiltering = (filters: Filters): boolean =>
   (Object.keys(NONE) as (keyof Filters)[]).some((name) => filters[name].trim() !== '')
 
@@ -52,8 +56,8 @@ export function placed(
 export function passes(filters: Filters): (card: CardData) => boolean {
   const { assignee, label, priority, execution, ready, parent } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
-  return ({ task }) => {
-    if (ready !== '' && !task.ready) return false
+  return ({ task, isReady }) => {
+    if (ready !== '' && !isReady) return false
     if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
     if (parent !== '' && task.parent !== parent) return false
     if (label !== '' && !task.labels?.includes(label)) return false
@@ -77,9 +81,7 @@ function textOf(task: Task): string {
   return text
 }
 
-export type Choices = Readonly<
-  Record<'assignee' | 'label' | 'priority' | 'parent' | 'folder' | 'tag', readonly string[]>
->
+export type Choices = Readonly<Record<Exclude<keyof Filters, 'q'>, readonly string[]>>
 
 /** The values that occur on the board; of folders and tags, all that there are. */
 export function choicesOf(shown: readonly CardData[], all: readonly CardData[]): Choices {
@@ -90,6 +92,8 @@ export function choicesOf(shown: readonly CardData[], all: readonly CardData[]):
     priority: valuesOf(shown, ({ priority = '' }) => [priority]).sort(
       (a, b) => urgency(a) - urgency(b),
     ),
+    execution: valuesOf(shown, ({ executionState = '' }) => [executionState]),
+    ready: shown.some(({ isReady }) => isReady) ? ['1'] : [],
     parent: valuesOf(shown, ({ parent = '' }) => [parent]),
     folder: valuesOf(all, ({ folder = '' }) => [folder]),
     // A board with one tag needs no choice.

@@ -156,6 +156,58 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(await board.page.locator('[data-card]').count()).toBe(100)
   })
 
+  it('has the last done first, and sorts another column when asked, also after a reload', async () => {
+    const board = await open()
+    const at = (day: number) => ({ updatedAt: `2026-03-0${day}T09:00:00Z` })
+    const tasks = [
+      task('LAMP-1', at(1)),
+      task('LAMP-2', at(2)),
+      task('LAMP-3', { status: 'done', ...at(1) }),
+      task('LAMP-4', { status: 'done', ...at(2) }),
+    ]
+    await board.update({ ...FIRST, tasks })
+    const order = async (name: string) => {
+      const cards = board.page.getByRole('region', { name }).locator('[data-card]')
+      return await cards.evaluateAll((all) => all.map((it) => it.getAttribute('data-card')))
+    }
+    await expect.poll(() => order('Done')).toEqual(['LAMP-4', 'LAMP-3'])
+    expect(await order('Backlog')).toEqual(['LAMP-1', 'LAMP-2'])
+    await board.page.getByRole('button', { name: 'Last changed first: Backlog' }).click()
+    await expect.poll(() => order('Backlog')).toEqual(['LAMP-2', 'LAMP-1'])
+    expect(await board.page.getByRole('button', { name: /first: In progress/ }).count()).toBe(0)
+    const again = await open(new URL(board.page.url()).hash)
+    await again.update({ ...FIRST, tasks })
+    await again.card('LAMP-2').waitFor()
+    await expect
+      .poll(() => again.page.locator('[data-card]').first().getAttribute('data-card'))
+      .toBe('LAMP-2')
+  })
+
+  it('brings the card of an opened task into sight, however far down it is', async () => {
+    const board = await open()
+    const many = Array.from({ length: 1_000 }, (_, at) => task(`LAMP-${at + 1}`))
+    await board.update({ ...FIRST, tasks: many, details: { 'LAMP-420': detailOf('LAMP-420') } })
+    await board.card('LAMP-50').waitFor()
+    await board.page.evaluate("location.hash = '#/board/LAMP-420'")
+    await board.page.getByRole('dialog', { name: 'The task LAMP-420' }).waitFor()
+    await board.page.keyboard.press('Escape')
+    await isFocused(board, 'LAMP-420')
+    const box = await board.card('LAMP-420').boundingBox()
+    expect(box?.y).toBeGreaterThan(0)
+    expect(box?.y).toBeLessThan(700)
+  })
+
+  it('shows only filters that the board can fill', async () => {
+    const board = await openFull()
+    const { page } = board
+    await page.getByLabel('Work').waitFor()
+    await page.getByRole('button', { name: 'Ready only' }).waitFor()
+    await board.update({ tasks: [task('LAMP-1', { status: 'in_progress', ready: true })] })
+    await page.getByLabel('Work').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Ready only' }).waitFor({ state: 'detached' })
+    expect(await page.getByText('Ready').count()).toBe(0)
+  })
+
   it('shows what to do when there is no board', async () => {
     const board = await open()
     const says = (text: string) => board.page.getByText(text).waitFor()

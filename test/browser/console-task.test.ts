@@ -55,6 +55,22 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     await page.getByRole('dialog', { name: 'There is no task LAMP-77.' }).waitFor()
   })
 
+  it('shows references as text and links, and neither a rank nor empty fields', async () => {
+    const references = ['https://shop.example/issues/7', 'javascript:alert(1)', 'docs/lamp.md']
+    const extra = { references, documentation: [], reporter: null, points: 3, error: { code: 'x' } }
+    const board = await open('#/board/LAMP-4')
+    await board.update({ ...FIRST, details: { 'LAMP-4': detailOf('LAMP-4', { extra, rank: 7 }) } })
+    const fields = board.page.getByRole('region', { name: 'Other fields' })
+    await fields.getByRole('listitem').nth(2).waitFor()
+    expect(await fields.getByRole('listitem').allTextContents()).toEqual(references)
+    expect(await fields.getByRole('link').allTextContents()).toEqual([references[0]])
+    expect(await fields.getByRole('term').allTextContents()).toEqual([
+      ...['references', 'points', 'error'],
+    ])
+    expect(await fields.locator('pre').textContent()).toContain('"code": "x"')
+    expect(await board.page.getByRole('term').filter({ hasText: 'Rank' }).count()).toBe(0)
+  })
+
   it('has no serious accessibility problem, light, dark and narrow', async () => {
     const board = await open('#/board/LAMP-4')
     const { page } = board

@@ -20,6 +20,7 @@ export const task = (id: string, fields: Partial<Task> = {}): Task => ({
 export const card = (fields: Partial<Task> = {}, more: Partial<CardData> = {}): CardData => ({
   task: task(fields.id ?? 'LAMP-1', fields),
   isClosed: false,
+  isReady: fields.ready ?? false,
   waitsFor: [],
   ...more,
 })

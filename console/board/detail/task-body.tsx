@@ -10,10 +10,10 @@ import type {
   Task,
   TaskDetail,
 } from '../../../libraries/api/types.ts'
-import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live.ts'
+import { linkTo } from '../../router.ts'
 import { Facts } from '../../ui/elements.tsx'
-import { ago } from '../../ui/format.ts'
+import { ago, isWeb } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
 import { LabelChips, PriorityChip } from '../card.tsx'
 import { assigneesOf, statusName, unreadable } from '../cards.ts'
@@ -21,7 +21,9 @@ import { colorOf } from './task-state.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
-  const extras = Object.entries(extra)
+  const extras = Object.entries(extra).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
   return (
     <>
       {task.invalid !== undefined && <p class="notice stop">{unreadable(task.invalid)}</p>}
@@ -58,16 +60,38 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
         <Part title="Other fields">
           <Facts
             class="task-facts extra"
-            of={extras.map(([name, value]) => [
-              name,
-              typeof value === 'string' ? value : <pre>{JSON.stringify(value, undefined, 2)}</pre>,
-            ])}
+            of={extras.map(([name, value]) => [name, <Extra key={name} value={value} />])}
           />
         </Part>
       )}
     </>
   )
 }
+
+/** References and other lists are read as text. Only what has parts of its own is JSON. */
+function Extra({ value }: { value: unknown }) {
+  if (!Array.isArray(value)) {
+    if (isParted(value)) return <pre>{JSON.stringify(value, undefined, 2)}</pre>
+    const text = String(value)
+    if (!isWeb(text)) return <span dir="auto">{text}</span>
+    return (
+      <a href={text} rel="noopener noreferrer" target="_blank">
+        {text}
+      </a>
+    )
+  }
+  return (
+    <ul>
+      {value.map((one: unknown, at) => (
+        <li key={at}>
+          <Extra value={one} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const isParted = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** The bodies of some tools begin with a heading of their own. */
 const STARTS_WITH_HEADING = /^\s*#{1,6}\s/
@@ -126,7 +150,6 @@ function TaskFacts({ task, tasks }: { task: TaskDetail; tasks: ReadonlyMap<strin
         ['Depends on', links(deps)],
         ['Subtasks', links(subtasks.map(({ id }) => id))],
         ['Updated', updatedAt && <Age at={updatedAt} />],
-        ['Rank', task.rank],
         ['Attempt', activeAttempt && <span class="mono">{activeAttempt}</span>],
       ]}
     />
@@ -152,7 +175,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         }
         return (
           <li key={id}>
-            <a href={formatRoute({ view: 'board', id })} data-open={id}>
+            <a href={linkTo({ view: 'board', id })} data-open={id}>
               <span class="id">{id}</span> <span dir="auto">{task.title}</span>
             </a>{' '}
             <span class="hint">{statusName(task.status)}</span>

@@ -6,7 +6,7 @@ import type { Live } from '../../data/live.ts'
 import { StreamLamp } from '../../frame/frame.tsx'
 import { CloseButton } from '../../ui/elements.tsx'
 import { WorkChip } from '../card.tsx'
-import { cardOf, statusName } from '../cards.ts'
+import { cardOf, statesOf, statusName } from '../cards.ts'
 import { TaskBody } from './task-body.tsx'
 import { answered, type TaskState } from './task-state.ts'
 
@@ -152,7 +152,6 @@ function Work({ id, live }: { id: string; live: Live }) {
   const tasks = live.tasks.value
   const task = tasks?.get(id)
   if (!tasks || !task) return null
-  const config = live.status.value?.config
-  const board = { tasks, sessions: live.sessions.value, config }
-  return <WorkChip card={cardOf(task, board, new Set(config?.closed))} />
+  const board = { tasks, sessions: live.sessions.value, config: live.status.value?.config }
+  return <WorkChip card={cardOf(task, board, statesOf(board))} />
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   announcementOf,
+  type Board,
   cardsOf,
   changedIds,
   nameOf,
@@ -45,6 +46,19 @@ describe('a card', () => {
     ])
     const cards = cardsOf({ ...board, config: undefined }, NONE)
     expect(cards.get('LAMP-2')?.waitsFor).toEqual([])
+  })
+
+  it('is ready only while its work has not begun', () => {
+    const isReady = (status: string, config: Board['config']) => {
+      const board = { ...boardOf([task('LAMP-1', { status, ready: true })]), config }
+      return cardsOf(board, NONE).get('LAMP-1')?.isReady
+    }
+    const own = { states: ['idea', 'To Do', 'baking', 'eaten'], closed: ['eaten'] }
+    expect(own.states.map((status) => isReady(status, own))).toEqual([true, true, false, false])
+    const later = { ...own, initial: 'baking' }
+    expect(isReady('baking', later)).toBe(true)
+    expect(isReady('gone', own)).toBe(false)
+    expect(isReady('idea', undefined)).toBe(false)
   })
 
   it('names its actor and its parent', () => {

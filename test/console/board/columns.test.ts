@@ -40,6 +40,23 @@ describe('the columns', () => {
     expect(backlog).toEqual(['backlog', 'LAMP-8', 'LAMP-7', 'LAMP-2', 'LAMP-10'])
   })
 
+  it('show the last changed card first where work is done, or where the user wants it', () => {
+    const cards = ['backlog', 'done'].flatMap((status) => [
+      card({ id: `${status}-1`, status, updatedAt: '2026-03-03T09:00:00Z' }),
+      card({ id: `${status}-2`, status, updatedAt: '2026-03-04T09:00:00Z' }),
+      card({ id: `${status}-3`, status }),
+      card({ id: `${status}-4`, status }),
+    ])
+    const order = (turned: string[]) =>
+      columnsOf(cards, CONFIG, all, new Set(turned)).map(({ cards: shown }) =>
+        shown.map(({ task }) => task.id.at(-1)).join(''),
+      )
+    expect(order([])).toEqual(['1234', '', '2143', ''])
+    expect(order(['backlog', 'done'])).toEqual(['2143', '', '1234', ''])
+    const [backlog, begun] = columnsOf(cards, CONFIG, all)
+    expect([backlog?.canSort, begun?.canSort]).toEqual([true, false])
+  })
+
   it('count filtered cards, and do not show them', () => {
     const cards = [card({ id: 'LAMP-1' }), card({ id: 'LAMP-2', ready: true })]
     const [backlog] = columnsOf(cards, CONFIG, ({ task }) => task.ready)

@@ -104,6 +104,10 @@ describe('the choices of the filters', () => {
       parent: ['LAMP-1'],
       folder: ['drafts'],
       tag: [],
+      execution: [],
+      ready: [],
     })
+    const [busy, ready] = [card({ executionState: 'stalled' }), card({ ready: true })]
+    expect(choicesOf([busy, ready], [])).toMatchObject({ execution: ['stalled'], ready: ['1'] })
   })
 })
