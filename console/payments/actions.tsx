@@ -15,21 +15,21 @@ interface ActionButtonProps {
   /** The full label for screen readers. */
   label: string
   children: ComponentChildren
-  /** Shown after success, if the success is not visible otherwise. */
-  done?: string
+  /** Shown after success, for as long as it is given: while nothing else shows the success. */
+  done?: string | undefined
   act(): Promise<unknown>
 }
 
 export function ActionButton({ label, children, done, act }: ActionButtonProps) {
-  const [result, setResult] = useState<{ problem: string } | { done: string | undefined }>()
+  const [result, setResult] = useState<{ problem?: string }>()
   const { isWorking, run } = useOnce(async () => {
     setResult(undefined)
     await act().then(
-      () => setResult({ done }),
+      () => setResult({}),
       (problem: unknown) => setResult({ problem: problemText(problem) }),
     )
   })
-  const hasFailed = result !== undefined && 'problem' in result
+  const hasFailed = result?.problem !== undefined
   return (
     <span class="action">
       <button
@@ -43,7 +43,7 @@ export function ActionButton({ label, children, done, act }: ActionButtonProps) 
         {children}
       </button>
       <span role="status" class={hasFailed ? 'problem-line' : 'hint'}>
-        {hasFailed ? result.problem : result?.done}
+        {hasFailed ? result.problem : result && done}
       </span>
     </span>
   )
@@ -92,15 +92,17 @@ interface RedeliverProps {
   id: string
   event: string
   endpoint: string
+  /** Once it was asked for. */
+  done: string | undefined
 }
 
-export function Redeliver({ id, event, endpoint }: RedeliverProps) {
+export function Redeliver({ id, event, endpoint, done }: RedeliverProps) {
   const { refresh } = useFeed()
   if (!may('payments:write')) return null
   return (
     <ActionButton
       label={`Send again: ${event} to ${endpoint}`}
-      done="It is being sent again."
+      done={done}
       act={() => post(`/deliveries/${encodeURIComponent(id)}/redeliver`).then(refresh)}
     >
       Send again

@@ -3,13 +3,22 @@
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { Alert, Unreadable } from '../../libraries/api/types.ts'
-import { formatRoute } from '../address.ts'
+import type { Alert, FailingEndpoints, Unreadable } from '../../libraries/api/types.ts'
+import { linkTo } from '../router.ts'
 import { count, LOADING, quote } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { Age, now, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'
-import { AN_ENDPOINT, AN_EVENT, alertText, type Parked, parkedLong } from './attention.ts'
+import {
+  AN_ENDPOINT,
+  AN_EVENT,
+  alertText,
+  type Parked,
+  parkedLong,
+  REFUSALS,
+  type RefusedGroup,
+  refusedOf,
+} from './attention.ts'
 import { Copyable, Money } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { STATUSES } from './format.ts'
@@ -20,6 +29,8 @@ export function AttentionList() {
   const feed = useFeed()
   const alerts = feed.alerts.value
   const parked = feed.parked.value
+  const rates = feed.rates.value
+  const failing = feed.failing.value?.endpoints
   // Changes only when an event has waited too long, not with each tick of the clock.
   const long = useComputed(() =>
     JSON.stringify(parkedLong(feed.parked.value?.values() ?? [], now.value)),
@@ -28,9 +39,10 @@ export function AttentionList() {
   const list = useRef<HTMLElement>(null)
   // An alert disappears when this or another user acknowledges it.
   useFocusFallback(list)
-  if (!alerts || !parked) return <p class="hint">{LOADING}</p>
+  if (!alerts || !parked || !rates || !failing) return <p class="hint">{LOADING}</p>
   const broken = [...parked.values()].filter(isUnreadable)
-  const total = alerts.size + broken.length + groups.length
+  const refused = refusedOf(rates)
+  const total = alerts.size + broken.length + groups.length + refused.length + failing.length
   return (
     <section ref={list} class="attention stack" aria-labelledby="attention">
       <h2 id="attention" tabIndex={-1} class={total === 0 ? 'visually-hidden' : undefined}>
@@ -50,6 +62,12 @@ export function AttentionList() {
         )}
         {broken.map((event) => (
           <UnreadableItem key={event.id} row={event} title="A webhook event cannot be read" />
+        ))}
+        {failing.map((one) => (
+          <FailingItem key={one.endpoint} failing={one} />
+        ))}
+        {refused.map((group) => (
+          <RefusedItem key={`${group.why} ${group.gateway}`} group={group} />
         ))}
         {groups.map((group) => (
           <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
@@ -90,7 +108,7 @@ function AlertItem({ alert }: { alert: Alert }) {
         {title}{' '}
         {transactionId !== undefined && (
           <a
-            href={formatRoute({ view: 'payments', id: transactionId })}
+            href={linkTo({ view: 'payments', id: transactionId })}
             dir="auto"
             aria-label={reference === undefined ? 'Details' : `Details of ${reference}`}
           >
@@ -110,7 +128,12 @@ function AlertItem({ alert }: { alert: Alert }) {
       <p class="hint">{todo}</p>
       <div class="row actions">
         {deliveryId !== undefined && (
-          <Redeliver id={deliveryId} event={type ?? AN_EVENT} endpoint={endpoint ?? AN_ENDPOINT} />
+          <Redeliver
+            id={deliveryId}
+            event={type ?? AN_EVENT}
+            endpoint={endpoint ?? AN_ENDPOINT}
+            done="Sent again: its payment shows whether it was accepted."
+          />
         )}
         <Acknowledge alert={alert} title={title} />
       </div>
@@ -125,24 +148,66 @@ export function AlertSentence({ alert }: { alert: Alert }) {
   return (
     <p>
       {sentence} {error && quote(error)}{' '}
-      {id !== undefined && <a href={formatRoute({ view: 'payments', id })}>The other payment</a>}
+      {id !== undefined && <a href={linkTo({ view: 'payments', id })}>The other payment</a>}
     </p>
+  )
+}
+
+interface IssueProps {
+  title: string
+  /** ISO 8601. */
+  at: string
+  isStop?: boolean
+  children: ComponentChildren
+}
+
+/** What is not stored as an alert: it goes away by itself, so nobody acknowledges it. */
+const Issue = ({ title, at, isStop, children }: IssueProps) => (
+  <li class={`alert panel wide ${isStop ? 'stop' : 'caution'}`} data-item tabIndex={-1}>
+    <h3>{title}</h3>
+    <div class="alert-money row">
+      <span class="hint">
+        <Age at={at} />
+      </span>
+    </div>
+    {children}
+  </li>
+)
+
+function FailingItem({ failing }: { failing: FailingEndpoints['endpoints'][number] }) {
+  const { endpoint, events, since, lastError, nextAttemptAt } = failing
+  return (
+    <Issue title="An endpoint does not accept events" at={since} isStop>
+      <p>
+        {endpoint} has not accepted {count(events, 'event')}
+        {events === MAX_ROWS && ' or more'}, the first since {timeAt(since)}.{' '}
+        {lastError && quote(lastError)} The next attempt is at {timeAt(nextAttemptAt)}.
+      </p>
+      <p class="hint">
+        Start it, or mend it: its events are sent again for a day. After that, each becomes an alert
+        with a button that sends it again.
+      </p>
+    </Issue>
+  )
+}
+
+function RefusedItem({ group: { gateway, why, count: webhooks, last } }: { group: RefusedGroup }) {
+  const { sentence, todo } = REFUSALS[why]
+  return (
+    <Issue title={`${count(webhooks, 'webhook')} of ${gateway} refused in the last hour`} at={last}>
+      <p>{sentence}</p>
+      <p class="hint">{todo}</p>
+    </Issue>
   )
 }
 
 function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
   const { gateway, events, since } = group
   return (
-    <li class="alert panel parked" data-item tabIndex={-1}>
-      <h3>
-        {count(events.length, 'webhook')}
-        {isMore && ' or more'} without a payment
-      </h3>
-      <div class="alert-money row">
-        <span class="hint">
-          <Age at={since} />
-        </span>
-      </div>
+    <Issue
+      title={`${count(events.length, 'webhook')}${isMore ? ' or more' : ''} without a payment`}
+      at={since}
+    >
       <p>
         Verified events of {gateway} are parked, the oldest since {timeAt(since)}: no payment here
         matches them.
@@ -164,6 +229,6 @@ function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
           ))}
         </ul>
       </details>
-    </li>
+    </Issue>
   )
 }

@@ -1,7 +1,13 @@
 // Texts for open issues: alerts, and webhook events that wait for their payment. Pure. "For a day"
 // is TRIED_FOR_MS of worker/payments/domain/outbox.ts.
 
-import type { Alert, AlertKind, Unreadable, WebhookEvent } from '../../libraries/api/types.ts'
+import type {
+  Alert,
+  AlertKind,
+  Unreadable,
+  WebhookEvent,
+  WebhookRates,
+} from '../../libraries/api/types.ts'
 import { timeOf } from '../ui/format.ts'
 import { money, STATUSES } from './format.ts'
 import { isUnreadable } from './story.ts'
@@ -180,3 +186,47 @@ export function parkedLong(events: Iterable<WebhookEvent | Unreadable>, now: num
     since: of.at(-1)?.receivedAt ?? '',
   }))
 }
+
+export interface RefusedGroup {
+  gateway: string
+  why: keyof typeof REFUSALS
+  count: number
+  /** ISO 8601, the minute of the last one. */
+  last: string
+}
+
+/** Refused webhooks, by gateway and reason. */
+export function refusedOf({ minutes }: WebhookRates): RefusedGroup[] {
+  const groups = new Map<string, RefusedGroup>()
+  for (const { at: last, refused = {} } of minutes) {
+    for (const [gateway, counts] of Object.entries(refused)) {
+      for (const [name, count] of Object.entries(counts)) {
+        const why = name as RefusedGroup['why']
+        const before = groups.get(`${why} ${gateway}`)?.count ?? 0
+        groups.set(`${why} ${gateway}`, { gateway, why, count: before + count, last })
+      }
+    }
+  }
+  return [...groups.values()]
+}
+
+export const REFUSALS = {
+  invalid: {
+    sentence: 'Their signature or token is wrong. They were answered 401, and nothing was stored.',
+    todo:
+      'If the gateway sent them, the secret that is configured here is not the one that it signs ' +
+      'with: compare them. If strangers sent them, there is nothing to do.',
+  },
+  stale: {
+    sentence:
+      'Their time is too old or impossible. They were answered 400, and the gateway is asked ' +
+      'about their payments instead.',
+    todo:
+      'Compare the clock of this machine with the right time. A gateway that repeats the events ' +
+      'of an outage stops by itself.',
+  },
+  error: {
+    sentence: 'They could not be read. They were answered 500, and the gateway sends them again.',
+    todo: 'The log says why, in its lines payments.webhook.failed, .unreadable and .limited.',
+  },
+} as const

@@ -6,6 +6,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type {
   Alert,
+  FailingEndpoints,
   Gateway,
   TransactionStory,
   Unreadable,
@@ -41,9 +42,10 @@ export function openFeed() {
   )
   const gateways = valueRead<{ gateways: readonly Gateway[] }>('/gateways')
   const rates = valueRead<WebhookRates>('/webhook-rates?minutes=60')
+  const failing = valueRead<FailingEndpoints>('/failing-endpoints')
   const freshness = signal<Freshness>({ name: 'loading' })
 
-  const reads = [story, transactions, alerts, parked, gateways, rates]
+  const reads = [story, transactions, alerts, parked, gateways, rates, failing]
   const poller = new Poller({
     clock: hostClock,
     isVisible: () => !document.hidden,
@@ -69,6 +71,8 @@ export function openFeed() {
     parked: parked.rows,
     gateways: gateways.value,
     rates: rates.value,
+    /** Endpoints of the shop. */
+    failing: failing.value,
     freshness,
     /** Reads what this route shows from now on. */
     show({ id, query }: Route): void {

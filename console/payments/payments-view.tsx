@@ -89,8 +89,8 @@ function Overview({ left }: { left: string | undefined }) {
  * Whether everything above the transactions is loaded, or has failed for now. If the transactions
  * were shown earlier, they would jump down while the user reaches for them.
  */
-function isLaidOut({ alerts, parked, gateways, rates, freshness }: Feed): boolean {
-  const above = [alerts, parked, gateways, rates]
+function isLaidOut({ alerts, parked, gateways, rates, failing, freshness }: Feed): boolean {
+  const above = [alerts, parked, gateways, rates, failing]
   return freshness.value.name !== 'loading' || above.every(({ value }) => value !== undefined)
 }
 
@@ -154,7 +154,7 @@ function GatewayItem({ gateway }: { gateway: Gateway }) {
   return (
     <li>
       <h3>{key}</h3>
-      {troubled.length === 0 && <span class="lamp go">Circuits closed</span>}
+      {troubled.length === 0 && <span class="lamp go">No failed calls</span>}
       {troubled.map((kind) => {
         const { lamp, text, hint } = circuitLamp(breaker[kind], now.peek())
         return (
@@ -174,11 +174,11 @@ function circuitLamp(circuit: Gateway['breaker'][Kind], at: number): LampStatus 
     case 'open':
       return {
         lamp: 'stop',
-        text: `circuit open until ${timeOf(Date.parse(openUntil), at)}`,
+        text: `paused until ${timeOf(Date.parse(openUntil), at)}`,
         hint: `After ${count(failures, 'failed call')} the gateway is not called for these.`,
       }
     case 'probing':
-      return { lamp: 'caution', text: 'circuit half open, the next call is a test' }
+      return { lamp: 'caution', text: 'paused, the next call is a test' }
     case 'closed':
       return { lamp: 'caution', text: `${count(failures, 'call')} in a row failed` }
   }

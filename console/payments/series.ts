@@ -2,7 +2,7 @@
 
 import type { WebhookEvent, WebhookRates } from '../../libraries/api/types.ts'
 
-type Outcome = WebhookEvent['outcome']
+type Outcome = WebhookEvent['outcome'] | 'refused'
 
 /** From the bottom of a bar to the top, good outcomes first. */
 export const OUTCOMES: Readonly<Record<Outcome, string>> = {
@@ -12,6 +12,7 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   illegal: 'illegal',
   rejected: 'rejected',
   late_payment: 'late',
+  refused: 'refused',
 }
 
 const MINUTE_MS = 60_000
@@ -27,7 +28,7 @@ export interface Series {
 export function seriesOf({ from, to, minutes }: WebhookRates): Series {
   const start = Date.parse(from)
   const length = Math.round((Date.parse(to) - start) / MINUTE_MS)
-  const known = new Map(minutes.map(({ at, outcomes }) => [Date.parse(at), outcomes]))
+  const known = new Map(minutes.map((rate) => [Date.parse(rate.at), countsOf(rate)]))
   const all = Array.from({ length }, (_, at) => start + at * MINUTE_MS)
   const outcomes = (Object.keys(OUTCOMES) as Outcome[])
     .map((outcome) => {
@@ -37,6 +38,11 @@ export function seriesOf({ from, to, minutes }: WebhookRates): Series {
     .filter(({ total }) => total > 0)
   return { minutes: all, outcomes, total: sum(outcomes.map(({ total }) => total)) }
 }
+
+const countsOf = ({ outcomes, refused = {} }: WebhookRates['minutes'][number]) => ({
+  ...outcomes,
+  refused: sum(Object.values(refused).flatMap((counts) => Object.values(counts))),
+})
 
 /** For each outcome, how high its part of each bar ends: each on top of those before it. */
 export function stacked(outcomes: Series['outcomes']): number[][] {

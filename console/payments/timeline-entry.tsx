@@ -246,7 +246,11 @@ function DeliveryItem({ delivery, type }: { delivery: Delivery; type: string }) 
         <span class={`state ${status}`}>{DELIVERIES[status]}</span> <code>{endpoint}</code>
         <p class="hint">{parts.filter(Boolean).join(' · ')}</p>
       </div>
-      <Redeliver id={id} event={type} endpoint={endpoint} />
+      <Redeliver
+        {...{ id, endpoint }}
+        event={type}
+        done={status === 'pending' ? 'It is being sent again.' : undefined}
+      />
     </li>
   )
 }

@@ -11,6 +11,12 @@ export function WebhookPlot() {
   return (
     <section class="rates panel stack" aria-labelledby="rates">
       <h2 id="rates">Webhooks per minute</h2>
+      {rates && rates.refusedSince > rates.from && (
+        <p class="hint">
+          Refused webhooks are counted in memory, and known since{' '}
+          {minuteOf(Date.parse(rates.refusedSince))}.
+        </p>
+      )}
       {series?.total === 0 && <p class="hint">No webhooks in the last hour.</p>}
       {series && series.total > 0 && (
         <>

@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('button', { name: 'Pay', exact: true }).click()
     await page.getByRole('heading', { name: /^test-/ }).waitFor()
     // The parameters of the gateway are removed from the URL.
-    await expect.poll(() => page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}$/)
+    await expect.poll(() => page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}\?path=/)
 
     const story = page.getByRole('listitem')
     await story.filter({ hasText: 'Charge of' }).waitFor()
@@ -191,6 +191,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await event.getByRole('button', { name: /^Send again: PaymentInitiated/ }).click()
     // The listeners have it, too, as soon as they have; that is said in other words.
     await event.getByText('delivered', { exact: true }).waitFor()
+    expect(await event.getByText('It is being sent again.').count()).toBe(0)
     await toList()
   })
 
@@ -206,7 +207,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('button', { name: 'Show all' }).press('Enter')
     await expect.poll(() => isFocused('input[type=search]')).toBe(true)
     await showsAll()
-    expect(page.url()).toMatch(/#\/payments$/)
+    expect(page.url()).toMatch(/#\/payments\?path=/)
   })
 
   it('refunds the paid amount, and shows the sentence of the edge after a refusal', async () => {
@@ -284,6 +285,28 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await page.setViewportSize({ width: 1280, height: 800 })
     await toList()
+  })
+
+  it('shows refused webhooks, and an endpoint that fails, with what to do', async () => {
+    const forged = { method: 'POST', body: 'webhook_token=forged' }
+    const answer = await fetch(`${local.url}/payments/webhooks/redirect`, forged)
+    expect(answer.status).toBe(401)
+    const issue = (title: string | RegExp) =>
+      page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title }) })
+    await issue('1 webhook of redirect refused in the last hour')
+      .getByText(/answered 401.*nothing was stored/)
+      .waitFor()
+    await page.locator('.legend .refused').getByText('1').waitFor()
+
+    receiver.refuse(() => 500)
+    await start.charge('order-9')
+    const failing = issue('An endpoint does not accept events')
+    await failing.getByText(/has not accepted 1 event.*“The endpoint answered 500.”/).waitFor()
+    await failing.getByText(/sent again for a day/).waitFor()
+    expect(await seriousFaults(page, 'main')).toEqual([])
+    receiver.refuse(() => undefined)
+    await start.payments('/sweep', {})
+    await failing.waitFor({ state: 'detached' })
   })
 
   it('shows unreadable rows beside the others, and the readable parts of their stories', async () => {

@@ -5,6 +5,7 @@ import { OUTCOMES as KNOWN } from '../../../worker/payments/domain/status.ts'
 const rates = {
   from: '2026-03-02T10:00:00.000Z',
   to: '2026-03-02T10:04:00.000Z',
+  refusedSince: '2026-03-01T10:00:00.000Z',
   minutes: [
     { at: '2026-03-02T10:01:00.000Z', outcomes: { parked: 1, applied: 3 } },
     { at: '2026-03-02T10:03:00.000Z', outcomes: { applied: 2 } },
@@ -13,7 +14,7 @@ const rates = {
 
 describe('webhooks per minute', () => {
   it('know every outcome', () => {
-    expect(new Set(Object.keys(OUTCOMES))).toEqual(new Set(KNOWN))
+    expect(new Set(Object.keys(OUTCOMES))).toEqual(new Set([...KNOWN, 'refused']))
   })
 
   it('include every minute, and only outcomes that occurred', () => {
@@ -24,6 +25,13 @@ describe('webhooks per minute', () => {
       { outcome: 'parked', counts: [0, 1, 0, 0], total: 1 },
     ])
     expect(series.total).toBe(6)
+  })
+
+  it('include those that were refused, of all gateways', () => {
+    const at = '2026-03-02T10:02:00.000Z'
+    const refused = { fib: { error: 1 }, redirect: { invalid: 2, stale: 1 } }
+    const series = seriesOf({ ...rates, minutes: [{ at, outcomes: {}, refused }] })
+    expect(series.outcomes).toEqual([{ outcome: 'refused', counts: [0, 0, 4, 0], total: 4 }])
   })
 
   it('are stacked', () => {
