@@ -156,7 +156,7 @@ async function boardIn(
 ): Promise<FoundBoard> {
   const found = await findBoard(isExample ? await makeExample(here) : here, followsLinks)
   if (found) return found
-  const ways = '--example makes a board to play with, --no-board runs payments alone.'
+  const ways = 'npx signalbox --example makes one, npx signalbox --no-board runs payments alone.'
   throw new UsageError(`${noBoardAbove(here)} ${ways}`)
 }
 

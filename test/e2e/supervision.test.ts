@@ -6,7 +6,8 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
-import { editTask, retitle } from '../support/console-page.ts'
+import { signIn } from '../contract/console-session.ts'
+import { editTask, linkOf, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
@@ -172,16 +173,21 @@ describe('the end of a system', () => {
   it('leaves no process behind when the parent is killed, and the next start takes over at the same addresses', async () => {
     const first = await (await starts.start()).ready()
     const { url, simulator, tokens } = await first.local()
+    const code = linkOf(first).replace(/^.*\//, '')
+    const { cookies } = await signIn(
+      { origin: url, fetch: (path, init) => fetch(url + path, init) },
+      { code },
+    )
     first.process.kill('SIGKILL')
     await first.ended
     const { storeDir, dataDir } = first
     const second = await starts.start({ storeDir, dataDir, port: 'last' })
     await second.ready()
     expect(await second.local()).toMatchObject({ url, simulator })
-    const status = await fetch(`${url}/api/status`, {
-      headers: { authorization: `Bearer ${tokens.board}` },
-    })
-    expect(status.status).toBe(200)
+    const status = (headers: Record<string, string>) =>
+      fetch(`${url}/api/status`, { headers }).then((answer) => answer.status)
+    expect(await status({ authorization: `Bearer ${tokens.board}` })).toBe(200)
+    expect(await status({ cookie: (cookies[0] ?? '').replace(/;.*/, '') })).toBe(200)
     second.process.kill('SIGTERM')
     expect(await second.ended).toEqual({ code: 0, signal: null })
     await first.nothingLeft()
