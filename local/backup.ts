@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -19,6 +19,9 @@ import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */
 export type DatabasePlace = { file: string; dataDir?: string } | { url: string; authToken?: string }
+
+/** One request of a server. */
+const WITHIN_MS = 60_000
 
 const refused = (sentence: string, cause?: unknown) =>
   new StartError('bad_configuration', sentence, { cause })
@@ -70,7 +73,8 @@ function copyFrom(file: string, fresh: string): void {
 }
 
 async function download(place: { url: string; authToken?: string }, fresh: string) {
-  const client = createClient({ ...place, intMode: 'bigint' })
+  const inTime = (request: Request) => fetchUntil(AbortSignal.timeout(WITHIN_MS))(request)
+  const client = createClient({ ...place, fetch: inTime, intMode: 'bigint' })
   try {
     // All reads see the database as of the first one.
     const moment = await client.transaction('read')
@@ -165,8 +169,6 @@ async function prepareCopy(backup: string, copy: string, now: number) {
   })
 }
 
-const WRITE_WITHIN_MS = 60_000
-
 async function upload(copy: string, place: { url: string; authToken?: string }): Promise<void> {
   const database = libsqlDatabase(place, Date.now)
   const [[found] = []] = await database.read([{ sql: `${OBJECTS} LIMIT 1`, args: {} }])
@@ -175,7 +177,7 @@ async function upload(copy: string, place: { url: string; authToken?: string }):
     copyTables(
       async (sql, args = {}) => sqlite.all(sql, args),
       async (sql, args = {}) =>
-        void (await database.write([{ sql, args }], AbortSignal.timeout(WRITE_WITHIN_MS))),
+        void (await database.write([{ sql, args }], AbortSignal.timeout(WITHIN_MS))),
     ),
   )
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { backUp } from '../../local/backup.ts'
 import { type Context, type Input, missing } from '../command.ts'
-import { type DatabaseOptions, namedDatabase } from '../payments/database.ts'
+import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 
 export async function run(
   input: Input<DatabaseOptions & { force?: boolean }>,
@@ -11,9 +11,9 @@ export async function run(
 ): Promise<number> {
   const { argument, options } = input
   if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
-  const place = await namedDatabase(input, context)
   const file = resolve(context.cwd, argument)
-  const payments = await backUp(place, file, { overwrites: options.force ?? false })
-  context.io.out(`${payments} payments are in ${file}.\n`)
-  return 0
+  return await onDatabase(input, context, async (place) => {
+    const payments = await backUp(place, file, { overwrites: options.force ?? false })
+    return `Copied ${countOf(payments)} to ${file}.`
+  })
 }

@@ -4,26 +4,24 @@ import { resolve } from 'node:path'
 import { restore } from '../../local/backup.ts'
 import { openDataFolder } from '../../local/data-folder.ts'
 import { type Context, type Input, missing, noticeTo } from '../command.ts'
-import { type DatabaseOptions, namedDatabase } from '../payments/database.ts'
+import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 
 export async function run(input: Input<DatabaseOptions>, context: Context): Promise<number> {
   const { argument } = input
   const { io, env, cwd } = context
   if (argument === undefined) throw missing({ 'FILE, a file of signalbox backup': argument })
-  const place = await namedDatabase(input, context)
-  const dataDir = 'file' in place ? place.dataDir : undefined
-  // No start may make the database meanwhile.
-  const held =
-    dataDir === undefined
-      ? undefined
-      : await openDataFolder({ dataDir, trustsData: false, env }, 'node', noticeTo(io))
-  try {
-    const { payments, open } = await restore(resolve(cwd, argument), place, Date.now())
-    const where = 'file' in place ? place.file : 'the database that LIBSQL_URL names'
-    const next = `The next start asks the gateways about the ${open} that are open.`
-    io.out(`${payments} payments are in ${where}. ${next}\n`)
-    return 0
-  } finally {
-    await held?.release()
-  }
+  return await onDatabase(input, context, async (place) => {
+    const dataDir = 'file' in place ? place.dataDir : undefined
+    const folder = dataDir === undefined ? undefined : { dataDir, trustsData: false, env }
+    // No start may make the database meanwhile.
+    const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
+    try {
+      const { payments, open } = await restore(resolve(cwd, argument), place, Date.now())
+      const where = 'file' in place ? place.file : 'the database that LIBSQL_URL names'
+      const next = `The next start asks the gateways about what is open: ${countOf(open)}.`
+      return `Restored ${countOf(payments)} to ${where}. ${next}`
+    } finally {
+      await held?.release()
+    }
+  })
 }

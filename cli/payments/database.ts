@@ -1,11 +1,13 @@
-// Which database of payments a command works on: that of a data folder, or the one that LIBSQL_URL
-// names.
+// Which database of payments a command works on, that of a data folder or the one that LIBSQL_URL
+// names, and how it reports.
 
 import { resolve } from 'node:path'
 import type { DatabasePlace } from '../../local/backup.ts'
 import { DATA_DIR, databaseIn } from '../../local/data-folder.ts'
+import { StartError } from '../../local/start-error.ts'
+import { messageOf } from '../../sidecar/log.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { type Context, type Input, UsageError, variablesIn } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
 export interface DatabaseOptions {
@@ -13,10 +15,31 @@ export interface DatabaseOptions {
   env?: string
 }
 
-/** Whether it exists is not looked at. Throws UsageError. */
-export async function namedDatabase(
+/**
+ * Prints the sentence that `work` answers. Where the database or the disk fails, that is a sentence
+ * too, with exit code 1. Throws UsageError or StartError for 2.
+ */
+export async function onDatabase(
+  input: Input<DatabaseOptions>,
+  context: Context,
+  work: (place: DatabasePlace) => Promise<string>,
+): Promise<number> {
+  const place = await namedDatabase(input, context)
+  try {
+    context.io.out(`${await work(place)}\n`)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof StartError) throw error
+    // The rest of an address may be secret.
+    const name = 'file' in place ? place.file : new URL(place.url).host
+    noticeTo(context.io)(`${name}: ${messageOf(error)}.`)
+    return 1
+  }
+}
+
+async function namedDatabase(
   { options }: Input<DatabaseOptions>,
-  { env, cwd }: Pick<Context, 'env' | 'cwd'>,
+  { env, cwd }: Context,
 ): Promise<DatabasePlace> {
   const variables = await variablesIn(options.env, env)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken, DATA_DIR: dir } = variables
@@ -30,3 +53,6 @@ export async function namedDatabase(
   const dataDir = namedFolder(cwd, options.data ?? (dir || DATA_DIR))
   return { file: fileOf(databaseIn(dataDir)), dataDir }
 }
+
+export const countOf = (payments: number): string =>
+  payments === 1 ? '1 payment' : `${payments} payments`

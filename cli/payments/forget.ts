@@ -18,8 +18,8 @@ import {
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
-import { type Context, type Input, missing, UsageError } from '../command.ts'
-import { type DatabaseOptions, namedDatabase } from './database.ts'
+import { type Context, type Environment, type Input, missing, UsageError } from '../command.ts'
+import { countOf, type DatabaseOptions, onDatabase } from './database.ts'
 
 interface ForgetOptions extends DatabaseOptions {
   /** In ms. */
@@ -29,18 +29,22 @@ interface ForgetOptions extends DatabaseOptions {
 }
 
 export async function run(input: Input<ForgetOptions>, context: Context): Promise<number> {
-  const payers = payersOf(input.options)
-  const place = await namedDatabase(input, context)
-  if ('url' in place) return await forget(libsqlDatabase(place, Date.now), payers, input, context)
-  if (!existsSync(place.file)) {
-    throw new UsageError(`There is no database of payments in ${place.file}.`)
-  }
-  const database = overwriting(place.file)
-  try {
-    return await forget(database, payers, input, context)
-  } finally {
-    database.close()
-  }
+  const { options } = input
+  const payers = payersOf(options)
+  return await onDatabase(input, context, async (place) => {
+    if ('url' in place) {
+      return await forget(libsqlDatabase(place, Date.now), payers, options, context.env)
+    }
+    if (!existsSync(place.file)) {
+      throw new UsageError(`There is no database of payments in ${place.file}.`)
+    }
+    const database = overwriting(place.file)
+    try {
+      return await forget(database, payers, options, context.env)
+    } finally {
+      database.close()
+    }
+  })
 }
 
 function payersOf({ before, reference }: ForgetOptions): Payers {
@@ -62,22 +66,17 @@ function overwriting(file: string): EmbeddedDatabase {
 async function forget(
   database: Database,
   payers: Payers,
-  { options }: Input<ForgetOptions>,
-  { io, env }: Context,
-): Promise<number> {
+  { yes }: ForgetOptions,
+  { SUDO_USER, USER }: Environment,
+): Promise<string> {
   const mismatch = mismatchOf(await readSchemaState(database.read), SCHEMA_VERSION)
   if (mismatch !== undefined) throw new UsageError(mismatch)
   const { settled, open } = await countPayers(database, payers)
-  const kept = open === 0 ? '' : ` ${open} are not settled and stay.`
-  if (!options.yes) {
-    io.out(`${settled} payments would be forgotten.${kept} Run it again with --yes.\n`)
-    return 0
-  }
-  const user = env.SUDO_USER || env.USER
+  const kept = open === 0 ? '' : ` Not settled, and kept: ${open}.`
+  if (!yes) return `Would forget the payers of ${countOf(settled)} (--yes does it).${kept}`
+  const user = SUDO_USER || USER
   const by = user ? `command line: ${user}` : 'command line'
   const forgotten = await forgetPayers(database, payers, { by, clock: hostClock })
-  io.out(
-    `${forgotten} payments were forgotten.${kept} Backups and logs of before still have them.\n`,
-  )
-  return 0
+  const elsewhere = 'Backups and logs of before still have what they had.'
+  return `Forgot the payers of ${countOf(forgotten)}.${kept} ${elsewhere}`
 }

@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await expect.poll(() => page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}\?path=/)
 
     const story = page.getByRole('listitem')
-    await story.filter({ hasText: 'Charge of' }).waitFor()
+    await story.filter({ hasText: /Charge of.*by sign-in link/ }).waitFor()
     await story.filter({ hasText: /Webhook.*Pending.*Paid/ }).waitFor()
     await story.filter({ hasText: 'PaymentSucceeded' }).filter({ hasText: 'delivered' }).waitFor()
     expect(await transactions()).toMatchObject([{ amount: 30_000, status: 'Paid' }])

@@ -52,7 +52,7 @@ it('goes on with what was open: its gateways are asked, and no save of before la
 
   const backup = join(dir, 'payments.backup')
   const backedUp = await run(['backup', backup], { LIBSQL_URL: system.database.url })
-  expect(backedUp).toEqual({ code: 0, out: `6 payments are in ${backup}.\n`, err: '' })
+  expect(backedUp).toEqual({ code: 0, out: `Copied 6 payments to ${backup}.\n`, err: '' })
 
   // What happens after it is lost with the database, and the gateways know it.
   await simulator.act(paidLater.gatewayTransactionId, 'pay')
@@ -71,7 +71,7 @@ it('goes on with what was open: its gateways are asked, and no save of before la
   const dataDir = join(dir, 'data')
   const restored = await run(['restore', backup, '--data', dataDir])
   expect(restored).toMatchObject({ code: 0, err: '' })
-  expect(restored.out).toContain('The next start asks the gateways about the 5 that are open.')
+  expect(restored.out).toContain('The next start asks the gateways about what is open: 5 payments.')
   expect(await run(['restore', backup, '--data', dataDir])).toMatchObject({ code: 2 })
   const file = join(dataDir, 'node/payments.db')
   const fresh = embeddedDatabase(file)

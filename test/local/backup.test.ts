@@ -169,12 +169,16 @@ describe('with libSQL’s server', () => {
       const orders = Array.from({ length: 120 }, (_, n) => `order-${n}`)
       await Promise.all(orders.map((reference) => setup.charged({ request: { reference } })))
       await setup.reached('Paid', { by: 'ada', request: { reference: 'paid' } })
+      await one.query("INSERT INTO ended_sessions VALUES ('sid-1', 9)")
       const place = { url: one.url, authToken: one.token }
       expect(await backUp(place, backup, once)).toBe(121)
       const there = { url: other.url, authToken: other.token }
       expect(await restore(backup, there, 1)).toEqual({ payments: 121, open: 120 })
       expect(await contentOf(other.database)).toEqual(await contentOf(one.database))
       await expect(other.query('DELETE FROM payment_audit')).rejects.toThrow('append only')
+      expect(await other.query('SELECT * FROM ended_sessions')).toEqual([
+        { sid: 'sid-1', expires_at: 9 },
+      ])
       const again = setupOver(other.database)
       await again.reached('Paid', { request: { reference: 'later' } })
       await expect(restore(backup, there, 1)).rejects.toThrow('name an empty one')

@@ -61,11 +61,11 @@ it('counts first, and with --yes deletes what may name the payers, and keeps the
   const until = ['--before', '2030-01-01']
   expect(await forget(...until)).toEqual({
     ...{ code: 0, err: '' },
-    out: '1 payments would be forgotten. 1 are not settled and stay. Run it again with --yes.\n',
+    out: 'Would forget the payers of 1 payment (--yes does it). Not settled, and kept: 1.\n',
   })
   expect(await w.story(one)).toEqual(before)
   expect(await forget(...until, '--yes')).toMatchObject({
-    out: expect.stringContaining('1 payments were forgotten. 1 are not settled and stay.'),
+    out: expect.stringContaining('Forgot the payers of 1 payment. Not settled, and kept: 1.'),
   })
   const after = await w.story(one)
   expect(JSON.stringify(after)).not.toContain(PAYER)
@@ -84,7 +84,9 @@ it('counts first, and with --yes deletes what may name the payers, and keeps the
   expect(await w.webhook(one, { eventId: 'paid-order-1' })).toMatchObject({ outcome: 'duplicate' })
   const again = { ...LAMP('order-1'), requestHash: w.start(LAMP('order-1')).requestHash }
   expect(await w.begin(again)).toMatchObject({ state: 'answered' })
-  expect(await forget(...until)).toMatchObject({ out: expect.stringContaining('0 payments would') })
+  expect(await forget(...until)).toMatchObject({
+    out: expect.stringContaining('payers of 0 payments'),
+  })
 })
 
 it('forgets the payments of one order, and again what a later webhook brings', async () => {
@@ -92,11 +94,11 @@ it('forgets the payments of one order, and again what a later webhook brings', a
   await paid('order-2')
   await deliver()
   expect(await forget('--reference', 'order-1', '--yes')).toMatchObject({
-    out: expect.stringContaining('1 payments were forgotten.'),
+    out: expect.stringContaining('Forgot the payers of 1 payment.'),
   })
   await w.webhook(one, { raw: { name: PAYER } })
   expect(await forget('--reference', 'order-1', '--yes')).toMatchObject({
-    out: expect.stringContaining('1 payments were forgotten.'),
+    out: expect.stringContaining('Forgot the payers of 1 payment.'),
   })
   expect(JSON.stringify(await w.story(one))).not.toContain(PAYER)
   const [other] = await w.queries.transactions({ reference: 'order-2' }, { limit: 1 })
@@ -111,10 +113,10 @@ it('leaves what is not settled: an alert, a refund under way, an event that wait
   await w.claimed(refunded)
   await paid('undelivered')
   expect(await forget('--before', '2030-01-01', '--yes')).toMatchObject({
-    out: expect.stringContaining('0 payments were forgotten. 3 are not settled'),
+    out: expect.stringContaining('Forgot the payers of 0 payments. Not settled, and kept: 3.'),
   })
   expect(await forget('--before', new Date(T0).toISOString().slice(0, 10))).toMatchObject({
-    out: expect.stringContaining('0 payments would be forgotten.'),
+    out: expect.stringContaining('Would forget the payers of 0 payments'),
   })
 })
 
