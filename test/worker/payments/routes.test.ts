@@ -151,6 +151,26 @@ describe('payments over HTTP', () => {
 })
 
 describe('the host application in the same process', () => {
+  it('asks as itself, or as whom it names', async () => {
+    const setup = setUpPayments()
+    const { payments } = setup
+    const charge = (reference: string) =>
+      payments.for(reference).driver('bank').amount(25_000, 'IQD')
+    await charge('order-1').charge()
+    const { gatewayTransactionId = '' } = await charge('order-2').by('ada').charge()
+    await setup.webhook({ gatewayTransactionId })
+    const refund = { transactionId: gatewayTransactionId, amount: 1, reason: 'Broken' }
+    await payments.driver('bank').refund?.(refund, { by: 'bob' })
+    await payments.driver('bank').refund?.(refund)
+    const acts = await payments.queries.audit({}, { limit: 9 })
+    expect(acts.map(({ action, subject }) => [action, subject])).toEqual([
+      ['refund', 'in process'],
+      ['refund', 'bob'],
+      ['charge', 'ada'],
+      ['charge', 'in process'],
+    ])
+  })
+
   it('gets requests for other paths, never below /api, and charges without HTTP', async () => {
     const { payments } = setUpPayments()
     const asked: string[] = []
