@@ -370,6 +370,39 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('heading', { name: 'There is no payment with this id.' }).waitFor()
   })
 
+  it('says that the session ends, and signs in again without losing what was typed', async () => {
+    const other = await browser.newContext()
+    const tab = await other.newPage()
+    await tab.goto(`${local.url}/#/payments`)
+    await tab.getByLabel('Access token').fill(local.tokens.payments)
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor()
+    await tab.goto(`${local.url}/#/payments`)
+    await tab.getByRole('button', { name: 'Make a test charge' }).click()
+    const dialog = tab.getByRole('dialog')
+    const field = dialog.getByLabel('Access token or sign-in link')
+    await dialog.getByLabel('Amount').fill('12,345')
+    expect(await field.count()).toBe(0)
+    const [before] = await other.cookies()
+
+    await tab.clock.setFixedTime(Date.now() + 24 * 3_600_000 - 5 * 60_000)
+    await dialog.getByText('Your session ends at').waitFor()
+    expect(await seriousFaults(tab)).toEqual([])
+    await field.fill('x.y.z')
+    await dialog.getByRole('button', { name: 'Sign in again' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'Sign-in failed' }).waitFor()
+    await field.fill(local.tokens.payments)
+    await dialog.getByRole('button', { name: 'Sign in again' }).click()
+    await expect.poll(async () => (await other.cookies())[0]?.value).not.toBe(before?.value)
+    expect(await dialog.getByLabel('Amount').inputValue()).toBe('12,345')
+    const headers = { Cookie: `${before?.name}=${before?.value}` }
+    expect((await fetch(`${local.url}/api/session`, { headers })).status).toBe(401)
+
+    await tab.clock.setFixedTime(Date.now())
+    await dialog.getByText('Your session ends at').waitFor({ state: 'detached' })
+    await other.close()
+  })
+
   it('names the missing scope', async () => {
     const other = await browser.newContext()
     const tab = await other.newPage()

@@ -9,13 +9,19 @@ import {
   type RepositoryObject,
 } from '../../worker/board/repositories-object.ts'
 import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
+import {
+  objectEndedSessions,
+  type SessionsObject,
+} from '../../worker/session/ended-sessions-object.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { type Edge, publishedRepo, Repo, taskRecord } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
-const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
-  .REPOSITORY
+const { REPOSITORY: namespace, SESSIONS: sessions } = env as unknown as {
+  REPOSITORY: DurableObjectNamespace<RepositoryObject>
+  SESSIONS: DurableObjectNamespace<SessionsObject>
+}
 const origin = 'https://edge.test'
 const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
 const objectOf = (repo: Repo) => namespace.getByName(repo.path)
@@ -37,7 +43,7 @@ const isolate = (room = ROOM) =>
 function rawStream(
   repo: Repo,
   limits: Partial<typeof STREAM_LIMITS> = {},
-  { repositories = isolate(), holder = 'ann' } = {},
+  { repositories = isolate(), holder = 'ann', hasEnded = async () => false } = {},
 ) {
   const abort = new AbortController()
   const ends: unknown[] = []
@@ -46,6 +52,7 @@ function rawStream(
     lastEventId: undefined,
     holder,
     expiresAt: Date.now() + 3_600_000,
+    hasEnded,
     signal: abort.signal,
     limits: { ...STREAM_LIMITS, ...limits },
     clock: hostClock,
@@ -91,6 +98,21 @@ describe('on workerd', () => {
     expect(stream.messages).toEqual([...ids, 'Z-1'].map((id) => ({ type: 'task-changed', id })))
     expect(stream.blocks.filter((block) => block.comment === 'connected')).toHaveLength(1)
     await stream.close()
+  })
+
+  it('a stream asks the list of ended sessions at its pings, and ends with its session', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const sid = crypto.randomUUID()
+    const list = objectEndedSessions(sessions)
+    const hasEnded = () => list.has(sid)
+    const { body, ends } = rawStream(repo, { pingMs: 20 }, { hasEnded })
+    const stream = await new EventStream(new Response(body)).joined()
+    const pings = () => stream.blocks.filter(({ comment }) => comment === 'ping').length
+    await stream.until(() => pings() > 3)
+    expect(stream.ended).toBe(false)
+    await list.end(sid, Date.now() + 60_000, Date.now())
+    await stream.until((it) => it.ended)
+    expect(ends).toEqual(['signed_out'])
   })
 
   it('a reader that takes nothing is cut, and the other readers are not', async () => {

@@ -2,14 +2,22 @@
 // sent again.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { libsqlEndedSessions } from '../../../../../worker/payments/ended-sessions-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
   libsqlDatabase,
 } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { endedSessionsContract } from '../../../../contract/ended-sessions.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-setup.ts'
 import { insertPending, paid } from '../shop-payments.ts'
+
+endedSessionsContract('the database of a server', async () =>
+  libsqlEndedSessions(
+    libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => Date.now()),
+  ),
+)
 
 describe('a connection of libSQL', () => {
   afterEach(() => void vi.restoreAllMocks())
