@@ -34,8 +34,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <SignOut />
         </div>
       </header>
-      <SessionEnd />
       <main id="content" tabIndex={-1}>
+        <SessionEnd />
         <ErrorBoundary key={route.value.view}>{children}</ErrorBoundary>
       </main>
       {live.value && route.value.view === 'board' && <SignalStrip live={live.value} />}

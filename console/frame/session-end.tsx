@@ -31,7 +31,7 @@ function SignInAgain({ at }: { at: number }) {
     setProblem(refused && signInProblem(refused))
   })
   return (
-    <section class="notice caution" aria-label="Your session">
+    <section class="notice caution session-end" aria-label="Your session">
       <p role="status">
         Your session ends at {minuteOf(at)}. Sign in again, here or by a link in another tab: what
         you have typed stays.
