@@ -20,16 +20,21 @@ export function checkFields<Schema extends z.ZodType>(
 /** A large request can be wrong in thousands of places. */
 const MAX_NAMED = 5
 const MAX_CHARS = 64
+const UNKNOWN = 'is not a known field'
 
 function sentenceOf(issues: readonly z.core.$ZodIssue[]): string {
-  const faults = issues.flatMap(({ path, message, ...issue }): [string, string][] =>
+  const faults = issues.map(({ path, message }) => [nameOf(path), message] as const)
+  const unknown = issues.flatMap(({ path, ...issue }) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => [nameOf([...path, key]), 'is not a known field'])
-      : [[nameOf(path), message]],
+      ? issue.keys.map((key) => [nameOf([...path, key]), UNKNOWN] as const)
+      : [],
   )
-  // One for each field: too large a number is both no whole number and too large.
-  const named = [...new Map(faults)].slice(0, MAX_NAMED)
-  return `${named.map((fault) => fault.join(' ')).join('; ')}.`
+  // First the misspelt ones, since they are why others are missing. One fault for each field: too
+  // large a number is both no whole number and too large.
+  const all = new Map([...unknown, ...faults.filter(([, words]) => words !== UNKNOWN)])
+  const named = [...all].slice(0, MAX_NAMED).map((fault) => fault.join(' '))
+  const more = all.size > MAX_NAMED ? `; and ${all.size - MAX_NAMED} more` : ''
+  return `${named.join('; ')}${more}.`
 }
 
 function nameOf(path: readonly PropertyKey[]): string {
@@ -61,6 +66,8 @@ function wordsFor(issue: z.core.$ZodRawIssue): string {
       return `must be one of ${issue.values.join(', ')}`
     case 'invalid_key':
       return `has a name that ${issue.issues[0]?.message}`
+    case 'unrecognized_keys':
+      return UNKNOWN
     case 'invalid_union':
       // None of them: the field that decides between several shapes is wrong.
       if (issue.errors.length === 0) return 'is not valid'

@@ -53,7 +53,7 @@ describe('a wrong field', () => {
   it('in a refund or an acknowledgement is named in the same words', () => {
     expect(checkFields(refundSchema, { transactionId: 'a', amount: -1, why: '' })).toEqual({
       ok: false,
-      error: 'amount must be more than 0; reason is missing; why is not a known field.',
+      error: 'why is not a known field; amount must be more than 0; reason is missing.',
     })
     expect(checkFields(acknowledgementSchema, { gatewayReference: 7 })).toEqual({
       ok: false,
@@ -68,7 +68,7 @@ describe('a wrong field', () => {
     )
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`f${at}`, at]))
     expect(charge(many)).toBe(
-      `${[0, 1, 2, 3, 4].map((at) => `f${at} is not a known field`).join('; ')}.`,
+      `${[0, 1, 2, 3, 4].map((at) => `f${at} is not a known field`).join('; ')}; and 995 more.`,
     )
   })
 
