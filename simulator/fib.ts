@@ -4,6 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
+import { qrCode } from './qr-code.ts'
 import type { Simulator } from './simulator.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
@@ -147,16 +148,11 @@ const DECLINING_REASONS: Partial<Record<State, string>> = {
   expired: 'PAYMENT_EXPIRATION',
 }
 
-/** A single pixel: codes of the simulator are not scanned. */
-const QR_CODE =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA' +
-  '60e6kgAAAABJRU5ErkJggg=='
-
-/** `payUrl` replaces the links that open the app of the bank. */
+/** `payUrl` replaces the links that open the app of the bank, in its QR code too. */
 const paymentAnswer = (payment: Payment, payUrl: string) => ({
   paymentId: payment.id,
   readableCode: readableCode(payment.id),
-  qrCode: QR_CODE,
+  qrCode: qrCode(payUrl),
   validUntil: time(payment.expiresAt),
   personalAppLink: payUrl,
   businessAppLink: payUrl,

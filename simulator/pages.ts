@@ -56,8 +56,8 @@ export function payPages(simulator: Simulator): Hono {
 function backUrl({ gateway, ...payment }: Payment, action: Action): string | undefined {
   const isPaying = action === 'pay' || action === 'transfer'
   if (gateway !== 'stripe') return isPaying ? payment.successUrl : payment.failureUrl
-  if (action === 'cancel') return payment.failureUrl
-  // When a bank transfer arrives, the payer is gone; an expired page leads nowhere.
+  if (action === 'cancel' || action === 'expire') return payment.failureUrl
+  // After a declined card the payer tries another one. When a bank transfer arrives, nobody waits.
   if (!isPaying || payment.state !== 'open') return undefined
   return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
 }

@@ -72,31 +72,37 @@ describe('the payment page', () => {
     expect(setup.merchant.bodies).toEqual([])
   })
 
-  it('of FIB redirects to the shop without a token', async () => {
-    const form = {
-      grant_type: 'client_credentials',
-      client_id: 'merchant',
-      client_secret: 'client-secret',
-    }
-    const granted = await setup.call('/auth/realms/fib-online-shop/protocol/openid-connect/token', {
-      method: 'POST',
-      body: new URLSearchParams(form),
-    })
-    const { access_token: token } = (await granted.json()) as { access_token: string }
-    const created = await setup.call('/protected/v1/payments', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify({
-        monetaryValue: { amount: 500, currency: 'IQD' },
-        redirectUri: 'https://shop.example/back',
-        statusCallbackUrl: setup.callback,
-      }),
-    })
-    const { personalAppLink } = (await created.json()) as { personalAppLink: string }
-    const path = new URL(personalAppLink).pathname
-    expect(await (await setup.call(path)).text()).toContain('First Iraqi Bank')
-    const answer = await press(path, 'pay')
-    expect(answer.headers.get('location')).toBe('https://shop.example/back')
-    await setup.merchant.got(1)
-  })
+  it.each(['pay', 'fail', 'cancel', 'expire'])(
+    'of FIB redirects to the shop without a token after %s',
+    async (action) => {
+      const form = {
+        grant_type: 'client_credentials',
+        client_id: 'merchant',
+        client_secret: 'client-secret',
+      }
+      const granted = await setup.call(
+        '/auth/realms/fib-online-shop/protocol/openid-connect/token',
+        {
+          method: 'POST',
+          body: new URLSearchParams(form),
+        },
+      )
+      const { access_token: token } = (await granted.json()) as { access_token: string }
+      const created = await setup.call('/protected/v1/payments', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify({
+          monetaryValue: { amount: 500, currency: 'IQD' },
+          redirectUri: 'https://shop.example/back',
+          statusCallbackUrl: setup.callback,
+        }),
+      })
+      const { personalAppLink } = (await created.json()) as { personalAppLink: string }
+      const path = new URL(personalAppLink).pathname
+      expect(await (await setup.call(path)).text()).toContain('First Iraqi Bank')
+      const answer = await press(path, action)
+      expect(answer.headers.get('location')).toBe('https://shop.example/back')
+      await setup.merchant.got(1)
+    },
+  )
 })

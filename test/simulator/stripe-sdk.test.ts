@@ -232,6 +232,13 @@ describe('the page of Stripe', () => {
     expect(setup.merchant.bodies).toEqual([])
   })
 
+  it('leads a payer whose session expires to the cancel URL', async () => {
+    const answer = await press(await created(), 'expire')
+    expect(answer.headers.get('location')).toBe('https://shop.example/cart')
+    await setup.merchant.got(1)
+    expect(event().type).toBe('checkout.session.expired')
+  })
+
   it.each([
     ['pay', 'async_payment_succeeded', 'paid'],
     ['fail', 'async_payment_failed', 'unpaid'],
