@@ -2,6 +2,8 @@
 
 export interface Settings {
   port: number
+  /** Keeps what is booked. Without one, it is in memory alone. */
+  file?: string
   redirect: {
     clientId: string
     clientSecret: string
@@ -45,6 +47,7 @@ export function readSettings(env: Environment): Settings {
   }
   return {
     port: count('PORT', 0),
+    ...(env.SIMULATOR_FILE && { file: env.SIMULATOR_FILE }),
     redirect: {
       clientId: text('REDIRECT_CLIENT_ID', 'simulated-merchant'),
       clientSecret: text('REDIRECT_CLIENT_SECRET', 'simulated-client-secret'),

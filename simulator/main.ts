@@ -6,5 +6,6 @@ import { openSimulator } from './open-simulator.ts'
 
 const { url } = await openSimulator(environment())
 console.log(`simulator ready ${url}`)
-// No state is kept, and clients that wait for a response of the fault `timeout` must not delay it.
+// What it keeps is written already, and clients that wait for a response of the fault `timeout`
+// must not delay the end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(0))

@@ -8,6 +8,7 @@ import { serveNode } from '../worker/serve-node.ts'
 import { bodyLimit } from '../worker/shared/body-limit-hono.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { isLoopback } from '../worker/shared/loopback.ts'
+import { openBook } from './book.ts'
 import { type Environment, readSettings } from './config.ts'
 import { controlApi } from './control-api.ts'
 import { fibApi } from './fib.ts'
@@ -32,7 +33,9 @@ export interface OpenSimulator {
 /** `env`: see config.ts. Throws a TypeError that names an invalid variable. */
 export async function openSimulator(env: Environment): Promise<OpenSimulator> {
   const settings = readSettings(env)
-  const deps = { settings, formats: FORMATS, clock: hostClock, newId: randomUUID, post }
+  const { file, redirect } = settings
+  const book = openBook({ ...(file && { file }), edge: redirect.callbackUrl })
+  const deps = { settings, book, formats: FORMATS, clock: hostClock, newId: randomUUID, post }
   const simulator = new Simulator(deps)
   let url = ''
   const app = createApp(simulator, (id) => `${url}/pay/${id}`)
@@ -46,6 +49,7 @@ export async function openSimulator(env: Environment): Promise<OpenSimulator> {
     async close() {
       simulator.close()
       await server.close(0)
+      book.close()
     },
   }
 }

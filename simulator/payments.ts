@@ -1,5 +1,5 @@
 // The payments of the gateways: their states, which action is possible when, and all of them in
-// memory. No I/O; times and ids are parameters.
+// memory. No I/O; times and ids are parameters, and whoever keeps them is told of each change.
 
 export type GatewayName = 'redirect' | 'fib' | 'stripe'
 
@@ -187,23 +187,29 @@ export type Opened = { ok: true; payment: Payment } | { ok: false; existing: Pay
 
 export class PaymentStore {
   readonly #newId: (gateway: GatewayName) => string
+  readonly #changed: (payment: Payment) => void
   readonly #payments = new Map<string, Payment>()
   /** Ids by external reference, of the redirect gateway. */
   readonly #external = new Map<string, string>()
 
-  constructor(newId: (gateway: GatewayName) => string) {
+  constructor(
+    newId: (gateway: GatewayName) => string,
+    booked: readonly Payment[] = [],
+    changed: (payment: Payment) => void = () => undefined,
+  ) {
     this.#newId = newId
+    this.#changed = changed
+    for (const payment of booked) this.#hold(payment)
   }
 
   /** Refuses a second payment with the same external reference. */
   open(order: Order, now: number): Opened {
-    const unique = order.gateway === 'redirect' ? order.externalReference : undefined
+    const unique = uniqueIn(order)
     const known = unique === undefined ? undefined : this.#external.get(unique)
     const existing = known === undefined ? undefined : this.#payments.get(known)
     if (existing) return { ok: false, existing }
     const payment = openPayment(order, this.#newId(order.gateway), now)
-    this.#payments.set(payment.id, payment)
-    if (unique !== undefined) this.#external.set(unique, payment.id)
+    this.#change(payment)
     return { ok: true, payment }
   }
 
@@ -215,7 +221,7 @@ export class PaymentStore {
 
   move(payment: Payment, action: Action, terms: MoveTerms): Moved {
     const moved = movePayment(this.#payments.get(payment.id) ?? payment, action, terms)
-    if (moved.ok) this.#payments.set(payment.id, moved.after)
+    if (moved.ok) this.#change(moved.after)
     return moved
   }
 
@@ -223,7 +229,7 @@ export class PaymentStore {
   setRefund(payment: Payment, refund: Refund, now: number): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withRefund(before, refund, now)
-    this.#payments.set(after.id, after)
+    this.#change(after)
     return { ok: true, before, after }
   }
 
@@ -231,4 +237,18 @@ export class PaymentStore {
   all(): Payment[] {
     return [...this.#payments.values()].reverse()
   }
+
+  #change(payment: Payment): void {
+    this.#hold(payment)
+    this.#changed(payment)
+  }
+
+  #hold(payment: Payment): void {
+    this.#payments.set(payment.id, payment)
+    const unique = uniqueIn(payment)
+    if (unique !== undefined) this.#external.set(unique, payment.id)
+  }
 }
+
+const uniqueIn = ({ gateway, externalReference }: Payment | Order): string | undefined =>
+  gateway === 'redirect' ? externalReference : undefined

@@ -3,6 +3,7 @@
 
 import { type Clock, pause } from '../worker/shared/clock.ts'
 import { AccessTokens } from './access-tokens.ts'
+import type { Book } from './book.ts'
 import type { Settings } from './config.ts'
 import { ActiveFaults, type Faults } from './faults.ts'
 import {
@@ -20,6 +21,7 @@ import {
   type Transition,
 } from './payments.ts'
 import {
+  type Batch,
   batchesOf,
   type Cancellable,
   cancellable,
@@ -30,6 +32,7 @@ import {
 
 export interface SimulatorDeps {
   settings: Settings
+  book: Book
   formats: Readonly<Record<GatewayName, WebhookFormat>>
   clock: Pick<Clock, 'now' | 'after'>
   /** UUIDs. */
@@ -59,19 +62,25 @@ export class Simulator {
   readonly tokens: Readonly<Record<'redirect' | 'fib', AccessTokens>>
   readonly newId: () => string
   readonly #clock: Cancellable
+  readonly #book: Book
   readonly #formats: SimulatorDeps['formats']
   /** Sign the webhooks; FIB has none. */
   readonly #secrets: Readonly<Record<GatewayName, string>>
 
-  constructor({ settings, formats, clock: given, newId, post }: SimulatorDeps) {
+  constructor({ settings, book, formats, clock: given, newId, post }: SimulatorDeps) {
     const clock = cancellable(given)
     const { redirect, fib, stripe, retriesMs } = settings
     this.settings = settings
     this.newId = newId
     this.#clock = clock
+    this.#book = book
     this.#formats = formats
     this.#secrets = { redirect: redirect.apiKey, fib: '', stripe: stripe.webhookSecret }
-    this.payments = new PaymentStore((gateway) => this.#newIdOf(gateway, 'cs_test'))
+    this.payments = new PaymentStore(
+      (gateway) => this.#newIdOf(gateway, 'cs_test'),
+      book.payments,
+      (payment) => book.write({ payment }),
+    )
     const encode: WebhookSenderDeps['encode'] = (webhook) =>
       formats[webhook.gateway].encode(webhook, this.#secrets[webhook.gateway], clock.now())
     this.webhooks = new WebhookSender({ clock, encode, post, retriesMs })
@@ -80,6 +89,8 @@ export class Simulator {
       redirect: new AccessTokens({ ...redirect, scopes, lifetimeMs: 60 * 60 * 1_000 }, newId),
       fib: new AccessTokens({ ...fib, scopes: [], lifetimeMs: 60_000 }, newId),
     }
+    for (const payment of book.payments) this.#schedule(payment)
+    for (const { sending, batches } of book.sendings) void this.#send(sending, batches)
   }
 
   now(): number {
@@ -94,7 +105,7 @@ export class Simulator {
     const opened = this.payments.open(order, this.now())
     if (!opened.ok) return opened
     const { payment } = opened
-    this.#clock.after(payment.expiresAt - this.now(), () => this.act(payment, 'expire'))
+    this.#schedule(payment)
     if (!this.faultsOf(payment).beforeAnswer) return opened
     const acted = this.act(payment, 'pay')
     if (!acted.ok) return opened
@@ -125,6 +136,17 @@ export class Simulator {
     if (afterMs === undefined) return this.act(payment, outcome)
     this.#clock.after(afterMs, () => this.act(payment, outcome))
     return requested
+  }
+
+  /** What happens to a payment by itself; also after a restart, which forgets the faults. */
+  #schedule(payment: Payment): void {
+    const { state, expiresAt } = payment
+    if (state === 'open') {
+      this.#clock.after(Math.max(expiresAt - this.now(), 0), () => this.act(payment, 'expire'))
+    }
+    if (state === 'refund_requested') {
+      this.#clock.after(this.settings.fibRefundMs, () => this.act(payment, 'refund'))
+    }
   }
 
   /**
@@ -173,10 +195,17 @@ export class Simulator {
     return {
       ok: true,
       payment: after,
-      webhooksDone: this.webhooks.send(batches),
+      webhooksDone: this.#send(eventId, batches),
       returnToken: () =>
         format.returnToken?.(format.content(transition, eventId), this.#secrets[gateway]),
     }
+  }
+
+  async #send(eventId: string, batches: readonly Batch[]): Promise<void> {
+    if (batches.length === 0) return
+    this.#book.write({ sending: eventId, batches })
+    await this.webhooks.send(batches)
+    this.#book.write({ sent: eventId })
   }
 
   /** Stripe's ids have a prefix. */

@@ -1,0 +1,96 @@
+// What a simulator booked, in a file: its payments, and the webhooks that were not accepted yet. A
+// line for each change, and the last one of a payment counts.
+
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import type { Payment } from './payments.ts'
+import type { Batch } from './webhooks.ts'
+
+/** Webhooks of one transition, by the id of its event. */
+export interface Sending {
+  sending: string
+  batches: readonly Batch[]
+}
+
+type Entry = { payment: Payment } | Sending | { sent: string }
+
+export interface Book {
+  /** What was booked before, the oldest first. */
+  payments: readonly Payment[]
+  sendings: readonly Sending[]
+  write(entry: Entry): void
+  close(): void
+}
+
+/**
+ * Without a file nothing is kept. `edge`: what was booked before calls back there, since it may
+ * have another port now, and a file that came with a folder must not name where to post to.
+ */
+export function openBook({ file, edge }: { file?: string; edge?: string | undefined }): Book {
+  if (file === undefined) {
+    return { payments: [], sendings: [], write: () => undefined, close: () => undefined }
+  }
+  const payments = new Map<string, Payment>()
+  const sendings = new Map<string, Sending>()
+  for (const entry of entriesIn(file)) {
+    if ('payment' in entry) payments.set(entry.payment.id, entry.payment)
+    else if ('batches' in entry) sendings.set(entry.sending, entry)
+    else sendings.delete(entry.sent)
+  }
+  const kept = [...[...payments.values()].map((payment) => ({ payment })), ...sendings.values()]
+  writeFileSync(`${file}.tmp`, kept.map(lineOf).join(''), { mode: 0o600 })
+  renameSync(`${file}.tmp`, file)
+  let fd: number | undefined = openSync(file, 'a')
+  return {
+    payments: [...payments.values()].map((payment) => callingBack(payment, edge)),
+    sendings: [...sendings.values()].map(({ sending, batches }) => ({
+      sending,
+      batches: batches.map(({ afterMs, webhooks }) => ({
+        afterMs,
+        webhooks: webhooks.map((webhook) => ({ ...webhook, url: addressAt(edge, webhook.url) })),
+      })),
+    })),
+    write(entry) {
+      if (fd === undefined) return
+      try {
+        // At once: what was answered is there after a kill, too.
+        writeSync(fd, lineOf(entry))
+      } catch (error) {
+        // A full disk ends the keeping, and not the simulator.
+        console.error(`simulator: ${file} cannot be written:`, error)
+      }
+    },
+    close() {
+      if (fd !== undefined) closeSync(fd)
+      fd = undefined
+    },
+  }
+}
+
+/** It begins with the line break, so that half a line, of a full disk, spoils only itself. */
+const lineOf = (entry: Entry): string => `\n${JSON.stringify(entry)}`
+
+function entriesIn(file: string): Entry[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').flatMap(entryOf)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Empty for a line that is not whole. */
+function entryOf(line: string): Entry[] {
+  try {
+    return [JSON.parse(line) as Entry]
+  } catch {
+    return []
+  }
+}
+
+const callingBack = ({ callbackUrl, ...payment }: Payment, edge: string | undefined): Payment =>
+  callbackUrl === undefined ? payment : { ...payment, callbackUrl: addressAt(edge, callbackUrl) }
+
+function addressAt(edge: string | undefined, url: string): string {
+  const { pathname, search } = URL.parse(url) ?? { pathname: '/', search: '' }
+  return Object.assign(new URL(edge ?? url), { pathname, search }).href
+}
