@@ -5,7 +5,13 @@ import { ConfigError, readConfig } from '../worker/config.ts'
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
-import { eventsSecret, gatewaySecrets, simulatedGateways } from './gateways.ts'
+import {
+  eventsSecret,
+  type GatewayHere,
+  gatewaySecrets,
+  gatewaysHere,
+  simulatedGateways,
+} from './gateways.ts'
 import { StartError } from './start-error.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -46,6 +52,10 @@ export const workerVariables = (env: Environment, prefixes: readonly string[] = 
   )
 }
 
+/** What each gateway of `file` is here. */
+export const gatewaysIn = (env: Environment, file: SignalboxFile): GatewayHere[] =>
+  gatewaysHere(file, workerVariables(env, gatewayPrefixes(file)))
+
 export interface EdgeSurroundings {
   /** Of the data folder. */
   secret: string
@@ -66,12 +76,16 @@ export function edgeVariables(
   { secret, edge, database, simulator, databaseToken }: EdgeSurroundings,
 ): Record<string, string> {
   const given = workerVariables(env, gatewayPrefixes(file))
+  const gateways = gatewaysIn(env, file)
+  const simulated = gateways.flatMap(({ mode, driver }) => (mode === 'simulated' ? driver : []))
+  // Half a gateway is left out: the edge would refuse to start for it.
+  for (const name of gateways.flatMap(({ unused }) => unused)) delete given[name]
   return {
     // Where gateways call back. With a tunnel to the internet one of them is set.
     PAYMENT_PUBLIC_URL: given.SIGNALBOX_PUBLIC_URL ?? edge,
-    ...simulatedGateways(given, gatewaySecrets(secret), simulator),
     ...(given.PAYMENT_EVENTS_URL !== undefined && { PAYMENT_EVENTS_SECRET: eventsSecret(secret) }),
     ...given,
+    ...simulatedGateways(gatewaySecrets(secret), simulator, simulated),
     AUTH_SECRETS: secret,
     LIBSQL_URL: database,
     LIBSQL_AUTH_TOKEN: databaseToken,

@@ -1,8 +1,16 @@
 // The payment gateways of a local system: simulated ones, with secrets of this data folder, unless
-// the environment names real ones. Pure except for the digest.
+// the environment has the credentials of real ones. Pure except for the digest.
 
 import { hkdfSync } from 'node:crypto'
-import { DRIVERS, variableOf } from '../worker/payments/gateways/registry.ts'
+import { join } from 'node:path'
+import type { GatewayEntry, SignalboxFile } from '../worker/payments/define-config.ts'
+import type { Driver } from '../worker/payments/gateways/gateway.ts'
+import {
+  configuredGateways,
+  DRIVERS,
+  driversOf,
+  variableOf,
+} from '../worker/payments/gateways/registry.ts'
 import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
 
 type DriverName = keyof typeof DRIVERS
@@ -54,23 +62,49 @@ const derived = (secret: string, name: string): Buffer =>
 
 type Variables = Readonly<Record<string, string>>
 
-/**
- * As soon as one variable of a gateway is in `given`, that gateway is left out: half a real one and
- * half a simulated one would be neither.
- */
-export const simulatedNames = (given: Variables): DriverName[] =>
-  DRIVER_NAMES.filter(
-    (driver) => !Object.keys(given).some((name) => name.startsWith(DRIVERS[driver].envPrefix)),
-  )
+/** A gateway of signalbox.config.ts. Its credentials alone decide what it is. */
+export interface GatewayHere {
+  key: string
+  driver: string
+  /** `missing`: a part of its credentials is not set, or all of them and nothing simulates it. */
+  mode: 'real' | 'simulated' | 'missing'
+  /** Its own address. */
+  url: string | undefined
+  /** The variables of credentials that are not set. */
+  missing: readonly string[]
+  /** Variables that are set, and have no effect without the missing ones. */
+  unused: readonly string[]
+}
 
-/** Variables of the edge for the simulated gateways. */
+export const gatewaysHere = (file: SignalboxFile, given: Variables): GatewayHere[] =>
+  configuredGateways(file, given).map(({ key, driver, settings, variables, required, missing }) => {
+    const own = file.payments?.gateways?.[key] ?? { driver }
+    const isBare = missing.length === required.length && isOurs(own, file)
+    const mode = missing.length === 0 ? 'real' : isBare ? 'simulated' : 'missing'
+    // What the file itself holds cannot be left out: then the edge refuses to start.
+    const isOfFile = required.some((name) => own[name] !== undefined)
+    const idle = { real: [], simulated: ['base_url'], missing: isOfFile ? [] : required }[mode]
+    const named = (names: readonly string[]) => names.map((name) => variables[name] ?? name)
+    const unused = named(idle).filter((name) => given[name] !== undefined)
+    return { key, driver, mode, url: settings.base_url, missing: named(missing), unused }
+  })
+
+/** The simulator knows the included drivers, and the variables with their usual names. */
+const isOurs = ({ driver, env_prefix, base_url }: GatewayEntry, file: SignalboxFile): boolean => {
+  const included: Driver | undefined = DRIVERS[driver as DriverName]
+  const isIncluded = included !== undefined && driversOf(file)[driver] === included
+  const prefix = env_prefix ?? included?.envPrefix
+  return isIncluded && prefix === included.envPrefix && base_url === undefined
+}
+
+/** Variables of the edge for simulated gateways. */
 export const simulatedGateways = (
-  given: Variables,
   secrets: GatewaySecrets,
   simulator: string,
+  drivers: readonly string[] = DRIVER_NAMES,
 ): Record<string, string> =>
   Object.fromEntries(
-    simulatedNames(given).flatMap((driver) =>
+    DRIVER_NAMES.filter((driver) => drivers.includes(driver)).flatMap((driver) =>
       Object.entries({ base_url: simulator, ...secrets[driver] }).map(([setting, value]) => [
         variableOf(DRIVERS[driver].envPrefix, setting),
         value,
@@ -78,10 +112,18 @@ export const simulatedGateways = (
     ),
   )
 
-/** Variables of the simulator. `callbackOf`: for webhooks; FIB gets its URL with each charge. */
+export interface SimulatorPlace {
+  port: number
+  /** For webhooks; FIB gets its URL with each charge. */
+  callbackOf: (gateway: 'redirect' | 'stripe') => string
+  /** Keeps what the simulator books. Absent: it is forgotten when it ends. */
+  dataDir?: string
+}
+
+/** Variables of the simulator. */
 export function simulatorVariables(
   secrets: GatewaySecrets,
-  { port, callbackOf }: { port: number; callbackOf: (gateway: 'redirect' | 'stripe') => string },
+  { port, callbackOf, dataDir }: SimulatorPlace,
 ): Record<string, string> {
   const known = Object.entries(secrets).flatMap(([driver, settings]) =>
     Object.entries(settings).map(([setting, value]) => [
@@ -91,6 +133,7 @@ export function simulatorVariables(
   )
   return {
     SIMULATOR_PORT: String(port),
+    ...(dataDir !== undefined && { SIMULATOR_FILE: join(dataDir, 'simulator.jsonl') }),
     SIMULATOR_REDIRECT_CALLBACK_URL: callbackOf('redirect'),
     SIMULATOR_STRIPE_CALLBACK_URL: callbackOf('stripe'),
     ...Object.fromEntries(known),

@@ -2,6 +2,7 @@
 
 import { relative } from 'node:path'
 import { DATA_DIR } from './data-folder.ts'
+import type { GatewayHere } from './gateways.ts'
 import type { LocalJson } from './local-json.ts'
 
 export interface Greeting {
@@ -15,8 +16,7 @@ export interface Greeting {
   local: LocalJson
   /** Signs one browser in. */
   link: string
-  /** The gateways that are simulated. */
-  simulated: readonly string[]
+  gateways: readonly GatewayHere[]
   /** The board is the example, whose tasks we know by name. */
   isExample: boolean
   /** Paths below it are shown short. */
@@ -38,11 +38,11 @@ const LAMP = {
   description: 'A lamp',
 }
 
-const beforeReady = ({ board, dataDir, host, local, simulated, cwd }: Greeting): string => `\
+const beforeReady = ({ board, dataDir, host, local, gateways, cwd }: Greeting): string => `\
 board       ${board ? boardOf(board, local, cwd) : 'none, payments alone'}
 edge        ${local.url} (${host})
 database    ${local.database}
-gateways    ${local.simulator} (simulated: ${simulated.join(', ') || 'none'})
+gateways    ${gateways.map((it) => gatewayLine(it, local)).join(INDENTED) || 'none'}
 ${eventsOf(local)}logs        ${near(dataDir, cwd)}/logs
 `
 
@@ -51,6 +51,21 @@ const boardOf = (
   { path }: LocalJson,
   cwd: string,
 ): string => `${near(dir, cwd)} (${layout}${countOf(tasks)})\nrepository  ${path}`
+
+const INDENTED = `\n${' '.repeat(12)}`
+
+function gatewayLine({ key, mode, url, missing, unused }: GatewayHere, local: LocalJson): string {
+  const without = missing.join(', ')
+  const idle = unused.length === 0 ? '' : `; ${unused.join(', ')} has no effect without ${without}`
+  switch (mode) {
+    case 'real':
+      return `${key}: real (${url})`
+    case 'simulated':
+      return `${key}: simulated (${local.simulator})${idle}`
+    case 'missing':
+      return `${key}: left out (missing: ${without})`
+  }
+}
 
 const eventsOf = ({ eventsUrl }: LocalJson): string =>
   eventsUrl === undefined ? '' : `events      ${eventsUrl}\n`

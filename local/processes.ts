@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { ChildSpec } from './child.ts'
-import { type GatewaySecrets, simulatorVariables } from './gateways.ts'
+import { type GatewaySecrets, type SimulatorPlace, simulatorVariables } from './gateways.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 
@@ -47,10 +47,7 @@ function sqldBinary(): string {
   }
 }
 
-export interface SimulatorPlan extends Surroundings {
-  port: number
-  /** Where webhooks are sent; FIB gets its URL with each charge. */
-  callbackOf: (gateway: 'redirect' | 'stripe') => string
+export interface SimulatorPlan extends Surroundings, SimulatorPlace {
   secrets: GatewaySecrets
   /** For reports of a crash. */
   logsDir: string
@@ -63,7 +60,7 @@ export const simulatorProcess = (plan: SimulatorPlan): ChildSpec => ({
   args: [`--diagnostic-dir=${plan.logsDir}`, join(ROOT, 'simulator/main.ts')],
   env: { ...plan.env, ...simulatorVariables(plan.secrets, plan) },
   logFile: plan.logFile,
-  // It keeps nothing, so there is nothing to finish.
+  // What it keeps is written at once, so there is nothing to finish.
   graceMs: 1_000,
 })
 

@@ -6,14 +6,9 @@ import { createWriteStream } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
-import { checkVariables, edgeVariables, workerVariables } from '../../local/environment.ts'
+import { checkVariables, edgeVariables, gatewaysIn } from '../../local/environment.ts'
 import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
-import {
-  describePayments,
-  gatewaySecrets,
-  simulatedNames,
-  simulatorVariables,
-} from '../../local/gateways.ts'
+import { describePayments, gatewaySecrets, simulatorVariables } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { deliveryNotices, storeNotices } from '../../local/notices.ts'
@@ -92,7 +87,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
 
     const callbackOf = (key: string) =>
       `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
-    const own = { port: ports.simulator, callbackOf }
+    const own = { port: ports.simulator, callbackOf, dataDir: data.dir }
     const simulator = await openSimulator(simulatorVariables(gatewaySecrets(secret), own))
     defer(simulator.close)
 
@@ -136,7 +131,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       greeting({
         board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
         ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
-        ...{ simulated: simulatedNames(workerVariables(env)), isExample },
+        ...{ gateways: gatewaysIn(env, file), isExample },
       }),
     )
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))

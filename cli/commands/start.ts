@@ -9,11 +9,11 @@ import { prepareDeno } from '../../local/deno.ts'
 import {
   checkVariables,
   edgeVariables,
+  gatewaysIn,
   machineVariables,
   sidecarVariables,
-  workerVariables,
 } from '../../local/environment.ts'
-import { describePayments, gatewaySecrets, simulatedNames } from '../../local/gateways.ts'
+import { describePayments, gatewaySecrets } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
 import { prepareSchema } from '../../local/migrate.ts'
@@ -104,7 +104,7 @@ export async function run(
       greeting({
         ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
         ...{ dataDir, trustsData, host, local, link, cwd },
-        simulated: simulatedNames(workerVariables(env)),
+        gateways: gatewaysIn(env, signalbox),
       }),
     )
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
@@ -158,7 +158,8 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     const callbackOf = (key: string) =>
       `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
     const logFile = data.logFile('simulator')
-    const settings = { callbackOf, secrets: gatewaySecrets(secret), logsDir: data.logsDir }
+    const { dir: dataDir, logsDir } = data
+    const settings = { callbackOf, dataDir, secrets: gatewaySecrets(secret), logsDir }
     supervisor.start(
       simulatorProcess({ port: ports.simulator, ...settings, env: machine, logFile }),
     )

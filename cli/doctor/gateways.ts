@@ -3,11 +3,12 @@
 
 import { FORMATS } from '../../simulator/one-webhook.ts'
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
+import type { ConfiguredGateway } from '../../worker/payments/gateways/registry.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
 import { DRIVER_TOOLS } from '../payments/drivers.ts'
-import { type ConfiguredGateway, signingSecret } from '../payments/place.ts'
+import { signingSecret } from '../payments/place.ts'
 
 /** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {

@@ -7,6 +7,10 @@ import { findBoard } from '../../local/find-board.ts'
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
+  type ConfiguredGateway,
+  configuredGateways,
+} from '../../worker/payments/gateways/registry.ts'
+import {
   embeddedDatabase,
   fileOf,
   isEmbedded,
@@ -25,14 +29,7 @@ import type { Context, Environment, Input } from '../command.ts'
 import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
 import { error, type Finding, ok, report, warn } from '../findings.ts'
 import { type Answer, ask } from '../payments/ask.ts'
-import {
-  type ConfiguredGateway,
-  configuredGateways,
-  hiding,
-  type PlaceOptions,
-  readPlace,
-  secretValues,
-} from '../payments/place.ts'
+import { hiding, type PlaceOptions, readPlace, secretValues } from '../payments/place.ts'
 import { checkClocks } from './clock.ts'
 import { checkGateway, checkRoute, checkSecrets, mixtureOf } from './gateways.ts'
 

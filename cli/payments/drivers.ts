@@ -4,11 +4,10 @@
 
 import type { Action, GatewayName } from '../../simulator/payments.ts'
 import type { Content } from '../../simulator/webhooks.ts'
-import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import { type ConfiguredGateway, DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { ask } from './ask.ts'
-import type { ConfiguredGateway } from './place.ts'
 
 interface DriverTools {
   callbacks: Callbacks

@@ -1,16 +1,12 @@
 // Where a payments command looks: variables, edge and token from a running system, from a file or
-// from the environment; the gateways that these configure, and their secrets, to hide them.
+// from the environment; and their secrets, to hide them.
 
 import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import { messageOf } from '../../sidecar/log.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import {
-  driversOf,
-  type GatewaySettings,
-  settingsOf,
-} from '../../worker/payments/gateways/registry.ts'
+import type { ConfiguredGateway } from '../../worker/payments/gateways/registry.ts'
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import {
   type Context,
@@ -90,31 +86,11 @@ function systemOf({ local, secret }: RunningStart, file: SignalboxFile, env: Env
   return { file, env: variables, edge, token: tokens.payments, differing }
 }
 
-// Whether settings are valid is decided in worker/payments/config.ts.
-
-export interface ConfiguredGateway extends GatewaySettings {
-  key: string
-  driver: string
-}
-
 /** While a secret is changed there are several; the first one signs as well as any. */
 export const signingSecret = (
-  settings: GatewaySettings['settings'],
+  settings: ConfiguredGateway['settings'],
   name: string,
 ): string | undefined => settings[name]?.split(/\s+/)[0]
-
-/** Leaves out gateways with an unknown driver. */
-export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
-  const drivers = driversOf(file)
-  const text = (variable: string) => env[variable]?.trim() || undefined
-  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
-    const { driver: name, env_prefix, ...own } = entry
-    const driver = drivers[name]
-    if (!driver) return []
-    const prefix = env_prefix ?? driver.envPrefix
-    return { key, driver: name, ...settingsOf(driver, prefix, own, text) }
-  })
-}
 
 /** Shorter values occur in ordinary text, and hiding them there would reveal them. */
 const MIN_CHARS = 6

@@ -5,6 +5,7 @@ import { ulid } from 'ulid'
 import * as z from 'zod'
 import { webhookOf } from '../../simulator/one-webhook.ts'
 import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
+import { configuredGateways } from '../../worker/payments/gateways/registry.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import {
   type Context,
@@ -23,7 +24,6 @@ import {
   type SimulatedStatus,
 } from './drivers.ts'
 import {
-  configuredGateways,
   hiding,
   type Place,
   type PlaceOptions,

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
+import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import { signIn } from '../contract/console-session.ts'
 import { editTask, linkOf, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
@@ -55,8 +56,9 @@ describe('a running system', () => {
     expect(new URL(simulator).hostname).toBe(new URL(url).hostname)
   })
 
-  it('restarts the simulator on the same port', async () => {
+  it('restarts the simulator on the same port, with what it booked', async () => {
     const { simulator } = await start.local()
+    const { gatewayTransactionId = '' } = await start.charge('order-1')
     await start.killAndWait('simulator')
     const health = () =>
       fetch(`${simulator}/health`).then(
@@ -64,6 +66,8 @@ describe('a running system', () => {
         () => 0,
       )
     await expect.poll(health, PATIENT).toBe(200)
+    const payment = await new SimulatorControl(simulator).payment(gatewayTransactionId)
+    expect(payment).toMatchObject({ reference: 'order-1', state: 'open' })
   })
 
   it('loses no change while the sidecar is dead, and clients stay connected', async () => {

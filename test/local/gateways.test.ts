@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { acme } from '../../examples/worker/acme.ts'
+import { checkVariables, edgeVariables } from '../../local/environment.ts'
 import {
   describeGateways,
   gatewaySecrets,
+  gatewaysHere,
   simulatedGateways,
-  simulatedNames,
 } from '../../local/gateways.ts'
+import { greeting } from '../../local/greeting.ts'
+import signalbox from '../../signalbox.config.ts'
+import { readConfig } from '../../worker/config.ts'
 
 const SIMULATOR = 'http://127.0.0.1:9'
 const secrets = gatewaySecrets('s'.repeat(43))
@@ -23,8 +28,13 @@ describe('the secrets of simulated gateways', () => {
 })
 
 describe('the gateways of a local system', () => {
-  it('are all simulated if the environment names none', () => {
-    const variables = simulatedGateways({ PAYMENT_TOLERANCE_SECONDS: '60' }, secrets, SIMULATOR)
+  const modes = (given: Record<string, string>, file = signalbox) =>
+    Object.fromEntries(gatewaysHere(file, given).map(({ key, mode }) => [key, mode]))
+  const ALL_SIMULATED = { redirect: 'simulated', fib: 'simulated', stripe: 'simulated' }
+
+  it('are all simulated if the environment has no credentials', () => {
+    expect(modes({ PAYMENT_TOLERANCE_SECONDS: '60' })).toEqual(ALL_SIMULATED)
+    const variables = simulatedGateways(secrets, SIMULATOR)
     expect(variables).toEqual({
       REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
       REDIRECT_GATEWAY_CLIENT_ID: 'signalbox-local',
@@ -44,20 +54,106 @@ describe('the gateways of a local system', () => {
     })
   })
 
-  it('are not simulated, each by itself, if the environment has one of its variables', () => {
-    const given = { REDIRECT_GATEWAY_LANG: 'ar', STRIPE_WEBHOOK_SECRET: 'whsec_new whsec_old' }
-    expect(simulatedNames(given)).toEqual(['fib'])
-    const variables = { ...simulatedGateways(given, secrets, SIMULATOR), ...given }
-    expect(Object.keys(variables).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      'FIB_BASE_URL',
-      'FIB_CLIENT_ID',
-      'FIB_CLIENT_SECRET',
-      'REDIRECT_GATEWAY_LANG',
-      'STRIPE_WEBHOOK_SECRET',
-    ])
-    expect(describeGateways(variables)).toEqual({
-      fib: { client_id: 'signalbox-local' },
-      stripe: { webhook_secret: 'whsec_new' },
+  it.each([
+    ...['REDIRECT_GATEWAY_FAILURE_URL', 'REDIRECT_GATEWAY_SUCCESS_URL', 'REDIRECT_GATEWAY_LANG'],
+    ...['REDIRECT_GATEWAY_SERVICE_TYPE', 'REDIRECT_GATEWAY_SCOPE', 'STRIPE_CANCEL_URL'],
+    ...['STRIPE_SUCCESS_URL', 'FIB_EXPIRES_IN', 'FIB_REFUNDABLE_FOR'],
+  ])('are simulated with %s, too', (name) => {
+    expect(modes({ [name]: 'https://shop.example/' })).toEqual(ALL_SIMULATED)
+  })
+
+  it('are real with all of their credentials, each by itself', () => {
+    const given = { STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_new whsec_old' }
+    expect(modes(given)).toEqual({ ...ALL_SIMULATED, stripe: 'real' })
+    expect(describeGateways(given)).toEqual({ stripe: { webhook_secret: 'whsec_new' } })
+    const real = gatewaysHere(signalbox, given).find(({ key }) => key === 'stripe')
+    expect(real).toMatchObject({ url: 'https://api.stripe.com', missing: [], unused: [] })
+  })
+
+  it('are missing with a part of them, which is named', () => {
+    const given = { REDIRECT_GATEWAY_API_KEY: 'key', REDIRECT_GATEWAY_LANG: 'ar' }
+    expect(gatewaysHere(signalbox, given)[0]).toEqual({
+      ...{ key: 'redirect', driver: 'redirect', mode: 'missing' },
+      url: 'https://pg-api-uat.zaincash.iq',
+      missing: ['REDIRECT_GATEWAY_CLIENT_ID', 'REDIRECT_GATEWAY_CLIENT_SECRET'],
+      unused: ['REDIRECT_GATEWAY_API_KEY'],
     })
   })
+
+  it('have no address of their own without credentials, and say so', () => {
+    const given = { FIB_BASE_URL: 'https://fib.stage.fib.iq' }
+    const { mode, unused } = gatewaysHere(signalbox, given)[1] ?? {}
+    expect([mode, unused]).toEqual(['simulated', ['FIB_BASE_URL']])
+  })
+
+  it('are not simulated under another prefix, at another address, or by a driver of one’s own', () => {
+    const file = (entry: { driver: string; [setting: string]: string }, drivers = {}) => ({
+      payments: { gateways: { shop: entry }, drivers },
+    })
+    const prefixed = file({ driver: 'redirect', env_prefix: 'SHOP_B_' })
+    expect(modes({}, prefixed)).toEqual({ shop: 'missing' })
+    expect(gatewaysHere(prefixed, {})[0]?.missing).toContain('SHOP_B_API_KEY')
+    expect(modes({}, file({ driver: 'stripe', base_url: 'https://a.test' }))).toEqual({
+      shop: 'missing',
+    })
+    expect(modes({}, file({ driver: 'acme' }, { acme }))).toEqual({ shop: 'missing' })
+    expect(modes({}, file({ driver: 'stripe' }, { stripe: acme }))).toEqual({ shop: 'missing' })
+    expect(modes({}, file({ driver: 'stripe' }))).toEqual({ shop: 'simulated' })
+  })
+})
+
+describe('the edge of a local system', () => {
+  const places = {
+    ...{ secret: 's'.repeat(43), edge: 'http://127.0.0.1:1', database: 'file:a' },
+    ...{ databaseToken: '', simulator: SIMULATOR },
+  }
+  const edge = (env: Record<string, string>) => edgeVariables(env, signalbox, places)
+
+  it('has the optional variables of a simulated gateway, but the address of the simulator', () => {
+    const given = {
+      REDIRECT_GATEWAY_FAILURE_URL: 'https://shop.example/no',
+      REDIRECT_GATEWAY_BASE_URL: 'https://pg-api.example',
+    }
+    expect(edge(given)).toMatchObject({
+      REDIRECT_GATEWAY_FAILURE_URL: 'https://shop.example/no',
+      REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
+      REDIRECT_GATEWAY_API_KEY: secrets.redirect.api_key,
+    })
+  })
+
+  it('starts without a gateway that has a part of its credentials, and with all others', () => {
+    const variables = edge({ STRIPE_SECRET_KEY: 'sk_test_half', STRIPE_CANCEL_URL: 'https://a.b/' })
+    expect(Object.keys(variables).filter((name) => name.startsWith('STRIPE_'))).toEqual([
+      'STRIPE_CANCEL_URL',
+    ])
+    expect(() => checkVariables(variables, signalbox, { embeds: true })).not.toThrow()
+    const { payments } = readConfig(variables, signalbox, { embeds: true })
+    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect', 'fib'])
+  })
+})
+
+it('the greeting says of each gateway whether it is real, simulated or left out', () => {
+  const given = {
+    ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a' },
+    ...{ FIB_CLIENT_ID: 'shop', REDIRECT_GATEWAY_BASE_URL: 'https://a.test' },
+  }
+  const text = greeting({
+    ...{ board: { dir: '/b', layout: 'cairn' }, dataDir: '/b/.signalbox', trustsData: false },
+    ...{
+      host: 'node',
+      link: '',
+      isExample: false,
+      cwd: '/b',
+      gateways: gatewaysHere(signalbox, given),
+    },
+    local: {
+      ...{ url: 'http://127.0.0.1:1', path: '/b', database: 'file:a', databaseToken: '' },
+      ...{ simulator: SIMULATOR, tokens: { board: '', sidecar: '', payments: '' }, gateways: {} },
+    },
+  })
+  expect(text).toContain(`
+gateways    redirect: simulated (${SIMULATOR}); REDIRECT_GATEWAY_BASE_URL has no effect without REDIRECT_GATEWAY_CLIENT_ID, REDIRECT_GATEWAY_CLIENT_SECRET, REDIRECT_GATEWAY_API_KEY
+            fib: left out (missing: FIB_CLIENT_SECRET)
+            stripe: real (https://api.stripe.com)
+`)
 })

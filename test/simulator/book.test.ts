@@ -4,12 +4,12 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { openBook } from '../../simulator/book.ts'
 import { readSettings } from '../../simulator/config.ts'
 import { FORMATS } from '../../simulator/one-webhook.ts'
 import type { GatewayName, Order, Payment } from '../../simulator/payments.ts'
 import { Simulator } from '../../simulator/simulator.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 import { setUpSimulator } from '../support/simulator.ts'
 
 const HOUR_MS = 3_600_000

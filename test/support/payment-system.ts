@@ -73,7 +73,7 @@ export class PaymentSystem implements AsyncDisposable {
         (origin) => ({
           LIBSQL_URL: database.url,
           LIBSQL_AUTH_TOKEN: database.token,
-          ...simulatedGateways({}, SECRETS, loopbackUrl(simulatorPort)),
+          ...simulatedGateways(SECRETS, loopbackUrl(simulatorPort)),
           PAYMENT_PUBLIC_URL: origin,
           PAYMENT_EVENTS_URL: receiver.url,
           PAYMENT_EVENTS_SECRET: EVENTS_SECRET,

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const simulator = 'http://127.0.0.1:1'
   edge = await openNodeEdge({
     env: {
-      ...simulatedGateways({}, gatewaySecrets(SECRET), simulator),
+      ...simulatedGateways(gatewaySecrets(SECRET), simulator),
       ...{ AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${join(dir, 'payments.db')}` },
       ...{ PAYMENT_PUBLIC_URL: 'https://edge.test', PORT: '0', DATA_DIR: dir },
     },

@@ -34,7 +34,7 @@ describe('a payment on embedded libSQL', () => {
     metricsPort = await freePort()
     edge = await startNodeEdge(
       (origin) => ({
-        ...simulatedGateways({}, SECRETS, loopbackUrl(simulatorPort)),
+        ...simulatedGateways(SECRETS, loopbackUrl(simulatorPort)),
         PAYMENT_PUBLIC_URL: origin,
         METRICS_PORT: String(metricsPort),
       }),

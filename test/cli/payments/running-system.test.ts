@@ -16,7 +16,7 @@ let edge: FakeEdge
 
 /** A data folder as `npm start` leaves it while it runs. */
 async function start(given: Record<string, string> = {}): Promise<void> {
-  const simulated = simulatedGateways(given, gatewaySecrets(SECRET), SIMULATOR)
+  const simulated = simulatedGateways(gatewaySecrets(SECRET), SIMULATOR)
   const variables = { ...simulated, ...given }
   const seen: string[] = []
   edge = await fakeEdge(variables, (request) => {

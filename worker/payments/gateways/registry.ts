@@ -69,3 +69,25 @@ export function settingsOf(
   const missing = required.filter((name) => settings[name] === undefined)
   return { settings, variables, given, required, missing }
 }
+
+export interface ConfiguredGateway extends GatewaySettings {
+  key: string
+  /** Its name in signalbox.config.ts. */
+  driver: string
+}
+
+/** Those of the file, whether they can be used or not. Leaves out those with an unknown driver. */
+export function configuredGateways(
+  file: SignalboxFile,
+  env: Readonly<Record<string, string | undefined>>,
+): ConfiguredGateway[] {
+  const drivers = driversOf(file)
+  const text = (variable: string) => env[variable]?.trim() || undefined
+  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
+    const { driver: name, env_prefix, ...own } = entry
+    const driver = drivers[name]
+    if (!driver) return []
+    const prefix = env_prefix ?? driver.envPrefix
+    return { key, driver: name, ...settingsOf(driver, prefix, own, text) }
+  })
+}
