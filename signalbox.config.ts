@@ -23,9 +23,22 @@ export default defineConfig({
         const { reference, amount, currency, paid = { amount, currency } } = transaction
         console.log(`PaymentSucceeded ${reference}: ${paid.amount} ${paid.currency}`)
       },
+      PaymentFailed: ({ transaction: { reference, error } }) => {
+        console.log(`PaymentFailed ${reference}: ${error?.message ?? 'without a reason'}`)
+      },
+      PaymentCancelled: ({ transaction: { reference, status } }) => {
+        console.log(`PaymentCancelled ${reference}: ${status}`)
+      },
+      PaymentRefunded: ({ transaction }) => {
+        const { reference, refundedAmount, currency, paid = { currency } } = transaction
+        console.log(`PaymentRefunded ${reference}: ${refundedAmount} ${paid.currency}`)
+      },
       // A person has to look: a late payment, another amount, a refund that failed.
       AlertRaised: ({ alert, transaction }) => {
-        console.log(`AlertRaised ${alert.kind}: ${transaction.reference}`)
+        console.log(`AlertRaised ${transaction.reference}: ${alert.kind}`)
+      },
+      AlertSettled: ({ alert, transaction }) => {
+        console.log(`AlertSettled ${transaction.reference}: ${alert.kind}`)
       },
     },
   },

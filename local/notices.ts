@@ -1,5 +1,8 @@
 // The sentences at the terminal about a running system.
 
+import { createReadStream } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../worker/shared/log.ts'
 
 /** Takes what a sidecar logs, and says when the board's folder goes away and when it is back. */
@@ -36,5 +39,29 @@ export function deliveryNotices(url: string, notice: (sentence: string) => void)
       isTaken = true
       notice(`Events are delivered to ${url} again.`)
     }
+  }
+}
+
+const FOLLOW_EVERY_MS = 300
+const EVENT = /^(Payment|Alert)[A-Z]\w+ /
+
+/**
+ * Shows what the listeners of signalbox.config.ts print about payments, where the edge is another
+ * process, whose output goes to this file.
+ */
+export async function followEvents(
+  logFile: string,
+  show: (text: string) => void,
+  end: AbortSignal,
+): Promise<void> {
+  let at = 0
+  while (!end.aborted) {
+    await sleep(FOLLOW_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => undefined)
+    const bytes = await buffer(createReadStream(logFile, { start: at }))
+    // The last line may not be whole yet.
+    const length = bytes.lastIndexOf('\n') + 1
+    at += length
+    const lines = bytes.toString('utf8', 0, length).split('\n')
+    for (const line of lines) if (EVENT.test(line)) show(`${line}\n`)
   }
 }

@@ -17,7 +17,7 @@ import { describePayments, gatewaySecrets } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
 import { prepareSchema } from '../../local/migrate.ts'
-import { storeNotices } from '../../local/notices.ts'
+import { followEvents, storeNotices } from '../../local/notices.ts'
 import { claimPorts, loopbackUrl } from '../../local/ports.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { openSecret } from '../../local/secret.ts'
@@ -107,6 +107,7 @@ export async function run(
         gateways: gatewaysIn(env, signalbox),
       }),
     )
+    void followEvents(data.logFile(host), io.out, signal).catch((error) => notice(String(error)))
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
     if (!failed) return 0
     notice(`${failed.sentence} Everything is ended.`)

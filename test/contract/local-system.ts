@@ -5,6 +5,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSecretFile } from '../../local/secret.ts'
+import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { editTask, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
@@ -83,6 +84,19 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       for (const hidden of [secret, ...shown, ...Object.values(STRIPE)]) {
         expect(commands).not.toContain(hidden)
       }
+    })
+
+    it('prints what its gateways are, and what became of a payment', async () => {
+      const { simulator } = await start.local()
+      expect(start.stdout).toContain(`
+gateways    redirect: simulated (${simulator})
+            fib: simulated (${simulator})
+            stripe: real (https://api.stripe.com)
+`)
+      const { gatewayTransactionId = '' } = await start.charge('order-1')
+      await new SimulatorControl(simulator).act(gatewayTransactionId, 'expire')
+      const line = '\nPaymentCancelled order-1: Expired\n'
+      await expect.poll(() => start.stdout, PATIENT).toContain(line)
     })
 
     it('sends a saved task to a client', async () => {

@@ -72,6 +72,25 @@ describe('signalbox in a project', () => {
     await expect.poll(() => system.stdout, PATIENT).toContain('PaymentSucceeded order-1: 25000 IQD')
   })
 
+  it('prints how payments end, refunds and alerts', async () => {
+    const simulator = new SimulatorControl((await system.local()).simulator)
+    const act = async (reference: string, ...actions: Parameters<typeof simulator.act>[1][]) => {
+      const { gatewayTransactionId = '' } = await system.charge(reference)
+      for (const action of actions) await simulator.act(gatewayTransactionId, action)
+    }
+    await act('failed', 'fail', 'pay_late')
+    await act('expired', 'expire')
+    await act('refunded', 'pay', 'refund')
+    for (const line of [
+      'PaymentFailed failed: Insufficient balance.',
+      'AlertRaised failed: late_payment',
+      'PaymentCancelled expired: Expired',
+      'PaymentRefunded refunded: 25000 IQD',
+    ]) {
+      await expect.poll(() => system.stdout, PATIENT).toContain(`\n${line}\n`)
+    }
+  })
+
   it('is found by the other commands through its data folder', async () => {
     const data = ['--data', system.dataDir]
     expect(await run(['sign-in', ...data])).toMatchObject({ code: 0, err: '' })
@@ -122,6 +141,7 @@ describe('signalbox in a project', () => {
     expect(transactions).toMatchObject([
       ...[{ reference: 'order-4' }, { reference: BREAKING_ORDER, status: 'Pending' }],
       ...[{ reference: 'order-3' }, { reference: 'order-2' }],
+      ...[{ reference: 'refunded' }, { reference: 'expired' }, { reference: 'failed' }],
       { reference: 'order-1', status: 'Paid' },
     ])
   })
