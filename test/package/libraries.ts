@@ -183,6 +183,19 @@ export function packageLibraries(installed: () => InstalledPackage): void {
       }
     })
 
+    it('show readable lines where an error is thrown, on servers', async () => {
+      const { dir } = installed()
+      for (const [name, line] of [
+        ['events.js', /^ {4}throw new EventsConfigError\("no_secret", NO_SECRET\);$/m],
+        [
+          'payments.js',
+          /^ {4}throw new PaymentsError\("invalid_options", url \? NO_TOKEN : NO_URL\);$/m,
+        ],
+      ] as const) {
+        expect(await readFile(join(dir, name), 'utf8')).toMatch(line)
+      }
+    })
+
     it.each([
       { host: 'browsers', module: 'nodenext', source: 'EventSource,' },
       { host: 'bundlers', module: 'bundler', source: '' },

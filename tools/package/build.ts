@@ -35,7 +35,7 @@ export async function buildPackage(outDir: string, repository?: string): Promise
   await chmod(join(outDir, 'node/signalbox.js'), 0o755)
   for (const name of COPIED) await cp(join(ROOT, name), join(outDir, name), { recursive: true })
   for (const name of ['README.md', ...PAGES]) await withoutDeadLinks(outDir, name)
-  await writeFile(join(outDir, 'LICENSES.txt'), await licensesOf(bundles))
+  await writeFile(join(outDir, 'LICENSES.txt'), await licensesOf(bundles.flat()))
   await writeManifest(outDir, repository)
 }
 

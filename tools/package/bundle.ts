@@ -29,21 +29,22 @@ const versionOnly: Plugin = {
     ),
 }
 
-/**
- * The libraries that run anywhere, a file each. Pages may serve them without a build step. Whoever
- * meets an error in one reads it, so it is not minified.
- */
+/** The libraries that run anywhere, a file each. Pages may serve them without a build step. */
 export const ANYWHERE = ['client', 'events', 'payments'] as const
 
-export async function bundleForAnyHost(outDir: string): Promise<Metafile> {
-  const { metafile } = await build({
-    ...COMMON,
-    entryPoints: ANYWHERE.map((name) => ({ in: `libraries/${name}/index.ts`, out: name })),
-    outdir: outDir,
-    target: 'es2022',
-    sourcemap: true,
-  })
-  return metafile
+export async function bundleForAnyHost(outDir: string): Promise<Metafile[]> {
+  const bundles = ANYWHERE.map((name) =>
+    build({
+      ...COMMON,
+      entryPoints: { [name]: `libraries/${name}/index.ts` },
+      outdir: outDir,
+      target: 'es2022',
+      // Browsers load it. The others are on servers, where an error shows their lines.
+      minify: name === 'client',
+      sourcemap: true,
+    }),
+  )
+  return (await Promise.all(bundles)).map(({ metafile }) => metafile)
 }
 
 /** `worker.js`, which wrangler bundles once more, so that its stack traces should be readable. */
