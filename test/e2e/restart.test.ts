@@ -1,0 +1,52 @@
+// A charge outlives the system that made it: its page opens after a restart, and can be paid there.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EventReceiver } from '../../tools/harness/event-receiver.ts'
+import type { Transaction } from '../../worker/payments/schemas.ts'
+import { oneProcess, type StartPlan, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
+
+const SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
+
+describe.each<[string, StartPlan]>([
+  ['signalbox', { launch: oneProcess }],
+  ['npm start', {}],
+  ['npm run start:deno', { args: ['--host=deno'] }],
+])('a restart of %s', (_, how) => {
+  const starts = new Starts()
+  const receiver = new EventReceiver(SECRET)
+  beforeAll(() => receiver.listen())
+  afterAll(async () => {
+    await starts.clear()
+    receiver.close()
+  })
+
+  it.each<NodeJS.Signals>(['SIGINT', 'SIGKILL'])(
+    'after %s leaves a charge payable: its page opens, it is paid there, its event arrives',
+    async (signal) => {
+      const env = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: SECRET }
+      const first = await (await starts.start({ ...how, env })).ready()
+      const orders = ['redirect', 'fib'].map((gateway) => ({ gateway, reference: gateway }))
+      const charges = await Promise.all(
+        orders.map(({ reference, gateway }) => first.charge(reference, { gateway })),
+      )
+      first.process.kill(signal)
+      await first.ended
+      const { storeDir, dataDir } = first
+      const again = await starts.start({ ...how, env, storeDir, dataDir, port: 'last' })
+      await again.ready()
+      for (const { transactionId, gateway, reference } of charges) {
+        const repeated = await again.charge(reference, { gateway })
+        // FIB has no page of its own; its app has one here.
+        const url = repeated.redirectUrl ?? repeated.deepLink ?? ''
+        const page = await fetch(url)
+        expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('25,000')])
+        await fetch(url, { method: 'POST', body: 'action=pay', redirect: 'manual' })
+        const paid = async () => receiver.typesOf(transactionId).at(-1)
+        await expect.poll(paid, PATIENT).toBe('PaymentSucceeded')
+        const { status } = await again.payments<Transaction>(`/transactions/${transactionId}`)
+        expect(status).toBe('Paid')
+      }
+    },
+  )
+})
