@@ -30,15 +30,23 @@ const claims = z.object({
   session_s: z.int().positive(),
 })
 
+interface Issued extends Pick<SignInCode, 'scope' | 'repos'> {
+  /** Codes with the same id open one session together. Absent: a new one, for a day. */
+  once?: Pick<SignInCode, 'id' | 'expiresAt'> | undefined
+}
+
 /** `now` in ms. */
 export function issueCode(
   tokens: Tokens,
-  { scope, repos }: { scope: string; repos: string[] },
+  { scope, repos, once }: Issued,
   now: number,
 ): Promise<string> {
   const session_s = MAX_SESSION_MS / 1_000
-  const jti = crypto.randomUUID()
-  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', now + CODE_LIFETIME_MS)
+  const { id: jti, expiresAt } = once ?? {
+    id: crypto.randomUUID(),
+    expiresAt: now + CODE_LIFETIME_MS,
+  }
+  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', expiresAt)
 }
 
 /** Throws a Problem whose sentence says how to get a new link. */
