@@ -4,6 +4,8 @@ export interface Settings {
   port: number
   /** Keeps what is booked. Without one, it is in memory alone. */
   file?: string
+  /** An https proxy at which payers of other machines open their pages, and nothing else. */
+  sharedUrl: URL | undefined
   redirect: {
     clientId: string
     clientSecret: string
@@ -41,6 +43,9 @@ export function readSettings(env: Environment): Settings {
     if (Number.isInteger(value) && value >= 0) return value
     throw new TypeError(`SIMULATOR_${name} must be a whole number.`)
   }
+  const shared = text('SHARED_URL', '')
+  const sharedUrl = URL.parse(shared) ?? undefined
+  if (shared && !sharedUrl) throw new TypeError('SIMULATOR_SHARED_URL must be a URL.')
   const callbackOf = (gateway: string) => {
     const callbackUrl = env[`SIMULATOR_${gateway}_CALLBACK_URL`]
     return callbackUrl ? { callbackUrl } : {}
@@ -48,6 +53,7 @@ export function readSettings(env: Environment): Settings {
   return {
     port: count('PORT', 0),
     ...(env.SIMULATOR_FILE && { file: env.SIMULATOR_FILE }),
+    sharedUrl,
     redirect: {
       clientId: text('REDIRECT_CLIENT_ID', 'simulated-merchant'),
       clientSecret: text('REDIRECT_CLIENT_SECRET', 'simulated-client-secret'),

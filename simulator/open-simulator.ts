@@ -38,7 +38,8 @@ export async function openSimulator(env: Environment): Promise<OpenSimulator> {
   const deps = { settings, book, formats: FORMATS, clock: hostClock, newId: randomUUID, post }
   const simulator = new Simulator(deps)
   let url = ''
-  const app = createApp(simulator, (id) => `${url}/pay/${id}`)
+  const payUrl = (id: string) => `${settings.sharedUrl?.origin ?? url}/pay/${id}`
+  const app = createApp(simulator, payUrl)
   // The fault `timeout` leaves a connection silent for as long as its client wants.
   const place = { hostname: '127.0.0.1', port: settings.port, silenceMs: 0 }
   const server = await serveNode(app.fetch, place)
@@ -68,7 +69,7 @@ async function post(url: string, { headers, body }: EncodedWebhook) {
 
 function createApp(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const app = new Hono()
-  app.use(refuseForeign)
+  app.use(refuseForeign(simulator.settings.sharedUrl))
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.body(null, 413) }))
   app.get('/health', (c) => c.text('ok'))
   app.route('/', redirectApi(simulator, payUrl))
@@ -94,18 +95,19 @@ function createApp(simulator: Simulator, payUrl: (id: string) => string): Hono {
  * a domain name that it points to 127.0.0.1 (DNS rebinding), which lets it read responses as well.
  * It could pay, or send the edge webhooks about payments that do not exist.
  */
-const refuseForeign: MiddlewareHandler = async (c, next) => {
-  const host = c.req.header('host') ?? ''
-  const origin = c.req.header('origin')
-  if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) {
-    return c.json(
-      { error: 'The Host header is not a name of this machine.', code: 'foreign_host' },
-      403,
-    )
+const refuseForeign =
+  (shared: URL | undefined): MiddlewareHandler =>
+  async (c, next) => {
+    const host = c.req.header('host') ?? ''
+    const origin = c.req.header('origin')
+    const own = host === shared?.host ? shared.origin : `http://${host}`
+    if (host !== shared?.host && !isLoopback(URL.parse(own)?.hostname ?? '')) {
+      const error = 'The Host header is not a name of this machine.'
+      return c.json({ error, code: 'foreign_host' }, 403)
+    }
+    if (origin !== undefined && origin !== own) {
+      const error = 'The Origin header is foreign: web pages must not call the simulator.'
+      return c.json({ error, code: 'foreign_origin' }, 403)
+    }
+    return await next()
   }
-  if (origin !== undefined && origin !== `http://${host}`) {
-    const error = 'The Origin header is foreign: web pages must not call the simulator.'
-    return c.json({ error, code: 'foreign_origin' }, 403)
-  }
-  return await next()
-}

@@ -6,9 +6,11 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
+const SHARED = 'https://192.168.1.5:8789'
+
 let setup: SimulatorSetup
 beforeAll(async () => {
-  setup = await setUpSimulator()
+  setup = await setUpSimulator({ SIMULATOR_SHARED_URL: SHARED })
 })
 afterAll(() => setup[Symbol.asyncDispose]())
 
@@ -65,7 +67,10 @@ describe('the simulator', () => {
   it('accepts programs, its own page, and localhost through a tunnel', async () => {
     const { host } = new URL(setup.url)
     const localhost = 'localhost:9000'
+    const shared = new URL(SHARED).host
     const allowed: Record<string, string>[] = [
+      { host: shared },
+      { host: shared, origin: SHARED },
       { host },
       { host, origin: setup.url },
       { host: localhost },
@@ -74,6 +79,28 @@ describe('the simulator', () => {
     for (const headers of allowed) {
       expect(await ask('GET', '/health', headers)).toEqual({ status: 200, body: 'ok' })
     }
+  })
+
+  it('accepts of the shared address exactly its host, with its own pages', async () => {
+    const { host, hostname } = new URL(SHARED)
+    const refused: [string, Record<string, string>][] = [
+      ...[hostname, `${hostname}:8788`, `x${host}`, `${hostname}.evil.example:8789`].map(
+        (other): [string, Record<string, string>] => ['foreign_host', { host: other }],
+      ),
+      ...[`http://${host}`, setup.url, 'https://evil.example', 'null'].map(
+        (origin): [string, Record<string, string>] => ['foreign_origin', { host, origin }],
+      ),
+      ['foreign_origin', { origin: SHARED }],
+    ]
+    for (const [code, headers] of refused) {
+      const { status, body } = await ask('GET', '/health', headers)
+      expect([status, JSON.parse(body)], JSON.stringify(headers)).toMatchObject([403, { code }])
+    }
+  })
+
+  it('leads payers to the shared address', async () => {
+    const { redirectUrl } = (await (await setup.init('shared-1')).json()) as { redirectUrl: string }
+    expect(redirectUrl).toMatch(/^https:\/\/192\.168\.1\.5:8789\/pay\/[\w-]+$/)
   })
 
   it('refuses a long body and an invalid Host, and a foreign page before its body is read', async () => {
