@@ -11,14 +11,15 @@ import { Field, Form, useOnce } from '../ui/elements.tsx'
 
 export function SignIn() {
   const { view, id: code } = route.value
-  const [isWorking, setWorking] = useState(view === 'sign-in')
+  const [isWorking, setWorking] = useState(view === 'sign-in' && KEEPS_COOKIES)
   /** What to show afterwards: what the address asked for, until a link was followed here. */
   const asked = useRef<Route>({ view: 'board', query: {} })
   if (view !== 'sign-in') asked.current = route.value
   const leave = () => session.peek().name === 'signed-in' && replace(asked.current)
 
   useEffect(() => {
-    if (view !== 'sign-in') return
+    // A link works once, and here it would be used for nothing.
+    if (view !== 'sign-in' || !KEEPS_COOKIES) return
     void enter(code).finally(() => {
       setWorking(false)
       // Replaces the URL, so that the back button does not lead to a used code.
@@ -33,14 +34,44 @@ export function SignIn() {
         <p role="status" class="hint">
           {WORKING}
         </p>
-      ) : (
+      ) : KEEPS_COOKIES ? (
         <TokenForm onSignedIn={leave} />
+      ) : (
+        <PlainHttp />
       )}
     </main>
   )
 }
 
 const WORKING = 'Signing in…'
+
+/** Over plain HTTP, a browser drops the session's cookie, unless the edge is on its machine. */
+const KEEPS_COOKIES = isSecureContext
+
+function PlainHttp() {
+  const { host, hostname, port } = location
+  const [local, remote] = port ? [port, host] : ['8787', `${host}:80`]
+  return (
+    <section>
+      <p role="alert">
+        This page came over plain HTTP from another machine: the browser drops the cookie that signs
+        you in. It needs https.
+      </p>
+      <p>
+        <code>npx signalbox --share</code> opens an https address for phones and other machines in
+        the local network.
+      </p>
+      <p>
+        In front of <code>signalbox serve</code>, it is a proxy that terminates TLS.
+      </p>
+      <p>
+        With an account there, type this here, and open http://127.0.0.1:{local}:
+        <br />
+        <code>{`ssh -N -L ${local}:${remote} ${hostname}`}</code>
+      </p>
+    </section>
+  )
+}
 
 /** With the code. If it fails, the user may still be signed in from before, with the same link. */
 async function enter(code: string | undefined): Promise<void> {
@@ -94,7 +125,8 @@ function TokenForm({ onSignedIn }: { onSignedIn(): void }) {
 }
 
 const HINT =
-  'Signalbox prints a sign-in link when it starts. npx signalbox sign-in prints a new one.'
+  'On the machine where Signalbox runs, npx signalbox sign-in prints a link that signs in, and ' +
+  'signalbox token makes a token, as for signalbox serve.'
 
 function problemOf(): string | undefined {
   const state = session.value
