@@ -14,6 +14,7 @@ import {
   REPO,
   RUN_OUTPUT,
   Setting,
+  SHARE,
   TOKEN_FILE,
   TRUST_DATA,
   VERBOSE,
@@ -76,7 +77,7 @@ the place of its simulator; PAYMENT_* variables are used, too.
 
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
 connect, and logs/ holds the log. The next start finds all of it there, and has the same address. It
-listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit code 0.`,
+listens on 127.0.0.1 alone, unless it is shared. SIGINT and SIGTERM end it with exit code 0.`,
     options: [
       new Setting('--no-board', 'payments alone: DIR needs no board'),
       new Setting(
@@ -84,6 +85,7 @@ listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit code 0.`,
         'make an example board in DIR, in signalbox-example, and start on it',
       ),
       new Setting('--open', 'open the console in the browser'),
+      SHARE,
       KEPT_PORT,
       new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project; with --example in DIR]`),
       TRUST_DATA,
@@ -126,8 +128,8 @@ whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of
 PAYMENT_* variables are passed on.
 
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
-holds the log of each process. Everything listens on 127.0.0.1 alone. SIGINT and SIGTERM end all of
-it with exit code 0.`,
+holds the log of each process. Everything listens on 127.0.0.1 alone, unless it is shared. SIGINT
+and SIGTERM end all of it with exit code 0.`,
     options: [
       new Setting('--store <DIR>', `${BOARD} [examples/board]`),
       FOLLOW_LINKS,
@@ -138,6 +140,7 @@ it with exit code 0.`,
       new Setting('--host <HOST>', 'runtime of the edge')
         .oneOf(['workerd', 'deno'])
         .default('workerd'),
+      SHARE,
     ],
     load: edition.start,
   },
@@ -263,12 +266,13 @@ the next start, one in LIBSQL_URL by signalbox migrate.`,
     load: () => import('./commands/restore.ts'),
   },
   'sign-in': {
-    usage: '[--data DIR]',
+    usage: '[--phone] [--data DIR]',
     summary: 'prints a link that signs in one browser to a running signalbox',
     description: `\
-The link works once, within a day. The browser then stays signed in for a day. Everyone who has
-the link can see the board, charge and refund.`,
+The link works once, within a day, and that of --phone within ten minutes. The browser then stays
+signed in for a day. Everyone who has the link can see the board, charge and refund.`,
     options: [
+      new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
       new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
       TRUST_DATA,
     ],

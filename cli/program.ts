@@ -3,7 +3,7 @@
 import { Command, CommanderError, Help } from 'commander'
 import { type Context, type Input, UsageError, VERSION } from './command.ts'
 import { COMMANDS, type Definition, GROUPS } from './commands.ts'
-import { TOKEN_FILE } from './setting.ts'
+import { TOKEN_FILE, withShare } from './setting.ts'
 
 const HELP_COLUMNS = 100
 const USAGE = 2
@@ -32,7 +32,7 @@ export async function main(
     code = exitCode
   })
   try {
-    await program.parseAsync(withCommand(argv), { from: 'user' })
+    await program.parseAsync(withCommand(withShare(argv)), { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof Error && REFUSALS.includes(error.name)) {

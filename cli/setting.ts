@@ -2,6 +2,7 @@
 // show in the list of processes.
 
 import { Option } from 'commander'
+import type { SharePlan } from '../local/share.ts'
 import type { RunOutput } from '../sidecar/files/file-reader.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './command.ts'
@@ -135,6 +136,20 @@ export const TRUST_DATA = new Setting(
   '--trust-data',
   "the data folder's secret is in it, and not in the user's state folder",
 ).env('SIGNALBOX_TRUST_DATA')
+const SHARES = ['network', 'payments', 'lines'] satisfies SharePlan['what'][]
+export const SHARE = new Setting(
+  '--share [WHAT]',
+  'let phones of the local network in, by https [network]; payments: to payment pages as well; ' +
+    'lines: only print how ssh, Caddy and tailscale lead here',
+).oneOf(SHARES)
+
+/** Without a value: what follows may be the folder, which commander would take for one. */
+export const withShare = (argv: readonly string[]): readonly string[] =>
+  argv.map((word, at) =>
+    word === '--share' && !SHARES.some((share) => share === argv[at + 1])
+      ? '--share=network'
+      : word,
+  )
 export const NO_CONFIG = new Setting(
   '--no-config',
   'do not run signalbox.config.ts of the current folder',

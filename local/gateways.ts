@@ -116,6 +116,8 @@ export interface SimulatorPlace {
   port: number
   /** For webhooks; FIB gets its URL with each charge. */
   callbackOf: (gateway: 'redirect' | 'stripe') => string
+  /** Where payers on other machines open its pages. */
+  sharedUrl?: string | undefined
   /** Keeps what the simulator books. Absent: it is forgotten when it ends. */
   dataDir?: string
 }
@@ -123,7 +125,7 @@ export interface SimulatorPlace {
 /** Variables of the simulator. */
 export function simulatorVariables(
   secrets: GatewaySecrets,
-  { port, callbackOf, dataDir }: SimulatorPlace,
+  { port, callbackOf, sharedUrl, dataDir }: SimulatorPlace,
 ): Record<string, string> {
   const known = Object.entries(secrets).flatMap(([driver, settings]) =>
     Object.entries(settings).map(([setting, value]) => [
@@ -134,6 +136,7 @@ export function simulatorVariables(
   return {
     SIMULATOR_PORT: String(port),
     ...(dataDir !== undefined && { SIMULATOR_FILE: join(dataDir, 'simulator.jsonl') }),
+    ...(sharedUrl !== undefined && { SIMULATOR_SHARED_URL: sharedUrl }),
     SIMULATOR_REDIRECT_CALLBACK_URL: callbackOf('redirect'),
     SIMULATOR_STRIPE_CALLBACK_URL: callbackOf('stripe'),
     ...Object.fromEntries(known),

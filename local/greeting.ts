@@ -1,9 +1,12 @@
 // What a start prints for the person at the terminal.
 
+import { hostname } from 'node:os'
 import { relative } from 'node:path'
+import { renderUnicodeCompact } from 'uqr'
 import { DATA_DIR } from './data-folder.ts'
 import type { GatewayHere } from './gateways.ts'
-import type { LocalJson } from './local-json.ts'
+import type { LocalJson, Shared } from './local-json.ts'
+import { LOOPBACK } from './ports.ts'
 
 export interface Greeting {
   /** Undefined: payments alone. `tasks`: absent where another process counts them. */
@@ -90,10 +93,11 @@ Watch the board in another terminal:
 
 ${changeOf(board.dir, greeting)}
 `
+  const forPhone = local.shared ? ', and with --phone a code for a phone' : ''
   return `
 Open  ${link}
 
-It signs one browser in; npx signalbox sign-in${data} prints another.
+It signs one browser in; npx signalbox sign-in${data} prints another${forPhone}.
 ${watching ?? ''}
 Charge something, and pay it on the page of the simulated gateway (redirectUrl):
 
@@ -121,3 +125,53 @@ function near(path: string, cwd: string): string {
 
 const quote = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+/**
+ * For a phone that is to scan the link. `isTerminal`: it shows colours, and so the code dark on
+ * light, as every camera reads it.
+ */
+export function phoneText(
+  { urls: [, ...others], fingerprint }: Shared,
+  link: string,
+  isTerminal: boolean,
+): string {
+  const code = renderUnicodeCompact(link, { border: 2 })
+  const lines = code.split('\n').map((line) => (isTerminal ? `\x1b[97;40m${line}\x1b[0m` : line))
+  const also = others.length === 0 ? '' : `\nIf it does not open, try ${others.join(' or ')}.\n`
+  return `
+On a phone in the same network, within ten minutes (it signs one in, once):
+
+${lines.map((line) => `  ${line}`).join('\n')}
+
+  ${link}
+${also}
+The browser warns that it does not know this certificate: Signalbox made it itself. Go on by
+"Advanced" (Chrome, Firefox) or "Show Details" (Safari). To be sure, compare its SHA-256:
+
+  ${fingerprint}
+`
+}
+
+/** Other ways to this machine: all of it stays on loopback. */
+export function sharingLines({ edge, simulator }: { edge: number; simulator: number }): string {
+  const name = hostname()
+  const forward = (port: number) => `-L ${port}:${LOOPBACK}:${port}`
+  const caddy = `caddy reverse-proxy --internal-certs --from https://${name}:8443`
+  return `
+Signalbox listens on 127.0.0.1 alone. One of these leads to it from another machine.
+
+ssh: type this there, and open http://127.0.0.1:${edge} there. Payment pages open, too.
+
+  ssh -N ${forward(edge)} ${forward(simulator)} ${name}
+
+Caddy: type this here, and open https://${name}:8443 there. The browser asks about its certificate.
+
+  ${caddy} --to 127.0.0.1:${edge}
+
+tailscale: type this here, and open the address that it prints there.
+
+  tailscale serve --bg ${edge}
+
+The link above signs in there, too, if its beginning is replaced by that address.
+`
+}

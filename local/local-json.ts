@@ -6,6 +6,13 @@ import { join } from 'node:path'
 import type { LocalGateways } from './gateways.ts'
 import type { LocalTokens } from './tokens.ts'
 
+export interface Shared {
+  /** Of the edge on the local network, such as https://192.168.1.5:8788; the likeliest first. */
+  urls: readonly [string, ...string[]]
+  /** SHA-256 of its certificate. */
+  fingerprint: string
+}
+
 export interface LocalJson {
   /** Of the edge. */
   url: string
@@ -18,6 +25,8 @@ export interface LocalJson {
   /** URL of the gateway simulator. */
   simulator: string
   tokens: LocalTokens
+  /** Absent: it is on loopback alone. */
+  shared?: Shared
   /** The secrets of the gateways, which sign their webhooks. */
   gateways: LocalGateways
   /** The URL and the secret for events. Absent: events are not posted. */

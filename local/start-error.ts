@@ -6,6 +6,7 @@ export type StartErrorCode =
   | 'bad_data_folder'
   | 'data_folder_in_use'
   | 'port_taken'
+  | 'no_network'
   | 'not_installed'
   | 'bundle_failed'
   | 'child_failed'

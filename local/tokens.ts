@@ -1,7 +1,14 @@
 // What is signed with the secret of a data folder, or with what is derived from it: tokens and the
 // link that signs a browser in.
 
-import { createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { SignJWT } from 'jose'
 import { issueCode } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
@@ -82,6 +89,9 @@ interface SignInPlace {
   tokens: LocalTokens
 }
 
+/** A code of its own, or the one of a phone. */
+type OneTime = Parameters<typeof issueCode>[1]['once']
+
 /**
  * The link that signs a browser in to a running system, once. The code is in the fragment, so that
  * no server's log and no Referer ever holds it, and a preview of the link does not spend it.
@@ -91,10 +101,41 @@ export async function signInLink(
   secret: string,
   { url, publicUrl = url, path, tokens }: SignInPlace,
   now: number,
+  once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
   const { board, payments } = SCOPES
   const scope = tokens.board === undefined ? payments : `${board} ${payments}`
-  const code = await issueCode(signer(secret), { scope, repos: [path] }, now)
+  const code = await issueCode(signer(secret), { scope, repos: [path], once }, now)
   return `${publicUrl}/#/sign-in/${code}`
+}
+
+/** A terminal shows the code to everybody who can see it. */
+const PHONE_MS = 10 * 60 * 1_000
+const [ID_BYTES, TIME_BYTES, MAC_BYTES] = [12, 4, 12]
+
+/**
+ * The link for one phone, once, within ten minutes: an id, its end and a MAC of both in place of a
+ * signed token, whose picture would be larger than a terminal. `secret`: of the data folder.
+ */
+export function phoneLink(secret: string, url: string, now: number): string {
+  const end = Buffer.alloc(TIME_BYTES)
+  end.writeUInt32BE(Math.floor((now + PHONE_MS) / 1_000))
+  const id = Buffer.concat([randomBytes(ID_BYTES), end])
+  return `${url}/sign-in/${Buffer.concat([id, macOf(secret, id)]).toString('base64url')}`
+}
+
+/** What the code of such a link opens. Undefined: it has expired, or is not ours. */
+export function readPhoneCode(secret: string, code: string, now: number): OneTime {
+  const bytes = Buffer.from(code, 'base64url')
+  if (bytes.length !== ID_BYTES + TIME_BYTES + MAC_BYTES) return undefined
+  const id = bytes.subarray(0, -MAC_BYTES)
+  const expiresAt = id.readUInt32BE(ID_BYTES) * 1_000
+  const isOurs = timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(secret, id))
+  return isOurs && now < expiresAt ? { id: id.toString('base64url'), expiresAt } : undefined
+}
+
+function macOf(secret: string, id: Uint8Array): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local phone link', 32))
+  return createHmac('sha256', key).update(id).digest().subarray(0, MAC_BYTES)
 }

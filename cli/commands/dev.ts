@@ -15,6 +15,7 @@ import { deliveryNotices, storeNotices } from '../../local/notices.ts'
 import { openSystem } from '../../local/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
+import { openSharing, type SharePlan } from '../../local/share.ts'
 import { mintTokens, signInLink } from '../../local/tokens.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
@@ -44,6 +45,7 @@ interface DevOptions {
   board: boolean
   example?: boolean
   open?: boolean
+  share?: SharePlan['what']
   /** Undefined: the last one of the data folder. */
   port?: number
   data?: string
@@ -85,9 +87,15 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
 
+    const { payments: token, ...ofBoard } = await mintTokens(secret, repo, Date.now())
+    const session = { path: repo, tokens: { ...(store && ofBoard), payments: token } }
+    const sharePlan = { place, secret, session, ports }
+    const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
+    if (sharing) defer(sharing.close)
     const callbackOf = (key: string) =>
       `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
-    const own = { port: ports.simulator, callbackOf, dataDir: data.dir }
+    const addresses = { callbackOf, sharedUrl: sharing?.simulator }
+    const own = { port: ports.simulator, ...addresses, dataDir: data.dir }
     const simulator = await openSimulator(simulatorVariables(gatewaySecrets(secret), own))
     defer(simulator.close)
 
@@ -122,9 +130,8 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     await Promise.race([system.ready, asked])
     if (signal.aborted) return 0
 
-    const { payments: token, ...ofBoard } = await mintTokens(secret, repo, Date.now())
-    const tokens = { ...(store && ofBoard), payments: token }
-    const local = { url, path: repo, ...places, tokens, ...payments }
+    const { shared } = sharing ?? {}
+    const local = { url, ...session, ...places, ...payments, ...(shared && { shared }) }
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
     io.out(
@@ -134,6 +141,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
         ...{ gateways: gatewaysIn(env, file), isExample },
       }),
     )
+    if (sharing) io.out(sharing.text(io.isTerminal))
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
     await Promise.race([asked, system.failed])
     return 0

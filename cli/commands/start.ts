@@ -21,6 +21,7 @@ import { followEvents, storeNotices } from '../../local/notices.ts'
 import { claimPorts, loopbackUrl } from '../../local/ports.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { openSecret } from '../../local/secret.ts'
+import { openSharing, type SharePlan, type Sharing } from '../../local/share.ts'
 import { StartError } from '../../local/start-error.ts'
 import { Supervisor } from '../../local/supervisor.ts'
 import { databaseAccess, mintTokens, signInLink } from '../../local/tokens.ts'
@@ -56,6 +57,7 @@ interface StartOptions {
   data?: string
   trustData?: boolean
   host: 'workerd' | 'deno'
+  share?: SharePlan['what']
 }
 
 export async function run(
@@ -91,8 +93,15 @@ export async function run(
     const { data, defer, signal } = running
     const secret = await openSecret(place, notice)
     defer(() => supervisor.stop())
+    let sharing: Sharing | undefined
+    const share: StartPlan['share'] = async (session, ports) => {
+      const plan = { place, secret, session, ports }
+      sharing = options.share && (await openSharing({ ...plan, what: options.share }))
+      if (sharing) defer(sharing.close)
+      return sharing
+    }
     const board = { storeDir, followsLinks, repo }
-    const plan = { ...running, ...board, host, port, secret, env, supervisor, notice }
+    const plan = { ...running, ...board, host, port, secret, env, supervisor, notice, share }
     const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!local) return 0
     if ('sentence' in local) throw new StartError('child_failed', local.sentence)
@@ -107,6 +116,7 @@ export async function run(
         gateways: gatewaysIn(env, signalbox),
       }),
     )
+    if (sharing) io.out(sharing.text(io.isTerminal))
     void followEvents(data.logFile(host), io.out, signal).catch((error) => notice(String(error)))
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
     if (!failed) return 0
@@ -126,6 +136,7 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   env: Context['env']
   supervisor: Supervisor
   notice: (sentence: string) => void
+  share(...of: [SharePlan['session'], SharePlan['ports']]): Promise<Sharing | undefined>
 }
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
@@ -146,6 +157,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
   checkVariables(variables, signalbox)
   const tokens = await mintTokens(secret, repo, Date.now())
+  const sharing = await plan.share({ path: repo, tokens }, ports)
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
@@ -160,10 +172,9 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
       `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
     const logFile = data.logFile('simulator')
     const { dir: dataDir, logsDir } = data
-    const settings = { callbackOf, dataDir, secrets: gatewaySecrets(secret), logsDir }
-    supervisor.start(
-      simulatorProcess({ port: ports.simulator, ...settings, env: machine, logFile }),
-    )
+    const own = { port: ports.simulator, callbackOf, sharedUrl: sharing?.simulator, dataDir }
+    const settings = { ...own, secrets: gatewaySecrets(secret), logsDir }
+    supervisor.start(simulatorProcess({ ...settings, env: machine, logFile }))
     await untilAnswers(`${simulator}/health`, inTime('The simulator'))
   }
   const bringEdgeUp = async () => {
@@ -197,7 +208,9 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
 
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   void sweepAgainAndAgain(edge, tokens.payments, signal)
-  return { url: edge, path: repo, ...places, tokens, ...describePayments(variables) }
+  const { shared } = sharing ?? {}
+  const described = { ...describePayments(variables), ...(shared && { shared }) }
+  return { url: edge, path: repo, ...places, tokens, ...described }
 }
 
 /**

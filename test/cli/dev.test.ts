@@ -61,6 +61,17 @@ it.each([['--example'], ['--follow-links'], ['--poll'], ['--run-output', 'none']
   },
 )
 
+it.each<[argv: string[], input: object]>([
+  [['--share'], { argument: undefined, options: { share: 'network' } }],
+  [['--share', '.'], { argument: '.', options: { share: 'network' } }],
+  [['.', '--share', '--open'], { argument: '.', options: { share: 'network', open: true } }],
+  [['--share=payments', '.'], { argument: '.', options: { share: 'payments' } }],
+  [['--share', 'lines'], { argument: undefined, options: { share: 'lines' } }],
+])('shares with the network, unless something else is named: %j', async (argv, input) => {
+  expect(await inputOf(argv)).toMatchObject(input)
+  await expect(inputOf(['--share=all'])).rejects.toThrow('network, payments, lines, not "all"')
+})
+
 it('start runs the edge on workerd, at the last port of the data folder', async () => {
   const options = { host: 'workerd' }
   expect(await inputOf(['start'])).toEqual({ argument: undefined, options, typed: new Set() })
