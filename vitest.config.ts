@@ -24,7 +24,7 @@ const LONGEST = [
   ...['faults/prove', 'e2e/package', 'browser/console-payments', 'faults/requests', 'e2e/start'],
   ...['e2e/home', 'e2e/real-boards', 'e2e/supervision', 'e2e/workerd', 'e2e/access'],
   ...['e2e/one-process', 'faults/board', 'e2e/payments', 'browser/console-accessibility'],
-  ...['browser/client', 'faults/payments-hostile', 'browser/console-honesty'],
+  ...['e2e/shop', 'browser/client', 'faults/payments-hostile', 'browser/console-honesty'],
   ...['browser/console-task', 'browser/console-board', 'faults/payments', 'e2e/client-workerd'],
 ]
 

@@ -28,7 +28,7 @@ let forger: EdgeProcess
 beforeAll(async () => {
   port = String(await freePort())
   orders = await Orders.start()
-  folder = await ShopFolder.make('receivers', ['hono', 'express'])
+  folder = await ShopFolder.make('receivers', ['hono'])
   await writeFile(join(folder.path, 'orders.ts'), orders.client)
   const events = { PAYMENT_EVENTS_URL: `http://127.0.0.1:${port}/events` }
   system = await PaymentSystem.start('workerd', undefined, events)
@@ -106,7 +106,6 @@ async function runWorker(): Promise<Receiver> {
 const deno = ['serve', '-A', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port']
 
 describe.each([
-  { name: 'Express', start: () => run(process.execPath, 'express.ts') },
   { name: 'Hono on Deno', start: () => run(denoBinary(), ...deno, port, 'hono.ts') },
   { name: 'Workers', start: runWorker },
 ])('the receiver for $name', ({ start }) => {

@@ -29,7 +29,7 @@ export function packageFiles(installed: () => InstalledPackage): void {
       const shipped = all.filter((name) => !name.startsWith('examples/'))
       expect(shipped.filter((name) => /\.test\.|(?<!\.d)\.tsx?$/.test(name))).toEqual([])
       expect(all).toContain('examples/board/.cairn/config.yaml')
-      expect(all).toContain('examples/shop/shop.ts')
+      expect(all).toContain('examples/shop/express.mts')
       expect(all).toContain('examples/worker/acme.test.ts')
       expect(all.filter((name) => /^console\/main-/.test(name))).toHaveLength(2)
     })

@@ -39,7 +39,7 @@ class Reader {
     const text = (await readFile(join(dir, page), 'utf8'))
       // A signal for the shell is one for its last command.
       .replaceAll('npx signalbox', `exec ${join(folder, 'node_modules/.bin/signalbox')}`)
-      .replaceAll(/node (?=shop\.m)/g, 'exec node ')
+      .replaceAll(/node (?=shop[./])/g, 'exec node ')
       .replaceAll('npm install signalbox express', `npm install ${tarball} ${EXPRESS}`)
     const ports: [number, number] = [await freePort(), await freePort()]
     return new Reader(await mkdtemp(join(tmpdir(), 'signalbox-reader-')), ports, text)
@@ -141,10 +141,10 @@ export function packageReadme(installed: () => InstalledPackage): void {
     const reader = await Reader.of('docs/shop.md', installed())
     try {
       await reader.start(reader.block('PAYMENT_EVENTS_URL='))
-      await reader.shop(reader.block('node shop.mts'))
-      const bought = await fetch(reader.shopUrl, { method: 'POST', redirect: 'manual' })
-      const paid = await pay(bought.headers.get('location') ?? '')
-      const order = paid.headers.get('location') ?? ''
+      await reader.shop(reader.block('node shop/express.mts'))
+      const { url: order } = await fetch(reader.shopUrl, { method: 'POST' })
+      const chosen = await fetch(`${order}/redirect`, { method: 'POST', redirect: 'manual' })
+      await pay(chosen.headers.get('location') ?? '')
       const read = async () => (await fetch(order)).text()
       await expect.poll(read, PATIENT).toContain('Your order is paid.')
     } finally {

@@ -7,6 +7,7 @@ import type { Sent } from '../../simulator/webhooks.ts'
 export class SimulatorControl {
   readonly url: string
   #orders: Record<string, Faults> = {}
+  #set: Promise<unknown> = Promise.resolve()
 
   constructor(url: string) {
     this.url = url
@@ -15,14 +16,20 @@ export class SimulatorControl {
   /** Sets the faults of one order. Those of other orders stay. */
   async faults(order: string, faults: Faults): Promise<void> {
     this.#orders[order] = faults
-    const body = JSON.stringify({ orders: this.#orders })
-    await this.#ask('PUT', '/faults', body)
+    await this.#put(() => ({ orders: this.#orders }))
   }
 
   /** Sets the faults for all orders, and removes all others. */
   async everywhere(faults: Faults): Promise<void> {
     this.#orders = {}
-    await this.#ask('PUT', '/faults', JSON.stringify({ all: faults }))
+    await this.#put(() => ({ all: faults }))
+  }
+
+  /** One after the other: each replaces those before. */
+  #put(plan: () => object): Promise<unknown> {
+    const put = () => this.#ask('PUT', '/faults', JSON.stringify(plan()))
+    this.#set = this.#set.then(put, put)
+    return this.#set
   }
 
   /** Resolves when all webhooks are accepted or given up. */

@@ -18,8 +18,9 @@ const PAGES = [
   ...['api', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics', 'payments'],
   ...['performance', 'protocol', 'serve', 'shop', 'simulator'],
 ].map((name) => `docs/${name}.md`)
+const LINKED = ['README.md', 'examples/README.md', ...PAGES]
 const EXAMPLES = ['board', 'receivers', 'shop', 'worker'].map((name) => `examples/${name}`)
-const COPIED = ['README.md', 'LICENSE', 'schema.sql', 'migrations', ...PAGES, ...EXAMPLES]
+const COPIED = ['LICENSE', 'schema.sql', 'migrations', ...LINKED, ...EXAMPLES]
 
 /** Empties `outDir`, then writes the package into it. */
 export async function buildPackage(outDir: string, repository?: string): Promise<void> {
@@ -34,7 +35,7 @@ export async function buildPackage(outDir: string, repository?: string): Promise
   ])
   await chmod(join(outDir, 'node/signalbox.js'), 0o755)
   for (const name of COPIED) await cp(join(ROOT, name), join(outDir, name), { recursive: true })
-  for (const name of ['README.md', ...PAGES]) await withoutDeadLinks(outDir, name)
+  for (const name of LINKED) await withoutDeadLinks(outDir, name)
   await writeFile(join(outDir, 'LICENSES.txt'), await licensesOf(bundles.flat()))
   await writeManifest(outDir, repository)
 }
