@@ -15,8 +15,7 @@ export type SessionState =
 
 export const session = signal<SessionState>({ name: 'unknown' })
 
-/** The channel between the tabs of this origin, which share the cookie. */
-const CHANNEL = 'signalbox.session'
+/** What the tabs of this origin, which share the cookie, tell each other. */
 type Turn = 'signed-in' | 'signed-out'
 
 export type Credential = { token: string } | { code: string }
@@ -50,7 +49,7 @@ export async function signInAgain(by: Credential): Promise<ApiProblem | undefine
 
 async function postSession(body: Credential): Promise<SignedIn> {
   const signedIn = await request<SignedIn>('/api/session', { method: 'POST', body })
-  tellTabs('signed-in')
+  tabs?.postMessage('signed-in' satisfies Turn)
   return signedIn
 }
 
@@ -65,23 +64,30 @@ export async function signOut(): Promise<void> {
   }
   const keepsToken = before.name === 'signed-in' && !before.session.canBeEnded
   session.value = { name: 'signed-out', keepsToken }
-  tellTabs('signed-out')
+  tabs?.postMessage('signed-out' satisfies Turn)
 }
 
-function tellTabs(turn: Turn): void {
-  const tabs = new BroadcastChannel(CHANNEL)
-  tabs.postMessage(turn)
-  tabs.close()
-}
+/** Only one: what this tab posts must not come back to it. */
+let tabs: BroadcastChannel | undefined
 
 /**
  * Without this, other tabs would still show the board for a minute, and warn of the end of a
  * session that is replaced.
  */
 export function followOtherTabs(): void {
-  new BroadcastChannel(CHANNEL).onmessage = ({ data }: MessageEvent<Turn>) => {
+  tabs = new BroadcastChannel('signalbox.session')
+  tabs.onmessage = ({ data }: MessageEvent<Turn>) => {
     if (data === 'signed-out') session.value = { name: 'signed-out' }
-    else void findSession()
+    else void readAgain()
+  }
+}
+
+async function readAgain(): Promise<void> {
+  try {
+    session.value = { name: 'signed-in', session: await request<SignedIn>('/api/session') }
+  } catch (problem) {
+    // The views stay, with all that was typed. Their own requests will show what is wrong.
+    if (!(problem instanceof ApiProblem)) throw problem
   }
 }
 

@@ -140,7 +140,7 @@ export function signInProblem({ code, message }: ApiProblem): string {
     case 'invalid_request':
       return 'This is not a valid token.'
     default:
-      return `Sign-in failed: ${message}`
+      return message
   }
 }
 

@@ -390,7 +390,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await seriousFaults(tab)).toEqual([])
     await field.fill('x.y.z')
     await dialog.getByRole('button', { name: 'Sign in again' }).click()
-    await dialog.getByRole('alert').filter({ hasText: 'Sign-in failed' }).waitFor()
+    await dialog.getByRole('alert').filter({ hasText: 'The token is not valid here.' }).waitFor()
     await field.fill(local.tokens.payments)
     await dialog.getByRole('button', { name: 'Sign in again' }).click()
     await expect.poll(async () => (await other.cookies())[0]?.value).not.toBe(before?.value)
@@ -400,6 +400,32 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
     await tab.clock.setFixedTime(Date.now())
     await dialog.getByText('Your session ends at').waitFor({ state: 'detached' })
+
+    // Whoever signs in in another tab is the user of this one too.
+    const second = await other.newPage()
+    await second.clock.setFixedTime(Date.now() + 24 * 3_600_000 - 5 * 60_000)
+    await second.goto(`${local.url}/#/payments`)
+    await second.getByLabel('Access token').fill(local.tokens.board ?? '')
+    await second.getByRole('button', { name: 'Sign in again' }).click()
+    await tab.getByText('payments:read').waitFor()
+    await other.close()
+  })
+
+  it('says after signing out that the token is still valid, where the edge cannot end it', async () => {
+    const other = await browser.newContext()
+    const tab = await other.newPage()
+    // As from an edge without secrets of its own.
+    await tab.route('**/api/session', async (route) => {
+      const response = await route.fetch()
+      const isSignIn = route.request().method() === 'POST'
+      const json = isSignIn && { ...(await response.json()), canBeEnded: false }
+      await route.fulfill({ response, ...(json && { json }) })
+    })
+    await tab.goto(local.url)
+    await tab.getByLabel('Access token').fill(local.tokens.board ?? '')
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByText('The token itself stays valid until it expires').waitFor()
     await other.close()
   })
 

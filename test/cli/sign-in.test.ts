@@ -16,12 +16,12 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }))
 
 /** A data folder as `npm start` leaves it while it runs. */
-async function start(): Promise<void> {
+async function start(more: { publicUrl?: string } = {}): Promise<void> {
   await giveSecret(dir, SECRET)
   const [url, database, simulator] = ['http://127.0.0.1:8787', 'http://d', 'http://s']
   const tokens = { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' }
   const places = { url, path: '/srv/lamp', database, databaseToken: 'd', simulator }
-  await writeLocalJson(dir, { ...places, tokens, gateways: {} })
+  await writeLocalJson(dir, { ...places, tokens, gateways: {}, ...more })
 }
 
 describe('signalbox sign-in', () => {
@@ -39,6 +39,12 @@ describe('signalbox sign-in', () => {
     }
     expect(await signIn(edge, { code })).toMatchObject({ status: 201, json: session })
     expect(await signIn(edge, { code })).toMatchObject({ json: { code: 'code_spent' } })
+  })
+
+  it('prints the public address of an edge that has one', async () => {
+    await start({ publicUrl: 'https://signalbox.example' })
+    const { out } = await run(`sign-in --data ${dir}`)
+    expect(out).toMatch(/^https:\/\/signalbox\.example\/#\/sign-in\//)
   })
 
   it('says that no system runs there', async () => {

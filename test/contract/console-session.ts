@@ -222,6 +222,14 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect(asBearer.status).toBe(401)
     })
 
+    it('answers with what to do when the session has expired', async () => {
+      const exp = Math.floor(Date.now() / 1_000) - 5
+      const session = await token({ aud: OF_SESSIONS, sid: 'a', exp })
+      const Cookie = `${cookieName(new URL(edge().origin))}=${session}`
+      const expired = await send('GET', '/api/session', { Cookie })
+      expect(expired).toMatchObject({ status: 401, text: expect.stringContaining('sign in again') })
+    })
+
     it('ends the session that a browser has when it signs in again', async () => {
       const value = await token({ repos: [freshPath()] })
       const Cookie = pair(await signIn(edge(), { token: value }))

@@ -76,7 +76,7 @@ export function createTokens(
       try {
         return await find(token, purpose)
       } catch (error) {
-        throw asProblem(error)
+        throw asProblem(error, purpose)
       }
     },
     async sign(claims, purpose, expiresAt) {
@@ -116,9 +116,14 @@ const isWrongAlgorithm = (error: unknown): boolean =>
 const isTokenFault = (error: unknown): boolean =>
   error instanceof errors.JWTExpired || TOKEN_FAULTS.some((fault) => error instanceof fault)
 
-function asProblem(error: unknown): unknown {
-  if (error instanceof errors.JWTExpired)
-    return new Problem('unauthorized', 'The token has expired.')
+function asProblem(error: unknown, purpose: Purpose): unknown {
+  if (error instanceof errors.JWTExpired) {
+    const isSession = purpose === 'session'
+    return new Problem(
+      'unauthorized',
+      isSession ? 'The session has expired: sign in again.' : 'The token has expired.',
+    )
+  }
   // Vague on purpose: the name of the failed check would help an attacker to forge tokens.
   if (isTokenFault(error)) {
     return new Problem('unauthorized', 'The token is not valid here.')
