@@ -97,6 +97,10 @@ const isOurs = ({ driver, env_prefix, base_url }: GatewayEntry, file: SignalboxF
   return isIncluded && prefix === included.envPrefix && base_url === undefined
 }
 
+/** Where signalbox.config.ts has the simulated gateway: its webhooks go to that key. */
+export const simulatedKey = (gateways: readonly GatewayHere[], driver: string): string =>
+  gateways.find((it) => it.driver === driver && it.mode === 'simulated')?.key ?? driver
+
 /** Variables of the edge for simulated gateways. */
 export const simulatedGateways = (
   secrets: GatewaySecrets,
@@ -115,7 +119,7 @@ export const simulatedGateways = (
 export interface SimulatorPlace {
   port: number
   /** For webhooks; FIB gets its URL with each charge. */
-  callbackOf: (gateway: 'redirect' | 'stripe') => string
+  callbackOf: (driver: 'redirect' | 'stripe') => string
   /** Where payers on other machines open its pages. */
   sharedUrl?: string | undefined
   /** Keeps what the simulator books. Absent: it is forgotten when it ends. */

@@ -8,7 +8,12 @@ import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
 import { checkVariables, edgeVariables, gatewaysIn } from '../../local/environment.ts'
 import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
-import { describePayments, gatewaySecrets, simulatorVariables } from '../../local/gateways.ts'
+import {
+  describePayments,
+  gatewaySecrets,
+  simulatedKey,
+  simulatorVariables,
+} from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { deliveryNotices, storeNotices } from '../../local/notices.ts'
@@ -92,8 +97,11 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const sharePlan = { place, secret, session, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
-    const callbackOf = (key: string) =>
-      `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
+    const gateways = gatewaysIn(env, file)
+    const callbackOf = (driver: string) => {
+      const key = simulatedKey(gateways, driver)
+      return `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
+    }
     const addresses = { callbackOf, sharedUrl: sharing?.simulator }
     const own = { port: ports.simulator, ...addresses, dataDir: data.dir }
     const simulator = await openSimulator(simulatorVariables(gatewaySecrets(secret), own))
@@ -138,7 +146,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       greeting({
         board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
         ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
-        ...{ gateways: gatewaysIn(env, file), isExample },
+        ...{ gateways, isExample },
       }),
     )
     if (sharing) io.out(sharing.text(io.isTerminal))

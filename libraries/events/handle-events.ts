@@ -177,7 +177,8 @@ const NO_SECRET =
 
 function secretsOf(secrets: string | readonly string[] | undefined): readonly string[] {
   const list = typeof secrets === 'string' ? secrets.split(/\s+/) : (secrets ?? [])
-  const found = list.filter((secret) => secret !== '')
+  // A shell's word for a field that local.json does not have.
+  const found = list.filter((secret) => secret !== '' && secret !== 'undefined')
   if (found.length === 0) {
     throw new EventsConfigError('no_secret', NO_SECRET)
   }

@@ -25,6 +25,13 @@ async function saveTitle({ storeDir }: Start, id: string, title: string): Promis
 const statusOf = async (system: Start, id: string): Promise<string> =>
   (await system.payments<Transaction>(`/transactions/${id}`)).status
 
+/** Variables of gateways without their credentials. */
+const OPTIONAL = {
+  REDIRECT_GATEWAY_FAILURE_URL: 'https://shop.example/not-paid',
+  STRIPE_CANCEL_URL: 'https://shop.example/cart',
+  FIB_EXPIRES_IN: 'PT10M',
+}
+
 describe('signalbox in a project', () => {
   let system: Start
   let opened: string
@@ -34,7 +41,7 @@ describe('signalbox in a project', () => {
     const browser = `#!/bin/sh\necho "$1" > '${opened}'\n`
     for (const name of ['xdg-open', 'open'])
       await writeFile(join(bin, name), browser, { mode: 0o755 })
-    const env = { PATH: `${bin}${delimiter}${process.env.PATH}` }
+    const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, ...OPTIONAL }
     system = await (await start({ args: ['--open'], env })).ready()
   })
   afterAll(() => starts.clear())
@@ -91,6 +98,34 @@ describe('signalbox in a project', () => {
     }
   })
 
+  it('leads a payer who does not pay back, as the optional variables of the gateways say', async () => {
+    const { simulator } = await system.local()
+    for (const key of ['redirect', 'fib', 'stripe']) {
+      expect(system.stdout).toContain(` ${key}: simulated (${simulator})\n`)
+    }
+    const returnUrl = 'https://shop.example/orders/1'
+    const back = async (page: string | undefined, action: string) => {
+      const init = {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ action }),
+      } as const
+      return (await fetch(page ?? '', init)).headers.get('location')?.replace(/\?token=.*/, '')
+    }
+    for (const action of ['fail', 'cancel', 'expire']) {
+      const { redirectUrl } = await system.charge(`unpaid-${action}`, { returnUrl })
+      expect(await back(redirectUrl, action)).toBe('https://shop.example/not-paid')
+      const bank = await system.charge(`bank-${action}`, { gateway: 'fib', returnUrl })
+      expect(await back(bank.deepLink, action)).toBe(returnUrl)
+      expect(Date.parse(bank.expiresAt ?? '') - Date.now()).toBeLessThan(11 * 60_000)
+    }
+    const dollars = { gateway: 'stripe', amount: 1_250, currency: 'USD', returnUrl }
+    for (const action of ['cancel', 'expire']) {
+      const { redirectUrl } = await system.charge(`card-${action}`, dollars)
+      expect(await back(redirectUrl, action)).toBe('https://shop.example/cart')
+    }
+  })
+
   it('is found by the other commands through its data folder', async () => {
     const data = ['--data', system.dataDir]
     expect(await run(['sign-in', ...data])).toMatchObject({ code: 0, err: '' })
@@ -137,8 +172,9 @@ describe('signalbox in a project', () => {
     const { storeDir, dataDir } = system
     system = await (await start({ storeDir, dataDir })).ready()
     await system.charge('order-4')
-    const { transactions } = await system.payments<{ transactions: object[] }>('/transactions')
-    expect(transactions).toMatchObject([
+    const { transactions } = await system.payments<{ transactions: Transaction[] }>('/transactions')
+    const shown = transactions.filter(({ reference }) => !/^(unpaid|bank|card)-/.test(reference))
+    expect(shown).toMatchObject([
       ...[{ reference: 'order-4' }, { reference: BREAKING_ORDER, status: 'Pending' }],
       ...[{ reference: 'order-3' }, { reference: 'order-2' }],
       ...[{ reference: 'refunded' }, { reference: 'expired' }, { reference: 'failed' }],

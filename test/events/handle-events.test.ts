@@ -163,7 +163,7 @@ describe('wrong options', () => {
   })
 
   it('without a secret name what to set, in one sentence', () => {
-    for (const secrets of [undefined, '', []]) {
+    for (const secrets of [undefined, '', [], 'undefined']) {
       expect(() => handleEvents({ secrets, on: {} })).toThrow(
         /^handleEvents needs its secrets: set PAYMENT_EVENTS_SECRET [^.]+ \S+local\.json\.$/,
       )

@@ -6,6 +6,7 @@ import {
   gatewaySecrets,
   gatewaysHere,
   simulatedGateways,
+  simulatedKey,
 } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import signalbox from '../../signalbox.config.ts'
@@ -98,7 +99,10 @@ describe('the gateways of a local system', () => {
     })
     expect(modes({}, file({ driver: 'acme' }, { acme }))).toEqual({ shop: 'missing' })
     expect(modes({}, file({ driver: 'stripe' }, { stripe: acme }))).toEqual({ shop: 'missing' })
-    expect(modes({}, file({ driver: 'stripe' }))).toEqual({ shop: 'simulated' })
+    const own = file({ driver: 'stripe' })
+    expect(modes({}, own)).toEqual({ shop: 'simulated' })
+    const keys = ['stripe', 'redirect'].map((it) => simulatedKey(gatewaysHere(own, {}), it))
+    expect(keys).toEqual(['shop', 'redirect'])
   })
 })
 
