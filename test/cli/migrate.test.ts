@@ -23,6 +23,22 @@ it('makes the tables of the database that the environment names, and is quiet th
   }
 })
 
+it('upgrades a database of the first schema on the server', async () => {
+  const libsql = await startLibsql()
+  const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
+  const names = () => libsql.query('SELECT name FROM sqlite_master ORDER BY name')
+  try {
+    const before = await names()
+    await libsql.query('DROP TABLE payment_audit')
+    await libsql.query('DROP TABLE ended_sessions')
+    await libsql.query('UPDATE payment_schema SET version = 1')
+    expect(await run('migrate', env)).toMatchObject({ code: 0 })
+    expect(await names()).toEqual(before)
+  } finally {
+    await libsql.close()
+  }
+})
+
 it('ends with 2 without an address, and with 1 where nobody answers', async () => {
   expect(await run('migrate')).toMatchObject({ code: 2, out: '' })
   const nobody = await run('migrate', { LIBSQL_URL: 'http://127.0.0.1:9' })

@@ -214,6 +214,13 @@ describe('a database', () => {
     expect(notices).toEqual([])
   })
 
+  it('of the first schema gets what came later', async () => {
+    database = madeOf(`${SCHEMA}; DROP TABLE payment_audit; DROP TABLE ended_sessions;
+      UPDATE payment_schema SET version = 1;`)
+    expect(await run(ours)).toEqual({ from: 1, to: SCHEMA_VERSION })
+    expect(schemaOf(database)).toEqual(schemaOf(madeOf(SCHEMA)))
+  })
+
   it('of this schema gets back an index that was dropped', async () => {
     database = madeOf(`${SCHEMA};DROP INDEX payment_refunds_under_way`)
     await run(ours)

@@ -13,38 +13,38 @@ const COLUMNS = [
   ...['currency', 'detail', 'invalid'],
 ]
 
+/** The media type, the first line, and how a row is a line. */
 const FORMATS = {
-  csv: { type: 'text/csv', begin: `${COLUMNS.join(',')}\r\n`, lineOf: csvLine },
-  jsonl: {
-    type: 'application/jsonl',
-    begin: '',
-    lineOf: (act: object) => `${JSON.stringify(act)}\n`,
-  },
-}
+  csv: ['text/csv', `${COLUMNS.join()}\r\n`, csvLine],
+  jsonl: ['application/jsonl', '', (act: object) => `${JSON.stringify(act)}\n`],
+} as const
 
 /**
  * All rows from a page on, newest first. Rejects as `read` does for the first page; if a later one
- * cannot be read, the answer breaks off: an end would say that this was all.
+ * cannot be read, the text breaks off: an end would say that this was all.
  */
 export async function exported(
   format: keyof typeof FORMATS,
   { before }: Page,
   read: (page: Page) => Promise<Acts>,
 ): Promise<{ body: ReadableStream; headers: Record<string, string> }> {
-  const { type, begin, lineOf } = FORMATS[format]
-  const bytes = (text: string) => new TextEncoder().encode(text)
-  const pageBefore = (id: string | undefined) =>
-    read({ limit: PAGE, ...(id !== undefined && { before: id }) })
-  let next: Acts | undefined = await pageBefore(before)
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(bytes(begin)),
+  const [type, head, lineOf] = FORMATS[format]
+  const first = await read({ limit: PAGE, ...(before !== undefined && { before }) })
+  async function* lines(): AsyncGenerator<string> {
+    yield head
+    for (let acts = first; ; acts = await read({ limit: PAGE, before: acts.at(-1)?.id ?? '' })) {
+      yield acts.map(lineOf).join('')
+      if (acts.length < PAGE) return
+    }
+  }
+  const source = lines()
+  const body = new ReadableStream<string>({
     async pull(controller) {
-      const acts = next ?? []
-      controller.enqueue(bytes(acts.map(lineOf).join('')))
-      if (acts.length < PAGE) return controller.close()
-      next = await pageBefore(acts.at(-1)?.id)
+      const { done, value } = await source.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
     },
-  })
+  }).pipeThrough(new TextEncoderStream())
   const headers = {
     'Content-Type': `${type}; charset=utf-8`,
     'Content-Disposition': `attachment; filename="signalbox-audit.${format}"`,
@@ -54,7 +54,7 @@ export async function exported(
 
 function csvLine(act: object): string {
   const values = { ...act } as Record<string, unknown>
-  return `${COLUMNS.map((column) => cell(values[column])).join(',')}\r\n`
+  return `${COLUMNS.map((column) => cell(values[column])).join()}\r\n`
 }
 
 /** A spreadsheet runs a text that begins like a formula. RFC 4180: a quote is written twice. */
