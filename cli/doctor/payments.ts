@@ -194,7 +194,8 @@ function checkPublicUrl({ publicUrl }: PaymentsConfig, gateways: readonly Config
     return missing.length === 0 && URL.canParse(base) && !isLoopback(new URL(base).hostname)
   })
   const keys = remote.map(({ key }) => key).join(', ')
-  const sentence = `PAYMENT_PUBLIC_URL is this machine, so callbacks of ${keys} cannot reach it.`
+  const where = `Callbacks begin with ${publicUrl}, which is this machine`
+  const sentence = `${where}: ${keys} cannot reach it. Set PAYMENT_PUBLIC_URL.`
   return remote.length > 0 ? [warn('config', sentence)] : []
 }
 

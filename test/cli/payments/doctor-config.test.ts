@@ -116,7 +116,7 @@ describe('the configuration', () => {
     expect((await diagnose('', env)).findings.join()).not.toContain('PAYMENT_PUBLIC_URL')
     const away = { ...env, REDIRECT_GATEWAY_BASE_URL: 'https://gateway.invalid' }
     expect((await diagnose('', away)).findings.join()).toContain(
-      'PAYMENT_PUBLIC_URL is this machine',
+      'http://127.0.0.1:8787, which is this machine: redirect cannot reach it.',
     )
   })
 })
