@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium || !isConnected)(`a phone${why}`, () => {
     const [cookie] = await phone.cookies()
     expect(cookie).toMatchObject({ name: '__Host-signalbox', secure: true, httpOnly: true })
     expect(await page.evaluate('navigation.entries().map(({ url }) => url).join()')).toBe(
-      `${new URL(printed()).origin}/#/board`,
+      `${new URL(printed()).origin}/#/board?path=${start.storeDir}`,
     )
 
     const second = await newPhone()
