@@ -10,6 +10,8 @@ import {
 } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
+import * as x509 from '@peculiar/asn1-x509'
 
 export interface Certificate {
   /** The certificate and its private key. */
@@ -36,7 +38,7 @@ export async function openCertificate(
   const text = file && (await readFile(file, 'utf8').catch(() => undefined))
   const kept = text && usable(text, names, now)
   if (kept) return kept
-  const pem = await make(names, now)
+  const pem = make(names, now)
   if (file) await replace(file, pem)
   return { pem, fingerprint: new X509Certificate(pem).fingerprint256 }
 }
@@ -66,12 +68,7 @@ const COMMON_NAME = '2.5.4.3'
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2'
 
 /** For a TLS server of these names. The library writes X.509; key and signature are Node's. */
-async function make(names: readonly string[], now: number): Promise<string> {
-  // Most starts share nothing, and it takes as long to load as the rest of a start.
-  const [{ AsnConvert, OctetString }, x509] = await Promise.all([
-    import('@peculiar/asn1-schema'),
-    import('@peculiar/asn1-x509'),
-  ])
+function make(names: readonly string[], now: number): string {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const value = new x509.AttributeValue({ utf8String: 'Signalbox' })
   const attribute = new x509.AttributeTypeAndValue({ type: COMMON_NAME, value })

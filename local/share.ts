@@ -9,7 +9,6 @@ import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { isLoopback } from '../worker/shared/loopback.ts'
-import { openCertificate } from './certificate.ts'
 import { phoneText, sharingLines } from './greeting.ts'
 import type { LocalJson, Shared } from './local-json.ts'
 import { LOOPBACK } from './ports.ts'
@@ -51,6 +50,8 @@ export async function openSharing(plan: SharePlan, addresses = lanAddresses()): 
   const file = beside && join(dirname(beside), 'certificate.pem')
   const host = hostname()
   const names = [...addresses, host, `${host.split('.', 1)}.local`, 'localhost', LOOPBACK]
+  // Most starts share nothing, and what it imports takes as long to load as the rest of a start.
+  const { openCertificate } = await import('./certificate.ts')
   const { pem, fingerprint } = await openCertificate(file, [...new Set(names)], Date.now())
   // Phones remember certificate and session by the port, so it should be the same at each start.
   const edge = await openFront(pem, ports.edge + 1, (incoming, outgoing) => {

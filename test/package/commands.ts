@@ -5,6 +5,7 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { denoBinary } from '../../local/deno.ts'
+import { lanAddresses } from '../../local/share.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
@@ -94,11 +95,15 @@ export function packageCommands(installed: () => InstalledPackage): void {
       async ({ command }) => {
         const [binary = ''] = command()
         const data = join(installed().folder, `data-${basename(binary)}`)
-        const options = ['board', '--port', '0', '--data', data]
+        // A machine without a network has nothing to share with.
+        const share = lanAddresses().length > 0 ? '--share' : '--share=lines'
+        const options = ['board', '--port', '0', '--data', data, share]
         const place = { cwd: installed().folder, env: MACHINE }
         const program = startProgram([...command(), 'dev', ...options], place)
         try {
-          await vi.waitFor(() => expect(program.output).toContain('Ctrl-C ends'), PATIENT)
+          const isShared = () =>
+            expect(program.output).toMatch(/compare its SHA-256|tailscale serve/)
+          await vi.waitFor(isShared, PATIENT)
           const [, url, code] = /^Open {2}(\S+)\/#\/sign-in\/(\S+)$/m.exec(program.output) ?? []
           expect(await (await fetch(`${url}/`)).text()).toContain('/console/main-')
           const session = await fetch(`${url}/api/session`, {
