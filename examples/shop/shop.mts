@@ -82,17 +82,20 @@ const html = (text = '') => text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.charC
 const button = (text: string, action: string) =>
   `<form method="post" action="${action}"><button>${text}</button></form>`
 
-export const front = button('Buy a lamp for IQD 25,000, or USD 19 by Stripe', '/')
+const head =
+  '<!doctype html><meta name="viewport" content="width=device-width"><title>Lamps</title>'
+
+export const front = head + button('Buy a lamp for IQD 25,000, or USD 19 by Stripe', '/')
 
 /** The page of an order. Only an event decides: until it comes, the page is loaded again. */
 export function pageOf(id: string): string | undefined {
   const order = orders.get(id)
-  if (!order || !isOpen(order)) return order && `Your order is ${order.state}.`
+  if (!order || !isOpen(order)) return order && `${head}Your order is ${order.state}.`
   const { qrCode, readableCode, deepLink } = order.charge ?? {}
   const codes = `<img src="${html(qrCode)}" alt="A QR code for the app of the bank">
     <p>${html(readableCode)} <a href="${html(deepLink)}">Open the app</a></p>`
   const isByCode = order.state === 'waiting for the payment' && qrCode !== undefined
   const ways = [...PRICES.keys()].map((way) => button(`Pay by ${way}`, `/orders/${id}/${way}`))
-  return `<meta http-equiv="refresh" content="2">Your order is ${order.state}.
+  return `${head}<meta http-equiv="refresh" content="2">Your order is ${order.state}.
     ${isByCode ? codes : ''}${ways.join('')}`
 }
