@@ -112,7 +112,7 @@ async function readRequest(
   const keys = gateways.map((it) => it.key).join(', ')
   const gateway = gateways.find((it) => it.key === key)
   if (key !== undefined && !gateway) {
-    throw new UsageError(`signalbox.config.ts has no gateway ${key}; it has ${keys}.`)
+    throw new UsageError(`There is no gateway ${key}; signalbox.config.ts has: ${keys}.`)
   }
   const callbacks = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
   if (gateway && !callbacks) {

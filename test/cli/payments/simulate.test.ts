@@ -135,6 +135,12 @@ describe('payments simulate', () => {
   })
 })
 
+it('a gateway that there is not is answered with those that there are', async () => {
+  const { code, err } = await run(`payments simulate nope --edge http://127.0.0.1:1 ${PAYMENT}`)
+  expect(code).toBe(2)
+  expect(err).toContain('There is no gateway nope; signalbox.config.ts has: redirect, fib, stripe.')
+})
+
 describe('missing options', () => {
   it('are named in one sentence', async () => {
     const { code, out, err } = await run('payments simulate redirect')
