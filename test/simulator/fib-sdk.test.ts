@@ -5,6 +5,14 @@ import { PaymentSDK, type PaymentStatus } from '@first-iraqi-bank/sdk/payment'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CLIENT, type SimulatorSetup, setUpSimulator } from '../support/simulator.ts'
 
+// The bank's package prints a line of its own when it is loaded, which is none of a test's report.
+const { log } = vi.hoisted(() => {
+  const { log } = console
+  console.log = () => undefined
+  return { log }
+})
+console.log = log
+
 const HOST = 'https://fib-stage.fib.iq'
 const realFetch = globalThis.fetch
 
