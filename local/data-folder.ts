@@ -118,7 +118,7 @@ export async function openDataFolder(
   })
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
-    const link = 'npx signalbox sign-in prints a link to it'
+    const link = 'signalbox sign-in prints a link to it'
     const sentence = `Signalbox already runs here (pid ${lock.pid}): ${link}.`
     throw new StartError('data_folder_in_use', `${sentence} The data folder is ${dir}.`)
   }

@@ -97,7 +97,7 @@ ${changeOf(board.dir, greeting)}
   return `
 Open  ${link}
 
-It signs one browser in; npx signalbox sign-in${data} prints another${forPhone}.
+It signs one browser in; signalbox sign-in${data} prints another${forPhone}.
 ${watching ?? ''}
 Charge something, and pay it on the page of the simulated gateway (redirectUrl):
 

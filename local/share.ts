@@ -182,7 +182,7 @@ async function signIn(
   const read = readPhoneCode(secret, code, now)
   if (!read) {
     const another =
-      'On the machine where Signalbox runs, npx signalbox sign-in --phone prints another'
+      'On the machine where Signalbox runs, signalbox sign-in --phone prints another'
     return answer(outgoing, 410, `This link has expired. ${another}.`)
   }
   const location = await signInLink(secret, { ...session, url: '' }, now, read)

@@ -167,7 +167,7 @@ async function boardIn(
 ): Promise<FoundBoard> {
   const found = await findBoard(isExample ? await makeExample(here) : here, followsLinks)
   if (found) return found
-  const ways = 'npx signalbox --example makes one, npx signalbox --no-board runs payments alone.'
+  const ways = 'signalbox --example makes one, signalbox --no-board runs payments alone.'
   throw new UsageError(`${noBoardAbove(here)} ${ways}`)
 }
 

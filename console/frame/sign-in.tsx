@@ -58,7 +58,7 @@ function PlainHttp() {
         you in. It needs https.
       </p>
       <p>
-        <code>npx signalbox --share</code> opens an https address for phones and other machines in
+        <code>signalbox --share</code> opens an https address for phones and other machines in
         the local network.
       </p>
       <p>
@@ -125,7 +125,7 @@ function TokenForm({ onSignedIn }: { onSignedIn(): void }) {
 }
 
 const HINT =
-  'On the machine where Signalbox runs, npx signalbox sign-in prints a link that signs in, and ' +
+  'On the machine where Signalbox runs, signalbox sign-in prints a link that signs in, and ' +
   'signalbox token makes a token, as for signalbox serve.'
 
 function problemOf(): string | undefined {

@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium || !isConnected)(`a phone${why}`, () => {
     const notice = page.getByRole('alert')
     expect(await notice.textContent()).toMatch(/plain HTTP .* drops the cookie/)
     const { port } = new URL(url)
-    for (const way of ['npx signalbox --share', `ssh -N -L ${port}:${ELSEWHERE}:${port}`]) {
+    for (const way of ['signalbox --share', `ssh -N -L ${port}:${ELSEWHERE}:${port}`]) {
       await page.getByText(way).first().waitFor()
     }
     expect(await page.getByLabel('Access token').count()).toBe(0)

@@ -319,7 +319,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
     })
 
     it('answers with advice when it is forged, expired, malformed or missing', async () => {
-      const spent = 'npx signalbox sign-in'
+      const spent = 'signalbox sign-in'
       for (const code of [
         await oddCode({}, 'another secret of thirty-two bytes or more'),
         await issueCode(tokens, { scope: SCOPE, repos: ['r'] }, Date.now() - 2 * DAY_S * 1_000),

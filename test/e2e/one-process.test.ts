@@ -140,7 +140,7 @@ describe('signalbox in a project', () => {
     expect(await second.ended).toEqual({ code: 2, signal: null })
     expect(second.stderr).toBe(
       `signalbox: Signalbox already runs here (pid ${system.process.pid}): ` +
-        `npx signalbox sign-in prints a link to it. The data folder is ${system.dataDir}.\n`,
+        `signalbox sign-in prints a link to it. The data folder is ${system.dataDir}.\n`,
     )
     expect(await readFile(join(system.dataDir, '.gitignore'), 'utf8')).toBe('*\n')
   })

@@ -131,7 +131,7 @@ describe('a running system', () => {
     expect(await second.ended).toEqual({ code: 2, signal: null })
     expect(second.stderr).toBe(
       `signalbox: Signalbox already runs here (pid ${start.process.pid}): ` +
-        `npx signalbox sign-in prints a link to it. The data folder is ${start.dataDir}.\n`,
+        `signalbox sign-in prints a link to it. The data folder is ${start.dataDir}.\n`,
     )
     expect((await start.fetch('/status')).status).toBe(200)
   })

@@ -43,7 +43,7 @@ describe('a data folder with a secret in it', () => {
     const { board } = await mintTokens(KNOWN, (await start.local()).path, Date.now())
     const authorization = `Bearer ${board}`
     expect(await start.fetch('/tasks', { authorization })).toHaveProperty('status', 200)
-    expect(start.stdout).toMatch(/npx signalbox sign-in [^\n]+ --trust-data prints another/)
+    expect(start.stdout).toMatch(/signalbox sign-in [^\n]+ --trust-data prints another/)
     expect(start.stderr).toBe('')
   })
 

@@ -268,7 +268,7 @@ describe('the link for a phone', () => {
     for (const bad of [pathOf(NOW - 600_000), other, changed, later]) {
       const answer = await fetch(bad)
       expect(answer.status).toBe(410)
-      expect(await answer.text()).toContain('npx signalbox sign-in --phone')
+      expect(await answer.text()).toContain('signalbox sign-in --phone')
     }
     // Anything else there belongs to the host application.
     expect(await asked(await fetch('/sign-in/x'))).toMatchObject({ url: '/sign-in/x' })

@@ -38,9 +38,15 @@ class Reader {
   static async of(page: string, { dir, folder, tarball }: InstalledPackage): Promise<Reader> {
     const text = (await readFile(join(dir, page), 'utf8'))
       // A signal for the shell is one for its last command.
-      .replaceAll('npx signalbox', `exec ${join(folder, 'node_modules/.bin/signalbox')}`)
+      .replaceAll(
+        /\bsignalbox(?= --no-board)/g,
+        `exec ${join(folder, 'node_modules/.bin/signalbox')}`,
+      )
       .replaceAll(/node (?=shop[./])/g, 'exec node ')
-      .replaceAll('npm install signalbox express', `npm install ${tarball} ${EXPRESS}`)
+      .replaceAll(
+        /npm install \S+\(npm root --global\)\S+ express/g,
+        `npm install ${tarball} ${EXPRESS}`,
+      )
     const ports: [number, number] = [await freePort(), await freePort()]
     return new Reader(await mkdtemp(join(tmpdir(), 'signalbox-reader-')), ports, text)
   }

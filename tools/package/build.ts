@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Metafile } from 'esbuild'
@@ -94,16 +94,20 @@ async function licenseOf(folder: string): Promise<string> {
   return `${title}\n\n${(await readFile(join(dir, file), 'utf8')).trim()}`
 }
 
-/** As npm packs it: `3.1 MB unpacked, 0.8 MB packed, 96 files`. */
-async function sizeOf(dir: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json'], { cwd: dir })
+/** Makes `file`. Returns what is in it: `0.8 MB packed, 3.1 MB unpacked, 96 files`. */
+async function pack(dir: string, file: string): Promise<string> {
+  const args = ['pack', '--json', '--pack-destination', '..']
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: dir })
   const [packed] = JSON.parse(stdout) as {
+    filename: string
     size: number
     unpackedSize: number
     entryCount: number
   }[]
   const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(1)} MB`
-  const { size, unpackedSize, entryCount } = packed ?? {}
+  const { filename = '', size, unpackedSize, entryCount } = packed ?? {}
+  // Without the version, so that the lines of the documentation hold for each.
+  await rename(join(dir, '..', filename), file)
   return `${megabytes(size)} packed, ${megabytes(unpackedSize)} unpacked, ${entryCount} files`
 }
 
@@ -113,5 +117,6 @@ if (import.meta.main) {
   const isPublishing = GITHUB_SERVER_URL !== undefined && GITHUB_REPOSITORY !== undefined
   const repository = isPublishing ? `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` : undefined
   await buildPackage(outDir, repository)
-  process.stdout.write(`The package signalbox is in ${outDir}: ${await sizeOf(outDir)}.\n`)
+  const file = `${outDir}.tgz`
+  process.stdout.write(`The package is ${file}: ${await pack(outDir, file)}.\n`)
 }

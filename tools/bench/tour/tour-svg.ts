@@ -51,7 +51,7 @@ export function tourSvg(
     }),
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"
-  aria-label="A terminal and a phone: npx signalbox shows a board; an edit in the terminal is on the phone at once; a payment is charged, paid and reported.">
+  aria-label="A terminal and a phone: signalbox shows a board; an edit in the terminal is on the phone at once; a payment is charged, paid and reported.">
 <style>
 .step { animation-duration: ${totalS}s; animation-iteration-count: infinite; }
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #9fb0c3; }

@@ -77,7 +77,7 @@ try {
   const scenes: Scene[] = [
     {
       lines: [
-        { kind: 'typed', text: '$ npx signalbox' },
+        { kind: 'typed', text: '$ signalbox' },
         { kind: 'printed', text: board.replace(project, '~/lamp') },
         { kind: 'printed', text: `ready after ${readyS.toFixed(1)} s` },
       ],

@@ -1,0 +1,64 @@
+// Links between the pages lead to a file and a heading that there are, and no page sends a reader to
+// npm for a name that is not ours.
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const PAGES = globSync(['*.md', 'docs/*.md', 'examples/*/README.md', 'migrations/README.md'])
+
+/** Without what is shown as code: a `#` there is a comment, and brackets are a program's. */
+const textOf = (page: string): string =>
+  readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+
+/** As GitHub names headings. */
+function anchorsOf(page: string): string[] {
+  const seen = new Map<string, number>()
+  return Array.from(textOf(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) => {
+    const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const anchor = text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-')
+    const before = seen.get(anchor) ?? 0
+    seen.set(anchor, before + 1)
+    return before === 0 ? anchor : `${anchor}-${before}`
+  })
+}
+
+const linksOf = (page: string): string[] =>
+  Array.from(textOf(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target).filter(
+    (target) => !/^\w+:/.test(target),
+  )
+
+describe('the links between the pages', () => {
+  it('are found, with anchors', () => {
+    expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'docs/deploy.md']))
+    expect(PAGES.flatMap(linksOf).filter((link) => link.includes('#')).length).toBeGreaterThan(20)
+    expect(anchorsOf('docs/client.md')).toContain('by-eventsource')
+  })
+
+  it.each(PAGES)('of %s lead to a file and to a heading of it', (page) => {
+    const dead = linksOf(page).filter((link) => {
+      const [path = '', anchor] = link.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(file)) return true
+      return anchor !== undefined && !anchorsOf(file).includes(anchor)
+    })
+    expect(dead).toEqual([])
+  })
+})
+
+describe('the name on npm, which is anybody’s until Signalbox is published', () => {
+  const product = globSync('{cli,console,local,sidecar,simulator,tools,worker}/**/*.{ts,tsx}')
+  const asksNpm = /npx (--yes |-y )?signalbox|npm (install|i|add|link)( -\S+)* signalbox/
+
+  it('is nothing that a page or a message lets npm look up', () => {
+    expect(product.length).toBeGreaterThan(200)
+    const wrong = [...PAGES, ...product].flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        // There npx finds the command of the clone itself.
+        .filter((line) => asksNpm.test(line) && !line.includes('clone'))
+        .map((line) => `${file}: ${line}`),
+    )
+    expect(wrong).toEqual([])
+  })
+})
