@@ -6,8 +6,14 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 
 if (major > 22 || (major === 22 && minor >= 22)) await import('./signalbox.ts')
 else {
-  process.stderr.write(
-    `signalbox: Node ${process.versions.node} is too old: Signalbox needs Node 22.22 or newer.\n`,
-  )
+  const message = `Node ${process.versions.node} is too old: Signalbox needs Node 22.22 or newer.`
+  const isJson = / --log[= ]json\b/.test(process.argv.join(' '))
+  const line = {
+    time: new Date().toISOString(),
+    level: 'error',
+    event: 'signalbox.notice',
+    message,
+  }
+  process.stderr.write(isJson ? `${JSON.stringify(line)}\n` : `signalbox: ${message}\n`)
   process.exitCode = 2
 }

@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { messageOf } from '../sidecar/log.ts'
+import { createLog, messageOf } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import type { Fields, Level } from '../worker/shared/log.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
 export const VERSION = manifest.version
@@ -48,6 +49,8 @@ export interface Io {
   err(text: string): void
   /** Standard error is a terminal. */
   isTerminal: boolean
+  /** `--log json`: sentences are lines of the log, too. */
+  logsJson?: boolean
   /** Aborted when the process is asked to end; the reason is a word. */
   ended(ending?: Ending): AbortSignal
   /** Sends to the parent process, if it has a channel to this one. */
@@ -74,9 +77,17 @@ export interface ConfigChoice {
 
 /** Tells the person at the terminal one sentence. */
 export const noticeTo =
-  ({ err }: Io) =>
-  (sentence: string): void =>
-    err(`signalbox: ${sentence}\n`)
+  (io: Io, level: Level = 'info') =>
+  (sentence: string): void => {
+    if (io.logsJson) createLog('json', io.err)(level, 'signalbox.notice', { message: sentence })
+    else io.err(`signalbox: ${sentence}\n`)
+  }
+
+/** Prints a result: the text, or under `--log json` the event. */
+export function announce(io: Io, text: string, event: string, fields: Fields = {}): void {
+  if (io.logsJson) createLog('json', io.out)('info', event, fields)
+  else io.out(text)
+}
 
 /** signalbox.config.ts; `config` is false for --no-config. Throws UsageError. */
 export function loadConfig(

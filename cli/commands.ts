@@ -11,6 +11,7 @@ import {
   LOG,
   NO_CONFIG,
   POLL,
+  PRINTS,
   REPO,
   RUN_OUTPUT,
   Setting,
@@ -91,7 +92,7 @@ listens on 127.0.0.1 alone, unless it is shared. SIGINT and SIGTERM end it with 
       TRUST_DATA,
       repoInsteadOf("the project's absolute path"),
       ...PUBLISHES,
-      NO_CONFIG,
+      ...[NO_CONFIG, PRINTS],
     ],
     load: () => import('./commands/dev.ts'),
   },
@@ -140,7 +141,7 @@ and SIGTERM end all of it with exit code 0.`,
       new Setting('--host <HOST>', 'runtime of the edge')
         .oneOf(['workerd', 'deno'])
         .default('workerd'),
-      SHARE,
+      ...[SHARE, PRINTS],
     ],
     load: edition.start,
   },
@@ -231,7 +232,7 @@ error.`,
 Reads LIBSQL_URL and LIBSQL_AUTH_TOKEN. Makes the tables of an empty database. In a database of an
 older version it runs the missing migrations, in small transactions; run again, it goes on where it
 stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
-nothing and answers 503, and gateways send their webhooks again. npx signalbox migrates its own
+nothing and answers 503, and gateways send their webhooks again. signalbox dev migrates its own
 database.`,
     options: [ENV],
     load: () => import('./commands/migrate.ts'),

@@ -1,7 +1,7 @@
 // The command line on commander: picks the command, and turns what it throws into an exit code.
 
 import { Command, CommanderError, Help } from 'commander'
-import { type Context, type Input, UsageError, VERSION } from './command.ts'
+import { type Context, type Input, noticeTo, UsageError, VERSION } from './command.ts'
 import { COMMANDS, type Definition, GROUPS } from './commands.ts'
 import { TOKEN_FILE, withShare } from './setting.ts'
 
@@ -26,7 +26,7 @@ export async function main(
   context: Context,
   commands = COMMANDS,
 ): Promise<number> {
-  const { io } = context
+  const refuse = noticeTo(context.io, 'error')
   let code = 0
   const program = createProgram(context, commands, (exitCode) => {
     code = exitCode
@@ -36,13 +36,13 @@ export async function main(
     return code
   } catch (error) {
     if (error instanceof Error && REFUSALS.includes(error.name)) {
-      io.err(`signalbox: ${error.message}\n`)
+      refuse(error.message)
       return USAGE
     }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return 0
     // It has printed the help, since no command was named.
-    if (error.code !== 'commander.help') io.err(`signalbox: ${sentenceOf(error)}\n`)
+    if (error.code !== 'commander.help') refuse(sentenceOf(error))
     return USAGE
   }
 }
@@ -94,7 +94,7 @@ function createProgram(
     const command = parent.command(second, { hidden: definition.load === undefined })
     define(command, definition).action(async () => {
       if (!definition.load) {
-        const how = `run it there, with npx signalbox ${name}`
+        const how = `run it there, with npm run ${name}`
         throw new UsageError(`${name} needs a checkout of Signalbox: ${how}.`)
       }
       ended(await (await definition.load()).run(inputOf(command, context), context))

@@ -127,9 +127,13 @@ export const RUN_OUTPUT = new Setting(
   .env('SIGNALBOX_RUN_OUTPUT')
   .oneOf(['masked', 'none'] satisfies RunOutput[])
   .default('masked')
-export const LOG = new Setting('--log <FORMAT>', 'of the log [pretty on a terminal, else json]')
-  .env('SIGNALBOX_LOG')
-  .oneOf(['json', 'pretty'])
+const logFormat = (help: string) =>
+  new Setting('--log <FORMAT>', help).env('SIGNALBOX_LOG').oneOf(['json', 'pretty'])
+export const LOG = logFormat(
+  'of the log; json given here is for all that is printed [pretty on a terminal, else json]',
+)
+/** Of a command whose log is a file. */
+export const PRINTS = logFormat('json: all that is printed, without the sign-in link [pretty]')
 export const VERBOSE = new Setting('--verbose', 'log every scan too')
 export const DATA = new Setting('--data <DIR>', 'data folder of a running signalbox')
 export const TRUST_DATA = new Setting(

@@ -1,6 +1,7 @@
 // The process around a command line: V8's settings, streams, signals, the exit code.
 
 import * as nodeModule from 'node:module'
+import { format } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { compileCache } from '../sidecar/user-folders.ts'
 import type { Ending, Io } from './command.ts'
@@ -23,6 +24,11 @@ if (compiled !== undefined) enableCompileCache?.(compiled)
 const SAME_SIGNAL_MS = 500
 const LOOK_FOR_NPM_MS = 1_000
 
+// Before the command line is read, since a mistake in it is a line of the log, too.
+const [, typedLog] = / --log[= ](\S+)/.exec(` ${process.argv.slice(2).join(' ')}`) ?? []
+const logsJson = (typedLog ?? process.env.SIGNALBOX_LOG) === 'json'
+if (logsJson) await logAllAsJson()
+
 const { main } = await import('./program.ts')
 const code = await main(process.argv.slice(2), {
   io: processIo(),
@@ -36,6 +42,22 @@ const code = await main(process.argv.slice(2), {
 // A pipe takes all that was written first. A handle that a watcher left open must not keep us.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 
+/** Else what a configuration, a library or Node prints would be no line of the log. */
+async function logAllAsJson(): Promise<void> {
+  const { createLog } = await import('../sidecar/log.ts')
+  const log = createLog('json', (line) => void process.stderr.write(line))
+  const levels = { log: 'info', info: 'info', warn: 'warn', error: 'error' } as const
+  for (const name of ['log', 'info', 'warn', 'error'] as const) {
+    console[name] = (...values) => log(levels[name], 'console', { message: format(...values) })
+  }
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => log('warn', 'process.warning', { warning }))
+  process.on('uncaughtException', (error) => {
+    log('error', 'process.failed', { error })
+    process.exit(1)
+  })
+}
+
 function processIo(): Io {
   // The reader of our output may end before us (`| head`); our work goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
@@ -43,6 +65,7 @@ function processIo(): Io {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY === true,
+    logsJson,
     ended,
     // A parent that has ended takes nothing any more.
     ...(process.send && {

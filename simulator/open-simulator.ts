@@ -7,6 +7,7 @@ import { HTTPException } from 'hono/http-exception'
 import { serveNode } from '../worker/serve-node.ts'
 import { bodyLimit } from '../worker/shared/body-limit-hono.ts'
 import { hostClock } from '../worker/shared/clock.ts'
+import { consoleLog } from '../worker/shared/log.ts'
 import { isLoopback } from '../worker/shared/loopback.ts'
 import { openBook } from './book.ts'
 import { type Environment, readSettings } from './config.ts'
@@ -84,7 +85,7 @@ function createApp(simulator: Simulator, payUrl: (id: string) => string): Hono {
     // What a gateway refuses, in its own form.
     if (error instanceof HTTPException) return error.getResponse()
     // A client that closed the connection while sending is not an error of ours.
-    if (!c.req.raw.signal.aborted) console.error(error)
+    if (!c.req.raw.signal.aborted) consoleLog('error', 'simulator.failed', { error })
     return c.json({ error: { type: 'api_error', message: 'The simulator itself failed.' } }, 500)
   })
   return app

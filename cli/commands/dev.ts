@@ -27,9 +27,9 @@ import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
-import { lineLog } from '../../worker/shared/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {
+  announce,
   type Context,
   type Input,
   loadConfig,
@@ -118,18 +118,18 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const payments = describePayments(variables)
     const onStore = storeNotices(notice)
     const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
-    const terminal = io.isTerminal && { terminal: io.err }
+    const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
       page: edition.consoleIn(data.edgeDir),
       board: store && { store, repo, runOutput, isPolling, ...terminal },
       sweepEveryMs: SWEEP_EVERY_MS,
       log(...line) {
-        log.edge(...line)
+        log.write(...line)
         onDelivery(...line)
       },
       sidecarLog(level, event, fields = {}) {
-        log.sidecar(level, event, fields)
+        log.write(level, event, fields)
         onStore(event, fields)
       },
     })
@@ -142,21 +142,21 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const local = { url, ...session, ...places, ...payments, ...(shared && { shared }) }
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
-    io.out(
-      greeting({
-        board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
-        ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
-        ...{ gateways, isExample },
-      }),
-    )
-    if (sharing) io.out(sharing.text(io.isTerminal))
+    const greets = greeting({
+      board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
+      ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
+      ...{ gateways, isExample },
+    })
+    const text = `${greets}${sharing?.text(io.isTerminal) ?? ''}`
+    // Without the link: a log is read by others, too.
+    announce(io, text, 'signalbox.ready', { url, repo, project, dataDir: data.dir })
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
     await Promise.race([asked, system.failed])
     return 0
   }
   const asked = io.ended()
   const code = await runIn({ place, host: 'node', asked, notice }, bringUp)
-  if (asked.aborted) io.out('Ended.\n')
+  if (asked.aborted) announce(io, 'Ended.\n', 'signalbox.ended')
   return code
 }
 
@@ -176,11 +176,8 @@ function openLog(file: string) {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 })
   // A full disk is no reason to end what is logged.
   stream.on('error', () => undefined)
-  const edge = lineLog((line) => stream.write(`${line}\n`))
   return {
-    edge: (...[level, event, fields]: Parameters<typeof edge>) =>
-      edge(level, event, { time: new Date().toISOString(), ...fields }),
-    sidecar: createLog('json', (line) => void stream.write(line)),
+    write: createLog('json', (line) => void stream.write(line)),
     close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
   }
 }

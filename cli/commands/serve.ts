@@ -6,6 +6,7 @@ import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../local/data-folder.ts'
 import { checkVariables } from '../../local/environment.ts'
 import { readyLine } from '../../local/greeting.ts'
+import { writeLocalJson } from '../../local/local-json.ts'
 import { openSystem, type System, type Variables } from '../../local/one-process.ts'
 import { LOOPBACK } from '../../local/ports.ts'
 import { StartError } from '../../local/start-error.ts'
@@ -14,9 +15,9 @@ import { openStore } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
-import { consoleLog } from '../../worker/shared/log.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import {
+  announce,
   type Context,
   type Input,
   loadConfig,
@@ -42,7 +43,7 @@ interface ServeOptions {
   verbose?: boolean
 }
 
-const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--log', '--verbose']
+const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--verbose']
 
 export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
   const { argument, options } = input
@@ -70,10 +71,8 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const variables = variablesOf(env)
   checkKeys(variables, argument !== undefined)
   checkVariables(variables, file, { embeds: true })
-  const store =
-    argument === undefined
-      ? undefined
-      : await openStore(resolve(cwd, argument), options.followLinks ?? false)
+  const dir = argument === undefined ? undefined : resolve(cwd, argument)
+  const store = dir === undefined ? undefined : await openStore(dir, options.followLinks ?? false)
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
@@ -82,13 +81,17 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const reload = async () => {
     const system = await opened.promise
     const fresh = variablesOf(await read())
-    checkKeys(fresh, store !== undefined)
+    checkKeys(fresh, dir !== undefined)
     system.reload(fresh)
   }
+  const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
+  const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
+  const reloaded = () => log('info', 'config.reloaded')
+  /** The keys that it had stay in force. */
+  const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
   const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
   const place = { dataDir, trustsData: false, env }
-  const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
   return await runIn({ place, host: 'node', asked, notice }, async ({ data, defer, signal }) => {
     const { CONSOLE_DIR } = variables
     const system = await openSystem({
@@ -97,22 +100,22 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
         : edition.consoleIn(data.edgeDir),
-      log: consoleLog,
-      sidecarLog: createLog(format, io.err, options.verbose ? 'debug' : 'info'),
+      log,
+      sidecarLog: log,
     })
     defer(system.close)
     opened.resolve(system)
     await Promise.race([system.ready, aborted(signal)])
-    if (!signal.aborted) io.out(`${readyLine(system.edge.url)}\n`)
+    if (signal.aborted) return 0
+    const { url } = system.edge
+    const board = dir !== undefined && { board: { dir, repo } }
+    const env = options.env !== undefined && { env: resolve(cwd, options.env) }
+    await writeLocalJson(data.dir, { url, serve: { ...board, ...env } })
+    announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await Promise.race([system.failed, aborted(signal)])
     return 0
   })
 }
-
-const reloaded = () => consoleLog('info', 'config.reloaded', {})
-/** The keys that it had stay in force. */
-const kept = (error: unknown) =>
-  consoleLog('error', 'config.reload_failed', { error: String(error) })
 
 function checkKeys(variables: Variables, isWithBoard: boolean): void {
   const { secrets, issuer } = readAuth(variables)

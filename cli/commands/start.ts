@@ -34,7 +34,14 @@ import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
+import {
+  announce,
+  type Context,
+  type Input,
+  noticeTo,
+  UsageError,
+  variablesIn,
+} from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
@@ -109,15 +116,15 @@ export async function run(
     supervisor.keepAlive()
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
-    io.out(
-      greeting({
-        ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
-        ...{ dataDir, trustsData, host, local, link, cwd },
-        gateways: gatewaysIn(env, signalbox),
-      }),
-    )
-    if (sharing) io.out(sharing.text(io.isTerminal))
-    void followEvents(data.logFile(host), io.out, signal).catch((error) => notice(String(error)))
+    const greets = greeting({
+      ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
+      ...{ dataDir, trustsData, host, local, link, cwd },
+      gateways: gatewaysIn(env, signalbox),
+    })
+    const text = `${greets}${sharing?.text(io.isTerminal) ?? ''}`
+    announce(io, text, 'signalbox.ready', { url: local.url, repo, project: storeDir, dataDir })
+    const show = (text: string) => announce(io, text, 'console', { message: text.trim() })
+    void followEvents(data.logFile(host), show, signal).catch((error) => notice(String(error)))
     const failed = await Promise.race([supervisor.failed, aborted(signal)])
     if (!failed) return 0
     notice(`${failed.sentence} Everything is ended.`)

@@ -125,6 +125,12 @@ describe('signalbox in a checkout', () => {
       stdout: '',
       stderr: 'signalbox: Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.\n',
     })
+    const inJson = [...argv.slice(0, -1), 'serve', '--log', 'json']
+    const refused = await promisify(execFile)(process.execPath, inJson).catch((error) => error)
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      level: 'error',
+      message: 'Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.',
+    })
   })
 
   it('reads the file of --env itself, and says that it is missing', async () => {
@@ -139,7 +145,7 @@ describe('signalbox in a checkout', () => {
 
   it.each([
     ['serve --repo x --poll', '--repo has no effect without DIR; --poll has no effect without DIR'],
-    ['serve --log pretty', '--log has no effect without DIR'],
+    ['serve --verbose', '--verbose has no effect without DIR'],
     ['doctor --repo x', '--repo has no effect without --edge'],
     ['doctor --token-file x', '--token-file has no effect without --edge'],
     ['doctor --no-config', '--no-config has no effect without --payments'],
@@ -198,7 +204,7 @@ describe('signalbox in the installed package', () => {
     }
     expect(await packaged('start')).toMatchObject({
       code: 2,
-      err: 'signalbox: start needs a checkout of Signalbox: run it there, with npx signalbox start.\n',
+      err: 'signalbox: start needs a checkout of Signalbox: run it there, with npm run start.\n',
     })
   })
 })

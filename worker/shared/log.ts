@@ -1,5 +1,5 @@
-// Structured logs: one line of JSON per event. Values whose name is a secret's, and tokens inside
-// texts, are redacted at every depth.
+// Structured logs: one line of JSON per event, with its time. Values whose name is a secret's, and
+// tokens inside texts, are redacted at every depth.
 
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
@@ -11,7 +11,9 @@ export type Log = (level: Level, event: string, fields: Fields) => void
 export const lineLog =
   (write: (line: string, level: Level) => void): Log =>
   (level, event, fields) => {
-    if (level !== 'debug') write(JSON.stringify({ level, event, ...fields }, redact), level)
+    if (level === 'debug') return
+    const time = new Date().toISOString()
+    write(JSON.stringify({ time, level, event, ...fields }, redact), level)
   }
 
 /** To the console, where the platform collects it. */

@@ -10,8 +10,9 @@ function logged(fields: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(String(write.mock.calls[0]?.[0])) as Record<string, unknown>
 }
 
-it('writes one JSON line with level and event', () => {
+it('writes one JSON line with time, level and event', () => {
   expect(logged({ route: '/api/tasks' })).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     level: 'warn',
     event: 'test.event',
     route: '/api/tasks',
