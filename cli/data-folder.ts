@@ -3,10 +3,13 @@
 import { constants, existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { DATA_DIR } from '../local/data-folder.ts'
-import type { LocalJson } from '../local/local-json.ts'
+import { DATA_DIR, databaseIn } from '../local/data-folder.ts'
+import type { LocalJson, ServeJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
-import { type Environment, type Input, UsageError } from './command.ts'
+import { mintTokens } from '../local/tokens.ts'
+import { readAuth } from '../worker/shared/auth-config.ts'
+import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
+import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
 import { type Finding, ok } from './findings.ts'
 
 export interface RunningOptions {
@@ -14,12 +17,28 @@ export interface RunningOptions {
   trustData?: boolean
 }
 
-export interface RunningStart {
+export type RunningStart = LocalStart | ServedStart
+
+export interface LocalStart {
   /** Its data folder. */
   dir: string
   local: LocalJson
-  /** Of the data folder: signs tokens. */
+  /** Signs tokens: of the data folder, or the first of AUTH_SECRETS. */
   secret: string
+  served?: undefined
+}
+
+/** A `serve`: its gateways, database and secrets are those of its variables. */
+interface ServedStart {
+  dir: string
+  local: Pick<LocalJson, 'url' | 'publicUrl' | 'path' | 'tokens' | 'shared'> & { audience: string }
+  secret: string
+  served: {
+    /** Some name the file of a secret. */
+    variables: Environment
+    /** Its folder. */
+    board: string | undefined
+  }
 }
 
 /** The start that --data names, which has what these options would set. Throws UsageError. */
@@ -82,6 +101,7 @@ export async function readDataFolder(
   env: Environment,
 ): Promise<RunningStart> {
   const local = parsed(await readLocal(dir))
+  if (local && 'serve' in local) return await servedStart(dir, local, env)
   if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
   const file = await findSecretFile({ dataDir: dir, trustsData, env })
   if (file !== undefined) return { dir, local, secret: (await readFile(file, 'utf8')).trim() }
@@ -93,14 +113,39 @@ export async function readDataFolder(
   )
 }
 
+async function servedStart(
+  dir: string,
+  { url, serve: { board, env: file, files } }: ServeJson,
+  env: Environment,
+): Promise<ServedStart> {
+  const given: Environment = { ...env, ...files, ...(file && (await readEnvFile(file))) }
+  const { LIBSQL_URL, SIGNALBOX_PUBLIC_URL: publicUrl } = given
+  const variables = { ...given, LIBSQL_URL: LIBSQL_URL || databaseIn(resolve(dir)) }
+  const { secrets, audience } = readAuth(await withSecretFiles(variables))
+  const [secret] = secrets
+  if (secret === undefined) {
+    const where = file === undefined ? 'the environment of its serve' : file
+    throw new UsageError(
+      `A token is needed for the edge of ${dir}: set AUTH_SECRETS, as in ${where}.`,
+    )
+  }
+  // Sidecars may publish any board to it.
+  const path = board?.repo ?? '*'
+  const tokens = await mintTokens(secret, path, Date.now(), audience)
+  const served = { variables, board: board?.dir }
+  const local = { url, ...(publicUrl && { publicUrl }), path, tokens, audience }
+  return { dir, local, secret, served }
+}
+
 const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW
 
 const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
 
 /** Without the parser's message, which quotes what it read, and that is tokens. */
-function parsed(text: string): LocalJson | undefined {
+function parsed(text: string): LocalJson | ServeJson | undefined {
   try {
-    const local = JSON.parse(text) as LocalJson
+    const local = JSON.parse(text) as LocalJson | ServeJson
+    if ('serve' in local) return local
     const texts = [...NAMES.map((name) => local[name]), local.tokens.payments]
     const isOurs = texts.every((it) => typeof it === 'string') && local.gateways instanceof Object
     return isOurs ? local : undefined
@@ -116,7 +161,10 @@ async function readLocal(dir: string): Promise<string> {
     return await readFile(join(resolve(dir), name), { encoding: 'utf8', flag: NOT_THROUGH_A_LINK })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    const start = 'Signalbox is not running here: start it with npx signalbox.'
+    const start =
+      code === 'EACCES'
+        ? 'It belongs to another user: run this as that user.'
+        : 'Signalbox is not running here: start it with signalbox.'
     throw new UsageError(`${start} The data folder is ${dir} (${name}: ${code}).`)
   }
 }

@@ -36,10 +36,24 @@ export interface LocalJson {
   publicUrl?: string
 }
 
+/** Of `serve`, which keeps its secrets where they are, and names the place. */
+export interface ServeJson {
+  /** Of the edge, on this machine. */
+  url: string
+  serve: {
+    /** The board's folder, and the repository's name. Absent: sidecars elsewhere publish to it. */
+    board?: { dir: string; repo: string }
+    /** The file of --env. Absent: its variables are those of its environment. */
+    env?: string
+    /** Of its environment: the variables that name files of secrets. */
+    files: Readonly<Record<string, string | undefined>>
+  }
+}
+
 const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
 
 /** Readable by its owner alone: it holds tokens. Whole or not there, never half-written. */
-export async function writeLocalJson(dataDir: string, local: LocalJson): Promise<void> {
+export async function writeLocalJson(dataDir: string, local: LocalJson | ServeJson): Promise<void> {
   const file = fileIn(dataDir)
   const fresh = `${file}.tmp`
   await rm(fresh, { force: true })

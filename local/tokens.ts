@@ -32,14 +32,15 @@ const SCOPES = {
 
 /** Long enough to be forgotten in a terminal; every start makes new ones. */
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** Tokens for one repository. `now` in ms. */
+/** Tokens for one repository. `now` in ms; `audience`: of an edge that has its own. */
 export async function mintTokens(
   secret: string,
   repo: string,
   now: number,
+  audience?: string,
 ): Promise<Required<LocalTokens>> {
   const mint = (name: keyof LocalTokens) =>
-    signer(secret).sign(
+    signer(secret, audience).sign(
       { sub: `local:${name}`, scope: SCOPES[name], repos: [repo] },
       'api',
       now + LIFETIME_MS,
@@ -52,8 +53,8 @@ export async function mintTokens(
   return { board, sidecar, payments }
 }
 
-const signer = (secret: string): Tokens =>
-  createTokens(readAuth({ AUTH_SECRETS: secret }), { clock: hostClock, fetch })
+const signer = (AUTH_SECRETS: string, AUTH_AUDIENCE?: string): Tokens =>
+  createTokens(readAuth({ AUTH_SECRETS, AUTH_AUDIENCE }), { clock: hostClock, fetch })
 
 export interface DatabaseAccess {
   /** Ed25519, as libSQL's server takes it: the bytes in URL-safe base64. */
@@ -87,6 +88,8 @@ interface SignInPlace {
   publicUrl?: string
   path: string
   tokens: LocalTokens
+  /** Of an edge that has its own. */
+  audience?: string
 }
 
 /** A code of its own, or the one of a phone. */
@@ -99,14 +102,14 @@ type OneTime = Parameters<typeof issueCode>[1]['once']
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, path, tokens }: SignInPlace,
+  { url, publicUrl = url, path, tokens, audience }: SignInPlace,
   now: number,
   once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
   const { board, payments } = SCOPES
   const scope = tokens.board === undefined ? payments : `${board} ${payments}`
-  const code = await issueCode(signer(secret), { scope, repos: [path], once }, now)
+  const code = await issueCode(signer(secret, audience), { scope, repos: [path], once }, now)
   return `${publicUrl}/#/sign-in/${code}`
 }
 

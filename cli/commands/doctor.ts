@@ -39,8 +39,11 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const { payments: isWithPayments = false } = options
   if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
   // A link that leads elsewhere is a finding about the board, below.
-  const found = await findBoard(given ?? cwd, true)
-  const dir = given ?? found?.project
+  const at = given ?? named?.served?.board
+  // A server may have none, and is checked from anywhere.
+  const isServer = named?.served !== undefined
+  const found = isServer ? undefined : await findBoard(at ?? cwd, true)
+  const dir = at ?? found?.project
   const board = dir === undefined ? undefined : await checkBoard(dir, options.followLinks)
   const store = board?.store
   const isBroken = board !== undefined && store === undefined
@@ -49,7 +52,7 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const start = named ?? here
   const findings = [
     ...(here ? [takenFrom(here)] : []),
-    ...(board?.findings ?? [noBoard(cwd, start?.local.tokens)]),
+    ...(board?.findings ?? (isServer ? [] : [noBoard(cwd, start?.local.tokens)])),
   ]
   if (store) findings.push(...(await checkInotify(store, board.files)))
   if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
@@ -80,12 +83,15 @@ function readEdge(input: Input<DoctorOptions>, { env }: Context): EdgePlace | un
   return { url, repo, token: tokenSource(input, env) }
 }
 
+/** Sidecars may publish any board to a server; the check is the same for each. */
+const ANY = 'any'
+
 /** Undefined: it has no board. */
 function edgeOf({ local: { url, path, tokens } }: RunningStart): EdgePlace | undefined {
   const { sidecar } = tokens
   return sidecar === undefined
     ? undefined
-    : { url: new URL(url), repo: path, token: () => Promise.resolve(sidecar) }
+    : { url: new URL(url), repo: path === '*' ? ANY : path, token: () => Promise.resolve(sidecar) }
 }
 
 async function checkEdgeAt({ url, repo, token }: EdgePlace): Promise<Finding[]> {

@@ -18,7 +18,13 @@ import {
   UsageError,
   variablesIn,
 } from '../command.ts'
-import { NO_DATA, type RunningOptions, type RunningStart, runningStart } from '../data-folder.ts'
+import {
+  type LocalStart,
+  NO_DATA,
+  type RunningOptions,
+  type RunningStart,
+  runningStart,
+} from '../data-folder.ts'
 
 export interface PlaceOptions extends RunningOptions {
   edge?: URL
@@ -51,6 +57,11 @@ export async function readPlace(
   const file = await loadConfig(options, context)
   const prefixes = gatewayPrefixes(file)
   const start = here ?? (await runningStart(input, env))
+  if (start?.served) {
+    const { url: edge, tokens } = start.local
+    const own = await variablesIn(undefined, start.served.variables, prefixes)
+    return { file, env: own, edge, token: tokens.payments, differing: [] }
+  }
   if (start) return systemOf(start, file, await variablesIn(undefined, env, prefixes))
   refuseNeedless(input, ['--trust-data'], NO_DATA)
   if (!options.edge) refuseNeedless(input, ['--token-file'], 'without --edge')
@@ -72,7 +83,7 @@ async function readToken(input: Input<PlaceOptions>, env: Environment) {
 }
 
 /** `env`: the variables of this shell; those of the running system may differ. */
-function systemOf({ local, secret }: RunningStart, file: SignalboxFile, env: Environment): Place {
+function systemOf({ local, secret }: LocalStart, file: SignalboxFile, env: Environment): Place {
   const { url: edge, database, databaseToken, simulator, tokens, gateways } = local
   const here = edgeVariables(env, file, { secret, edge, database, simulator, databaseToken })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }

@@ -1,6 +1,7 @@
-import { cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { signIn } from '../contract/console-session.ts'
@@ -47,10 +48,35 @@ describe('signalbox sign-in', () => {
     expect(out).toMatch(/^https:\/\/signalbox\.example\/#\/sign-in\//)
   })
 
+  it('signs for a server with the first of its AUTH_SECRETS, as its file has them now', async () => {
+    const file = join(dir, 'variables')
+    const board = { dir: '/srv/lamp', repo: 'lamp' }
+    const url = 'http://127.0.0.1:8787'
+    await writeLocalJson(dir, { url, serve: { board, env: file, files: {} } })
+    await writeFile(file, `AUTH_SECRETS="${SECRET} ${'x'.repeat(32)}"\nAUTH_AUDIENCE=ours\n`)
+    const { out } = await run(`sign-in --data ${dir}`)
+    const code = out.trim().replace(/^.*\//, '')
+    const { payload } = await jwtVerify(code, new TextEncoder().encode(SECRET))
+    expect(payload).toMatchObject({ aud: 'ours:sign-in', repos: ['lamp'] })
+
+    await writeFile(file, '')
+    const { code: exit, err } = await run(`sign-in --data ${dir}`)
+    expect([exit, err]).toEqual([2, expect.stringContaining(`set AUTH_SECRETS, as in ${file}.`)])
+    await writeLocalJson(dir, { url, serve: { files: {} } })
+    expect((await run(`sign-in --data ${dir}`, { AUTH_SECRETS: SECRET })).code).toBe(0)
+    await writeFile(file, SECRET, { mode: 0o600 })
+    await chmod(file, 0o600)
+    const AUTH_SECRETS_FILE = file
+    await writeLocalJson(dir, { url, serve: { files: { AUTH_SECRETS_FILE } } })
+    const named = { SIGNALBOX_PUBLIC_URL: 'https://signalbox.example' }
+    const behind = await run(`sign-in --data ${dir}`, named)
+    expect(behind.out).toMatch(/^https:\/\/signalbox\.example\/#\/sign-in\//)
+  })
+
   it('says that no system runs there', async () => {
     const { code, out, err } = await run(`sign-in --data ${dir}`)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain('Signalbox is not running here: start it with npx signalbox.')
+    expect(err).toContain('Signalbox is not running here: start it with signalbox.')
   })
 
   it('takes no secret from the folder, which may have come with a repository, unless it is trusted', async () => {

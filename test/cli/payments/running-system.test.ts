@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../local/gateways.ts'
 import { writeLocalJson } from '../../../local/local-json.ts'
@@ -83,13 +84,32 @@ describe('a running system', () => {
     expect((await diagnose(`--data ${dir}`, given)).findings).not.toContain(warning)
   })
 
+  it('that is a server gives the doctor the variables of its file, and a token by its secret', async () => {
+    const variables = simulatedGateways(gatewaySecrets(SECRET), SIMULATOR)
+    const tokens: string[] = []
+    edge = await fakeEdge(variables, ({ method, headers }) => {
+      if (method !== 'GET') return undefined
+      tokens.push(headers.get('authorization')?.replace('Bearer ', '') ?? '')
+      return Response.json({ transactions: [] })
+    })
+    const file = join(dir, 'variables')
+    const lines = Object.entries({ ...variables, AUTH_SECRETS: SECRET })
+    await writeFile(file, lines.map(([name, value]) => `${name}=${value}\n`).join(''))
+    await writeLocalJson(dir, { url: edge.url, serve: { env: file, files: {} } })
+    const { findings } = await diagnose(`--data ${dir}`, {})
+    expect(findings).toContain('ok redirect: It is configured (driver redirect).')
+    expect(findings).toContain(`ok edge: ${edge.url} answers and accepts the token.`)
+    const { payload } = await jwtVerify(tokens[0] ?? '', new TextEncoder().encode(SECRET))
+    expect(payload).toMatchObject({ scope: 'payments:read payments:write' })
+  })
+
   it('is not started or changed by the doctor', async () => {
     await start()
     const empty = join(dir, 'empty')
     await mkdir(empty)
     const { code, err } = await run(`payments doctor --data ${empty}`)
     expect(code).toBe(2)
-    expect(err).toContain('Signalbox is not running here: start it with npx signalbox.')
+    expect(err).toContain('Signalbox is not running here: start it with signalbox.')
     expect(await readdir(empty)).toEqual([])
   })
 
