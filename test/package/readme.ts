@@ -28,8 +28,8 @@ class Reader {
     ;[this.#port, this.#shopPort] = ports
     this.shopUrl = `http://127.0.0.1:${this.#shopPort}`
     const own = text
-      .replaceAll('http://127.0.0.1:8787', `http://127.0.0.1:${this.#port}`)
-      .replaceAll('http://127.0.0.1:3000', this.shopUrl)
+      .replaceAll(/http:\/\/127\.0\.0\.1:8787\b/g, `http://127.0.0.1:${this.#port}`)
+      .replaceAll(/http:\/\/127\.0\.0\.1:3000\b/g, this.shopUrl)
       .replaceAll('shop.listen(3000)', `shop.listen(${this.#shopPort})`)
     this.#blocks = Array.from(own.matchAll(/^```(?:sh|js)\n(.*?)\n```$/gms), ([, it = '']) => it)
   }
