@@ -1,5 +1,6 @@
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname, type NetworkInterfaceInfo, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -139,6 +140,24 @@ describe('the https port of a shared system', () => {
     const broken = await fetch('/')
     stream?.destroy()
     await expect(broken.text()).rejects.toThrow()
+  })
+
+  it('goes on after a client that left while it sent, and after one that is no TLS', async () => {
+    const fetch = fetchAt()
+    const { port } = new URL(sharing.shared?.urls[0] ?? '')
+    const isLost = new Promise<void>((resolve) => {
+      edge.next = (incoming) => incoming.once('close', resolve)
+    })
+    const headers = { 'content-length': 1e6 }
+    const place = { host: '127.0.0.1', port, ca: pem, method: 'POST', path: '/', headers }
+    const sending = request(place).on('error', () => undefined)
+    sending.write('half')
+    const reached = new Promise((resolve) => edge.server.once('request', resolve))
+    await reached
+    sending.destroy()
+    await isLost
+    await expect(globalThis.fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    expect((await fetch('/')).status).toBe(200)
   })
 
   it('answers 502 while nothing listens behind it', async () => {
