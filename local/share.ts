@@ -181,8 +181,7 @@ async function signIn(
   const now = Date.now()
   const read = readPhoneCode(secret, code, now)
   if (!read) {
-    const another =
-      'On the machine where Signalbox runs, signalbox sign-in --phone prints another'
+    const another = 'On the machine where Signalbox runs, signalbox sign-in --phone prints another'
     return answer(outgoing, 410, `This link has expired. ${another}.`)
   }
   const location = await signInLink(secret, { ...session, url: '' }, now, read)

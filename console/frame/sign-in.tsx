@@ -58,8 +58,8 @@ function PlainHttp() {
         you in. It needs https.
       </p>
       <p>
-        <code>signalbox --share</code> opens an https address for phones and other machines in
-        the local network.
+        <code>signalbox --share</code> opens an https address for phones and other machines in the
+        local network.
       </p>
       <p>
         In front of <code>signalbox serve</code>, it is a proxy that terminates TLS.
