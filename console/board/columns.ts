@@ -9,7 +9,7 @@ export interface Column {
   isClosed: boolean
   /** The last changed card first, instead of the tool's own order. */
   isByChange: boolean
-  /** Some card says when it changed. */
+  /** There are several cards, and some of them say when they changed. */
   canSort: boolean
   /** The cards that pass the filters, in order. */
   cards: readonly CardData[]
@@ -34,17 +34,19 @@ export function columnsOf(
     const isByChange = isClosed !== turned.has(status)
     return { status, isClosed, isByChange, canSort: false, cards: [] as CardData[], total: 0 }
   }
+  const dated = new Set<string>()
   const columns = new Map((config?.states ?? []).map((status) => [status, empty(status)]))
   for (const card of cards) {
     const { status } = card.task
     const column = columns.get(status) ?? empty(status)
     columns.set(status, column)
     column.total++
-    column.canSort ||= card.task.updatedAt !== undefined
+    if (card.task.updatedAt !== undefined) dated.add(status)
     if (isShown(card)) column.cards.push(card)
   }
-  for (const { cards: shown, isByChange } of columns.values()) {
-    shown.sort(isByChange ? compareChanges : compareCards)
+  for (const column of columns.values()) {
+    column.canSort = column.total > 1 && dated.has(column.status)
+    column.cards.sort(column.isByChange ? compareChanges : compareCards)
   }
   return [...columns.values()]
 }

@@ -17,7 +17,9 @@ export function Notices({ live }: { live: Live }) {
       </section>
     )
   }
-  const invalid = status?.config?.invalid
+  // Until something is published, nothing is missing.
+  const isMissing = status && !status.config && status.counts.tasks > 0
+  const invalid = isMissing ? 'its file is missing.' : status?.config?.invalid
   return invalid === undefined ? null : (
     <section class="notice caution" role="status">
       <p>The board’s configuration cannot be read: {invalid}</p>

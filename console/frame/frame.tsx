@@ -45,16 +45,17 @@ export function Frame({ children }: { children: ComponentChildren }) {
 
 /** Also in the title, which names the tab. */
 function Name({ path }: { path: string | undefined }) {
-  const name = path === undefined ? 'Signalbox' : `Signalbox · ${boardName(path)}`
+  const board = path === undefined ? undefined : boardName(path)
   useEffect(() => {
-    document.title = name
+    if (board !== undefined) document.title = `Signalbox · ${board}`
     return () => {
       document.title = 'Signalbox'
     }
-  }, [name])
+  }, [board])
   return (
-    <span class="name" title={path} dir="auto">
-      {name}
+    <span class="name" title={path}>
+      <span class="product">Signalbox</span>
+      {board !== undefined && <bdi>{board}</bdi>}
     </span>
   )
 }

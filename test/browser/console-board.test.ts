@@ -220,5 +220,8 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await board.update({ tasks: TASKS, state: { ...LIVE, name: 'stale', reason: 'missing' } })
     await says('The folder of the board is missing.')
     await board.card('LAMP-1').waitFor()
+    const { config: _, ...status } = STATUS
+    await board.update({ status, state: LIVE })
+    await says('The board’s configuration cannot be read: its file is missing.')
   })
 })

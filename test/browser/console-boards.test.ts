@@ -42,9 +42,9 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   }
   const shows = async (page: Page, title: string, path: string) => {
     await page.getByText(title).waitFor()
-    const name = `Signalbox · ${path.replace(/^.*\//, '')}`
+    const name = path.replace(/^.*\//, '')
     await page.getByRole('banner').getByText(name, { exact: true }).waitFor()
-    await expect.poll(() => page.title()).toBe(name)
+    await expect.poll(() => page.title()).toBe(`Signalbox · ${name}`)
     expect(page.url()).toBe(addressOf(path))
   }
   const signedIn = async (repos: string[]): Promise<{ context: BrowserContext; page: Page }> => {

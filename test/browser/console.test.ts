@@ -67,9 +67,9 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await shows(page, 'Wake up to birdsong')
     await shows(page, 'LAMP-4 changed')
     expect(await page.evaluate('window.isTheSamePage')).toBe(true)
-    const name = `Signalbox · ${basename(start.storeDir)}`
+    const name = basename(start.storeDir)
     await page.getByRole('banner').getByText(name, { exact: true }).waitFor()
-    expect(await page.title()).toBe(name)
+    expect(await page.title()).toBe(`Signalbox · ${name}`)
   })
 
   it('leads from a message in the footer to its task, and to its card', async () => {
