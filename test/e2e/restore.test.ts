@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { OpenedPayment, RefundResult, Transaction } from '../../worker/payments/schemas.ts'
 import { run } from '../cli/run.ts'
@@ -53,6 +54,22 @@ it('goes on with what was open: its gateways are asked, and no save of before la
   const backup = join(dir, 'payments.backup')
   const backedUp = await run(['backup', backup], { LIBSQL_URL: system.database.url })
   expect(backedUp).toEqual({ code: 0, out: `Copied 6 payments to ${backup}.\n`, err: '' })
+
+  // Another one, of a process that is busy: all that a payment has is in it, or nothing.
+  const busy = join(dir, 'busy.backup')
+  const [copied] = await Promise.all([
+    run(['backup', busy], { LIBSQL_URL: system.database.url }),
+    ...Array.from({ length: 20 }, () => system.paid()),
+  ])
+  expect(copied).toMatchObject({ code: 0, err: '' })
+  const copy = embeddedDatabase(busy)
+  const [paidRows, toldRows] = await copy.read([
+    statement("SELECT id FROM payment_transactions WHERE status = 'Paid' ORDER BY id"),
+    statement(`SELECT transaction_id AS id FROM payment_outbox
+      WHERE type = 'PaymentSucceeded' ORDER BY transaction_id`),
+  ])
+  copy.close()
+  expect(toldRows).toEqual(paidRows)
 
   // What happens after it is lost with the database, and the gateways know it.
   await simulator.act(paidLater.gatewayTransactionId, 'pay')

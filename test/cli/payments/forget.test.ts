@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { prepareSchema } from '../../../local/migrate.ts'
+import { startLibsql } from '../../../tools/harness/database.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
@@ -139,6 +140,21 @@ it('loses nothing beside a ledger that writes, which decides again', async () =>
     },
   ])
   expect(rows).toEqual([{ status: 'Paid', n: rows[0]?.events, events: rows[0]?.events }])
+})
+
+it('forgets on libSQL’s server as well', async () => {
+  const libsql = await startLibsql()
+  try {
+    w = setupOver(libsql.database)
+    const one = await paid('order-1')
+    await libsql.query('UPDATE payment_outbox SET done_at = 1')
+    const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
+    const done = await runWords(['payments', 'forget', '--before', '2030-01-01', '--yes'], env)
+    expect(done).toMatchObject({ code: 0, out: expect.stringContaining('payers of 1 payment.') })
+    expect(JSON.stringify(await w.story(one))).not.toContain(PAYER)
+  } finally {
+    await libsql.close()
+  }
 })
 
 it('ends with 2 where it does not know which payments, or which database', async () => {

@@ -28,14 +28,17 @@ const SETTLED = `t.status <> 'Pending' AND t.next_check_at IS NULL
 const KNOWN = `(t.description IS NOT NULL OR EXISTS (SELECT 1 FROM payment_webhook_events e
   WHERE e.transaction_id = t.id AND e.raw IS NOT NULL))`
 
+/** All payments may have to be looked at. */
+const inTime = () => AbortSignal.timeout(60_000)
+
 /** How many payments would be forgotten, and how many are not settled and would stay. */
 export async function countPayers(
-  { read }: Database,
+  { load }: Database,
   payers: Payers,
 ): Promise<{ settled: number; open: number }> {
   const sql = `SELECT COUNT(*) AS known, COALESCE(SUM(${SETTLED}), 0) AS settled
     FROM payment_transactions t WHERE ${which(payers)} AND ${KNOWN}`
-  const [[{ known, settled } = {}] = []] = await read([statement(sql, payers)])
+  const [[{ known, settled } = {}] = []] = await load([statement(sql, payers)], inTime())
   return { settled: Number(settled), open: Number(known) - Number(settled) }
 }
 
@@ -70,7 +73,7 @@ const MAX_FAILURES = 20
  * subject, for the audit trail.
  */
 export async function forgetPayers(
-  { read, write }: Database,
+  { load, write }: Database,
   payers: Payers,
   { by, clock }: { by: string; clock: Clock },
 ): Promise<number> {
@@ -79,7 +82,7 @@ export async function forgetPayers(
   let forgotten = 0
   let after = ''
   for (let failures = 0; ; ) {
-    const [[{ upto } = {}] = []] = await read([partAfter(after, payers)])
+    const [[{ upto } = {}] = []] = await load([partAfter(after, payers)], inTime())
     if (upto == null) return forgotten
     try {
       const statements = forgetting(payers, { ...args, after, upto })
