@@ -3,7 +3,7 @@
 // out.
 
 import { execFile, spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,7 +26,8 @@ let service: Program
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-server-'))
   const bin = join(folder, 'bin')
-  for (const name of ['bin', 'etc', 'data']) await mkdir(join(folder, name), { mode: 0o700 })
+  for (const name of ['bin', 'etc', 'data', 'backups'])
+    await mkdir(join(folder, name), { mode: 0o700 })
   const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('cli/bin.js')}' "$@"\n`
   await writeFile(join(bin, 'signalbox'), program)
   await chmod(join(bin, 'signalbox'), 0o755)
@@ -41,6 +42,7 @@ beforeAll(async () => {
     .replaceAll('runuser -u signalbox -- ', '')
     .replaceAll('/etc/signalbox', join(folder, 'etc'))
     .replaceAll('/var/lib/signalbox', join(folder, 'data'))
+    .replaceAll('/var/backups/signalbox', join(folder, 'backups'))
     .replaceAll('METRICS_PORT=9464', `METRICS_PORT=${metricsPort}\\nPORT=${port}`)
     .replaceAll(':8787', `:${port}`)
     .replaceAll(':9464', `:${metricsPort}`)
@@ -74,6 +76,12 @@ const next = async (start: string): Promise<string> => {
 }
 let remaining: string[]
 
+const startService = async () => {
+  const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit()) ?? []
+  service = startProgram(['/bin/sh', '-c', `exec ${command}`], { cwd: folder, env })
+  await expect.poll(() => service.output, PATIENT).toContain('"event":"signalbox.ready"')
+}
+
 const reload = async () => {
   const before = service.output
   void service.stop('SIGHUP')
@@ -102,13 +110,11 @@ describe('docs/serve.md, from an empty machine', () => {
     await next('(umask 027; printf')
     await next("echo 'SIGNALBOX_PUBLIC_URL")
     expect(unit()).toContain('\nRestartPreventExitStatus=2\n')
-    const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit()) ?? []
-    service = startProgram(['/bin/sh', '-c', `exec ${command}`], { cwd: folder, env })
-    await expect.poll(() => service.output, PATIENT).toContain('"event":"signalbox.ready"')
+    await startService()
     expect(await next('curl -s http://127.0.0.1')).toBe('{"status":"ok"}')
   })
 
-  it('checks it, signs in to it, and makes a token for it, which is there until it is replaced', async () => {
+  it('checks it, signs in to it, and makes a token for it', async () => {
     const checked = await next('signalbox doctor')
     expect(checked).toMatch(
       /^ok {5}edge +http:\/\/127\.0\.0\.1:\d+ answers and accepts the token\.$/m,
@@ -124,6 +130,25 @@ describe('docs/serve.md, from an empty machine', () => {
     token = (await next('signalbox token')).trim()
     // Nothing is published yet.
     expect(await statusBy(token)).toBe(404)
+  })
+
+  it('makes a backup of the running service, and fills an empty folder with it', async () => {
+    await next('signalbox backup')
+    // Its lines of cron, by which a percent sign without a backslash would be the end of a line.
+    const cron = blocks.find(({ text }) => text.includes('-delete'))?.text ?? ''
+    const commands = Array.from(cron.matchAll(/\* signalbox (.*)$/gm), ([, it = '']) => it)
+    expect(commands.join('').match(/(?<!\\)%/)).toBeNull()
+    for (const command of commands) expect(await run(command.replaceAll('\\%', '%'))).toBe('')
+    expect(await readdir(join(folder, 'backups'))).toHaveLength(2)
+
+    expect(await service.stop('SIGTERM')).toEqual({ code: 0, signal: null })
+    await rename(join(folder, 'data'), join(folder, 'lost'))
+    await next('signalbox restore')
+    await startService()
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' })
+  })
+
+  it('replaces the secret that signs, and the token is valid until the old one is taken away', async () => {
     await next('sed -i')
     await reload()
     expect(await statusBy(token)).toBe(404)
@@ -136,7 +161,7 @@ describe('docs/serve.md, from an empty machine', () => {
   })
 
   it('is quiet in cron while all is well, and has the metrics where the page says', async () => {
-    const cron = blocks.find(({ text }) => text.includes('doctor --data') && text.includes('* * *'))
+    const cron = blocks.find(({ text }) => text.includes('* signalbox out='))
     const [, command = ''] = /\* signalbox (.*)$/m.exec(cron?.text ?? '') ?? []
     expect(await run(command)).toBe('')
     const [, port] =
