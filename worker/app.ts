@@ -1,6 +1,6 @@
 // Mounts the routes on one app: request id, authentication before anything under /api, one onError.
 
-import { type Handler, Hono } from 'hono'
+import { type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { etag } from 'hono/etag'
 import { requestId } from 'hono/request-id'
@@ -27,6 +27,8 @@ export type AppDeps = BoardDeps & {
   hostFetch: HostFetch | undefined
   /** The console's page, as it was built. */
   assets: Assets
+  /** Absent: the host compresses answers by itself. */
+  compressed?: MiddlewareHandler<ApiEnv>
 }
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
@@ -38,6 +40,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   // Mounted before CORS and auth: gateways use neither, and each would cost a webhook as much time
   // as its signature does.
   if (payments) app.route('/', webhookRoutes(payments, clock.now, log))
+  if (deps.compressed) app.use(deps.compressed)
   app.use(requestId({ headerName: 'X-Request-Id' }))
   app.use(
     cors({
@@ -90,6 +93,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
 
   app.notFound(async (c) => {
     const answer = await deps.hostFetch?.(c.req.raw, { payments })
+    c.set('isForeign', answer !== undefined)
     return answer ?? problemResponse(new Problem('not_found', 'There is nothing here.'))
   })
   app.onError((error, c) => {

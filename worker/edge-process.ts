@@ -28,6 +28,7 @@ import { sqliteEndedSessions } from './session/ended-sessions-sqlite.ts'
 import { accessMetrics, createAccess } from './shared/access.ts'
 import type { AuthConfig } from './shared/auth-config.ts'
 import { hostClock, pause } from './shared/clock.ts'
+import { compressed } from './shared/compress-hono.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
@@ -109,6 +110,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       payments,
       hostFetch: file.fetch,
       assets: folderAssets(host.consoleDir),
+      compressed: compressed(),
       repositories,
       access: createAccess(auth, { clock: hostClock, fetch, ...sessions }),
       clock: hostClock,

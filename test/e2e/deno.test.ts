@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
+import { compressionContract } from '../contract/compression.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
@@ -19,6 +20,7 @@ afterAll(() => edge.close())
 
 boardContract('Deno, over HTTP', { edge: () => edge, sendsConnection: true })
 accessContract('Deno, over HTTP', { edge: () => edge })
+compressionContract('Deno, over HTTP', { edge: () => edge })
 
 it('refuses under Deno a Host header that is no host', () => expectHostsRefused(edge))
 

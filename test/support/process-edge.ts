@@ -12,6 +12,7 @@ import type { Payments } from '../../worker/payments/payments.ts'
 import { sqliteEndedSessions } from '../../worker/session/ended-sessions-sqlite.ts'
 import { accessMetrics, createAccess } from '../../worker/shared/access.ts'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
+import { compressed } from '../../worker/shared/compress-hono.ts'
 import type { EndedSessions } from '../../worker/shared/ended-sessions.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
@@ -63,6 +64,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     payments: options.payments,
     hostFetch: options.hostFetch,
     assets: options.assets ?? { read: async () => undefined },
+    compressed: compressed(),
     limits: { ...STREAM_LIMITS, ...options.limits },
     metrics: boardMetrics(metrics),
   })

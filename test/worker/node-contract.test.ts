@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
+import { compressionContract } from '../contract/compression.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 
@@ -12,4 +13,5 @@ afterAll(() => edge.close())
 
 boardContract('Node, over HTTP', { edge: () => edge, sendsConnection: true })
 accessContract('Node, over HTTP', { edge: () => edge })
+compressionContract('Node, over HTTP', { edge: () => edge })
 consoleSessionContract('Node, over HTTP', { edge: () => edge })

@@ -33,7 +33,13 @@ const VIAS = ['header', 'cookie', 'ticket'] as const
 type Via = (typeof VIAS)[number]
 
 /** The authentication sets this for every route under `/api`. */
-export type ApiEnv = { Variables: { grant: Grant } }
+export type ApiEnv = {
+  Variables: {
+    grant: Grant
+    /** The answer is the host application's. */
+    isForeign?: boolean
+  }
+}
 
 export interface Access {
   /** Verifies the request's token, cookie or (for the event stream) ticket. Throws a Problem. */

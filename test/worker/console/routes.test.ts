@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Assets, cloudflareAssets } from '../../../worker/console/assets.ts'
 import { folderAssets } from '../../../worker/console/assets-node.ts'
@@ -41,15 +42,36 @@ describe('the page', () => {
     expect(await (await edge.fetch('/')).text()).toBe(INDEX)
   })
 
-  it('lets the host application stream below /console/, without an ETag of ours', async () => {
+  it('lets the host application stream below /console/, as it is, without an ETag of ours', async () => {
     // Never ends.
     const body = new ReadableStream<string>({ start: (stream) => stream.enqueue('first') })
-    const hostFetch = () => new Response(body.pipeThrough(new TextEncoderStream()))
-    const response = await processEdge({ assets, hostFetch }).fetch('/console/orders')
+    const headers = { 'Content-Type': 'text/plain' }
+    const hostFetch = () => new Response(body.pipeThrough(new TextEncoderStream()), { headers })
+    const response = await processEdge({ assets, hostFetch }).fetch('/console/orders', {
+      headers: { 'Accept-Encoding': 'gzip' },
+    })
     expect(response.headers.get('ETag')).toBeNull()
+    expect(response.headers.get('Vary')).toBe('Origin')
+    expect(response.headers.get('Content-Encoding')).toBeNull()
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     expect(await reader?.read()).toEqual({ done: false, value: 'first' })
     await reader?.cancel()
+  })
+
+  it('is compressed where the host leaves it to the app, and revalidated by the same tag', async () => {
+    const body = new TextEncoder().encode('a line of the page\n'.repeat(100))
+    const edge = processEdge({ assets: { read: async () => ({ body }) } })
+    const headers = { 'Accept-Encoding': 'gzip' }
+    for (const path of ['/', '/console/main-1a2b3c4d.js']) {
+      const response = await edge.fetch(path, { headers })
+      expect(response.headers.get('Content-Encoding')).toBe('gzip')
+      expect(gunzipSync(await response.arrayBuffer()).equals(body)).toBe(true)
+      const tag = response.headers.get('ETag') ?? ''
+      expect(tag).toMatch(/^W\//)
+      const again = await edge.fetch(path, { headers: { ...headers, 'If-None-Match': tag } })
+      expect(again.status).toBe(304)
+      expect(again.headers.get('Vary')).toContain('Accept-Encoding')
+    }
   })
 
   it('answers 503 with the build command, if it is not built', async () => {
