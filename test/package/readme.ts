@@ -1,12 +1,13 @@
 // What README.md and docs/shop.md say of a shop, with the installed package, as a person does it: line
-// by line, from an empty folder. Changed are only ports, and where the package comes from.
+// by line, from the one that installs it to an empty folder. Changed are only ports, and where the
+// packed file and Express come from.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
-import { CURRENT, type InstalledPackage } from '../support/installed-package.ts'
+import { CURRENT, type InstalledPackage, run } from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { listening } from '../support/shop-folder.ts'
@@ -14,17 +15,30 @@ import { listening } from '../support/shop-folder.ts'
 /** Neither asks the network for what is there. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
 
+/** Of a machine whose global packages are in this folder, and nowhere else. */
+const machineIn = (folder: string): NodeJS.ProcessEnv => ({
+  ...{ ...CURRENT, ...QUIET, npm_config_prefix: folder },
+  PATH: `${join(folder, 'bin')}${delimiter}${CURRENT.PATH}`,
+})
+
 /** A document in the hands of its reader. */
 class Reader {
   readonly folder: string
   readonly shopUrl: string
   readonly #port: number
   readonly #shopPort: number
+  readonly #env: NodeJS.ProcessEnv
   readonly #blocks: readonly string[]
   readonly #programs: Program[] = []
 
-  private constructor(folder: string, ports: [edge: number, shop: number], text: string) {
+  private constructor(
+    folder: string,
+    env: NodeJS.ProcessEnv,
+    ports: [edge: number, shop: number],
+    text: string,
+  ) {
     this.folder = folder
+    this.#env = env
     ;[this.#port, this.#shopPort] = ports
     this.shopUrl = `http://127.0.0.1:${this.#shopPort}`
     const own = text
@@ -35,20 +49,14 @@ class Reader {
   }
 
   /** In an empty folder. */
-  static async of(page: string, { dir, folder, tarball }: InstalledPackage): Promise<Reader> {
+  static async of(page: string, { dir, folder }: InstalledPackage): Promise<Reader> {
     const text = (await readFile(join(dir, page), 'utf8'))
       // A signal for the shell is one for its last command.
-      .replaceAll(
-        /\bsignalbox(?= --no-board)/g,
-        `exec ${join(folder, 'node_modules/.bin/signalbox')}`,
-      )
-      .replaceAll(/node (?=shop[./])/g, 'exec node ')
-      .replaceAll(
-        /npm install \S+\(npm root --global\)\S+ express/g,
-        `npm install ${tarball} ${EXPRESS}`,
-      )
+      .replaceAll(/\b(signalbox --no-board|node shop[./])/g, 'exec $1')
+      .replaceAll('/signalbox" express', `/signalbox" ${EXPRESS}`)
     const ports: [number, number] = [await freePort(), await freePort()]
-    return new Reader(await mkdtemp(join(tmpdir(), 'signalbox-reader-')), ports, text)
+    const empty = await mkdtemp(join(tmpdir(), 'signalbox-reader-'))
+    return new Reader(empty, machineIn(join(folder, 'global')), ports, text)
   }
 
   /** The block of code that contains this. */
@@ -60,7 +68,7 @@ class Reader {
   }
 
   run(lines: string): Program {
-    const env = { ...CURRENT, ...QUIET, PORT: String(this.#shopPort) }
+    const env = { ...this.#env, PORT: String(this.#shopPort) }
     const program = startProgram(['/bin/sh', '-ec', lines], { cwd: this.folder, env })
     this.#programs.push(program)
     return program
@@ -95,6 +103,14 @@ const pay = (page: string) =>
   fetch(page, { method: 'POST', body: 'action=pay', redirect: 'manual' })
 
 export function packageReadme(installed: () => InstalledPackage): void {
+  beforeAll(async () => {
+    const { dir, folder, tarball } = installed()
+    const readme = await readFile(join(dir, 'README.md'), 'utf8')
+    const [, line = ''] = /^npm ci && npm run build && (npm install .*)$/m.exec(readme) ?? []
+    const install = line.replace('./dist/signalbox.tgz', tarball)
+    await run('/bin/sh', ['-c', install], { cwd: folder, env: machineIn(join(folder, 'global')) })
+  })
+
   describe('the README, from an empty folder', () => {
     let reader: Reader
     let system: Program
