@@ -15,7 +15,7 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import type { PendingEvent } from './payments/domain/outbox.ts'
 import type { BreakerState } from './payments/gateways/admission.ts'
 import { createGuard } from './payments/gateways/guard.ts'
-import { createRefusals, type RefusedWebhooks } from './payments/gateways/refusals.ts'
+import { createRefusals, type RefusalStore } from './payments/gateways/refusals.ts'
 import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
@@ -72,9 +72,9 @@ export function signalbox(file: SignalboxFile) {
       get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
       set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
     }
-    const refusals = {
-      get: () => storage.kv.get<RefusedWebhooks>('refused'),
-      set: (counted: RefusedWebhooks) => storage.kv.put('refused', counted),
+    const refusals: RefusalStore = {
+      get: (name) => storage.kv.get(name),
+      set: (name, value) => storage.kv.put(name, value),
     }
     const config = paymentsConfig(env, file)
     const { gateways, listeners, endpoint, references } = config

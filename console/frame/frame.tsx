@@ -193,29 +193,16 @@ interface MessageProps {
   sessions: ReadonlyMap<string, Session> | undefined
 }
 
-/** With a link to its task, as far as it is known. */
+/** With a link to its task, as far as that is known. */
 function Message({ signal: { message }, sessions }: MessageProps) {
-  switch (message.type) {
-    case 'task-changed':
-      return (
-        <>
-          <TaskLink id={message.id} /> changed
-        </>
-      )
-    case 'tasks-changed':
-      return <>Tasks changed</>
-    case 'session-changed': {
-      const task = sessions?.get(message.session)?.task
-      if (task === undefined) return <>A session changed</>
-      return (
-        <>
-          Session of <TaskLink id={task} /> changed
-        </>
-      )
-    }
-  }
+  if (message.type === 'tasks-changed') return <>Tasks changed</>
+  if (message.type === 'task-changed') return <TaskLink id={message.id} what="changed" />
+  const task = sessions?.get(message.session)?.task
+  return task === undefined ? <>A session changed</> : <TaskLink id={task} what="session changed" />
 }
 
-const TaskLink = ({ id }: { id: string }) => (
-  <a href={linkTo({ view: 'board', id, query: route.value.query })}>{id}</a>
+const TaskLink = ({ id, what }: { id: string; what: string }) => (
+  <>
+    <a href={linkTo({ view: 'board', id, query: route.value.query })}>{id}</a> {what}
+  </>
 )

@@ -67,7 +67,7 @@ export function AttentionList() {
           <FailingItem key={one.endpoint} failing={one} />
         ))}
         {refused.map((group) => (
-          <RefusedItem key={`${group.why} ${group.gateway}`} group={group} />
+          <RefusedItem key={`${group.reason} ${group.gateway}`} group={group} />
         ))}
         {groups.map((group) => (
           <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
@@ -191,10 +191,11 @@ function FailingItem({ failing }: { failing: FailingEndpoints['endpoints'][numbe
   )
 }
 
-function RefusedItem({ group: { gateway, why, count: webhooks, last } }: { group: RefusedGroup }) {
-  const { sentence, todo } = REFUSALS[why]
+function RefusedItem({ group }: { group: RefusedGroup }) {
+  const { sentence, todo } = REFUSALS[group.reason]
+  const webhooks = `${count(group.count, 'webhook')} of ${group.gateway}`
   return (
-    <Issue title={`${count(webhooks, 'webhook')} of ${gateway} refused in the last hour`} at={last}>
+    <Issue title={`${webhooks} refused in the last hour`} at={group.at}>
       <p>{sentence}</p>
       <p class="hint">{todo}</p>
     </Issue>

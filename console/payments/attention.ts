@@ -187,25 +187,15 @@ export function parkedLong(events: Iterable<WebhookEvent | Unreadable>, now: num
   }))
 }
 
-export interface RefusedGroup {
-  gateway: string
-  why: keyof typeof REFUSALS
-  count: number
-  /** ISO 8601, the minute of the last one. */
-  last: string
-}
+export type RefusedGroup = WebhookRates['refused'][number]
 
-/** Refused webhooks, by gateway and reason. */
-export function refusedOf({ minutes }: WebhookRates): RefusedGroup[] {
+/** Refused webhooks, by gateway and reason. `at`: of the last one. */
+export function refusedOf({ refused }: WebhookRates): RefusedGroup[] {
   const groups = new Map<string, RefusedGroup>()
-  for (const { at: last, refused = {} } of minutes) {
-    for (const [gateway, counts] of Object.entries(refused)) {
-      for (const [name, count] of Object.entries(counts)) {
-        const why = name as RefusedGroup['why']
-        const before = groups.get(`${why} ${gateway}`)?.count ?? 0
-        groups.set(`${why} ${gateway}`, { gateway, why, count: before + count, last })
-      }
-    }
+  for (const row of refused) {
+    const name = `${row.reason} ${row.gateway}`
+    const { at, count } = groups.get(name) ?? { at: '', count: 0 }
+    groups.set(name, { ...row, at: row.at > at ? row.at : at, count: row.count + count })
   }
   return [...groups.values()]
 }

@@ -25,24 +25,23 @@ export interface Series {
   total: number
 }
 
-export function seriesOf({ from, to, minutes }: WebhookRates): Series {
+export function seriesOf({ from, to, minutes, refused }: WebhookRates): Series {
   const start = Date.parse(from)
   const length = Math.round((Date.parse(to) - start) / MINUTE_MS)
-  const known = new Map(minutes.map((rate) => [Date.parse(rate.at), countsOf(rate)]))
+  const known = new Map(minutes.map(({ at, outcomes }) => [Date.parse(at), outcomes]))
+  const refusedIn = (minute: number) =>
+    sum(refused.filter(({ at }) => Date.parse(at) === minute).map(({ count }) => count))
   const all = Array.from({ length }, (_, at) => start + at * MINUTE_MS)
   const outcomes = (Object.keys(OUTCOMES) as Outcome[])
     .map((outcome) => {
-      const counts = all.map((minute) => known.get(minute)?.[outcome] ?? 0)
+      const counts = all.map((minute) =>
+        outcome === 'refused' ? refusedIn(minute) : (known.get(minute)?.[outcome] ?? 0),
+      )
       return { outcome, counts, total: sum(counts) }
     })
     .filter(({ total }) => total > 0)
   return { minutes: all, outcomes, total: sum(outcomes.map(({ total }) => total)) }
 }
-
-const countsOf = ({ outcomes, refused = {} }: WebhookRates['minutes'][number]) => ({
-  ...outcomes,
-  refused: sum(Object.values(refused).flatMap((counts) => Object.values(counts))),
-})
 
 /** For each outcome, how high its part of each bar ends: each on top of those before it. */
 export function stacked(outcomes: Series['outcomes']): number[][] {

@@ -1167,11 +1167,6 @@ export interface WebhookRates {
   from: string
   /** The end of the last minute, which is not over yet. */
   to: string
-  /**
-   * Refused webhooks are counted in memory since this time, for a day: since the start of the
-   * process; on Cloudflare since the first one, for all Workers together.
-   */
-  refusedSince: string
   /** Oldest first; a minute without an event is not listed. */
   minutes: {
     /** The start of the minute. */
@@ -1180,12 +1175,21 @@ export interface WebhookRates {
     outcomes: Partial<
       Record<'applied' | 'unchanged' | 'illegal' | 'rejected' | 'parked' | 'late_payment', number>
     >
-    /**
-     * Webhooks that were not stored, by gateway: `invalid` has a wrong signature, `stale` an old
-     * time, and `error` could not be read. In a flood, some are counted late.
-     */
-    refused?: Record<string, Partial<Record<'invalid' | 'stale' | 'error', number>>>
   }[]
+  /** Webhooks that were not stored. In a flood, some are counted late. */
+  refused: {
+    /** The start of the minute. */
+    at: string
+    gateway: string
+    /** `invalid`: a wrong signature. `stale`: an old or impossible time. `error`: not readable. */
+    reason: 'invalid' | 'stale' | 'error'
+    count: number
+  }[]
+  /**
+   * They are counted in memory since this time, for a day: since the start of the process; on
+   * Cloudflare since the first one, for all Workers together.
+   */
+  refusedSince: string
 }
 
 export interface WebhookReceivedEvent {

@@ -156,23 +156,30 @@ const rateSchema = z.object({
   outcomes: z
     .partialRecord(z.enum(OUTCOMES), z.int())
     .describe('The number of events in this minute, by their current outcome.'),
-  refused: z
-    .record(z.string(), z.partialRecord(z.enum(REFUSED), z.int()))
+})
+
+const refusedSchema = z.object({
+  at: timeSchema.describe('The start of the minute.'),
+  gateway: z.string(),
+  reason: z
+    .enum(REFUSED)
     .describe(
-      'Webhooks that were not stored, by gateway: `invalid` has a wrong signature, `stale` an ' +
-        'old time, and `error` could not be read. In a flood, some are counted late.',
-    )
-    .exactOptional(),
+      '`invalid`: a wrong signature. `stale`: an old or impossible time. `error`: not readable.',
+    ),
+  count: z.int(),
 })
 
 export const webhookRatesSchema = z.object({
   from: timeSchema.describe('The start of the first minute.'),
   to: timeSchema.describe('The end of the last minute, which is not over yet.'),
-  refusedSince: timeSchema.describe(
-    'Refused webhooks are counted in memory since this time, for a day: since the start of the ' +
-      'process; on Cloudflare since the first one, for all Workers together.',
-  ),
   minutes: z.array(rateSchema).describe('Oldest first; a minute without an event is not listed.'),
+  refused: z
+    .array(refusedSchema)
+    .describe('Webhooks that were not stored. In a flood, some are counted late.'),
+  refusedSince: timeSchema.describe(
+    'They are counted in memory since this time, for a day: since the start of the process; on ' +
+      'Cloudflare since the first one, for all Workers together.',
+  ),
 })
 
 /** `cursor`: there may be another page, which begins after it. */

@@ -70,28 +70,22 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
 
 /** References and other lists are read as text. Only what has parts of its own is JSON. */
 function Extra({ value }: { value: unknown }) {
-  if (!Array.isArray(value)) {
-    if (isParted(value)) return <pre>{JSON.stringify(value, undefined, 2)}</pre>
-    const text = String(value)
-    if (!isWeb(text)) return <span dir="auto">{text}</span>
-    return (
-      <a href={text} rel="noopener noreferrer" target="_blank">
-        {text}
-      </a>
-    )
+  if (Array.isArray(value)) {
+    return value.map((one: unknown, at) => (
+      <div key={at}>
+        <Extra value={one} />
+      </div>
+    ))
   }
+  if (typeof value === 'object') return <pre>{JSON.stringify(value, undefined, 2)}</pre>
+  const text = String(value)
+  if (!isWeb(text)) return <span dir="auto">{text}</span>
   return (
-    <ul>
-      {value.map((one: unknown, at) => (
-        <li key={at}>
-          <Extra value={one} />
-        </li>
-      ))}
-    </ul>
+    <a href={text} rel="noopener noreferrer" target="_blank">
+      {text}
+    </a>
   )
 }
-
-const isParted = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** The bodies of some tools begin with a heading of their own. */
 const STARTS_WITH_HEADING = /^\s*#{1,6}\s/

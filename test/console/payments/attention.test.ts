@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { ALERTS, alertText, parkedLong, refusedOf } from '../../../console/payments/attention.ts'
+import {
+  ALERTS,
+  alertText,
+  parkedLong,
+  type RefusedGroup,
+  refusedOf,
+} from '../../../console/payments/attention.ts'
 import type { AlertDetail, AlertKind, WebhookEvent } from '../../../libraries/api/types.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
@@ -77,16 +83,19 @@ describe('events that wait for their payment', () => {
 })
 
 it('refused webhooks are counted by gateway and reason, with the minute of the last one', () => {
-  const minute = (at: string, refused = {}) => ({ at, outcomes: {}, refused })
-  const span = { from: '10:00', to: '11:00', refusedSince: '09:00' }
-  const minutes = [
-    minute('10:01', { fib: { error: 1 }, redirect: { invalid: 2, stale: 1 } }),
-    minute('10:02'),
-    minute('10:03', { redirect: { invalid: 3 } }),
+  const row = (at: string, gateway: string, reason: RefusedGroup['reason'], count: number) => ({
+    ...{ at, gateway, reason, count },
+  })
+  const refused = [
+    row('10:03', 'redirect', 'invalid', 3),
+    row('10:01', 'fib', 'error', 1),
+    row('10:01', 'redirect', 'invalid', 2),
+    row('10:01', 'redirect', 'stale', 1),
   ]
-  expect(refusedOf({ ...span, minutes })).toEqual([
-    { gateway: 'fib', why: 'error', count: 1, last: '10:01' },
-    { gateway: 'redirect', why: 'invalid', count: 5, last: '10:03' },
-    { gateway: 'redirect', why: 'stale', count: 1, last: '10:01' },
+  const rates = { from: '10:00', to: '11:00', minutes: [], refused, refusedSince: '09:00' }
+  expect(refusedOf(rates)).toEqual([
+    row('10:03', 'redirect', 'invalid', 5),
+    row('10:01', 'fib', 'error', 1),
+    row('10:01', 'redirect', 'stale', 1),
   ])
 })

@@ -5,6 +5,7 @@ import { OUTCOMES as KNOWN } from '../../../worker/payments/domain/status.ts'
 const rates = {
   from: '2026-03-02T10:00:00.000Z',
   to: '2026-03-02T10:04:00.000Z',
+  refused: [],
   refusedSince: '2026-03-01T10:00:00.000Z',
   minutes: [
     { at: '2026-03-02T10:01:00.000Z', outcomes: { parked: 1, applied: 3 } },
@@ -29,8 +30,11 @@ describe('webhooks per minute', () => {
 
   it('include those that were refused, of all gateways', () => {
     const at = '2026-03-02T10:02:00.000Z'
-    const refused = { fib: { error: 1 }, redirect: { invalid: 2, stale: 1 } }
-    const series = seriesOf({ ...rates, minutes: [{ at, outcomes: {}, refused }] })
+    const refused = [
+      { at, gateway: 'fib', reason: 'error' as const, count: 1 },
+      { at, gateway: 'redirect', reason: 'invalid' as const, count: 3 },
+    ]
+    const series = seriesOf({ ...rates, minutes: [], refused })
     expect(series.outcomes).toEqual([{ outcome: 'refused', counts: [0, 0, 4, 0], total: 4 }])
   })
 

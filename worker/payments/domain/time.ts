@@ -31,3 +31,7 @@ export const hasCome = (at: number, now: number, longestMs: number): boolean =>
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined
+
+export const MINUTE_MS = 60_000
+
+export const startOfMinute = (now: number): number => Math.floor(now / MINUTE_MS) * MINUTE_MS

@@ -4,67 +4,53 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Refused } from '../domain/status.ts'
 
-/** By gateway. */
-export type RefusedCounts = Readonly<Record<string, Readonly<Partial<Record<Refused, number>>>>>
+export interface RefusedRow {
+  /** The start of the minute, ms. */
+  at: number
+  gateway: string
+  reason: Refused
+  count: number
+}
 
-/** Times in ms since 1970. */
 export interface RefusedWebhooks {
-  /** When the counting began. */
+  /** When the counting began, ms. */
   since: number
-  /** `at`: the start of the minute. */
-  minutes: readonly { at: number; counts: RefusedCounts }[]
+  rows: readonly RefusedRow[]
 }
 
 export interface Refusals {
-  countRefused(counts: RefusedCounts): Promise<void>
-  /** In the minutes from `from` on, oldest first. */
+  countRefused(rows: readonly RefusedRow[]): Promise<void>
+  /** In the minutes from `from` on. */
   refused(from: number): Promise<RefusedWebhooks>
 }
 
-/** Keeps one value: memory, or durable storage where processes are short-lived. */
+/** A Map, or durable storage where processes are short-lived. */
 export interface RefusalStore {
-  get(): RefusedWebhooks | undefined
-  set(counted: RefusedWebhooks): void
+  get(name: 'refused'): RefusedWebhooks | undefined
+  set(name: 'refused', value: RefusedWebhooks): void
 }
 
-const MINUTE_MS = 60_000
-const KEPT_MS = 24 * 60 * MINUTE_MS
+const KEPT_MS = 24 * 3_600_000
 
-function memory(): RefusalStore {
-  let counted: RefusedWebhooks | undefined
-  return {
-    get: () => counted,
-    set: (value) => {
-      counted = value
-    },
-  }
-}
-
-export function createRefusals(clock: Pick<Clock, 'now'>, store = memory()): Refusals {
-  const began = { since: clock.now(), minutes: [] }
-  const counted = (from: number): RefusedWebhooks => {
-    const { since, minutes } = store.get() ?? began
-    return { since, minutes: minutes.filter(({ at }) => at >= from) }
+export function createRefusals({ now }: Clock, store: RefusalStore = new Map()): Refusals {
+  const began = now()
+  const from = (at: number): RefusedWebhooks => {
+    const { since, rows } = store.get('refused') ?? { since: began, rows: [] }
+    return { since, rows: rows.filter((row) => row.at >= at) }
   }
   return {
-    async countRefused(counts) {
-      const at = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS
-      const { since, minutes } = counted(at - KEPT_MS)
-      const known = minutes.find((minute) => minute.at === at)
-      const others = minutes.filter((minute) => minute !== known)
-      const minute = { at, counts: sumOf(known?.counts ?? {}, counts) }
-      store.set({ since, minutes: [...others, minute] })
+    async countRefused(counted) {
+      const { since, rows } = from(now() - KEPT_MS)
+      store.set('refused', { since, rows: counted.reduce(withRow, rows) })
     },
-    refused: async (from) => counted(from),
+    refused: async (at) => from(at),
   }
 }
 
-export function sumOf(one: RefusedCounts, other: RefusedCounts): RefusedCounts {
-  const sum: Record<string, Partial<Record<Refused, number>>> = structuredClone(one)
-  for (const [gateway, counts] of Object.entries(other)) {
-    for (const [why, count] of Object.entries(counts) as [Refused, number][]) {
-      sum[gateway] = { ...sum[gateway], [why]: (sum[gateway]?.[why] ?? 0) + count }
-    }
-  }
-  return sum
+/** One row for each minute, gateway and reason, however many webhooks a flood has. */
+export function withRow(rows: readonly RefusedRow[], row: RefusedRow): readonly RefusedRow[] {
+  const { at, gateway, reason } = row
+  const known = rows.find((it) => it.at === at && it.gateway === gateway && it.reason === reason)
+  const others = rows.filter((it) => it !== known)
+  return [...others, { ...row, count: row.count + (known?.count ?? 0) }]
 }

@@ -8,13 +8,12 @@ import { Problem } from '../../shared/problem.ts'
 import { choice, count, readQuery } from '../../shared/query.ts'
 import { isoTime } from '../domain/shown.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
-import type { RefusedWebhooks } from '../gateways/refusals.ts'
+import { MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { Payments } from '../payments.ts'
-import type { WebhookRate, WebhookRates } from '../records.ts'
+import type { WebhookRates } from '../records.ts'
 import { exported } from './audit-export.ts'
 import type { Page, PaymentQueries } from './queries-libsql.ts'
 
-const MINUTE_MS = 60_000
 const WRONG = { reason: 'invalid_argument' } as const
 
 /** Without the first three, a page of another origin cannot read a 304. */
@@ -77,35 +76,26 @@ export function queryRoutes({ queries, gateways, refused }: Payments, now: () =>
   app.get('/webhook-rates', async (c) => {
     const { minutes } = readQuery(c.req.url, ratesQuery, WRONG)
     // Whole minutes, the current one included: within a minute the tag stays the same.
-    const to = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS
+    const to = startOfMinute(now()) + MINUTE_MS
     const from = to - minutes * MINUTE_MS
-    const [stored, left] = await Promise.all([queries.webhookRates({ from, to }), refused(from)])
-    const rates: WebhookRates = {
+    const [rates, { rows, since }] = await Promise.all([
+      queries.webhookRates({ from, to }),
+      refused(from),
+    ])
+    const body: WebhookRates = {
       from: isoTime(from),
       to: isoTime(to),
-      refusedSince: isoTime(left.since),
-      minutes: withRefused(stored, left.minutes),
+      minutes: rates,
+      refused: rows.map((row) => ({ ...row, at: isoTime(row.at) })),
+      refusedSince: isoTime(since),
     }
-    return c.json(rates)
+    return c.json(body)
   })
   app.get('/failing-endpoints', async (c) => {
     readQuery(c.req.url, noQuery, WRONG)
     return c.json({ endpoints: await queries.failingEndpoints() })
   })
   return app
-}
-
-/** Both oldest first. */
-function withRefused(
-  stored: readonly WebhookRate[],
-  refused: RefusedWebhooks['minutes'],
-): WebhookRate[] {
-  const rates = new Map(stored.map((rate) => [rate.at, rate]))
-  for (const { at: minute, counts } of refused) {
-    const at = isoTime(minute)
-    rates.set(at, { at, outcomes: {}, ...rates.get(at), refused: counts })
-  }
-  return [...rates.values()].sort((one, other) => (one.at < other.at ? -1 : 1))
 }
 
 /** Everything that is known of one payment, as one object. */

@@ -7,7 +7,7 @@ import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
 import { isoTime } from '../domain/shown.ts'
 import { REFUSED, type Refused } from '../domain/status.ts'
-import { staleness } from '../domain/time.ts'
+import { staleness, startOfMinute } from '../domain/time.ts'
 import { type GatewayClient, TooManyCallbacks } from '../gateways/client.ts'
 import type {
   AnyGateway,
@@ -16,7 +16,7 @@ import type {
   UnreadableWebhook,
   WebhookRequest,
 } from '../gateways/gateway.ts'
-import { type Refusals, type RefusedCounts, sumOf } from '../gateways/refusals.ts'
+import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
 import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
@@ -61,18 +61,19 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
   const counting = createRateLimit(MAX_REFUSED_COUNTS, LOG_SPAN_MS)
-  let uncounted: RefusedCounts = {}
+  let uncounted: readonly RefusedRow[] = []
 
   function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.elapsed())
     if (lines.admits(clock.elapsed())) log('warn', event, { ...fields, others })
   }
 
-  function count(gateway: string, why: Refused): void {
-    uncounted = sumOf(uncounted, { [gateway]: { [why]: 1 } })
+  function count(gateway: string, reason: Refused): void {
+    const at = startOfMinute(clock.now())
+    uncounted = withRow(uncounted, { at, gateway, reason, count: 1 })
     if (!counting.admits(clock.elapsed())) return
     later(deps.refusals.countRefused(uncounted))
-    uncounted = {}
+    uncounted = []
   }
 
   return async (key, request, correlationId) => {
@@ -80,8 +81,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const answer = await receive(key, request, correlationId)
     const about = { gateway: key, body: answer.body, ms: clock.elapsed() - startedAt }
     log('debug', 'payments.webhook.answered', about)
-    const why = REFUSED.find((name) => name === answer.body)
-    if (why) count(key, why)
+    const reason = REFUSED.find((name) => name === answer.body)
+    if (reason) count(key, reason)
     return answer
   }
 

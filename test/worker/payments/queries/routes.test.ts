@@ -111,6 +111,7 @@ describe('the rate of webhooks', () => {
     expect(await read<WebhookRates>('/webhook-rates?minutes=2')).toEqual({
       from: '1970-01-01T00:16:00.000Z',
       to: '1970-01-01T00:18:00.000Z',
+      refused: [],
       refusedSince: '1970-01-01T00:16:40.000Z',
       minutes: [
         { at: '1970-01-01T00:16:00.000Z', outcomes: { parked: 1 } },
@@ -121,29 +122,33 @@ describe('the rate of webhooks', () => {
     expect(minutes).toEqual([{ at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } }])
   })
 
-  it('contains those that were refused, at least sixty of a minute at once', async () => {
+  it('has those that were refused, sixty of a minute at once and the others later', async () => {
     setup.script.webhook = () => Promise.reject(new InvalidWebhookSignatureException('Forged.'))
     for (let sent = 0; sent < 100; sent++) await setup.webhook()
     await setup.quiet()
     const refused = async () =>
-      (await read<WebhookRates>('/webhook-rates?minutes=2')).minutes.map((it) => it.refused?.bank)
-    expect(await refused()).toEqual([{ invalid: 60 }])
+      (await read<WebhookRates>('/webhook-rates?minutes=2')).refused.map(({ count }) => count)
+    expect(await refused()).toEqual([60])
     await setup.clock.advance(60_000)
     await setup.webhook()
     await setup.quiet()
-    expect(await refused()).toEqual([{ invalid: 60 }, { invalid: 41 }])
+    expect(await refused()).toEqual([100, 1])
   })
 
-  it('contains old events and unreadable ones beside what was stored', async () => {
+  it('has old events and unreadable ones beside what was stored', async () => {
     await paid('event-1')
     await paid('event-2', { occurredAt: setup.clock.now() - 301_000 })
     setup.script.webhook = () => Promise.reject(new Error('It has changed.'))
     await paid('event-3')
     await setup.quiet()
     const at = '1970-01-01T00:16:00.000Z'
-    const refused = { bank: { stale: 1, error: 1 } }
-    const { minutes } = await read<WebhookRates>('/webhook-rates?minutes=1')
-    expect(minutes).toEqual([{ at, outcomes: { parked: 1 }, refused }])
+    expect(await read<WebhookRates>('/webhook-rates?minutes=1')).toMatchObject({
+      minutes: [{ at, outcomes: { parked: 1 } }],
+      refused: [
+        { at, gateway: 'bank', reason: 'stale', count: 1 },
+        { at, gateway: 'bank', reason: 'error', count: 1 },
+      ],
+    })
   })
 
   it('covers an hour by default and a day at most', async () => {
