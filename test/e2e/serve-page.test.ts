@@ -78,7 +78,8 @@ let remaining: string[]
 
 const startService = async () => {
   const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit()) ?? []
-  service = startProgram(['/bin/sh', '-c', `exec ${command}`], { cwd: folder, env })
+  const [, cwd = ''] = /^WorkingDirectory=(.*)$/m.exec(unit()) ?? []
+  service = startProgram(['/bin/sh', '-c', `exec ${command}`], { cwd, env })
   await expect.poll(() => service.output, PATIENT).toContain('"event":"signalbox.ready"')
 }
 
