@@ -181,7 +181,7 @@ function publish(plan: BoardPlan, { data, edge, auth, ...more }: Publishing) {
   return {
     ready: Promise.race([ready, failed]),
     failed,
-    tasks: () => board.files.count('task'),
+    tasks: () => board.countTasks(),
     async close() {
       end.abort()
       await ended.catch(() => undefined)

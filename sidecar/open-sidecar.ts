@@ -97,7 +97,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
       // Since the process began, its own loading included.
       const ms = Math.round(performance.now())
       const { size: files } = board.files
-      log('info', 'sidecar.ready', { files, tasks: board.files.count('task'), ms })
+      log('info', 'sidecar.ready', { files, tasks: board.countTasks(), ms })
     })
     return { ready, ended }
   }

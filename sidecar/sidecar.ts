@@ -176,8 +176,9 @@ export class Sidecar {
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
     const { store, onProgress, clock } = this.#deps
     // The configuration says which statuses are closed: with it first, nothing is derived twice.
-    const isFirst = paths.delete(store.configFile)
-    const ordered = isFirst ? [store.configFile, ...paths] : [...paths]
+    const { configFile } = store
+    const isFirst = configFile !== undefined && paths.delete(configFile)
+    const ordered = isFirst ? [configFile, ...paths] : [...paths]
     const { news, later } = await this.#intake.take(
       ordered,
       (done) => onProgress?.({ done, total: ordered.length }),

@@ -41,7 +41,7 @@ export async function run(input: Input<SyncOptions>, context: Context): Promise<
   const { store: state, lastError } = publisher.status()
   const ms = Date.now() - startedAt
   if (why === undefined && state === 'present') {
-    log('info', 'sync.done', { files: board.files.size, tasks: board.files.count('task'), ms })
+    log('info', 'sync.done', { files: board.files.size, tasks: board.countTasks(), ms })
     return 0
   }
   log('error', 'sync.failed', { why: why ?? `The store is ${state}.`, lastError, ms })

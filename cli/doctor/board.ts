@@ -56,6 +56,7 @@ export async function checkBoard(dir: string, followsLinks = false): Promise<Fou
 const NAMES: Record<FileKind, readonly [one: string, many: string]> = {
   task: ['task', 'tasks'],
   tasks: ['file of tasks', 'files of tasks'],
+  about: ['text about a task', 'texts about tasks'],
   session: ['session', 'sessions'],
   live: ['live session', 'live sessions'],
   run: ['run', 'runs'],
@@ -69,9 +70,11 @@ const KINDS = Object.keys(NAMES) as FileKind[]
 const countOf = (n: number, kind: FileKind): string => `${n} ${NAMES[kind][n === 1 ? 0 : 1]}`
 
 async function listed(store: Store): Promise<string[]> {
-  const folders = [...new Set([...store.folders(), dirname(store.configFile)])]
+  const { configFile } = store
+  const folders = new Set(store.folders())
+  if (configFile !== undefined) folders.add(dirname(configFile))
   const names = await Promise.all(
-    folders.map(async (folder) => {
+    [...folders].map(async (folder) => {
       // A folder that is not there yet holds nothing.
       const inside = await readdir(folder).catch((): string[] => [])
       return inside.map((name) => join(folder, name))
@@ -102,7 +105,7 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
     const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
     for (const entry of entries) {
-      if (entry.kind !== 'task' || entry.standing === 'outside') continue
+      if (entry.kind !== 'task' || entry.standing === 'outside' || kind === 'about') continue
       const id = store.fold(entry.id)
       holders.set(id, [...(holders.get(id) ?? []), path])
     }

@@ -2,7 +2,7 @@
 // bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
 // the time, `nextStaleAt` says when to come back.
 
-import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
+import type { DataRecord, Key } from '../../worker/board/wire.ts'
 import { compact, type Fact, type FileFacts, factOf, type ParsedFile } from '../files/facts.ts'
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
@@ -12,8 +12,10 @@ import { HashTree } from './hash-tree.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
-type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus'>
+type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus' | 'board'>
 const NONE: ReadonlySet<string> = new Set()
+/** In place of the path of a configuration that is in no file. */
+const NO_FILE = ''
 
 export class Board implements Records {
   readonly #store: StoreRules
@@ -37,6 +39,22 @@ export class Board implements Records {
     this.#store = store
     this.#readFile = read
     this.#relations = new Relations(store)
+    const entry = this.#fixedBoard()
+    const fact = entry && factOf(NO_FILE, NO_FILE, entry, undefined)
+    if (!fact) return
+    this.#relations.add(fact)
+    this.#relations.takeRules()
+    this.#dirty.add('board:board')
+  }
+
+  /** How many tasks are listed. */
+  countTasks(): number {
+    const { claims } = this.#relations
+    let count = 0
+    for (const fact of this.files.facts()) {
+      if (fact.kind === 'task' && claims.isListed(fact)) count++
+    }
+    return count
   }
 
   /** Hash of the text that is known of a file. */
@@ -64,7 +82,9 @@ export class Board implements Records {
       .map((entry) => factOf(name, hash, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
     const isKept = file.state === 'broken' && this.#store.classify(path) === 'tasks'
-    const kept = isKept ? before.filter((fact) => fact.kind !== 'board') : []
+    const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
+    const isSaid = (fact: Fact) => names.has(this.#relations.claims.nameOf(fact))
+    const kept = isKept ? before.filter((fact) => !isSaid(fact)) : []
     this.#replace(name, { hash, facts: [...facts, ...kept], stat })
   }
 
@@ -117,16 +137,14 @@ export class Board implements Records {
       const fact = this.#find(key)
       if (fact === undefined) return null
       const entry = this.#entryOf(key, fact)
-      const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact) : undefined
-      const live = beat && this.#entryOf(key, beat)
+      const part = this.#relations.partOf(fact)
+      const other = part && this.#entryOf(key, part)
       // Reading may have found the file changed; then it is no longer this fact that counts.
-      const isNewer = fact.kind === 'session' && this.#relations.heartbeatOf(fact) !== beat
-      if (this.#find(key) !== fact || isNewer) continue
+      if (this.#find(key) !== fact || this.#relations.partOf(fact) !== part) continue
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
       const derived = this.#relations.derive(fact, this.#settledAt)
-      const heartbeat: Live | undefined = live?.kind === 'live' ? live.live : undefined
-      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact) }
-      return compose(key, hashes, entry, derived, heartbeat) ?? null
+      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact, part) }
+      return compose(key, hashes, entry, derived, other) ?? null
     }
   }
 
@@ -190,18 +208,24 @@ export class Board implements Records {
   }
 
   #hashOf(key: Key, fact: Fact): string {
-    const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact) : undefined
-    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat)
+    const derived = this.#relations.derive(fact, this.#settledAt)
+    return recordHash(key, fact, derived, this.#relations.partOf(fact))
   }
 
   /** The entry of a fact, from its file as it is now; undefined if it is gone. */
   #entryOf(key: Key, fact: Fact): Entry | undefined {
+    if (fact.path === NO_FILE) return this.#fixedBoard()
     const file = this.#readNow(key, fact.path)
     if (file === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
     const twins = this.files.factsOf(fact.path).filter(isSame)
     return file.entries.filter(isSame)[twins.indexOf(fact)]
+  }
+
+  #fixedBoard(): Entry | undefined {
+    const { board } = this.#store
+    return board && { kind: 'board', id: 'board', board }
   }
 
   #readNow(key: Key, path: string): ParsedFile | undefined {

@@ -1,9 +1,11 @@
 // Who holds which id. Two files may claim one: the first by path keeps it, the others are listed
 // beside it as `<id>~2`, `~3`. All of it follows from the current claims, in whatever order
 // they came. So it is corrected when the first is removed, and the same after a restart.
+// A file `about` a task claims its id, too: it is part of the task that its folder has, or that
+// task itself.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
-import { compact, type Fact, nameOf } from '../files/facts.ts'
+import { compact, type Fact, nameOf, type TaskFact } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 
 interface Held {
@@ -13,14 +15,14 @@ interface Held {
 
 const SUFFIX = /~\d+$/
 
-/** A draft or an archived task never takes an id from one of the board. */
-const comesBefore = (one: Fact, other: Fact): boolean =>
-  rankOf(one) === rankOf(other) ? one.path < other.path : rankOf(one) < rankOf(other)
+type ClaimedStore = Pick<Store, 'fold' | 'classify'>
 
-const rankOf = (fact: Fact): number => Number(fact.kind === 'task' && fact.standing === 'outside')
+const isBeside = (one: Fact, other: Fact): boolean => folderOf(one) === folderOf(other)
+
+const folderOf = ({ path }: Fact): string => path.replace(/[^\\/]*$/, '')
 
 export class Claims {
-  readonly #store: Pick<Store, 'fold'>
+  readonly #store: ClaimedStore
   /** By name. A list only where two claim it: a list for each of 100,000 would take 6 MiB. */
   readonly #claims = new Map<string, Fact | Fact[]>()
   /**
@@ -29,7 +31,7 @@ export class Claims {
    */
   #listed: { name: string; held: Held[]; facts: Map<Key, Fact> } | undefined
 
-  constructor(store: Pick<Store, 'fold'>) {
+  constructor(store: ClaimedStore) {
     this.#store = store
   }
 
@@ -48,7 +50,7 @@ export class Claims {
     }
     const claims = Array.isArray(known) ? known : [known]
     // Searched from the end, where each of the many of one file belongs.
-    const before = claims.findLastIndex((other) => !comesBefore(fact, other))
+    const before = claims.findLastIndex((other) => !this.#comesBefore(fact, other))
     claims.splice(before + 1, 0, fact)
     this.#claims.set(name, claims)
   }
@@ -69,6 +71,20 @@ export class Claims {
   holder(name: string): Fact | undefined {
     const claims = this.#claims.get(name)
     return Array.isArray(claims) ? claims[0] : claims
+  }
+
+  /** The file beside it that is about this task. */
+  about(fact: TaskFact): TaskFact | undefined {
+    const claims = this.#claims.get(this.nameOf(fact))
+    if (!Array.isArray(claims) || this.#isAbout(fact)) return undefined
+    const found = claims.find((other) => this.#isAbout(other) && isBeside(other, fact))
+    return found?.kind === 'task' ? found : undefined
+  }
+
+  /** Whether it is listed as a task, and not just as part of another one. */
+  isListed(fact: Fact): boolean {
+    const claims = this.#claims.get(this.nameOf(fact))
+    return !Array.isArray(claims) || this.#isOwn(fact, claims)
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
@@ -99,6 +115,7 @@ export class Claims {
     const held: Held[] = []
     let n = 1
     for (const fact of Array.isArray(claims) ? claims : claims ? [claims] : []) {
+      if (Array.isArray(claims) && !this.#isOwn(fact, claims)) continue
       let { id } = fact
       // An id that a file really has is never given to another one.
       if (held.length > 0) {
@@ -111,5 +128,26 @@ export class Claims {
     // One claim is quickly listed again. A list of many must not be made again.
     if (held.length > 1) this.#listed = { name, held, facts }
     return { name, held, facts }
+  }
+
+  /** False: an earlier claim of its folder is the task that it is about. */
+  #isOwn(fact: Fact, claims: readonly Fact[]): boolean {
+    if (!this.#isAbout(fact)) return true
+    return !claims.slice(0, claims.indexOf(fact)).some((other) => isBeside(other, fact))
+  }
+
+  #isAbout({ path }: Fact): boolean {
+    return this.#store.classify(path) === 'about'
+  }
+
+  #comesBefore(one: Fact, other: Fact): boolean {
+    const difference = this.#rankOf(one) - this.#rankOf(other)
+    return difference === 0 ? one.path < other.path : difference < 0
+  }
+
+  /** A draft or an archived task never takes an id from one of the board. */
+  #rankOf(fact: Fact): number {
+    const isOutside = fact.kind === 'task' && fact.standing === 'outside'
+    return 2 * Number(isOutside) + Number(this.#isAbout(fact))
   }
 }

@@ -1,7 +1,7 @@
 // Puts together what goes to the edge: what an entry says and what follows from other files; and
 // its hashes, which cover just that: two equal hashes are the same record. Pure.
 
-import { type DataRecord, type Key, type Live, parseKey } from '../../worker/board/wire.ts'
+import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest, type Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { Derived } from './relations.ts'
@@ -13,26 +13,31 @@ export interface Hashes {
   file: string
 }
 
-/** Undefined: the entry is not a record (a heartbeat). */
+/**
+ * `part`: what the other file says of a record that two files make. Undefined: the entry is not a
+ * record (a heartbeat).
+ */
 export function compose(
   key: Key,
   { hash, file }: Hashes,
   entry: Entry,
   derived: Derived,
-  live: Live | undefined,
+  part: Entry | undefined,
 ): DataRecord | undefined {
   const { id } = parseKey(key)
   switch (entry.kind) {
     case 'task': {
-      const invalid = invalidOf(entry.task)
-      const task = { ...entry.task, id, ready: false, ...derived.task, ...invalid }
+      const about = part?.kind === 'task' ? part.task : undefined
+      const invalid = invalidOf(entry.task, about?.invalid, about ? undefined : entry.alone)
+      const own = about ? { ...about, ...entry.task, title: about.title } : entry.task
+      const task = { ...own, id, ready: false, ...derived.task, ...invalid }
       // What its file says of its status and deps may be wrong: an agent must not begin on it.
       const shown = invalid.invalid ? { ...task, ready: false } : task
       return { kind: 'task', id, hash, file, task: shown }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
-      const beat = live === undefined ? {} : { live }
+      const beat = part?.kind === 'live' ? { live: part.live } : {}
       const session = { ...entry.session, id, health, ...beat, ...invalidOf(entry.session) }
       return { kind: 'session', id, hash, session }
     }
@@ -47,25 +52,29 @@ export function compose(
       return undefined
   }
 
-  function invalidOf(own: { invalid?: string }): { invalid?: string } {
-    const whys = [derived.invalid, own.invalid].filter((why) => why !== undefined)
+  function invalidOf(
+    own: { invalid?: string },
+    ...more: (string | undefined)[]
+  ): { invalid?: string } {
+    const whys = [derived.invalid, own.invalid, ...more].filter((why) => why !== undefined)
     return whys.length === 0 ? {} : { invalid: whys.join('; ') }
   }
 }
 
-/** `beat`: the heartbeat, which a session consists of too. */
+/** `part`: the fact of the other file of a record that two files make. */
 export function recordHash(
   key: Key,
   fact: Fact,
   { task, health, board, invalid }: Derived,
-  beat: Fact | undefined,
+  part: Fact | undefined,
 ): string {
   // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
   const own = [key, fact.hash, fact.sent, folderOf(fact)]
-  return digest(JSON.stringify([...own, task, health, board, beat?.hash, beat?.sent, invalid]))
+  return digest(JSON.stringify([...own, task, health, board, part?.hash, part?.sent, invalid]))
 }
 
-export const fileHash = (fact: Fact): string => digest(JSON.stringify([fact.hash, folderOf(fact)]))
+export const fileHash = (fact: Fact, part: Fact | undefined): string =>
+  digest(JSON.stringify([fact.hash, folderOf(fact), part?.hash]))
 
 /** The folders' names say something in some layouts (`archive/tasks`), even of the same bytes. */
 const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).slice(-3, -1).join('/')

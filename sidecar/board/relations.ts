@@ -39,7 +39,7 @@ export class Relations {
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
 
-  constructor(store: Pick<Store, 'fold' | 'foldStatus'>) {
+  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus'>) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
@@ -127,10 +127,16 @@ export class Relations {
     return live?.kind === 'live' ? live : undefined
   }
 
+  /** The other file of a record that two files make. */
+  partOf(fact: Fact): LiveFact | TaskFact | undefined {
+    if (fact.kind === 'session') return this.heartbeatOf(fact)
+    return fact.kind === 'task' ? this.claims.about(fact) : undefined
+  }
+
   derive(fact: Fact, now: number): Derived {
     const name = this.claims.nameOf(fact)
     const holder = this.claims.holder(name) ?? fact
-    const isTwin = holder !== fact && !isOutside(fact)
+    const isTwin = holder !== fact && (!isOutside(fact) || holder.path === fact.path)
     const twin = isTwin ? { invalid: twinOf(fact, holder) } : {}
     switch (fact.kind) {
       case 'task': {

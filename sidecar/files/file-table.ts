@@ -72,13 +72,6 @@ export class FileTable {
     }
   }
 
-  /** How many facts of a kind the files hold; of a duplicate each counts, as each is listed. */
-  count(kind: Fact['kind']): number {
-    let count = 0
-    for (const fact of this.facts()) if (fact.kind === kind) count++
-    return count
-  }
-
   /** Every file, read from the table one by one: files may be added and removed meanwhile. */
   *entries(): Generator<[string, FileFacts]> {
     for (const [path, slot] of this.#slots) {

@@ -82,7 +82,7 @@ class Scan {
     if (typeof before !== 'object') return this.#finish(before)
     const folders = new Set(this.#store.folders())
     for (const folder of folders) await this.#folder(folder)
-    if (!folders.has(dirname(configFile))) this.#file(configFile)
+    if (configFile && !folders.has(dirname(configFile))) this.#file(configFile)
     await this.#confirmGone()
     return this.#finish(this.#look(root))
   }
@@ -173,7 +173,7 @@ class Scan {
 
   #holdsTasks(path: string): boolean {
     const kind = this.#store.classify(path)
-    return kind === 'task' || kind === 'tasks'
+    return kind === 'task' || kind === 'tasks' || kind === 'about'
   }
 
   #look(folder: string): Looked {

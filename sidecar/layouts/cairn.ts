@@ -77,6 +77,7 @@ function cairnStore(root: string): Store {
         case 'board':
           return parsedAs([parseConfig(text)])
         case 'tasks':
+        case 'about':
         case 'setting':
           return parsedAs([])
       }
@@ -103,6 +104,7 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
     // A heartbeat that cannot be read is ignored: its session becomes stale, which is shown.
     case 'live':
     case 'tasks':
+    case 'about':
     case 'setting':
       return []
   }

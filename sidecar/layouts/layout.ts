@@ -1,13 +1,14 @@
 // The port of a board's layout: which files of a store matter, and what each of them says.
-// Its adapters are beside it, one for each tool: cairn.ts, backlog-md.ts, task-master.ts.
+// Its adapters are beside it, one for each tool, such as cairn.ts or task-master.ts.
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
 /**
- * What a file of the store is. `tasks` is one file that holds many tasks; a `setting` is read for
- * what it adds to other records.
+ * What a file of the store is. `tasks` is one file that holds many tasks. `about` has the title and
+ * text of a task that a file of the same folder holds, and is that task itself where none does. A
+ * `setting` is read for what it adds to other records.
  */
-export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board' | 'setting'
+export type FileKind = 'task' | 'tasks' | 'about' | 'session' | 'live' | 'run' | 'board' | 'setting'
 
 /** A task as its file has it: what follows from other files is derived later, by the board. */
 export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
@@ -29,6 +30,8 @@ export type Entry =
       standing?: Standing
       /** Changes only with the entry itself, not with what its deps refer to. Absent: the file. */
       source?: string
+      /** Of a file `about` a task: why it should not stand alone, in one sentence. */
+      alone?: string
     }
   | { kind: 'session'; id: string; session: SessionSource }
   | { kind: 'live'; id: string; live: Live }
@@ -88,7 +91,9 @@ export interface Store {
    */
   readonly tasksIn: string
   /** Read before any other file: how the rest is understood depends on it. Absolute. */
-  readonly configFile: string
+  readonly configFile?: string
+  /** The configuration of a tool that has no file for it. */
+  readonly board?: BoardConfig
   /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */
   classify(path: string): FileKind | undefined
   /**

@@ -58,7 +58,7 @@ export function folderContract(name: string, watch: Watch): void {
       await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('missing'), PATIENT)
       listener.forget()
       await folder.git('checkout', '--quiet', 'board')
-      await listener.settles([folder.store.configFile, ...paths])
+      await listener.settles([folder.store.configFile ?? '', ...paths])
     })
 
     it('finds all of 5,000 files that another process replaces', async (test) => {
@@ -159,7 +159,7 @@ export function folderContract(name: string, watch: Watch): void {
       const folder = await BoardFolder.make(test)
       const listener = await Listener.start(test, folder, watch)
       const paths = await folder.fill(3)
-      await listener.settles([folder.store.configFile, ...paths])
+      await listener.settles([folder.store.configFile ?? '', ...paths])
       await listener.hintsSoon(folder, 'after')
     })
 

@@ -160,7 +160,7 @@ test('cuts ids that the edge would not take, says so, and keeps deps within the 
 test('a file that is not whole is broken; one with an odd task is not', async () => {
   const store = await taskMaster.detect(makeFolder({ '.taskmaster/tasks/tasks.json': '{}' }))
   if (!store) throw new Error('no store')
-  const stateOf = (text: string) => store.parse(store.configFile, 'tasks', text).state
+  const stateOf = (text: string) => store.parse(store.tasksIn, 'tasks', text).state
   expect(stateOf('{"master": {"tasks": [')).toBe('broken')
   expect(stateOf('[]')).toBe('broken')
   expect(stateOf('{"master": {"tasks": [{"id": 1, "title": "A"}, "odd"]}}')).toBe('ok')
