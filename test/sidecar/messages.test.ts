@@ -242,13 +242,109 @@ const taskMaster: Layout = {
   ],
 }
 
+const OPEN_SPEC = 'openspec/changes/tea'
+const OPEN_SPEC_LIST = '## 1. Kettle\n\n- [ ] 1.1 Fill\n- [ ] 1.2 Heat\n  - to 95 degrees\n'
+const openSpec: Layout = {
+  name: 'OpenSpec',
+  files: {
+    [`${OPEN_SPEC}/tasks.md`]: OPEN_SPEC_LIST,
+    [`${OPEN_SPEC}/proposal.md`]: '# Make tea\n\nIt is cold.\n',
+    'openspec/changes/cake/tasks.md': '- [ ] 1 Bake\n',
+    'openspec/changes/bun/tasks.md': '- [ ] 1 Bake\n',
+    'openspec/changes/milk/proposal.md': '# Buy milk\n',
+  },
+  // With the line ends of another system: no line has changed.
+  rewrite: (folder) =>
+    folder.write(`${OPEN_SPEC}/tasks.md`, OPEN_SPEC_LIST.replaceAll('\n', '\r\n')),
+  last(folder) {
+    folder.write('openspec/changes/bun/tasks.md', '- [x] 1 Bake\n')
+    return task('bun/1')
+  },
+  cases: [
+    {
+      what: 'a task is ticked off',
+      change: (folder) =>
+        folder.write(`${OPEN_SPEC}/tasks.md`, OPEN_SPEC_LIST.replace('[ ] 1.1', '[x] 1.1')),
+      message: task('tea/1.1'),
+      list: { 'tea/1.1': { status: 'done', ready: false }, tea: { status: 'todo' } },
+    },
+    {
+      what: 'the last open task is ticked off, which closes its change',
+      change: (folder) => folder.write('openspec/changes/cake/tasks.md', '- [x] 1 Bake\n'),
+      message: task('cake/1'),
+      list: { 'cake/1': { status: 'done' }, cake: { status: 'done' } },
+    },
+    {
+      what: 'the lines of a list change places, and one is new',
+      change: (folder) =>
+        folder.write(
+          `${OPEN_SPEC}/tasks.md`,
+          '## 1. Kettle\n\n- [ ] 1.2 Heat\n  - to 95 degrees\n- [ ] 1.3 Pour\n- [ ] 1.1 Fill\n',
+        ),
+      message: task('tea/1.3'),
+      list: { 'tea/1.3': { title: 'Pour' } },
+    },
+    {
+      what: 'what is below a task changes',
+      change: (folder) => folder.write(`${OPEN_SPEC}/tasks.md`, OPEN_SPEC_LIST.replace('95', '80')),
+      message: task('tea/1.2'),
+    },
+    {
+      what: 'a heading of the list changes, which is of no task',
+      change: (folder) =>
+        folder.write(`${OPEN_SPEC}/tasks.md`, OPEN_SPEC_LIST.replace('Kettle', 'Pot')),
+      message: task('tea'),
+      list: { 'tea/1.1': { milestone: '1. Pot' } },
+    },
+    {
+      what: 'the proposal of a change is written anew',
+      change: (folder) => folder.write(`${OPEN_SPEC}/proposal.md`, '# Make good tea\n'),
+      message: task('tea'),
+      list: { tea: { title: 'Make good tea' } },
+    },
+    {
+      what: 'a change appears that has no list yet',
+      change: (folder) => folder.write('openspec/changes/jam/proposal.md', '# Boil jam\n'),
+      message: task('jam'),
+      list: { jam: { title: 'Boil jam', status: 'todo' } },
+    },
+    {
+      what: 'a change without a list gets an empty one',
+      change: (folder) => folder.write('openspec/changes/milk/tasks.md', '# Tasks\n'),
+      message: task('milk'),
+      list: { milk: { title: 'Buy milk', status: 'todo' } },
+    },
+    {
+      what: 'a list grows beyond what is read, and its tasks stay as they were',
+      change: (folder) =>
+        folder.write(`${OPEN_SPEC}/tasks.md`, OPEN_SPEC_LIST + ' '.repeat(3 << 20)),
+      message: task('tea'),
+      list: {
+        tea: { title: 'Make tea', invalid: expect.stringContaining('too large') as string },
+        'tea/1.1': { title: 'Fill', ready: true },
+      },
+    },
+    {
+      what: 'a change is archived',
+      change(folder) {
+        folder.move(OPEN_SPEC, 'openspec/changes/archive/2026-03-03-tea')
+      },
+      message: TASKS,
+      list: {
+        tea: { title: 'Make tea', status: 'done', folder: 'archive' },
+        'tea/1.1': { status: 'todo', folder: 'archive', ready: false },
+      },
+    },
+  ],
+}
+
 let folder: PublishedFolder | undefined
 afterEach(async () => {
   await folder?.close()
   folder = undefined
 })
 
-describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
+describe.each([cairn, backlog, taskMaster, openSpec])('a board of $name', (layout) => {
   describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
     test('is told so, live and resumed, and the list has all that follows', async () => {
       folder = await PublishedFolder.open(layout.files)

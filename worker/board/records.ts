@@ -129,7 +129,7 @@ export const runSchema = z
   })
   .describe('One run of the checks of a task, from its log file.')
 
-export const layoutSchema = z.enum(['cairn', 'backlog-md', 'task-master'])
+export const layoutSchema = z.enum(['cairn', 'backlog-md', 'task-master', 'openspec'])
 
 export const boardSchema = z
   .object({

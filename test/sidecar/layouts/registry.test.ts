@@ -12,6 +12,8 @@ test.each([
   ['task-master', '.taskmaster', '.taskmaster/tasks/tasks.json'],
   ['fresh task-master', '.taskmaster', '.taskmaster/config.json'],
   ['fresh task-master', '.taskmaster', '.taskmaster/state.json'],
+  ['openspec', 'openspec', 'openspec/changes/add-tea/tasks.md'],
+  ['fresh openspec', 'openspec', 'openspec/config.yaml'],
 ])(
   'finds a %s board in the project and in the store folder %s by %s',
   async (name, folder, file) => {
@@ -26,6 +28,13 @@ test.each([
 test('tries the layouts in order', async () => {
   const dir = makeFolder({ '.cairn/config.yaml': CONFIG, 'backlog/config.yml': '' })
   expect((await openStore(dir)).layout).toBe('cairn')
+  const both = makeFolder({ 'openspec/config.yaml': '', '.taskmaster/config.json': '' })
+  expect((await openStore(both)).layout).toBe('task-master')
+})
+
+test('finds the board of a project that is named after the folder of its store', async () => {
+  const dir = makeFolder({ 'openspec/openspec/config.yaml': '' })
+  expect((await openStore(join(dir, 'openspec'))).root).toBe(join(dir, 'openspec/openspec'))
 })
 
 test('gives the real path of a store behind a link', async () => {
@@ -38,6 +47,7 @@ test.each([
   ['cairn', '.cairn', { 'config.yaml': CONFIG }],
   ['backlog-md', 'backlog', { 'config.yml': CONFIG }],
   ['task-master', '.taskmaster', { 'tasks/tasks.json': '{}' }],
+  ['openspec', 'openspec', { 'config.yaml': '' }],
 ])(
   'refuses a %s board behind a link that leads out of the folder, unless links are followed',
   async (_, folder, files) => {
@@ -71,6 +81,7 @@ test.each([
   ['cairn', '.cairn/runs', { '.cairn/config.yaml': '', 'other/T-1.md': '' }],
   ['backlog-md', 'backlog/tasks', { 'backlog/config.yml': '', 'other/back-1 - A.md': '' }],
   ['task-master', '.taskmaster/tasks', { '.taskmaster/config.json': '', 'other/tasks.json': '{}' }],
+  ['openspec', 'openspec/changes', { 'openspec/config.yaml': '', 'other/a/tasks.md': '' }],
 ])('refuses a %s board whose %s is a link, followed or not', async (_name, folder, files) => {
   const dir = makeFolder(files)
   symlinkSync('../other', join(dir, folder))

@@ -1,0 +1,227 @@
+// Tools that keep a folder for each change (a feature, a spec) with its checklist, `tasks.md`. The
+// change is a task, and the parent of the tasks of its list. No tool has a file for statuses.
+
+import { hash } from 'node:crypto'
+import { type Dirent, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { BoardConfig } from '../../worker/board/wire.ts'
+import { defined } from './fields.ts'
+import { type Entry, type FileKind, parsedAs, type Store, type TaskSource } from './layout.ts'
+import { limitText, sizeText } from './text.ts'
+
+/** What one tool's checklists have of their own. */
+export interface Checklists {
+  board: BoardConfig
+  /** Holds all of it. Absolute. */
+  root: string
+  /** Holds a folder for each change. Absolute. */
+  tasksIn: string
+  /** The folder in `tasksIn` whose changes are closed. */
+  archive?: string
+  /** What stands between the brackets of a task, and its status. Any other is open. */
+  marks: Readonly<Record<string, string>>
+  /** The files beside a checklist that say what the change is about. */
+  about: readonly string[]
+  /** The change's title, in the heading of such a file. */
+  titleOf(heading: string): string | undefined
+  /** What the tool has in the text of a task. */
+  fieldsOf?(item: Item, idOf: (number: string) => string): Partial<TaskSource>
+}
+
+/** A task of a checklist. */
+export interface Item {
+  /** Without its number. */
+  text: string
+  /** The line, and those that are indented below it. */
+  lines: string[]
+  mark: string
+  number: string | undefined
+  /** The heading it stands under. */
+  group: string | undefined
+  indent: number
+}
+
+const CHECKLIST = 'tasks.md'
+/** A person's longest lists have some hundred lines. Of this size it would be 250,000 tasks. */
+const LIST_BYTES = 2 << 20
+const TITLE_CHARS = 300
+const OPEN = 'todo'
+const DONE = 'done'
+
+/**
+ * A task as OpenSpec counts it, in code fences, too: any bullet, and brackets with one mark at
+ * most, unless they begin a link. Spaces are bounded, or a line of spaces would take minutes.
+ */
+const TASK = /^(\s*)(?:[-*+]|\d{1,9}[.)])\s*\[(?:\s{0,40}([^\]\s]?)\s{0,40}\](?![([])|\s+\])\s*(.*)/
+const NUMBER = /^[*_~`]*(T\d{1,6}[A-Za-z]?|\d{1,5}(?:\.\d{1,5}){0,20}[a-z]?)[.):]?[*_~`]*(?:\s+|$)/
+const FENCE = /^\s*(?:```|~~~)/
+
+export function checklistStore(tool: Checklists): Store {
+  const { root, tasksIn, board } = tool
+  const archive = tool.archive === undefined ? undefined : join(tasksIn, tool.archive)
+  const withChanges = archive === undefined ? [tasksIn] : [tasksIn, archive]
+  const changeOf = (path: string): Change => {
+    const folder = basename(dirname(path))
+    if (dirname(dirname(path)) !== archive) return { id: folder, isArchived: false }
+    return { id: folder.replace(/^\d{4}-\d\d-\d\d-(?=.)/, ''), isArchived: true }
+  }
+  return {
+    layout: board.layout,
+    root,
+    tasksIn,
+    board,
+    folders: () => [...withChanges, ...withChanges.flatMap(foldersIn)],
+    classify(path) {
+      const [place, name] = [dirname(dirname(path)), basename(path)]
+      if (!withChanges.includes(place) || dirname(path) === archive) return undefined
+      if (name === CHECKLIST) return 'tasks'
+      return tool.about.includes(name) ? 'about' : undefined
+    },
+    parse(path, kind, text) {
+      const change = changeOf(path)
+      const why = whyUnread(kind, text)
+      if (why !== undefined) return { state: 'broken', entries: [changeEntry(change, OPEN, why)] }
+      if (kind === 'tasks') return { state: 'ok', entries: listEntries(tool, change, text) }
+      return kind === 'about' ? parsedAs([aboutEntry(tool, change, text)]) : parsedAs([])
+    },
+    // The tasks that were read from this file before are kept.
+    unreadable: (path, _kind, why) => [changeEntry(changeOf(path), OPEN, why)],
+    fold: (id) => id,
+    foldStatus: (status) => status,
+  } satisfies Store
+}
+
+interface Change {
+  id: string
+  isArchived: boolean
+}
+
+/** Folders, but no links. */
+function foldersIn(folder: string): string[] {
+  let inside: Dirent[] = []
+  try {
+    inside = readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // None yet, or it cannot be read: the scan says so.
+  }
+  return inside.flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
+}
+
+function whyUnread(kind: FileKind, text: string): string | undefined {
+  if (text.includes('\0')) return 'The file is not text: it holds NUL bytes.'
+  if (kind !== 'tasks' || text.length <= LIST_BYTES) return undefined
+  const sizes = `${sizeText(text.length)}, and at most ${sizeText(LIST_BYTES)} are read`
+  return `The checklist is too large: ${sizes}; its tasks stay as they were last read.`
+}
+
+/** The change itself. Nobody begins it: its tasks are what is to be done. */
+function changeEntry(
+  { id, isArchived }: Change,
+  status: string,
+  invalid: string | undefined,
+  more: Partial<TaskSource> = {},
+): Entry & { kind: 'task' } {
+  const folder = isArchived ? 'archive' : undefined
+  const shown = isArchived ? DONE : status
+  const task = defined({ id, title: id, status: shown, folder, ...more, invalid })
+  return { kind: 'task', id, task, standing: isArchived ? 'outside' : 'held' }
+}
+
+function aboutEntry({ titleOf }: Checklists, change: Change, text: string): Entry {
+  const heading = text.split('\n').find((line) => line.startsWith('# '))
+  const title = (heading && titleOf(headingText(heading))) || change.id
+  return changeEntry(change, OPEN, undefined, { title, body: limitText(text) })
+}
+
+function listEntries(tool: Checklists, change: Change, text: string): Entry[] {
+  const { items, rest } = readChecklist(text)
+  const idOf = (name: string): string => `${change.id}/${name}`
+  const seen = new Map<string, number>()
+  const entries = items.map((item, at): Entry & { kind: 'task' } => {
+    const id = idOf(item.number ?? nameOf(item.text, seen))
+    const fields = tool.fieldsOf?.(item, idOf) ?? {}
+    const { title = item.text } = fields
+    const below = unindented(item.lines.slice(1))
+    const body = (title.length > TITLE_CHARS ? [title, ...below] : below).join('\n')
+    const task = defined({
+      id,
+      status: tool.marks[item.mark] ?? OPEN,
+      parent: change.id,
+      // Of two numbers the smaller one comes first, but a text's hash has no place.
+      rank: item.number === undefined ? at + 1 : undefined,
+      folder: change.isArchived ? 'archive' : undefined,
+      milestone: item.group,
+      ...fields,
+      title: cut(title) || id,
+      body: body === '' ? undefined : limitText(body),
+    })
+    const source = item.lines.join('\n')
+    return { kind: 'task', id, task, source, ...(change.isArchived && { standing: 'outside' }) }
+  })
+  const statuses = new Set(entries.map(({ task }) => task.status))
+  const isDone = statuses.size === 1 && statuses.has(DONE)
+  const status = isDone ? DONE : statuses.has('in-progress') ? 'in-progress' : OPEN
+  // The lines of its tasks are not its own.
+  const own = { ...changeEntry(change, status, undefined), source: rest.join('\n') }
+  return [own, ...entries]
+}
+
+/** For a task without a number: its text's hash. Of the same text each has another name. */
+function nameOf(text: string, seen: Map<string, number>): string {
+  const name = hash('sha256', text, 'hex').slice(0, 8)
+  const count = (seen.get(name) ?? 0) + 1
+  seen.set(name, count)
+  return count === 1 ? name : `${name}-${count}`
+}
+
+/** Cut first: looking for the end of a line of spaces takes the square of its length. */
+const headingText = (line: string): string => cut(line.trim()).replace(/^#+\s+|[\s#]+$/g, '')
+
+const cut = (title: string): string =>
+  title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS).toWellFormed()}…` : title
+
+/** `rest`: the lines that are of no task. */
+function readChecklist(text: string): { items: Item[]; rest: string[] } {
+  const items: Item[] = []
+  const rest: string[] = []
+  /** The tasks that an indented line may belong to, the innermost last. */
+  const open: Item[] = []
+  let group: string | undefined
+  let isFenced = false
+  for (const line of text.split(/\r?\n/)) {
+    const found = TASK.exec(line)
+    const indent = widthOf(found?.[1] ?? /^\s*/.exec(line)?.[0] ?? '')
+    const isBlank = line.trim() === ''
+    while (!isBlank && indent <= (open.at(-1)?.indent ?? -1)) open.pop()
+    if (found) {
+      const [, , mark = '', text = ''] = found
+      const number = NUMBER.exec(text)
+      const item = {
+        text: text.slice(number?.[0].length ?? 0).trim(),
+        lines: [line],
+        mark,
+        number: number?.[1],
+        group,
+        indent,
+      }
+      items.push(item)
+      open.push(item)
+      continue
+    }
+    if (FENCE.test(line)) isFenced = !isFenced
+    else if (!isFenced && line.startsWith('## ')) group = headingText(line)
+    const of = open.at(-1)
+    if (of) of.lines.push(line)
+    else if (!isBlank) rest.push(line)
+  }
+  for (const { lines } of items) while (lines.at(-1)?.trim() === '') lines.pop()
+  return { items, rest }
+}
+
+const widthOf = (space: string): number => space.replaceAll('\t', '    ').length
+
+function unindented(lines: readonly string[]): string[] {
+  const texts = lines.filter((line) => line.trim() !== '')
+  const least = texts.reduce((min, line) => Math.min(min, line.search(/\S/)), Infinity)
+  return lines.map((line) => line.slice(least))
+}

@@ -1,0 +1,212 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openStore } from '../../../sidecar/layouts/registry.ts'
+import type { Task } from '../../../worker/board/wire.ts'
+import { listedBoard } from '../../support/listed-board.ts'
+import { makeFolder } from './store.ts'
+
+type Files = Record<string, string | Uint8Array>
+
+async function listed(files: Files): Promise<Record<string, Task>> {
+  const { tasks } = await listedBoard(makeFolder(files))
+  return Object.fromEntries(tasks.map((task) => [task.id, task]))
+}
+
+/** Of a list of OpenSpec. */
+const listOf = (text: string | Uint8Array, more: Files = {}) =>
+  listed({ 'openspec/changes/tea/tasks.md': text, ...more })
+
+/** A change that must not suffer from another one. */
+const CAKE = { 'openspec/changes/cake/tasks.md': '- [x] 1.1 Bake\n' }
+const CAKE_LISTED = { cake: { status: 'done' }, 'cake/1.1': { status: 'done' } }
+
+const idsOf = (tasks: Record<string, Task>) =>
+  Object.keys(tasks).toSorted((a, b) => a.localeCompare(b))
+
+describe('a list of OpenSpec', () => {
+  test('has the change, its tasks with their numbers, and what is below them', async () => {
+    const tasks = await listOf(
+      '# Tasks\n\n## 1. Kettle\n\n- [x] 1.1 Fill\n  - cold\n- [ ] 1.2 Heat\n',
+      {
+        'openspec/changes/tea/proposal.md': '# Change: Make tea\n\n## Why\n\nIt is cold.\n',
+      },
+    )
+    expect(tasks).toEqual({
+      tea: {
+        id: 'tea',
+        title: 'Make tea',
+        status: 'todo',
+        ready: false,
+        body: '# Change: Make tea\n\n## Why\n\nIt is cold.\n',
+      },
+      'tea/1.1': {
+        id: 'tea/1.1',
+        title: 'Fill',
+        status: 'done',
+        ready: false,
+        parent: 'tea',
+        milestone: '1. Kettle',
+        body: '- cold',
+      },
+      'tea/1.2': {
+        id: 'tea/1.2',
+        title: 'Heat',
+        status: 'todo',
+        ready: true,
+        parent: 'tea',
+        milestone: '1. Kettle',
+      },
+    })
+  })
+
+  test.each([
+    ['- [ ] a', 'todo'],
+    ['- [x] a', 'done'],
+    ['* [X] a', 'done'],
+    ['+ [ x ] a', 'done'],
+    ['12. [x]a', 'done'],
+    ['3) [ ] a', 'todo'],
+    ['  - [] a', 'todo'],
+    ['- [~] a', 'todo'],
+    ['- [-] a', 'todo'],
+    ['- [ ](a) b', 'todo'],
+    ['- [x] a\r', 'done'],
+  ])('takes %j for a task', async (line, status) => {
+    const { tea, ...tasks } = await listOf(`${line}\n`)
+    expect(Object.values(tasks)).toMatchObject([{ status, parent: 'tea' }])
+    expect(tea?.status).toBe(status)
+  })
+
+  test.each(['- [a](./b.md)', '- [1][2]', '- [WIP] a', 'text [ ] a', '[ ] a', '# - [ ] a'])(
+    'takes %j for none',
+    async (line) => expect(idsOf(await listOf(`${line}\n`))).toEqual(['tea']),
+  )
+
+  test('counts a task within a code fence, as the tool does, and takes no heading from it', async () => {
+    const tasks = await listOf(
+      '## 1. Pot\n```sh\n## no heading\n- [ ] 1.1 Shown\n```\n- [ ] 1.2 Real\n',
+    )
+    expect(idsOf(tasks)).toEqual(['tea', 'tea/1.1', 'tea/1.2'])
+    expect(tasks['tea/1.2']?.milestone).toBe('1. Pot')
+  })
+
+  test('is the same with the line ends of Windows', async () => {
+    const text = '## 1. Pot\n\n- [x] 1.1 Fill\n\n  - cold\n- [ ] Heat\n'
+    expect(await listOf(text.replaceAll('\n', '\r\n'))).toEqual(await listOf(text))
+  })
+
+  test('lists tasks that are nested ten deep, each with what is below it and not deeper', async () => {
+    const depths = Array.from({ length: 10 }, (_, at) => at)
+    const number = (depth: number) =>
+      Array(depth + 1)
+        .fill(1)
+        .join('.')
+    const down = depths.map((at) => `${'  '.repeat(at)}- [ ] ${number(at)} Deep\n`)
+    const up = depths.toReversed().map((at) => `${'  '.repeat(at)}  - of ${at}\n`)
+    const tasks = await listOf([...down, ...up].join(''))
+    expect(Object.keys(tasks)).toHaveLength(11)
+    for (const at of depths) {
+      expect(tasks[`tea/${number(at)}`]).toMatchObject({ parent: 'tea', body: `- of ${at}` })
+    }
+  })
+
+  test('names the second of two equal numbers, and hides neither', async () => {
+    const tasks = await listOf('- [x] 1.1 Fill\n- [ ] 1.1 Heat\n- [ ] 1.2 Pour\n')
+    expect(tasks).toMatchObject({
+      'tea/1.1': { title: 'Fill', status: 'done' },
+      'tea/1.1~2': {
+        title: 'Heat',
+        ready: false,
+        invalid: 'an earlier entry of this file has the id tea/1.1',
+      },
+      'tea/1.2': { title: 'Pour', ready: true },
+    })
+  })
+
+  test('names a task without a number after its text, wherever it stands', async () => {
+    const [one, other] = [
+      await listOf('- [ ] Fill\n- [ ] Heat\n- [ ] Fill\n'),
+      await listOf('- [x] Heat\n- [ ] Fill\n- [ ] Fill\n'),
+    ]
+    expect(idsOf(one)).toHaveLength(4)
+    expect(idsOf(other)).toEqual(idsOf(one))
+    expect(Object.values(one).filter(({ invalid }) => invalid !== undefined)).toEqual([])
+    const ranks = Object.values(other).map(({ title, rank }) => [title, rank])
+    expect(ranks).toEqual(
+      expect.arrayContaining([
+        ['Heat', 1],
+        ['Fill', 2],
+        ['Fill', 3],
+      ]),
+    )
+  })
+
+  test('says why it is not read, and no other list suffers', async () => {
+    const big = await listOf('- [ ] 1.1 Fill the kettle\n'.repeat(400_000), CAKE)
+    expect(big).toMatchObject({
+      ...CAKE_LISTED,
+      tea: {
+        status: 'todo',
+        invalid:
+          'The checklist is too large: 9.9 MiB, and at most 2.0 MiB are read; ' +
+          'its tasks stay as they were last read.',
+      },
+    })
+    const binary = await listOf('- [ ] 1.1 \0\n', CAKE)
+    expect(binary).toMatchObject({
+      ...CAKE_LISTED,
+      tea: { invalid: expect.stringContaining('NUL') },
+    })
+    const latin = await listOf(new Uint8Array([0x2d, 0xe9]), CAKE)
+    expect(latin).toMatchObject({ ...CAKE_LISTED, tea: { invalid: 'The file is not UTF-8 text.' } })
+  })
+
+  test.each([
+    ['spaces in brackets', `- [${' '.repeat(300_000)}x`],
+    ['a heading of spaces', `## a${' #'.repeat(150_000)}b`],
+    ['a number without end', `- [ ] ${'1.'.repeat(150_000)}`],
+    ['lines below one task', `- [ ] 1 a\n${'  b\n'.repeat(300_000)}`],
+    ['a line without end', `- [ ] ${'a'.repeat(1_000_000)}`],
+  ])('takes no time for %s', async (_, text) => {
+    const from = performance.now()
+    const tasks = await listOf(text, CAKE)
+    expect(performance.now() - from).toBeLessThan(5_000)
+    expect(tasks).toMatchObject(CAKE_LISTED)
+    for (const { title } of Object.values(tasks)) expect(title.length).toBeLessThan(400)
+  })
+
+  test('that is archived is closed, and never takes an id from an open one', async () => {
+    const tasks = await listOf('- [ ] 1.1 Fill\n', {
+      'openspec/changes/archive/2026-01-02-tea/tasks.md': '- [x] 1.1 Old\n',
+      'openspec/changes/archive/2026-01-02-tea/proposal.md': '# Old tea\n',
+      'openspec/changes/archive/2026-01-03-jam/proposal.md': '# Jam\n',
+    })
+    expect(tasks).toMatchObject({
+      tea: { title: 'tea', status: 'todo' },
+      'tea/1.1': { title: 'Fill', ready: true },
+      'tea~2': { title: 'Old tea', status: 'done', folder: 'archive' },
+      'tea/1.1~2': { title: 'Old', parent: 'tea', folder: 'archive', ready: false },
+      jam: { title: 'Jam', status: 'done', folder: 'archive' },
+    })
+    expect(Object.values(tasks).filter(({ invalid }) => invalid !== undefined)).toEqual([])
+  })
+
+  test('keeps to its folder: nothing else in it is a task', async () => {
+    const dir = makeFolder({ 'openspec/changes/tea/tasks.md': '' })
+    const store = await openStore(dir)
+    const kindOf = (path: string) => store.classify(join(dir, 'openspec', path))
+    expect(kindOf('changes/tea/tasks.md')).toBe('tasks')
+    expect(kindOf('changes/tea/proposal.md')).toBe('about')
+    expect(kindOf('changes/archive/2026-01-01-tea/tasks.md')).toBe('tasks')
+    for (const path of [
+      'changes/tasks.md',
+      'changes/archive/tasks.md',
+      'changes/tea/design.md',
+      'changes/tea/specs/tasks.md',
+      'specs/tea/tasks.md',
+      'changes/tea/.tmp-tasks.md',
+    ]) {
+      expect(kindOf(path)).toBeUndefined()
+    }
+  })
+})
