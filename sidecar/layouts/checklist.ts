@@ -35,6 +35,8 @@ export interface Item {
   /** The line, and those that are indented below it. */
   lines: string[]
   mark: string
+  /** Brackets with an asterisk: `[ ]*`. */
+  isOptional: boolean
   number: string | undefined
   /** The heading it stands under. */
   group: string | undefined
@@ -194,12 +196,14 @@ function readChecklist(text: string): { items: Item[]; rest: string[] } {
     const isBlank = line.trim() === ''
     while (!isBlank && indent <= (open.at(-1)?.indent ?? -1)) open.pop()
     if (found) {
-      const [, , mark = '', text = ''] = found
+      const [, , mark = '', written = ''] = found
+      const text = written.replace(/^\*\s+/, '')
       const number = NUMBER.exec(text)
       const item = {
         text: text.slice(number?.[0].length ?? 0).trim(),
         lines: [line],
         mark,
+        isOptional: text !== written,
         number: number?.[1],
         group,
         indent,

@@ -4,12 +4,14 @@ import { lstat, realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { backlogMd } from './backlog-md.ts'
 import { cairn } from './cairn.ts'
+import { kiro } from './kiro.ts'
 import type { Layout, Store } from './layout.ts'
 import { openSpec } from './openspec.ts'
+import { specKit } from './spec-kit.ts'
 import { taskMaster } from './task-master.ts'
 
 /** In the order in which they are tried. */
-const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster, openSpec]
+const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster, openSpec, kiro, specKit]
 
 /** The layouts and what they are found by, for people. */
 export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(LAYOUTS.map(({ signs }) => signs))

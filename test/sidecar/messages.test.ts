@@ -338,47 +338,106 @@ const openSpec: Layout = {
   ],
 }
 
+const KIRO_LIST = '- [ ] 1. Fill\n- [ ] 2. Heat\n'
+const kiro: Layout = {
+  name: 'Kiro',
+  files: {
+    '.kiro/specs/tea/tasks.md': KIRO_LIST,
+    '.kiro/specs/tea/requirements.md': '# Requirements Document\n',
+    '.kiro/specs/bun/tasks.md': '- [ ] 1. Bake\n',
+  },
+  rewrite: (folder) => folder.write('.kiro/specs/tea/tasks.md', KIRO_LIST),
+  last(folder) {
+    folder.write('.kiro/specs/bun/tasks.md', '- [-] 1. Bake\n')
+    return task('bun/1')
+  },
+  cases: [
+    {
+      what: 'a task is begun',
+      change: (folder) =>
+        folder.write('.kiro/specs/tea/tasks.md', KIRO_LIST.replace('[ ] 1', '[-] 1')),
+      message: task('tea/1'),
+      list: { 'tea/1': { status: 'in-progress' }, tea: { status: 'in-progress' } },
+    },
+    {
+      what: 'a spec is deleted',
+      change(folder) {
+        folder.remove('.kiro/specs/tea/tasks.md')
+        folder.remove('.kiro/specs/tea/requirements.md')
+      },
+      message: TASKS,
+    },
+  ],
+}
+
+const SPEC_KIT_LIST = '- [ ] T001 Fill\n- [ ] T002 Heat (depends on T001)\n'
+const specKit: Layout = {
+  name: 'spec-kit',
+  files: {
+    '.specify/memory/constitution.md': '',
+    'specs/001-tea/tasks.md': SPEC_KIT_LIST,
+    'specs/002-bun/tasks.md': '- [ ] T001 Bake\n',
+  },
+  rewrite: (folder) => folder.write('specs/001-tea/tasks.md', SPEC_KIT_LIST),
+  last(folder) {
+    folder.write('specs/002-bun/tasks.md', '- [x] T001 Bake\n')
+    return task('002-bun/T001')
+  },
+  cases: [
+    {
+      what: 'a task is done that another waits for',
+      change: (folder) =>
+        folder.write('specs/001-tea/tasks.md', SPEC_KIT_LIST.replace('[ ] T001', '[x] T001')),
+      message: task('001-tea/T001'),
+      list: { '001-tea/T002': { ready: true }, '001-tea': { status: 'todo' } },
+    },
+  ],
+}
+
 let folder: PublishedFolder | undefined
 afterEach(async () => {
   await folder?.close()
   folder = undefined
 })
 
-describe.each([cairn, backlog, taskMaster, openSpec])('a board of $name', (layout) => {
-  describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
-    test('is told so, live and resumed, and the list has all that follows', async () => {
-      folder = await PublishedFolder.open(layout.files)
-      const { place } = folder
-      change(folder)
-      expect(await folder.received(1)).toEqual([message])
-      expect(await folder.tasks()).toMatchObject(list)
-      const last = layout.last(folder)
-      expect(await folder.received(2)).toEqual([message, last])
-      expect(await folder.resumed(place, 2)).toEqual([message, last])
+describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit])(
+  'a board of $name',
+  (layout) => {
+    describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
+      test('is told so, live and resumed, and the list has all that follows', async () => {
+        folder = await PublishedFolder.open(layout.files)
+        const { place } = folder
+        change(folder)
+        expect(await folder.received(1)).toEqual([message])
+        expect(await folder.tasks()).toMatchObject(list)
+        const last = layout.last(folder)
+        expect(await folder.received(2)).toEqual([message, last])
+        expect(await folder.resumed(place, 2)).toEqual([message, last])
+      })
+
+      test('is told so by a sidecar that was away', async () => {
+        folder = await PublishedFolder.open(layout.files)
+        const { place } = folder
+        await folder.stopSidecar()
+        change(folder)
+        await folder.startSidecar()
+        expect(await folder.received(1)).toEqual([message])
+        expect(await folder.tasks()).toMatchObject(list)
+        expect(await folder.resumed(place, 1)).toEqual([message])
+      })
     })
 
-    test('is told so by a sidecar that was away', async () => {
+    test('is not told of the same content that is written again', async () => {
       folder = await PublishedFolder.open(layout.files)
-      const { place } = folder
+      layout.rewrite(folder)
       await folder.stopSidecar()
-      change(folder)
+      layout.rewrite(folder)
       await folder.startSidecar()
-      expect(await folder.received(1)).toEqual([message])
-      expect(await folder.tasks()).toMatchObject(list)
-      expect(await folder.resumed(place, 1)).toEqual([message])
+      const last = layout.last(folder)
+      expect(await folder.received(1)).toEqual([last])
     })
-  })
-
-  test('is not told of the same content that is written again', async () => {
-    folder = await PublishedFolder.open(layout.files)
-    layout.rewrite(folder)
-    await folder.stopSidecar()
-    layout.rewrite(folder)
-    await folder.startSidecar()
-    const last = layout.last(folder)
-    expect(await folder.received(1)).toEqual([last])
-  })
-})
+  },
+)
 
 describe('a session of which nobody hears', () => {
   const files: Files = {

@@ -129,7 +129,14 @@ export const runSchema = z
   })
   .describe('One run of the checks of a task, from its log file.')
 
-export const layoutSchema = z.enum(['cairn', 'backlog-md', 'task-master', 'openspec'])
+export const layoutSchema = z.enum([
+  'cairn',
+  'backlog-md',
+  'task-master',
+  'openspec',
+  'kiro',
+  'spec-kit',
+])
 
 export const boardSchema = z
   .object({

@@ -210,3 +210,83 @@ describe('a list of OpenSpec', () => {
     }
   })
 })
+
+describe('a list of Kiro', () => {
+  const specOf = (text: string, more: Files = {}) =>
+    listed({ '.kiro/specs/tea/tasks.md': text, ...more })
+
+  test('has the marks for what is queued and in progress, optional tasks and requirements', async () => {
+    const tasks = await specOf(
+      [
+        '# Implementation Plan',
+        '- [x] 1. Fill',
+        '  - cold',
+        '  - _Requirements: 1.2, 3.4_',
+        '- [-] 2 Heat',
+        '  - [ ]* 2.1 Measure',
+        '  - [~] 2.2. Wait',
+        '- [?] 3. 注ぐ',
+      ].join('\n'),
+      { '.kiro/specs/tea/requirements.md': '# Requirements Document\n\nTea.\n' },
+    )
+    expect(tasks).toMatchObject({
+      tea: { title: 'tea', status: 'in-progress', body: '# Requirements Document\n\nTea.\n' },
+      'tea/1': {
+        title: 'Fill',
+        status: 'done',
+        body: '- cold\n- _Requirements: 1.2, 3.4_',
+        extra: { requirements: ['1.2', '3.4'] },
+      },
+      'tea/2': { title: 'Heat', status: 'in-progress' },
+      'tea/2.1': { title: 'Measure', status: 'todo', labels: ['optional'], parent: 'tea' },
+      'tea/2.2': { title: 'Wait', status: 'queued' },
+      'tea/3': { title: '注ぐ', status: 'todo' },
+    })
+    expect(Object.keys(tasks)).toHaveLength(6)
+  })
+
+  test('has the text of a bug where there are no requirements', async () => {
+    const tasks = await specOf('- [x] 1. Fill\n', { '.kiro/specs/leak/bugfix.md': 'It drips.\n' })
+    expect(tasks).toMatchObject({
+      tea: { status: 'done' },
+      leak: { title: 'leak', status: 'todo', body: 'It drips.\n' },
+    })
+  })
+})
+
+describe('a list of spec-kit', () => {
+  test('has what waits for what, user stories, priorities, and what may run in parallel', async () => {
+    const tasks = await listed({
+      '.specify/memory/constitution.md': '',
+      'specs/001-tea/spec.md': '# Feature Specification: Make tea\n',
+      'specs/001-tea/tasks.md': [
+        '# Tasks: Make tea',
+        '## Phase 1: Setup',
+        '- [X] T001 Fill the kettle',
+        '## Phase 2: User Story 1 - Tea (Priority: P1) 🎯 MVP',
+        '- [ ] T002 [P] [US1] Heat it (depends on T001)',
+        '- [ ] T003 [US1] Pour [it] (slowly) (depends on T001, T002)',
+        '- [ ] TXXX Clean up',
+      ].join('\n'),
+    })
+    expect(tasks).toMatchObject({
+      '001-tea': { title: 'Make tea', status: 'todo' },
+      '001-tea/T001': { title: 'Fill the kettle', status: 'done', milestone: 'Phase 1: Setup' },
+      '001-tea/T002': {
+        title: 'Heat it',
+        labels: ['parallel', 'US1'],
+        priority: 'P1',
+        deps: ['001-tea/T001'],
+        ready: true,
+      },
+      '001-tea/T003': {
+        title: 'Pour [it] (slowly)',
+        labels: ['US1'],
+        deps: ['001-tea/T001', '001-tea/T002'],
+        ready: false,
+      },
+    })
+    expect(tasks['001-tea/T001']).not.toHaveProperty('priority')
+    expect(Object.values(tasks).find(({ title }) => title === 'TXXX Clean up')).toBeDefined()
+  })
+})

@@ -14,6 +14,8 @@ test.each([
   ['fresh task-master', '.taskmaster', '.taskmaster/state.json'],
   ['openspec', 'openspec', 'openspec/changes/add-tea/tasks.md'],
   ['fresh openspec', 'openspec', 'openspec/config.yaml'],
+  ['kiro', '.kiro', '.kiro/specs/tea/tasks.md'],
+  ['fresh kiro', '.kiro', '.kiro/steering/product.md'],
 ])(
   'finds a %s board in the project and in the store folder %s by %s',
   async (name, folder, file) => {
@@ -24,6 +26,11 @@ test.each([
     }
   },
 )
+
+test('finds a spec-kit board by its folder, before it has any feature', async () => {
+  const dir = makeFolder({ '.specify/templates/tasks-template.md': '- [ ] T001 No task\n' })
+  expect(await openStore(dir)).toMatchObject({ layout: 'spec-kit', root: dir })
+})
 
 test('tries the layouts in order', async () => {
   const dir = makeFolder({ '.cairn/config.yaml': CONFIG, 'backlog/config.yml': '' })
@@ -48,6 +55,7 @@ test.each([
   ['backlog-md', 'backlog', { 'config.yml': CONFIG }],
   ['task-master', '.taskmaster', { 'tasks/tasks.json': '{}' }],
   ['openspec', 'openspec', { 'config.yaml': '' }],
+  ['kiro', '.kiro', { 'steering/product.md': '' }],
 ])(
   'refuses a %s board behind a link that leads out of the folder, unless links are followed',
   async (_, folder, files) => {
@@ -82,6 +90,8 @@ test.each([
   ['backlog-md', 'backlog/tasks', { 'backlog/config.yml': '', 'other/back-1 - A.md': '' }],
   ['task-master', '.taskmaster/tasks', { '.taskmaster/config.json': '', 'other/tasks.json': '{}' }],
   ['openspec', 'openspec/changes', { 'openspec/config.yaml': '', 'other/a/tasks.md': '' }],
+  ['kiro', '.kiro/specs', { '.kiro/steering/tech.md': '', 'other/a/tasks.md': '' }],
+  ['spec-kit', 'specs', { '.specify/a': '', 'other/a/tasks.md': '' }],
 ])('refuses a %s board whose %s is a link, followed or not', async (_name, folder, files) => {
   const dir = makeFolder(files)
   symlinkSync('../other', join(dir, folder))

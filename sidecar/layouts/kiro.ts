@@ -1,0 +1,41 @@
+// The Kiro layout: `.kiro/specs/<name>/` with `tasks.md` and `requirements.md`. Other tools write
+// the same, such as cc-sdd.
+
+import { basename, join } from 'node:path'
+import { checklistStore } from './checklist.ts'
+import type { Layout } from './layout.ts'
+import { realFolder } from './store-folder.ts'
+
+const STORE = '.kiro'
+const STATES = ['todo', 'queued', 'in-progress', 'done']
+
+export const kiro = {
+  signs: 'Kiro (.kiro/specs/ or .kiro/steering/)',
+  async detect(dir) {
+    const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
+    if (root === undefined) return undefined
+    const tasksIn = join(root, 'specs')
+    const isKiro = (await realFolder(tasksIn)) ?? (await realFolder(join(root, 'steering')))
+    if (!isKiro) return undefined
+    return checklistStore({
+      board: { layout: 'kiro', states: STATES, closed: ['done'], initial: 'todo' },
+      root,
+      tasksIn,
+      marks: { x: 'done', X: 'done', '-': 'in-progress', '~': 'queued' },
+      // Of a bug, the latter.
+      about: ['requirements.md', 'bugfix.md'],
+      // All of them are named after the kind of the document.
+      titleOf: () => undefined,
+      fieldsOf({ isOptional, lines }) {
+        const named = lines.flatMap((line) => REQUIREMENTS.exec(line)?.[1]?.split(',') ?? [])
+        return {
+          ...(isOptional && { labels: ['optional'] }),
+          ...(named.length > 0 && { extra: { requirements: named.map((name) => name.trim()) } }),
+        }
+      },
+    })
+  },
+} satisfies Layout
+
+/** `_Requirements: 1.2, 3.4_`, on a line of its own below the task. */
+const REQUIREMENTS = /^\s*[-*+]?\s*_Requirements?: ([^_]{1,1000})_\s*$/i
