@@ -1,5 +1,5 @@
-// The code of a one-time sign-in link: a signed token that describes the session it opens. Whether
-// a code was already used is stored elsewhere, in the repository object.
+// The code of a one-time sign-in link: a signed token that says what its session may do. Whether a
+// code was already used is stored elsewhere, in the repository object.
 
 import * as z from 'zod'
 import { Problem } from '../shared/problem.ts'
@@ -13,21 +13,16 @@ interface SignInCode {
   /** Scope and repositories of the session. */
   scope: string
   repos: string[]
-  /** The length of the session. */
-  sessionMs: number
 }
 
-const DAY_MS = 24 * 60 * 60 * 1_000
 /** Long enough to be printed in the evening and opened in the morning. */
-const CODE_LIFETIME_MS = DAY_MS
-const MAX_SESSION_MS = 30 * DAY_MS
+const CODE_LIFETIME_MS = 24 * 60 * 60 * 1_000
 
 const claims = z.object({
   jti: z.string().min(1).max(64),
   exp: z.number(),
   scope: z.string(),
   repos: z.array(z.string()).min(1),
-  session_s: z.int().positive(),
 })
 
 interface Issued extends Pick<SignInCode, 'scope' | 'repos'> {
@@ -41,12 +36,11 @@ export function issueCode(
   { scope, repos, once }: Issued,
   now: number,
 ): Promise<string> {
-  const session_s = MAX_SESSION_MS / 1_000
   const { id: jti, expiresAt } = once ?? {
     id: crypto.randomUUID(),
     expiresAt: now + CODE_LIFETIME_MS,
   }
-  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', expiresAt)
+  return tokens.sign({ jti, scope, repos }, 'sign-in', expiresAt)
 }
 
 /** Throws a Problem whose sentence says how to get a new link. */
@@ -56,9 +50,8 @@ export async function readCode(tokens: Tokens, code: string): Promise<SignInCode
   })
   const read = claims.safeParse(payload)
   if (!read.success) throw notValid()
-  const { jti: id, exp, scope, repos, session_s } = read.data
-  const sessionMs = Math.min(session_s * 1_000, MAX_SESSION_MS)
-  return { id, expiresAt: exp * 1_000, scope, repos, sessionMs }
+  const { jti: id, exp, scope, repos } = read.data
+  return { id, expiresAt: exp * 1_000, scope, repos }
 }
 
 const notValid = (): Problem =>

@@ -8,6 +8,7 @@ import * as z from 'zod'
 import {
   type Access,
   type ApiEnv,
+  CLOCK_SKEW_MS,
   cookieName,
   type Grant,
   requireKnownOrigin,
@@ -59,11 +60,6 @@ type Claims = Pick<Grant, 'subject' | 'scopes' | 'repos' | 'expiresAt'>
 const BODY_BYTES = 16 << 10
 /** Browsers silently drop a cookie of more than 4096 bytes, name and attributes included. */
 const COOKIE_CHARS = 3_800
-/**
- * A used code is kept this much longer than it is valid. If the clock of the repository object is
- * ahead, it would otherwise forget the code too early, and the code would work a second time.
- */
-const CLOCK_SKEW_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** A token may be valid for years; a session must not be. */
 const MAX_SESSION_MS = 30 * DAY_MS
@@ -151,11 +147,11 @@ async function readBody(c: Context): Promise<z.infer<typeof signInSchema>> {
 
 /** Exchanges the code of a link for what its session may do. Works once. */
 async function exchangeCode(code: string, { access, clock, spend }: SessionDeps): Promise<Claims> {
-  const { id, expiresAt, scope, repos, sessionMs } = await readCode(access.tokens, code)
+  const { id, expiresAt, scope, repos } = await readCode(access.tokens, code)
   const [path = ''] = repos
   if (!(await spend(path, id, expiresAt + CLOCK_SKEW_MS))) throw codeSpent()
   const scopes = new Set(scope.split(' '))
-  return { subject: 'sign-in link', scopes, repos, expiresAt: clock.now() + sessionMs }
+  return { subject: 'sign-in link', scopes, repos, expiresAt: clock.now() + MAX_SESSION_MS }
 }
 
 function setSessionCookie(c: Context, value: string, maxAge: number): void {

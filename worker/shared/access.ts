@@ -86,10 +86,10 @@ export const accessMetrics = (metrics: Metrics) => ({
 const TICKET_MS = 24 * 60 * 60 * 1_000
 
 /**
- * A session is kept on the list of ended ones this much longer than it is valid. A clock that is
- * ahead would otherwise forget it too early, and its cookie would work again.
+ * What was ended or used is remembered this much longer than it is valid. A clock that is ahead
+ * would otherwise forget it too early, and it would work again.
  */
-const CLOCK_SKEW_MS = 60 * 60 * 1_000
+export const CLOCK_SKEW_MS = 60 * 60 * 1_000
 
 export function createAccess(auth: AuthConfig, deps: AccessDeps): Access {
   const tokens = createTokens(auth, deps)
