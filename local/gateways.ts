@@ -12,6 +12,7 @@ import {
   variableOf,
 } from '../worker/payments/gateways/registry.ts'
 import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
+import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 
 type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
@@ -97,9 +98,18 @@ const isOurs = ({ driver, env_prefix, base_url }: GatewayEntry, file: SignalboxF
   return isIncluded && prefix === included.envPrefix && base_url === undefined
 }
 
-/** Where signalbox.config.ts has the simulated gateway: its webhooks go to that key. */
-export const simulatedKey = (gateways: readonly GatewayHere[], driver: string): string =>
-  gateways.find((it) => it.driver === driver && it.mode === 'simulated')?.key ?? driver
+/** Where the simulator sends a driver's webhooks: to its key in signalbox.config.ts. */
+export function simulatedCallback(
+  edge: string,
+  file: SignalboxFile,
+  gateways: readonly GatewayHere[],
+): (driver: string) => string {
+  return (driver) => {
+    const simulated = gateways.find((it) => it.driver === driver && it.mode === 'simulated')
+    const key = simulated?.key ?? driver
+    return `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`
+  }
+}
 
 /** Variables of the edge for simulated gateways. */
 export const simulatedGateways = (

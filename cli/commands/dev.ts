@@ -11,7 +11,7 @@ import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../loc
 import {
   describePayments,
   gatewaySecrets,
-  simulatedKey,
+  simulatedCallback,
   simulatorVariables,
 } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
@@ -26,7 +26,6 @@ import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
-import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,
@@ -98,13 +97,12 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, file)
-    const callbackOf = (driver: string) => {
-      const key = simulatedKey(gateways, driver)
-      return `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
-    }
-    const addresses = { callbackOf, sharedUrl: sharing?.simulator }
-    const own = { port: ports.simulator, ...addresses, dataDir: data.dir }
-    const simulator = await openSimulator(simulatorVariables(gatewaySecrets(secret), own))
+    const simulator = await openSimulator(
+      simulatorVariables(gatewaySecrets(secret), {
+        ...{ port: ports.simulator, dataDir: data.dir, sharedUrl: sharing?.simulator },
+        callbackOf: simulatedCallback(url, file, gateways),
+      }),
+    )
     defer(simulator.close)
 
     const database = databaseIn(data.dir)

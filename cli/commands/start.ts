@@ -13,7 +13,12 @@ import {
   machineVariables,
   sidecarVariables,
 } from '../../local/environment.ts'
-import { describePayments, gatewaySecrets } from '../../local/gateways.ts'
+import {
+  describePayments,
+  type GatewayHere,
+  gatewaySecrets,
+  simulatedCallback,
+} from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
 import { prepareSchema } from '../../local/migrate.ts'
@@ -24,7 +29,7 @@ import { openSecret } from '../../local/secret.ts'
 import { openSharing, type SharePlan, type Sharing } from '../../local/share.ts'
 import { StartError } from '../../local/start-error.ts'
 import { Supervisor } from '../../local/supervisor.ts'
-import { databaseAccess, mintTokens, signInLink } from '../../local/tokens.ts'
+import { databaseAccess, type LocalTokens, mintTokens, signInLink } from '../../local/tokens.ts'
 import { until, untilAnswers } from '../../local/until.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
@@ -32,7 +37,6 @@ import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
-import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,
@@ -100,15 +104,15 @@ export async function run(
     const { data, defer, signal } = running
     const secret = await openSecret(place, notice)
     defer(() => supervisor.stop())
-    let sharing: Sharing | undefined
-    const share: StartPlan['share'] = async (session, ports) => {
-      const plan = { place, secret, session, ports }
-      sharing = options.share && (await openSharing({ ...plan, what: options.share }))
-      if (sharing) defer(sharing.close)
-      return sharing
-    }
-    const board = { storeDir, followsLinks, repo }
-    const plan = { ...running, ...board, host, port, secret, env, supervisor, notice, share }
+    // The edge gets the other ports when it starts, so all are found before anything is started.
+    const ports = await claimPorts({ data, port, notice, signal })
+    const session = { path: repo, tokens: await mintTokens(secret, repo, Date.now()) }
+    const sharePlan = { place, secret, session, ports }
+    const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
+    if (sharing) defer(sharing.close)
+    const gateways = gatewaysIn(env, signalbox)
+    const own = { ...session, secret, ports, gateways, sharing }
+    const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
     const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!local) return 0
     if ('sentence' in local) throw new StartError('child_failed', local.sentence)
@@ -118,8 +122,7 @@ export async function run(
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
       ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
-      ...{ dataDir, trustsData, host, local, link, cwd },
-      gateways: gatewaysIn(env, signalbox),
+      ...{ dataDir, trustsData, host, local, link, gateways, cwd },
     })
     const text = `${greets}${sharing?.text(io.isTerminal) ?? ''}`
     announce(io, text, 'signalbox.ready', { url: local.url, repo, project: storeDir, dataDir })
@@ -135,27 +138,28 @@ export async function run(
 interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   storeDir: string
   followsLinks: boolean
-  repo: string
+  /** The repository's name. */
+  path: string
+  tokens: Required<LocalTokens>
   host: StartOptions['host']
-  port: number | undefined
+  ports: Record<'edge' | 'simulator' | 'database', number>
+  gateways: readonly GatewayHere[]
+  sharing: Sharing | undefined
   /** Of the data folder. */
   secret: string
   env: Context['env']
   supervisor: Supervisor
   notice: (sentence: string) => void
-  share(...of: [SharePlan['session'], SharePlan['ports']]): Promise<Sharing | undefined>
 }
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 async function bringUp(plan: StartPlan): Promise<LocalJson> {
-  const { data, secret, env, host, repo, supervisor, notice, signal } = plan
+  const { data, secret, env, host, path, tokens, ports, supervisor, notice, signal } = plan
   const compiled = compileCache(env)
   const machine = {
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
     ...machineVariables(env),
   }
-  // The edge gets the other ports when it starts, so all are found before anything is started.
-  const ports = await claimPorts(plan)
   const edge = loopbackUrl(ports.edge)
   const database = loopbackUrl(ports.database)
   const simulator = loopbackUrl(ports.simulator)
@@ -163,8 +167,6 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const places = { database, simulator, databaseToken }
   const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
   checkVariables(variables, signalbox)
-  const tokens = await mintTokens(secret, repo, Date.now())
-  const sharing = await plan.share({ path: repo, tokens }, ports)
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
@@ -175,13 +177,14 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     await prepareSchema(opened, { notice, signal })
   }
   const bringSimulatorUp = async () => {
-    const callbackOf = (key: string) =>
-      `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
-    const logFile = data.logFile('simulator')
-    const { dir: dataDir, logsDir } = data
-    const own = { port: ports.simulator, callbackOf, sharedUrl: sharing?.simulator, dataDir }
-    const settings = { ...own, secrets: gatewaySecrets(secret), logsDir }
-    supervisor.start(simulatorProcess({ ...settings, env: machine, logFile }))
+    supervisor.start(
+      simulatorProcess({
+        ...{ port: ports.simulator, dataDir: data.dir, sharedUrl: plan.sharing?.simulator },
+        callbackOf: simulatedCallback(edge, signalbox, plan.gateways),
+        ...{ secrets: gatewaySecrets(secret), env: machine },
+        ...{ logsDir: data.logsDir, logFile: data.logFile('simulator') },
+      }),
+    )
     await untilAnswers(`${simulator}/health`, inTime('The simulator'))
   }
   const bringEdgeUp = async () => {
@@ -201,7 +204,8 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     let isReady = false
     supervisor.start(
       sidecarProcess({
-        ...{ storeDir, followsLinks, cacheDir: data.cacheDir, edge, repo, token: tokens.sidecar },
+        ...{ storeDir, followsLinks, cacheDir: data.cacheDir, edge, repo: path },
+        token: tokens.sidecar,
         env: { ...machine, ...sidecarVariables(env) },
         logFile: data.logFile('sidecar'),
         onEvent(event, fields) {
@@ -215,9 +219,9 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
 
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   void sweepAgainAndAgain(edge, tokens.payments, signal)
-  const { shared } = sharing ?? {}
+  const { shared } = plan.sharing ?? {}
   const described = { ...describePayments(variables), ...(shared && { shared }) }
-  return { url: edge, path: repo, ...places, tokens, ...described }
+  return { url: edge, path, ...places, tokens, ...described }
 }
 
 /**

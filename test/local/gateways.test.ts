@@ -5,8 +5,8 @@ import {
   describeGateways,
   gatewaySecrets,
   gatewaysHere,
+  simulatedCallback,
   simulatedGateways,
-  simulatedKey,
 } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
 import signalbox from '../../signalbox.config.ts'
@@ -101,8 +101,9 @@ describe('the gateways of a local system', () => {
     expect(modes({}, file({ driver: 'stripe' }, { stripe: acme }))).toEqual({ shop: 'missing' })
     const own = file({ driver: 'stripe' })
     expect(modes({}, own)).toEqual({ shop: 'simulated' })
-    const keys = ['stripe', 'redirect'].map((it) => simulatedKey(gatewaysHere(own, {}), it))
-    expect(keys).toEqual(['shop', 'redirect'])
+    const callback = simulatedCallback('http://edge.test', own, gatewaysHere(own, {}))
+    expect(callback('stripe')).toBe('http://edge.test/payments/webhooks/shop')
+    expect(callback('redirect')).toBe('http://edge.test/payments/webhooks/redirect')
   })
 })
 
