@@ -38,7 +38,8 @@ interface States {
 }
 
 /** Those up to the first state of a new task; and those that say so, in words of their own. */
-const TO_DO = /^(to[ _-]?do|open|next|ready|planned|pending|queued|backlog|selected)$/i
+const TO_DO =
+  /^(to[ _-]?do|open|next|ready([ _-]for[ _-]dev)?|planned|pending|queued|backlog|selected)$/i
 
 export function statesOf({ config }: Pick<Board, 'config'>): States {
   const { closed, states, initial = states[0] } = config ?? { closed: [], states: [] }

@@ -152,7 +152,7 @@ export interface AuditRecord {
 
 /** The configuration of a board. */
 export interface BoardConfig {
-  layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit'
+  layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
   prefix?: string
   states: string[]
   closed: string[]
@@ -201,7 +201,7 @@ export type BoardRecord =
     }
 
 export interface BoardStatus {
-  layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit'
+  layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
   /** As the board itself has it. */
   config?: {
     prefix?: string
@@ -848,7 +848,7 @@ export type SyncRequest =
       store: {
         /** `bare`: without the file or folder of its tasks, as if it never had one. */
         state: 'present' | 'missing' | 'bare'
-        layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit'
+        layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
         /** Of the sidecar. */
         version: string
       }

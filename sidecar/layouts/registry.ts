@@ -3,6 +3,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { backlogMd } from './backlog-md.ts'
+import { bmad } from './bmad.ts'
 import { cairn } from './cairn.ts'
 import { kiro } from './kiro.ts'
 import type { Layout, Store } from './layout.ts'
@@ -11,7 +12,7 @@ import { specKit } from './spec-kit.ts'
 import { taskMaster } from './task-master.ts'
 
 /** In the order in which they are tried. */
-const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster, openSpec, kiro, specKit]
+const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster, openSpec, kiro, specKit, bmad]
 
 /** The layouts and what they are found by, for people. */
 export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(LAYOUTS.map(({ signs }) => signs))

@@ -394,13 +394,67 @@ const specKit: Layout = {
   ],
 }
 
+const BMAD_OUT = '_bmad-output/implementation-artifacts'
+const BMAD_FILE = `${BMAD_OUT}/sprint-status.yaml`
+const BMAD_STATUSES =
+  'development_status:\n  epic-1: backlog\n  1-1-fill: backlog\n  1-2-heat: backlog\n  2-1-bake: backlog\n'
+const bmad: Layout = {
+  name: 'BMAD',
+  files: {
+    '_bmad/_config/manifest.yaml': 'modules: []\n',
+    [BMAD_FILE]: BMAD_STATUSES,
+    [`${BMAD_OUT}/1-1-fill.md`]: '# Story 1.1: Fill\n\nStatus: draft\n',
+  },
+  rewrite: (folder) => folder.write(BMAD_FILE, `# Again.\n${BMAD_STATUSES}`),
+  last(folder) {
+    folder.write(BMAD_FILE, 'development_status:\n  9-9-last: done\n')
+    return TASKS
+  },
+  cases: [
+    {
+      what: 'a story gets another status',
+      change: (folder) =>
+        folder.write(BMAD_FILE, BMAD_STATUSES.replace('1-1-fill: backlog', '1-1-fill: review')),
+      message: task('1-1-fill'),
+      list: { '1-1-fill': { status: 'review', title: 'Fill' } },
+    },
+    {
+      what: 'the file of a story is written, which says another status',
+      change: (folder) =>
+        folder.write(`${BMAD_OUT}/1-1-fill.md`, '# Story 1.1: Fill it\n\nStatus: done\n'),
+      message: task('1-1-fill'),
+      list: { '1-1-fill': { status: 'backlog', title: 'Fill it' } },
+    },
+    {
+      what: 'a story gets its file',
+      change: (folder) =>
+        folder.write(`${BMAD_OUT}/1-2-heat.md`, '# Story 1.2: Heat it\n\nStatus: draft\n'),
+      message: task('1-2-heat'),
+      list: { '1-2-heat': { title: 'Heat it', status: 'backlog' } },
+    },
+    {
+      what: 'a story and its epic get another status',
+      change: (folder) =>
+        folder.write(
+          BMAD_FILE,
+          BMAD_STATUSES.replace('epic-1: backlog', 'epic-1: in-progress').replace(
+            '1-2-heat: backlog',
+            '1-2-heat: in-progress',
+          ),
+        ),
+      message: TASKS,
+      list: { 'epic-1': { status: 'in-progress' }, '1-2-heat': { status: 'in-progress' } },
+    },
+  ],
+}
+
 let folder: PublishedFolder | undefined
 afterEach(async () => {
   await folder?.close()
   folder = undefined
 })
 
-describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit])(
+describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad])(
   'a board of $name',
   (layout) => {
     describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {

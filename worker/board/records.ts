@@ -136,6 +136,7 @@ export const layoutSchema = z.enum([
   'openspec',
   'kiro',
   'spec-kit',
+  'bmad',
 ])
 
 export const boardSchema = z

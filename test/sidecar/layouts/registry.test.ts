@@ -32,6 +32,11 @@ test('finds a spec-kit board by its folder, before it has any feature', async ()
   expect(await openStore(dir)).toMatchObject({ layout: 'spec-kit', root: dir })
 })
 
+test('finds a BMAD board by its manifest, before it has a sprint', async () => {
+  const dir = makeFolder({ '_bmad/_config/manifest.yaml': '' })
+  expect(await openStore(dir)).toMatchObject({ layout: 'bmad', root: dir })
+})
+
 test('tries the layouts in order', async () => {
   const dir = makeFolder({ '.cairn/config.yaml': CONFIG, 'backlog/config.yml': '' })
   expect((await openStore(dir)).layout).toBe('cairn')
@@ -92,6 +97,11 @@ test.each([
   ['openspec', 'openspec/changes', { 'openspec/config.yaml': '', 'other/a/tasks.md': '' }],
   ['kiro', '.kiro/specs', { '.kiro/steering/tech.md': '', 'other/a/tasks.md': '' }],
   ['spec-kit', 'specs', { '.specify/a': '', 'other/a/tasks.md': '' }],
+  [
+    'bmad',
+    '_bmad-output/implementation-artifacts',
+    { '_bmad/_config/manifest.yaml': '', '_bmad-output/other/a.md': '' },
+  ],
 ])('refuses a %s board whose %s is a link, followed or not', async (_name, folder, files) => {
   const dir = makeFolder(files)
   symlinkSync('../other', join(dir, folder))
