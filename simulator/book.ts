@@ -2,6 +2,7 @@
 // line for each change, and the last one of a payment counts.
 
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { consoleLog } from '../worker/shared/log.ts'
 import type { Payment } from './payments.ts'
 import type { Batch } from './webhooks.ts'
 
@@ -22,10 +23,10 @@ export interface Book {
 }
 
 /**
- * Without a file nothing is kept. `edge`: what was booked before calls back there, since it may
- * have another port now, and a file that came with a folder must not name where to post to.
+ * Without a file nothing is kept. `edge`: its address, where what was booked before calls back: it
+ * may have another port now, and a file that came with a folder must not name where to post to.
  */
-export function openBook({ file, edge }: { file?: string; edge?: string | undefined }): Book {
+export function openBook(file: string | undefined, edge: string | undefined): Book {
   if (file === undefined) {
     return { payments: [], sendings: [], write: () => undefined, close: () => undefined }
   }
@@ -56,7 +57,7 @@ export function openBook({ file, edge }: { file?: string; edge?: string | undefi
         writeSync(fd, lineOf(entry))
       } catch (error) {
         // A full disk ends the keeping, and not the simulator.
-        console.error(`simulator: ${file} cannot be written:`, error)
+        consoleLog('error', 'simulator.not_kept', { file, error })
       }
     },
     close() {

@@ -3,7 +3,7 @@
 export interface Settings {
   port: number
   /** Keeps what is booked. Without one, it is in memory alone. */
-  file?: string
+  file: string | undefined
   /** An https proxy at which payers of other machines open their pages, and nothing else. */
   sharedUrl: URL | undefined
   redirect: {
@@ -52,7 +52,7 @@ export function readSettings(env: Environment): Settings {
   }
   return {
     port: count('PORT', 0),
-    ...(env.SIMULATOR_FILE && { file: env.SIMULATOR_FILE }),
+    file: text('FILE', '') || undefined,
     sharedUrl,
     redirect: {
       clientId: text('REDIRECT_CLIENT_ID', 'simulated-merchant'),

@@ -34,8 +34,7 @@ export interface OpenSimulator {
 /** `env`: see config.ts. Throws a TypeError that names an invalid variable. */
 export async function openSimulator(env: Environment): Promise<OpenSimulator> {
   const settings = readSettings(env)
-  const { file, redirect } = settings
-  const book = openBook({ ...(file && { file }), edge: redirect.callbackUrl })
+  const book = openBook(settings.file, settings.redirect.callbackUrl)
   const deps = { settings, book, formats: FORMATS, clock: hostClock, newId: randomUUID, post }
   const simulator = new Simulator(deps)
   let url = ''

@@ -34,7 +34,7 @@ afterEach(() => rm(dir, { recursive: true }))
 function start(edge = EDGE): Simulator {
   return new Simulator({
     settings: readSettings({ SIMULATOR_REDIRECT_CALLBACK_URL: edge }),
-    book: openBook({ file, edge }),
+    book: openBook(file, edge),
     formats: FORMATS,
     clock,
     newId: () => `id-${++ids}`,
@@ -155,7 +155,7 @@ describe('a simulator that is started again', () => {
   })
 
   it('keeps nothing without a file', async () => {
-    const book = openBook({})
+    const book = openBook(undefined, undefined)
     book.write({ sent: 'event-1' })
     expect([book.payments, book.sendings]).toEqual([[], []])
   })
