@@ -97,11 +97,18 @@ export const NO_DATA = 'without a data folder (--data)'
 /** Throws UsageError when no system of this user runs with it. */
 export async function readDataFolder(
   dir: string,
-  { trustData: trustsData = false }: RunningOptions,
+  { data, trustData: trustsData = false }: RunningOptions,
   env: Environment,
 ): Promise<RunningStart> {
   const local = parsed(await readLocal(dir))
-  if (local && 'serve' in local) return await servedStart(dir, local, env)
+  if (local && 'serve' in local) {
+    // Its local.json says which secret signs, and who gets the token. One that came with a
+    // repository, or is another user's in a folder above, would get a token of the user's edge.
+    if (data !== undefined) return await servedStart(dir, local, env)
+    throw new UsageError(
+      `A signalbox serve may run with ${dir}: if it is yours, name it by --data.`,
+    )
+  }
   if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
   const file = await findSecretFile({ dataDir: dir, trustsData, env })
   if (file !== undefined) return { dir, local, secret: (await readFile(file, 'utf8')).trim() }
@@ -118,7 +125,7 @@ async function servedStart(
   { url, serve: { board, env: file, files } }: ServeJson,
   env: Environment,
 ): Promise<ServedStart> {
-  const given: Environment = { ...env, ...files, ...(file && (await readEnvFile(file))) }
+  const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
   const { LIBSQL_URL, SIGNALBOX_PUBLIC_URL: publicUrl } = given
   const variables = { ...given, LIBSQL_URL: LIBSQL_URL || databaseIn(resolve(dir)) }
   const { secrets, audience } = readAuth(await withSecretFiles(variables))
@@ -136,6 +143,13 @@ async function servedStart(
   const local = { url, ...(publicUrl && { publicUrl }), path, tokens, audience }
   return { dir, local, secret, served }
 }
+
+/** systemd names the folder of its credentials. */
+const NAMES_FILES = /_FILE$|^CREDENTIALS_DIRECTORY$/
+
+/** Of these variables, those that say where secrets are. */
+export const namesOfFiles = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => NAMES_FILES.test(name)))
 
 const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW
 

@@ -27,7 +27,7 @@ import {
   refuseNeedless,
   VERSION,
 } from '../command.ts'
-import { namedFolder } from '../data-folder.ts'
+import { namedFolder, namesOfFiles } from '../data-folder.ts'
 import { REPO } from '../setting.ts'
 
 interface ServeOptions {
@@ -43,8 +43,6 @@ interface ServeOptions {
   verbose?: boolean
 }
 
-/** systemd names the folder of its credentials. */
-const NAMES_FILES = /_FILE$|^CREDENTIALS_DIRECTORY$/
 const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--verbose']
 
 export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
@@ -112,9 +110,8 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     const { url } = system.edge
     const board = dir !== undefined && { board: { dir, repo } }
     const env = options.env !== undefined && { env: resolve(cwd, options.env) }
-    const named = Object.entries(context.env).filter(([name]) => NAMES_FILES.test(name))
-    const files = Object.fromEntries(named)
-    await writeLocalJson(data.dir, { url, serve: { ...board, ...env, files } })
+    const serve = { ...board, ...env, files: namesOfFiles(context.env) }
+    await writeLocalJson(data.dir, { url, serve })
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await Promise.race([system.failed, aborted(signal)])
     return 0

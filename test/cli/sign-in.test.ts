@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jwtVerify } from 'jose'
@@ -9,6 +9,7 @@ import { SECRET } from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
 import { giveSecret } from '../support/run-home.ts'
 import { run } from './payments/fake-system.ts'
+import { run as runWords } from './run.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -71,6 +72,27 @@ describe('signalbox sign-in', () => {
     const named = { SIGNALBOX_PUBLIC_URL: 'https://signalbox.example' }
     const behind = await run(`sign-in --data ${dir}`, named)
     expect(behind.out).toMatch(/^https:\/\/signalbox\.example\/#\/sign-in\//)
+  })
+
+  it('signs nothing for a server that is found, and not named: it may have come with a repository', async () => {
+    const found = join(dir, '.signalbox')
+    await mkdir(found)
+    await writeLocalJson(found, { url: 'https://elsewhere.example', serve: { files: {} } })
+    const env = { AUTH_SECRETS: SECRET }
+    for (const command of ['sign-in', 'doctor', 'payments doctor']) {
+      const { code, out, err } = await runWords(command.split(' '), env, { cwd: dir })
+      expect({ code, out }, command).toEqual({ code: 2, out: '' })
+      expect(err).toContain(`may run with ${found}: if it is yours, name it by --data.`)
+    }
+    expect((await run(`sign-in --data ${found}`, env)).code).toBe(0)
+  })
+
+  it('takes from local.json no variable but names of files of secrets', async () => {
+    const AUTH_SECRETS_FILE = join(dir, 'secret')
+    await writeFile(AUTH_SECRETS_FILE, SECRET, { mode: 0o600 })
+    const files = { AUTH_SECRETS_FILE, SIGNALBOX_PUBLIC_URL: 'https://elsewhere.example' }
+    await writeLocalJson(dir, { url: 'http://127.0.0.1:8787', serve: { files } })
+    expect((await run(`sign-in --data ${dir}`)).out).toMatch(/^http:\/\/127\.0\.0\.1:8787\//)
   })
 
   it('says that no system runs there', async () => {
