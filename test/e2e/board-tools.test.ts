@@ -3,57 +3,12 @@
 // and compared always; the tools are asked where the environment variable BOARD_TOOLS names a
 // folder in which npm installed them (`backlog.md`, `task-master-ai`).
 
-import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ask, copyOf, noTools, written } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
 
-const { BOARD_TOOLS = '', REAL_BOARDS = '' } = process.env
-const run = promisify(execFile)
-
-const folders: string[] = []
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((dir) => rm(dir, { recursive: true, force: true })))
-})
-
-async function newFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'signalbox-tools-'))
-  folders.push(dir)
-  return dir
-}
-
-async function written(files: Record<string, string>): Promise<string> {
-  const dir = await newFolder()
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, name)), { recursive: true })
-    await writeFile(join(dir, name), text)
-  }
-  return dir
-}
-
-/** A tool may write beside the board that it lists, and real boards are for reading only. */
-async function copyOf(board: string): Promise<string> {
-  const dir = await newFolder()
-  await cp(board, dir, { recursive: true })
-  const names = await readdir(dir, { recursive: true, withFileTypes: true })
-  await chmod(dir, 0o755)
-  for (const entry of names) {
-    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
-  }
-  return dir
-}
-
-async function ask(tool: string, args: string[], cwd: string): Promise<string> {
-  // Its own HOME: a tool must not read or write the settings of whoever runs the tests.
-  const { PATH } = process.env
-  const env = { PATH, HOME: cwd, CI: 'true', NO_COLOR: '1' }
-  const bin = join(BOARD_TOOLS, 'node_modules/.bin', tool)
-  const { stdout } = await run(bin, args, { cwd, env, maxBuffer: 64 * 2 ** 20 })
-  return stdout
-}
+const { REAL_BOARDS = '' } = process.env
 
 const sorted = (ids: Iterable<string>) => [...ids].sort()
 
@@ -64,13 +19,17 @@ interface Listed {
 }
 
 async function backlogReady(dir: string): Promise<string[]> {
-  const out = await ask('backlog', ['task', 'list', '--ready', '--json'], dir)
+  const out = await ask('node_modules/.bin/backlog', ['task', 'list', '--ready', '--json'], dir)
   return sorted((JSON.parse(out) as Listed).tasks.map(({ id }) => id))
 }
 
 /** Of all tags. It lists no subtasks. */
 async function taskMasterReady(dir: string): Promise<string[]> {
-  const out = await ask('task-master', ['list', '--ready', '--json', '--all-tags'], dir)
+  const out = await ask(
+    'node_modules/.bin/task-master',
+    ['list', '--ready', '--json', '--all-tags'],
+    dir,
+  )
   const { tasks } = JSON.parse(out.slice(out.indexOf('{'))) as Listed
   return sorted(tasks.map(({ id, tagName }) => `${tagName}:${id}`))
 }
@@ -181,7 +140,6 @@ it('a board of Task Master says its current tag, and the tag and complexity of e
   expect(tasks.find(({ id }) => id === 'shed:1')).toMatchObject({ tag: 'shed', ready: false })
 })
 
-const noTools = BOARD_TOOLS === '' ? ' (skipped: BOARD_TOOLS names no folder with the tools)' : ''
 const noBoards =
   noTools || (REAL_BOARDS === '' ? ' (skipped: REAL_BOARDS names no folder of boards)' : '')
 

@@ -1,0 +1,66 @@
+// The tools of the boards, which are asked what they say of a folder. They are nobody's dependency:
+// the environment variable BOARD_TOOLS names a folder in which npm installed them.
+
+import { execFile, spawnSync } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+
+const { BOARD_TOOLS = '' } = process.env
+
+/** Why they are not asked; empty if they are. Part of the name of what is skipped. */
+export const noTools =
+  BOARD_TOOLS === '' ? ' (skipped: BOARD_TOOLS names no folder with the tools)' : ''
+
+/** Packages of Debian that are not installed. */
+const PYTHONPATH = join(BOARD_TOOLS, 'python/usr/lib/python3/dist-packages')
+/** Of the system. */
+export const PYTHON = '/usr/bin/python3'
+
+/** Like `noTools`, for a tool in Python that imports this. */
+export function noPython(module: string): string {
+  const env = { PYTHONPATH }
+  const can = noTools === '' && spawnSync(PYTHON, ['-c', `import ${module}`], { env }).status === 0
+  return noTools || (can ? '' : ` (skipped: ${PYTHON} has no ${module})`)
+}
+
+async function newFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-tools-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  return dir
+}
+
+export async function written(files: Record<string, string>): Promise<string> {
+  const dir = await newFolder()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true })
+    await writeFile(join(dir, name), text)
+  }
+  return dir
+}
+
+/** A tool may write beside the board that it lists, and real boards are for reading only. */
+export async function copyOf(board: string): Promise<string> {
+  const dir = await newFolder()
+  await cp(board, dir, { recursive: true })
+  const names = await readdir(dir, { recursive: true, withFileTypes: true })
+  await chmod(dir, 0o755)
+  for (const entry of names) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  }
+  return dir
+}
+
+/** `tool`: in the folder of the tools, or absolute. */
+export async function ask(tool: string, args: string[], cwd: string): Promise<string> {
+  // Its own HOME: a tool must not read or write the settings of whoever runs the tests.
+  const { PATH } = process.env
+  const env = { PATH, PYTHONPATH, HOME: cwd, CI: 'true', NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  const bin = tool.startsWith('/') ? tool : inTools(tool)
+  const { stdout } = await promisify(execFile)(bin, args, { cwd, env, maxBuffer: 64 * 2 ** 20 })
+  return stdout
+}
+
+export const inTools = (path: string): string => join(BOARD_TOOLS, path)
