@@ -184,6 +184,32 @@ seconds later than usual. It publishes what a watch publishes.`,
     ],
     load: () => import('./commands/sync.ts'),
   },
+  wait: {
+    usage: '[--task ID] [--until any|ready|status=X] [--since ID] [options]',
+    summary: 'waits for a change of a board, a ready task or a status: for agents and scripts',
+    description: `\
+Waits until it is so, and prints one line of JSON: id, type, task, status, title and board. What is
+so already ends it at once. any: a task changed, whatever of it; sessions and their heartbeats do
+not count. ready: the task, or one of the board, can be begun. status=X: it has this status. Without
+a task in the line, several changed: read the board. The id of a line is where the next wait goes on
+with --since: it then also has what changed meanwhile, and nothing twice.
+
+It asks the Signalbox of --url, else the one that runs in the project or above it, else it reads and
+watches the files. Exit code 3 and type timeout: the time is over; the line has the id to go on
+from. Exit code 1: the Signalbox that was named cannot be reached, or there is no board.`,
+    options: [
+      new Setting('--board <NAME>', 'name of the board, or its last part [the only one]'),
+      new Setting('--task <ID>', 'only this task'),
+      new Setting('--until <WHAT>', 'any, ready or status=X').default('any'),
+      new Setting('--since <ID>', 'the id of an earlier line'),
+      new Setting('--timeout <TIME>', 'how long; the shells of agents are cut at ten minutes')
+        .duration()
+        .default(480_000, '480s'),
+      new Setting('--url <URL>', 'address of a Signalbox elsewhere').url(),
+      ...[TOKEN_FILE, ...RUNNING],
+    ],
+    load: () => import('./commands/wait.ts'),
+  },
   token: {
     usage: '--repo NAME [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
     summary: 'makes an access token from AUTH_SECRETS',

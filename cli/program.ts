@@ -11,8 +11,9 @@ const EXIT_CODES = `
 Exit codes:
   0  done, and nothing is wrong
   1  it failed: a sync that could not finish, a check that found an error, a webhook that was not
-     accepted, a process of start that ended again and again
-  2  wrong usage, or a configuration that it cannot work with`
+     accepted, a process of start that ended again and again, a wait without a board
+  2  wrong usage, or a configuration that it cannot work with
+  3  wait: the time is over`
 const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`

@@ -23,6 +23,7 @@ import { StartError } from './start-error.ts'
 
 /** The data folder unless another one is named. */
 export const DATA_DIR = '.signalbox'
+const LOCK = 'lock'
 
 /** The database of payments of a system in one process, as LIBSQL_URL names it. */
 export const databaseIn = (dataDir: string): string => `file:${join(dataDir, 'node/payments.db')}`
@@ -182,7 +183,7 @@ async function claim(dir: string, folders: string[]) {
   await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  return await takeLock(join(dir, 'lock'))
+  return await takeLock(join(dir, LOCK))
 }
 
 async function orRefused<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
@@ -208,6 +209,12 @@ export type Lock =
       release(): Promise<void>
     }
   | { ok: false; pid: number }
+
+/** Whether a system runs with this data folder: one that was killed leaves its local.json behind. */
+export async function isRunning(dir: string): Promise<boolean> {
+  const holder = readHolder(await readFile(join(dir, LOCK), 'utf8').catch(() => ''))
+  return holder !== undefined && (await isAlive(holder))
+}
 
 interface Holder {
   pid: number

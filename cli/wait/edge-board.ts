@@ -1,0 +1,100 @@
+// A board of a running Signalbox, by its stream and its reads.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hostClock } from '../../libraries/client/clock.ts'
+import { Connection } from '../../libraries/client/connection.ts'
+import { Edge } from '../../libraries/client/edge.ts'
+import { parseMessage, taskRoute } from '../../libraries/client/message.ts'
+import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
+import { isFinal } from '../../libraries/client/stream.ts'
+import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
+import { BoardError } from '../../libraries/client/types.ts'
+import type { Task } from '../../worker/board/wire.ts'
+import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
+
+/** It may be starting again. */
+const REACHED_WITHIN_MS = 10_000
+const RETRY_MS = 500
+/** A place of no log: the edge answers that anything may have changed. */
+const NOWHERE = 'files-0'
+
+export interface EdgePlace {
+  /** Without a trailing slash. */
+  url: string
+  path: string | undefined
+  token: () => Promise<string>
+}
+
+/** Ends with the signal. Throws BoardError where it is refused, or cannot be reached. */
+export function edgeBoard(
+  place: EdgePlace,
+  since: string | undefined,
+  signal: AbortSignal,
+): WatchedBoard {
+  const edge = new Edge({ ...place, fetch, clock: hostClock })
+  const reads = new Reads(edge)
+  const { steps, add, fail } = stepFeed(signal)
+  const cancelReach = hostClock.after(REACHED_WITHIN_MS, () =>
+    fail(new BoardError(0, 'unreachable', `No Signalbox answers at ${place.url}.`)),
+  )
+  let changed: Step['changed']
+  const connection = new Connection({
+    streams: fetchStreams(edge),
+    clock: hostClock,
+    lastEventId: since?.startsWith('files-') ? NOWHERE : since,
+    on: {
+      message(data) {
+        const message = parseMessage(data)
+        if (message?.type === 'session-changed') return
+        // Of several messages only the last has an id, which is behind all of them.
+        const isOne = message?.type === 'task-changed' && !changed
+        changed = isOne ? { task: message.id } : {}
+      },
+      position(id) {
+        cancelReach()
+        add({ id, ...(changed && { changed }) })
+        changed = undefined
+      },
+      refused: fail,
+      opened: () => undefined,
+      alive: () => undefined,
+      lost: () => {
+        // What came without its id comes again.
+        changed = undefined
+      },
+    },
+  })
+  signal.addEventListener('abort', () => {
+    cancelReach()
+    void connection.close()
+    reads.close()
+  })
+  connection.start()
+
+  /** Through a restart of the edge. */
+  async function read(route: string, after?: string): Promise<ReadResult> {
+    for (;;) {
+      try {
+        return await reads.read(route, after)
+      } catch (error) {
+        if (!(error instanceof BoardError) || isFinal(error) || signal.aborted) throw error
+        await sleep(RETRY_MS, undefined, { signal })
+      }
+    }
+  }
+  return {
+    steps,
+    async task(id) {
+      const found = await read(taskRoute(id))
+      if (found.state !== 'found') return { id: undefined, value: undefined }
+      return { id: found.seq, value: found.value as Task }
+    },
+    async changedAfter(after) {
+      const found = await read('/tasks', after)
+      if (found.state !== 'found') return { id: undefined, value: { rows: [], ids: new Set() } }
+      const { tasks, gone, seq } = found.value as { tasks: Task[]; gone?: string[]; seq?: string }
+      const ids = gone && new Set([...tasks.map(({ id }) => id), ...gone])
+      return { id: seq ?? found.seq, value: { rows: tasks, ids } }
+    },
+  }
+}

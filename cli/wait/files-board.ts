@@ -1,0 +1,111 @@
+// A board by its files alone, when no Signalbox runs: read and watched as a sidecar does it.
+
+import { hash } from 'node:crypto'
+import { Board } from '../../sidecar/board/board.ts'
+import { fileHash } from '../../sidecar/board/compose.ts'
+import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import { intervalMs } from '../../sidecar/files/scan.ts'
+import type { Store } from '../../sidecar/layouts/layout.ts'
+import { Sidecar } from '../../sidecar/sidecar.ts'
+import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
+import { BUCKETS, type Key, parseKey, type Task } from '../../worker/board/wire.ts'
+import { hostClock as clock } from '../../worker/shared/clock.ts'
+import { VERSION } from '../command.ts'
+import { type Changed, stepFeed, type WatchedBoard } from './wait-for.ts'
+
+/** Ends with the signal. */
+export function filesBoard(
+  store: Store,
+  since: string | undefined,
+  signal: AbortSignal,
+): WatchedBoard {
+  const read = createFileReader({ store, clock, runOutput: 'none' })
+  const board = new Board(store, read)
+  const { steps, add, fail } = stepFeed(signal)
+  let files: ReadonlyMap<string, string> = new Map()
+  let place = ''
+  /** What changed last, and after which place. */
+  let last: { after: string; keys: readonly Key[] } | undefined
+
+  function look(): string[] {
+    const before = files
+    files = filesOf(board)
+    place = placeOf(files)
+    const names = new Set([...before.keys(), ...files.keys()])
+    return [...names].filter((name) => before.get(name) !== files.get(name))
+  }
+  const publisher = {
+    start() {
+      look()
+      const isOther = since !== undefined && since !== place
+      add({ id: place, ...(isOther && { changed: {} }) })
+    },
+    changed(keys: readonly Key[]) {
+      const after = place
+      const names = look()
+      // Only time passed, or sessions changed.
+      if (names.length === 0) return
+      last = { after, keys }
+      add({ id: place, changed: changedIn(names, keys) })
+    },
+    store: () => undefined,
+    close: async () => undefined,
+  }
+  const sidecar = new Sidecar({
+    ...{ store, board, read, intervalMs, publisher, clock, version: VERSION },
+    watch: watchChokidar,
+    log: () => undefined,
+  })
+  sidecar.run(signal).catch(fail)
+
+  const rowOf = async (key: Key): Promise<Task | undefined> => {
+    // A file that cannot be read now comes again when it can.
+    const record = await board.read(key).catch(() => null)
+    return record?.kind === 'task' ? record.task : undefined
+  }
+  async function rowsOf(keys: Iterable<Key>): Promise<Changed> {
+    const tasks = [...keys].filter((key) => parseKey(key).kind === 'task')
+    const rows: Task[] = []
+    for (const key of tasks) rows.push(...[await rowOf(key)].filter((row) => row !== undefined))
+    return { rows, ids: new Set(tasks.map((key) => parseKey(key).id)) }
+  }
+  return {
+    steps,
+    task: async (id) => ({ id: place, value: await rowOf(`task:${id}`) }),
+    async changedAfter(after) {
+      const [id, known] = [place, last?.after === after ? last?.keys : undefined]
+      if (known) return { id, value: await rowsOf(known) }
+      const all = Array.from({ length: BUCKETS }, (_, n) => Object.keys(board.bucket(n)) as Key[])
+      return { id, value: { ...(await rowsOf(all.flat().sort())), ids: undefined } }
+    },
+  }
+}
+
+/** Of all that a message can be about but sessions, whose heartbeats would end each wait. */
+function filesOf(board: Board): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const fact of board.files.facts()) {
+    if (fact.kind === 'session' || fact.kind === 'live') continue
+    const name = `${fact.kind}:${fact.id}`
+    const says = fact.kind === 'setting' ? fact.value : fileHash(fact, undefined)
+    // Two files may make one task, and two tasks may have one id.
+    files.set(name, `${files.get(name) ?? ''}${says}`)
+  }
+  return files
+}
+
+const placeOf = (files: ReadonlyMap<string, string>): string =>
+  `files-${hash('sha256', JSON.stringify([...files].sort())).slice(0, 32)}`
+
+const RUN = /^run:(.+)-\d{8}-\d{6}\.\d{3}\.log$/
+
+/** As a message says it: a run counts as its task, what follows from a file does not count. */
+function changedIn(names: readonly string[], keys: readonly Key[]): { task?: string } {
+  const tasks = new Set(names.map((name) => /^task:(.+)$/s.exec(name)?.[1] ?? RUN.exec(name)?.[1]))
+  const [task] = tasks
+  if (tasks.size !== 1 || task === undefined) return {}
+  // Of two tasks with one id, the second is listed by another.
+  const listed = keys.filter((key) => key.startsWith('task:'))
+  const [only] = listed
+  return { task: only !== undefined && listed.length === 1 ? parseKey(only).id : task }
+}

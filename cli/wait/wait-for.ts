@@ -1,0 +1,128 @@
+// What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
+
+import { EventEmitter, on } from 'node:events'
+import type { Task } from '../../worker/board/wire.ts'
+
+/** A text: the status to wait for. */
+export type Until = { kind: 'any' } | { kind: 'ready' } | { kind: 'status'; status: string }
+
+/** Something that was read, and the place in the board's history that it certainly includes. */
+export interface Placed<Value> {
+  /** Undefined: not known. */
+  id: string | undefined
+  value: Value
+}
+
+export interface Changed {
+  rows: readonly Task[]
+  /** The ids of all that changed; undefined: any task may have. */
+  ids: ReadonlySet<string> | undefined
+}
+
+export interface Step {
+  /** The place after it. */
+  id: string
+  /** Absent: no task changed. Its `task` is the only one that did; without: several, or more. */
+  changed?: { task?: string }
+}
+
+export interface WatchedBoard {
+  /** In order and without a gap, from the place that the wait goes on from, else from now on. */
+  steps: AsyncIterable<Step>
+  task(id: string): Promise<Placed<Task | undefined>>
+  /** What changed after this place; undefined: all there is. May be more, and is never less. */
+  changedAfter(place: string | undefined): Promise<Placed<Changed>>
+}
+
+export interface Wait {
+  task: string | undefined
+  until: Until
+  since: string | undefined
+}
+
+export interface Outcome {
+  id: string
+  type: 'task-changed' | 'tasks-changed' | 'ready' | 'status'
+  task?: string | undefined
+  row?: Task | undefined
+}
+
+/** Resolves when it is so. `onPlace` gets each place up to which it was not. */
+export async function waitFor(
+  board: WatchedBoard,
+  { task, until, since }: Wait,
+  onPlace: (id: string) => void,
+): Promise<Outcome> {
+  let place = since
+  let checked = since
+  let isFirst = true
+
+  async function change({ id, changed }: Step): Promise<Outcome | undefined> {
+    if (!changed) return undefined
+    const isNamed = changed.task !== undefined && (task ?? changed.task) === changed.task
+    if (isNamed) return { id, type: 'task-changed', ...(await named(changed.task ?? '')) }
+    if (task === undefined) return { id, type: 'tasks-changed' }
+    if (changed.task !== undefined) return undefined
+    const after = await board.changedAfter(place)
+    if (after.value.ids && !after.value.ids.has(task)) return undefined
+    const type = after.value.ids ? 'task-changed' : 'tasks-changed'
+    return { id: after.id ?? id, type, ...(await named(task)) }
+  }
+
+  async function named(id: string): Promise<Pick<Outcome, 'task' | 'row'>> {
+    return { task: id, row: (await board.task(id)).value }
+  }
+
+  /** Also what was so before anything changed. */
+  async function condition({ id, changed }: Step): Promise<Outcome | undefined> {
+    if (!changed && !isFirst) return undefined
+    const type = until.kind === 'status' ? 'status' : 'ready'
+    if (task !== undefined) {
+      const { id: seen, value: row } = await board.task(task)
+      return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
+    }
+    const after = await board.changedAfter(checked)
+    const found = after.value.rows.filter((row) => isSo(row, until))
+    const row = found.find(isFree) ?? found[0]
+    // A chain of waits goes on behind all of them: to name one would hide the others.
+    const isHidingSome = checked !== undefined && found.length > 1
+    checked = after.id ?? id
+    if (!row) return undefined
+    return { id: checked, type, ...(!isHidingSome && { task: row.id, row }) }
+  }
+
+  for await (const step of board.steps) {
+    const outcome = await (until.kind === 'any' ? change(step) : condition(step))
+    if (outcome) return outcome
+    place = step.id
+    isFirst = false
+    onPlace(step.id)
+  }
+  throw new Error('The board is watched no longer.')
+}
+
+/** Nobody works on it. */
+const isFree = ({ assignee, executionState }: Task): boolean => !assignee && !executionState
+
+/** Agents spell a status as they heard it. */
+function isSo({ ready, status }: Task, until: Until): boolean {
+  if (until.kind !== 'status') return ready
+  return status.trim().toLowerCase() === until.status.trim().toLowerCase()
+}
+
+/** Steps as they happen, kept until they are taken. Iterating rejects when the signal is aborted. */
+export function stepFeed(signal: AbortSignal) {
+  const events = new EventEmitter()
+  const taken = on(events, 'step', { signal })
+  async function* steps(): AsyncIterable<Step> {
+    for await (const [step] of taken) yield step as Step
+  }
+  return {
+    steps: steps(),
+    add: (step: Step) => void events.emit('step', step),
+    fail(error: unknown) {
+      // An error that nobody waits for would end the process.
+      if (!signal.aborted) events.emit('error', error)
+    },
+  }
+}

@@ -1,0 +1,290 @@
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { writeLocalJson } from '../../local/local-json.ts'
+import {
+  publishedRepo,
+  type Repo,
+  SECRET,
+  sessionRecord,
+  taskRecord,
+  token,
+} from '../support/edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { giveSecret } from '../support/run-home.ts'
+import { run } from './run.ts'
+
+interface Line {
+  id: string
+  type: string
+  task?: string
+  status?: string
+  title?: string
+  board: string
+}
+
+const lineOf = ({ out }: { out: string }): Line => {
+  expect(out).toMatch(/^\{[^\n]*\}\n$/)
+  return JSON.parse(out)
+}
+
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-wait-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+describe('signalbox wait, with a running Signalbox', () => {
+  let edge: NodeEdgeInTest
+  beforeAll(async () => {
+    edge = await startNodeEdge()
+  })
+  afterAll(() => edge.close())
+
+  async function wait(repo: Repo, ...options: string[]) {
+    const argv = ['wait', '--url', edge.origin, '--board', repo.path, ...options]
+    return await run(argv, { SIGNALBOX_TOKEN: await token({ repos: [repo.path] }) })
+  }
+  /** A place from which on nothing has changed yet. */
+  async function placeOf(repo: Repo): Promise<string> {
+    const response = await repo.request('/tasks')
+    await response.text()
+    return response.headers.get('X-Signalbox-Seq') ?? ''
+  }
+
+  it('prints what changed in one line, with the id to go on from', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const since = await placeOf(repo)
+    const { seq } = await repo.changes({ upserts: [taskRecord('A-1', { status: 'done' })] })
+    const one = await wait(repo, '--since', since)
+    expect(one.code).toBe(0)
+    expect(lineOf(one)).toEqual({
+      ...{ id: seq, type: 'task-changed', task: 'A-1', status: 'done', title: 'Task A-1' },
+      board: repo.path,
+    })
+    const over = await wait(repo, '--since', seq, '--timeout', '1s')
+    expect(over.code).toBe(3)
+    expect(lineOf(over)).toEqual({ id: seq, type: 'timeout', board: repo.path })
+  })
+
+  it('reports each of a thousand changes once, however changes, waits and restarts interleave', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-0')])
+    let seed = 20_260_101
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return Math.floor((seed / 2 ** 31) * below)
+    }
+    let since = await placeOf(repo)
+    const made: object[] = []
+    const reported: object[] = []
+    const change = async () => {
+      const id = `A-${random(5)}`
+      const { seq } = await repo.changes({ upserts: [taskRecord(id, { rank: made.length })] })
+      made.push({ id: seq, task: id })
+    }
+    const waitOnce = async () => {
+      const waited = await wait(repo, '--since', since, '--timeout', '60s')
+      expect(waited).toMatchObject({ code: 0, err: '' })
+      const { id, task } = lineOf(waited)
+      reported.push({ id, task })
+      since = id
+    }
+    while (made.length < 1_000) {
+      const how = random(100)
+      if (how < 25) {
+        await change()
+        await waitOnce()
+      } else if (how < 60) {
+        const waiting = waitOnce()
+        await sleep(random(12))
+        await Promise.all([change(), waiting])
+      } else if (how < 97) {
+        const count = 1 + random(4)
+        const changing = (async () => {
+          for (let n = 0; n < count; n++) await change()
+        })()
+        for (let n = 0; n < count; n++) await waitOnce()
+        await changing
+      } else if (how < 98) {
+        const waiting = waitOnce()
+        await sleep(random(30))
+        await edge.restart()
+        await Promise.all([change(), waiting])
+      } else {
+        await change()
+        await Promise.all([waitOnce(), edge.restart()])
+      }
+    }
+    expect(reported).toEqual(made)
+    expect((await wait(repo, '--since', since, '--timeout', '1s')).code).toBe(3)
+  }, 300_000)
+
+  it('does not wake for sessions, nor for other tasks than the one that was named', async () => {
+    // A change of most of a board names none of its tasks.
+    const names = Array.from({ length: 9 }, (_, n) => `A-${n + 1}`)
+    const repo = await publishedRepo(
+      edge,
+      names.map((id) => taskRecord(id)),
+    )
+    const since = await placeOf(repo)
+    await repo.changes({ upserts: [taskRecord('A-2', { rank: 1 }), sessionRecord('ses_1')] })
+    await repo.changes({ upserts: [sessionRecord('ses_1')] })
+    await repo.changes({ upserts: [taskRecord('A-2'), taskRecord('A-3')] })
+    const none = await wait(repo, '--task', 'A-1', '--since', since, '--timeout', '1s')
+    expect(none.code).toBe(3)
+    const several = [taskRecord('A-1', { rank: 2 }), taskRecord('A-3', { rank: 2 })]
+    const { seq } = await repo.changes({ upserts: several })
+    const one = await wait(repo, '--task', 'A-1', '--since', lineOf(none).id)
+    expect(lineOf(one)).toMatchObject({ id: seq, type: 'task-changed', task: 'A-1' })
+    const all = await wait(repo, '--since', lineOf(none).id)
+    expect(lineOf(all)).toEqual({ id: seq, type: 'tasks-changed', board: repo.path })
+    await repo.changes({ deletes: ['task:A-1'] })
+    const gone = lineOf(await wait(repo, '--task', 'A-1', '--since', seq))
+    expect(gone).toMatchObject({ type: 'task-changed', task: 'A-1' })
+    expect(gone).not.toHaveProperty('title')
+  })
+
+  it('waits until a task is ready or has a status, and returns at once where it is so', async () => {
+    const unready = { ready: false }
+    const repo = await publishedRepo(edge, [taskRecord('A-1', unready), taskRecord('A-2', unready)])
+    const until = (what: string, ...more: string[]) => wait(repo, '--until', what, ...more)
+    const waiting = until('ready')
+    await repo.changes({ upserts: [taskRecord('A-1', { ready: false, rank: 1 })] })
+    await repo.changes({ upserts: [taskRecord('A-2', { status: 'In Progress' })] })
+    expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'A-2' })
+    expect(lineOf(await until('ready'))).toMatchObject({ type: 'ready', task: 'A-2' })
+    const done = until('status=done', '--task', 'A-1')
+    const { id } = lineOf(await until('status=in progress', '--task', 'A-2'))
+    await repo.changes({ upserts: [taskRecord('A-1', { status: 'Done' })] })
+    expect(lineOf(await done)).toMatchObject({ type: 'status', task: 'A-1', status: 'Done' })
+    const closed = lineOf(await until('status=done', '--since', id))
+    expect(closed).toMatchObject({ type: 'status', task: 'A-1' })
+    await repo.changes({ upserts: ['A-3', 'A-4'].map((name) => taskRecord(name)) })
+    const both = await until('ready', '--since', closed.id)
+    expect(lineOf(both)).not.toHaveProperty('task')
+  })
+
+  it('says that anything may have changed, after a place of another history', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    for (const since of ['abc-5', `files-${'a'.repeat(32)}`]) {
+      const line = lineOf(await wait(repo, '--since', since))
+      expect(line).toEqual({
+        id: await placeOf(repo),
+        type: 'tasks-changed',
+        board: repo.path,
+      })
+      expect((await wait(repo, '--since', line.id, '--timeout', '1s')).code).toBe(3)
+    }
+  })
+
+  it('ends with 1 where it is refused, or the Signalbox that was named cannot be reached', async () => {
+    const repo = await publishedRepo(edge)
+    const env = { SIGNALBOX_TOKEN: await token({ repos: ['other'] }) }
+    const refused = await run(['wait', '--url', edge.origin, '--board', repo.path], env)
+    expect(refused).toEqual({
+      ...{ code: 1, out: '' },
+      err: 'signalbox: The token is for another repository.\n',
+    })
+    const away = await run(['wait', '--url', 'http://127.0.0.1:9', '--timeout', '1s'], env)
+    expect(away).toMatchObject({ code: 1, out: '' })
+  })
+
+  it('finds the Signalbox that runs here by itself, and its board by the last part of its name', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const data = join(dir, '.signalbox')
+    await cp(resolve('examples/board'), dir, { recursive: true })
+    await writeRunning(data, { url: edge.origin, path: repo.path, board: await tokenOf(repo) })
+    const here = (...options: string[]) => run(['wait', ...options], {}, { cwd: dir })
+    const last = repo.path.replace(/^.*\//, '')
+    for (const name of [[], ['--board', last], ['--board', repo.path]]) {
+      expect(lineOf(await here('--until', 'ready', ...name))).toMatchObject({
+        ...{ task: 'A-1', board: repo.path },
+      })
+    }
+    const unknown = await here('--board', 'x')
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(repo.path)])
+    // Of a process that was killed.
+    await rm(join(data, 'lock'))
+    expect(lineOf(await here('--until', 'ready'))).toMatchObject({ board: dir })
+  })
+
+  const tokenOf = (repo: Repo) => token({ repos: [repo.path], scope: 'board:read' })
+})
+
+/** A data folder as a running Signalbox has it. */
+async function writeRunning(data: string, { url, path, board }: Record<string, string>) {
+  await mkdir(data)
+  await giveSecret(data, SECRET)
+  const tokens = { board: board ?? '', sidecar: 's', payments: 'p' }
+  const places = { database: 'd', databaseToken: 'd', simulator: 's', gateways: {} }
+  await writeLocalJson(data, { url: url ?? '', path: path ?? '', tokens, ...places })
+  const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8').catch(() => '')
+  const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  await writeFile(join(data, 'lock'), JSON.stringify({ pid: process.pid, born }))
+}
+
+describe('signalbox wait, on files alone', () => {
+  beforeEach(() => cp(resolve('examples/board'), dir, { recursive: true }))
+
+  const wait = (...options: string[]) => run(['wait', ...options], {}, { cwd: dir })
+  const file = (id: string) => join(dir, `.cairn/tasks/${id}.md`)
+  async function save(id: string, title: string): Promise<void> {
+    const text = (await readFile(file(id), 'utf8')).replace(/^title: .*/m, `title: ${title}`)
+    await writeFile(`${file(id)}.tmp`, text)
+    await rename(`${file(id)}.tmp`, file(id))
+  }
+
+  it('names the task that changed while it watched, once', async () => {
+    const { id: since } = lineOf(await wait('--timeout', '1s'))
+    expect(since).toMatch(/^files-[0-9a-f]{32}$/)
+    const waiting = wait('--since', since)
+    // It must be watching by then: another test has what it did not see happen.
+    await sleep(1_500)
+    await save('LAMP-4', 'Another')
+    const line = lineOf(await waiting)
+    expect(line).toMatchObject({ type: 'task-changed', task: 'LAMP-4', title: 'Another' })
+    expect(line).toMatchObject({ board: dir, id: expect.stringMatching(/^files-/) })
+    expect((await wait('--since', line.id, '--timeout', '1s')).code).toBe(3)
+  })
+
+  it('says that something changed where it did not see what', async () => {
+    const { id: since } = lineOf(await wait('--timeout', '1s'))
+    await save('LAMP-4', 'Another')
+    const line = lineOf(await wait('--since', since))
+    expect(line).toEqual({ id: expect.any(String), type: 'tasks-changed', board: dir })
+    expect((await wait('--since', line.id, '--timeout', '1s')).code).toBe(3)
+    await save('LAMP-4', 'Dim the lamp')
+    expect(lineOf(await wait('--task', 'LAMP-4', '--since', line.id)).task).toBe('LAMP-4')
+  })
+
+  it('waits for a status, also for one that is so already', async () => {
+    const done = lineOf(await wait('--task', 'LAMP-1', '--until', 'status=Done'))
+    expect(done).toMatchObject({ type: 'status', task: 'LAMP-1', status: 'done' })
+    const waiting = wait('--task', 'LAMP-2', '--until', 'status=done')
+    const text = await readFile(file('LAMP-2'), 'utf8')
+    await writeFile(file('LAMP-2'), text.replace(/^status: .*/m, 'status: done'))
+    expect(lineOf(await waiting)).toMatchObject({ task: 'LAMP-2', status: 'done' })
+  })
+
+  it('ends with 1 without a board, and with 2 for a wrong use', async () => {
+    const none = await mkdtemp(join(tmpdir(), 'signalbox-none-'))
+    const nothing = await run(['wait'], {}, { cwd: none })
+    await rm(none, { recursive: true })
+    expect([nothing.code, nothing.out]).toEqual([1, ''])
+    expect(nothing.err).toContain('There is no task board')
+    for (const [options, sentence] of [
+      [['--until', 'done'], '--until must be any, ready or status=X, not "done"'],
+      [['--until', 'status='], '--until must be'],
+      [['--since', 'yesterday'], '--since must be the id of a line before'],
+      [['--timeout', '0s'], '--timeout TIME must be a time like'],
+      [['--board', 'other'], 'There is no board other'],
+      [['--url', 'http://127.0.0.1:9'], 'missing: --token-file FILE'],
+    ] as const) {
+      const { code, err } = await wait(...options)
+      expect(code).toBe(2)
+      expect(err).toContain(sentence)
+    }
+  })
+})
