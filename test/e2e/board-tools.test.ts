@@ -5,6 +5,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { run as runCli } from '../cli/run.ts'
 import { ask, copyOf, noTools, written } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
 
@@ -150,6 +151,46 @@ describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
 
   it('Task Master lists what is recorded here', async () => {
     expect(await taskMasterReady(await written(GARDEN))).toEqual(GARDEN_READY)
+  })
+})
+
+describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
+  const wait = (cwd: string, ...options: string[]) => runCli(['wait', ...options], {}, { cwd })
+
+  /** Each command ends one wait, and nothing is left for another one. */
+  async function expectOneEach(dir: string, tool: string, commands: string[][]): Promise<void> {
+    let { id: since } = JSON.parse((await wait(dir, '--timeout', '2s')).out)
+    for (const command of commands) {
+      const waiting = wait(dir, '--since', since, '--timeout', '60s')
+      await ask(tool, command, dir)
+      const { code, out } = await waiting
+      expect(code, command.join(' ')).toBe(0)
+      since = JSON.parse(out).id
+      const again = await wait(dir, '--since', since, '--timeout', '2s')
+      expect(again, command.join(' ')).toMatchObject({ code: 3, err: '' })
+    }
+  }
+
+  it('of Backlog.md ends once for each of its commands that changes a task', async () => {
+    const dir = await written(BAKERY)
+    await expectOneEach(dir, 'backlog', [
+      ['task', 'edit', 'BACK-2', '--status', 'In Progress'],
+      ['task', 'edit', 'BACK-2', '--title', 'Dark bread'],
+      ['task', 'create', 'Sourdough'],
+      ['task', 'edit', 'BACK-2', '--status', 'All Done'],
+      ['task', 'archive', 'BACK-3'],
+    ])
+  })
+
+  it('of Task Master ends once for each of its commands that changes a task', async () => {
+    const dir = await written(GARDEN)
+    await expectOneEach(dir, 'task-master', [
+      ['set-status', '--id=1', '--status=in-progress'],
+      ['add-subtask', '--parent=1', '--title=Dig'],
+      ['add-dependency', '--id=2', '--depends-on=3'],
+      ['set-status', '--id=1', '--status=done'],
+      ['remove-task', '--id=4', '--yes'],
+    ])
   })
 })
 
