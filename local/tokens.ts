@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { issueCode } from '../worker/session/code.ts'
+import { issueCode, type OneTime } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
@@ -92,13 +92,10 @@ interface SignInPlace {
   audience?: string
 }
 
-/** A code of its own, or the one of a phone. */
-type OneTime = Parameters<typeof issueCode>[1]['once']
-
 /**
  * The link that signs a browser in to a running system, once. The code is in the fragment, so that
  * no server's log and no Referer ever holds it, and a preview of the link does not spend it.
- * `secret`: of the data folder; `now` in ms.
+ * `secret`: of the data folder; `now` in ms; `once`: of a phone's link.
  */
 export async function signInLink(
   secret: string,
@@ -109,7 +106,7 @@ export async function signInLink(
   // Without a board, the page shows payments alone.
   const { board, payments } = SCOPES
   const scope = tokens.board === undefined ? payments : `${board} ${payments}`
-  const code = await issueCode(signer(secret, audience), { scope, repos: [path], once }, now)
+  const code = await issueCode(signer(secret, audience), { scope, repos: [path] }, now, once)
   return `${publicUrl}/#/sign-in/${code}`
 }
 
@@ -129,7 +126,7 @@ export function phoneLink(secret: string, url: string, now: number): string {
 }
 
 /** What the code of such a link opens. Undefined: it has expired, or is not ours. */
-export function readPhoneCode(secret: string, code: string, now: number): OneTime {
+export function readPhoneCode(secret: string, code: string, now: number): OneTime | undefined {
   const bytes = Buffer.from(code, 'base64url')
   if (bytes.length !== ID_BYTES + TIME_BYTES + MAC_BYTES) return undefined
   const id = bytes.subarray(0, -MAC_BYTES)

@@ -25,22 +25,17 @@ const claims = z.object({
   repos: z.array(z.string()).min(1),
 })
 
-interface Issued extends Pick<SignInCode, 'scope' | 'repos'> {
-  /** Codes with the same id open one session together. Absent: a new one, for a day. */
-  once?: Pick<SignInCode, 'id' | 'expiresAt'> | undefined
-}
+/** Codes with the same id open one session together. */
+export type OneTime = Pick<SignInCode, 'id' | 'expiresAt'>
 
-/** `now` in ms. */
+/** `now` in ms. `once`: by default a new one, for a day. */
 export function issueCode(
   tokens: Tokens,
-  { scope, repos, once }: Issued,
+  { scope, repos }: Pick<SignInCode, 'scope' | 'repos'>,
   now: number,
+  once: OneTime = { id: crypto.randomUUID(), expiresAt: now + CODE_LIFETIME_MS },
 ): Promise<string> {
-  const { id: jti, expiresAt } = once ?? {
-    id: crypto.randomUUID(),
-    expiresAt: now + CODE_LIFETIME_MS,
-  }
-  return tokens.sign({ jti, scope, repos }, 'sign-in', expiresAt)
+  return tokens.sign({ jti: once.id, scope, repos }, 'sign-in', once.expiresAt)
 }
 
 /** Throws a Problem whose sentence says how to get a new link. */
