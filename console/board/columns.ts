@@ -70,18 +70,24 @@ function compareChanges(one: CardData, other: CardData): number {
 /** For two cards without a rank, the difference is NaN: they are equal. */
 const rankOf = ({ task }: CardData): number => task.rank ?? Infinity
 
+/** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
 function compareIds(one: string, other: string): number {
-  const [a, b] = [split(one), split(other)]
-  if (a.text !== b.text) return a.text < b.text ? -1 : 1
-  return a.number - b.number || (one < other ? -1 : Number(one > other))
+  let at = 0
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  // Back to where the number begins within which they differ.
+  while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--
+  const a = numberEnd(one, at)
+  const b = numberEnd(other, at)
+  const areNumbers = a > at && b > at
+  const difference = areNumbers ? Number(one.slice(at, a)) - Number(other.slice(at, b)) : 0
+  return difference || (one < other ? -1 : Number(one > other))
 }
 
-/** `LAMP-10` becomes `LAMP-` and 10; `3.2` becomes `3.` and 2, so subtasks stay together. */
-function split(id: string): { text: string; number: number } {
-  let start = id.length
-  while (start > 0 && isDigit(id.charCodeAt(start - 1))) start--
-  const number = start === id.length ? -1 : Number(id.slice(start))
-  return { text: id.slice(0, start), number }
+/** Where the number that begins at `at` ends; `at` if none does. */
+function numberEnd(text: string, at: number): number {
+  let end = at
+  while (isDigit(text.charCodeAt(end))) end++
+  return end
 }
 
 const isDigit = (code: number) => code >= 48 && code <= 57

@@ -40,6 +40,18 @@ describe('the columns', () => {
     expect(backlog).toEqual(['backlog', 'LAMP-8', 'LAMP-7', 'LAMP-2', 'LAMP-10'])
   })
 
+  it('sort each number in an id, and a task before what is within it', () => {
+    const ids = ['tea', 'tea/1', 'tea/1.2', 'tea/1.10', 'tea/2.1', 'tea/10.1', 'tea/T003', 'teas']
+    const [backlog] = shapeOf(
+      columnsOf(
+        ids.toReversed().map((id) => card({ id })),
+        CONFIG,
+        all,
+      ),
+    )
+    expect(backlog).toEqual(['backlog', ...ids])
+  })
+
   it('show the last changed card first where work is done, or where the user wants it', () => {
     const cards = ['backlog', 'done'].flatMap((status) => [
       card({ id: `${status}-1`, status, updatedAt: '2026-03-03T09:00:00Z' }),
