@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Session, Task } from '../../worker/board/wire.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
-/** Folder with one real board a layout: cairn/, backlog-md/, task-master/. */
+/** Folder with one real board a layout, each in a folder of its name. */
 const { REAL_BOARDS = '' } = process.env
 
 const starts = new Starts()
@@ -129,7 +129,58 @@ describe.skipIf(REAL_BOARDS === '')(`a real board${why}`, () => {
   })
 })
 
+/** What counts as a checkbox is said by board-counts.test.ts: these have no others. */
+async function checkboxesIn(dir: string): Promise<number> {
+  const paths = (await readdir(dir, { recursive: true })).filter((it) => it.endsWith('/tasks.md'))
+  const texts = await Promise.all(paths.map((path) => readFile(join(dir, path), 'utf8')))
+  return texts.join('\n').match(/^ *[-*] \[[ xX]\]/gm)?.length ?? 0
+}
+
+describe.skipIf(REAL_BOARDS === '')(`a real board with ids that have slashes${why}`, () => {
+  it.each([
+    ['openspec', 'openspec/changes', 1],
+    ['kiro', '.kiro/specs', 0],
+  ])('of %s is served whole', async (name, folder, twice) => {
+    const from = join(REAL_BOARDS, name)
+    const start = await serve(from)
+    const { layout, ids, tasks } = await listed(start)
+    expect(layout).toBe(name)
+    const own = tasks.filter(({ parent }) => parent !== undefined)
+    expect(own).toHaveLength(await checkboxesIn(join(from, folder)))
+    expect(own.filter(({ id, parent }) => !id.startsWith(`${parent}/`))).toEqual([])
+    expect(tasks.filter(({ invalid }) => invalid !== undefined)).toHaveLength(twice)
+    await expectEachReadable(start, ids)
+  })
+
+  it('of BMAD is served whole', async () => {
+    const from = join(REAL_BOARDS, 'bmad')
+    const start = await serve(from)
+    const { layout, ids, tasks } = await listed(start)
+    const file = join(from, '_bmad-output/implementation-artifacts/sprint-status.yaml')
+    const written = [...(await readFile(file, 'utf8')).matchAll(/^ {2}([\w-]+):/gm)]
+    expect(layout).toBe('bmad')
+    expect(ids).toEqual(sorted(written.map(([, key = '']) => key)))
+    expect(tasks.filter(({ invalid }) => invalid !== undefined)).toEqual([])
+    await expectEachReadable(start, ids)
+  })
+})
+
 describe('a small board', () => {
+  it('of spec-kit is served with ids that have slashes, and what waits for what', async () => {
+    const start = await serve(
+      await write({
+        '.specify/memory/constitution.md': '# Constitution\n',
+        'specs/001-tea/tasks.md': '- [x] T001 Fill\n- [ ] T002 Heat (depends on T001)\n',
+      }),
+    )
+    const { layout, ids } = await listed(start)
+    expect(layout).toBe('spec-kit')
+    expect(ids).toEqual(['001-tea', '001-tea/T001', '001-tea/T002'])
+    await expectEachReadable(start, ids)
+    const heat = await start.json<Task>(`/tasks/${encodeURIComponent('001-tea/T002')}`)
+    expect(heat).toMatchObject({ parent: '001-tea', deps: ['001-tea/T001'], ready: true })
+  })
+
   it('of cairn is served with its session and its runs', async () => {
     const start = await serve('examples/board')
     const { ids, sessionIds } = await listed(start)
