@@ -27,7 +27,7 @@ export const kiro = {
       // All of them are named after the kind of the document.
       titleOf: () => undefined,
       fieldsOf({ isOptional, lines }) {
-        const named = lines.flatMap((line) => REQUIREMENTS.exec(line)?.[1]?.split(',') ?? [])
+        const named = lines.flatMap((line) => REQUIREMENTS.exec(line.trim())?.[1]?.split(',') ?? [])
         return {
           ...(isOptional && { labels: ['optional'] }),
           ...(named.length > 0 && { extra: { requirements: named.map((name) => name.trim()) } }),
@@ -38,4 +38,4 @@ export const kiro = {
 } satisfies Layout
 
 /** `_Requirements: 1.2, 3.4_`, on a line of its own below the task. */
-const REQUIREMENTS = /^\s*[-*+]?\s*_Requirements?: ([^_]{1,1000})_\s*$/i
+const REQUIREMENTS = /^(?:[-*+]\s+)?_Requirements?: ([^_]{1,1000})_$/i

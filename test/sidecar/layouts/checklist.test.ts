@@ -1,9 +1,12 @@
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Store } from '../../../sidecar/layouts/layout.ts'
+import { openSpec } from '../../../sidecar/layouts/openspec.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { listedBoard } from '../../support/listed-board.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder, say } from './store.ts'
 
 type Files = Record<string, string | Uint8Array>
 
@@ -165,6 +168,7 @@ describe('a list of OpenSpec', () => {
     ['spaces in brackets', `- [${' '.repeat(300_000)}x`],
     ['a heading of spaces', `## a${' #'.repeat(150_000)}b`],
     ['a number without end', `- [ ] ${'1.'.repeat(150_000)}`],
+    ['a line of spaces below a task', `- [ ] 1 a\n${' '.repeat(300_000)}b`],
     ['lines below one task', `- [ ] 1 a\n${'  b\n'.repeat(300_000)}`],
     ['a line without end', `- [ ] ${'a'.repeat(1_000_000)}`],
   ])('takes no time for %s', async (_, text) => {
@@ -173,6 +177,11 @@ describe('a list of OpenSpec', () => {
     expect(performance.now() - from).toBeLessThan(5_000)
     expect(tasks).toMatchObject(CAKE_LISTED)
     for (const { title } of Object.values(tasks)) expect(title.length).toBeLessThan(400)
+    const spec = {
+      '.kiro/specs/tea/tasks.md': text,
+      '.kiro/specs/cake/tasks.md': '- [x] 1.1 Bake\n',
+    }
+    expect(await listed(spec)).toMatchObject(CAKE_LISTED)
   })
 
   test('that is archived is closed, and never takes an id from an open one', async () => {
@@ -208,6 +217,65 @@ describe('a list of OpenSpec', () => {
     ]) {
       expect(kindOf(path)).toBeUndefined()
     }
+  })
+})
+
+describe('what counts as changed', () => {
+  const line = fc.record({
+    indent: fc.constantFrom('', '  ', '    '),
+    mark: fc.constantFrom(' ', 'x', '~', ''),
+    text: fc.constantFrom('Fill', 'Heat', 'Pour', '[a](b)', '**Wash**'),
+    isNumbered: fc.boolean(),
+    below: fc.constantFrom('', '\n        - more', '\n\n        more', '\n## Heading', '\ntext'),
+  })
+  type Line = { indent: string; mark: string; text: string; isNumbered: boolean; below: string }
+  const written = ({ indent, mark, text, isNumbered, below }: Line, at: number) =>
+    `${indent}- [${mark}] ${isNumbered ? `1.${at} ` : ''}${text}${isNumbered ? '' : at}${below}`
+
+  /** Id → what changes with the task alone. */
+  function sourcesOf(store: Store, lines: string[]): Map<string, string | undefined> {
+    const entries = say(store, 'changes/tea/tasks.md', lines.join('\n'))
+    return new Map(entries.flatMap((e) => (e.kind === 'task' ? [[e.id, e.source]] : [])))
+  }
+  async function anyStore(): Promise<Store> {
+    const store = await openSpec.detect(makeFolder({ 'openspec/config.yaml': '' }))
+    if (!store) throw new Error('no store')
+    return store
+  }
+
+  const differing = (one: Map<string, unknown>, other: Map<string, unknown>) =>
+    [...new Set([...one.keys(), ...other.keys()])].filter((id) => one.get(id) !== other.get(id))
+
+  test('is the task of the line that was ticked, and no other', async () => {
+    const store = await anyStore()
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 20 }), fc.nat(), (list, n) => {
+        const at = n % list.length
+        const ticked = list.map((it, i) =>
+          i === at ? { ...it, mark: it.mark === 'x' ? ' ' : 'x' } : it,
+        )
+        const before = sourcesOf(store, list.map(written))
+        const after = sourcesOf(store, ticked.map(written))
+        expect([...after.keys()]).toEqual([...before.keys()])
+        expect(differing(before, after)).toEqual([[...before.keys()][at + 1]])
+      }),
+    )
+  })
+
+  test('is no task when lines change places', async () => {
+    const flat = line.map((it) => ({
+      ...it,
+      indent: '',
+      below: it.below.includes('more') ? it.below : '',
+    }))
+    const store = await anyStore()
+    fc.assert(
+      fc.property(fc.array(flat, { maxLength: 20 }), (list) => {
+        const lines = list.map(written)
+        const [before, after] = [lines, lines.toReversed()].map((it) => sourcesOf(store, it))
+        expect(differing(before ?? new Map(), after ?? new Map())).toEqual([])
+      }),
+    )
   })
 })
 
