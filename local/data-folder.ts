@@ -210,7 +210,7 @@ export type Lock =
     }
   | { ok: false; pid: number }
 
-/** Whether a system runs with this data folder: one that was killed leaves its local.json behind. */
+/** Whether a system runs with this folder: one that was killed leaves its local.json behind. */
 export async function isRunning(dir: string): Promise<boolean> {
   const holder = readHolder(await readFile(join(dir, LOCK), 'utf8').catch(() => ''))
   return holder !== undefined && (await isAlive(holder))

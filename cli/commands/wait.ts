@@ -1,5 +1,5 @@
-// Waits for a change of a board, or for a task, and prints one line of JSON: for agents, which would
-// look again and again.
+// Waits for a change of a board, or for a task, and prints one line of JSON: for agents, which
+// would look again and again.
 
 import { claimsOf } from '../../libraries/client/edge.ts'
 import { BoardError } from '../../libraries/client/types.ts'
@@ -98,7 +98,7 @@ function readUntil(text: string): Until {
   throw new UsageError(`--until must be any, ready or status=X, not "${text}".`)
 }
 
-/** The named Signalbox, else the one that runs here, else the files; undefined: there is no board. */
+/** The named Signalbox, else the one that runs here, else the files; undefined: no board. */
 async function findPlace(
   input: Input<WaitOptions>,
   { env, cwd }: Context,

@@ -110,7 +110,7 @@ function isSo({ ready, status }: Task, until: Until): boolean {
   return status.trim().toLowerCase() === until.status.trim().toLowerCase()
 }
 
-/** Steps as they happen, kept until they are taken. Iterating rejects when the signal is aborted. */
+/** Steps as they happen, kept until they are taken. Iterating rejects once the signal aborts. */
 export function stepFeed(signal: AbortSignal) {
   const events = new EventEmitter()
   const taken = on(events, 'step', { signal })

@@ -162,7 +162,7 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
     let { id: since } = JSON.parse((await wait(dir, '--timeout', '2s')).out)
     for (const command of commands) {
       const waiting = wait(dir, '--since', since, '--timeout', '60s')
-      await ask(tool, command, dir)
+      await ask(`node_modules/.bin/${tool}`, command, dir)
       const { code, out } = await waiting
       expect(code, command.join(' ')).toBe(0)
       since = JSON.parse(out).id
