@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSecretFile } from '../../local/secret.ts'
 import { lanAddresses } from '../../local/share.ts'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { run } from '../cli/run.ts'
 import { editTask, retitle } from '../support/console-page.ts'
 import { EventStream } from '../support/event-stream.ts'
@@ -146,7 +147,8 @@ describe.skipIf(!isConnected).each(HOSTS)(`%s --share${whySkipped}`, (_, plan) =
     alone.process.kill('SIGTERM')
     await alone.ended
 
-    const port = Number(new URL(url).port)
+    // Not beside a port that the system gave: it may have given the next one, too.
+    const port = await freePort()
     const shares = { ...plan, storeDir, dataDir, args: ['--share', `--port=${port}`] }
     const third = await (await starts.start(shares)).ready()
     expect((await third.local()).shared).toEqual({
