@@ -34,7 +34,6 @@ export const greeting = (all: Greeting): string =>
 
 /** A charge to try. */
 const LAMP = {
-  gateway: 'redirect',
   reference: 'order-1',
   amount: 25_000,
   currency: 'IQD',
@@ -77,7 +76,7 @@ const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
 
 function afterReady(greeting: Greeting): string {
-  const { board, dataDir, trustsData, local, link, cwd } = greeting
+  const { board, dataDir, trustsData, local, link, gateways, cwd } = greeting
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
@@ -93,18 +92,23 @@ Watch the board in another terminal:
 
 ${changeOf(board.dir, greeting)}
 `
+  // A real one must not be charged for a try.
+  const payable = gateways.find((it) => it.driver === 'redirect' && it.mode === 'simulated')
+  const charging =
+    payable &&
+    `
+Charge something, and pay it on the page of the simulated gateway (redirectUrl):
+
+  curl -s -X POST ${local.url}/api/payments/charges -H 'Content-Type: application/json' \\
+    -H "Authorization: Bearer ${tokenOf('payments')}" \\
+    -d '${JSON.stringify({ gateway: payable.key, ...LAMP })}'
+`
   const forPhone = local.shared ? ', and with --phone a code for a phone' : ''
   return `
 Open  ${link}
 
 It signs one browser in; signalbox sign-in${data} prints another${forPhone}.
-${watching ?? ''}
-Charge something, and pay it on the page of the simulated gateway (redirectUrl):
-
-  curl -s -X POST ${local.url}/api/payments/charges -H 'Content-Type: application/json' \\
-    -H "Authorization: Bearer ${tokenOf('payments')}" \\
-    -d '${JSON.stringify(LAMP)}'
-
+${watching ?? ''}${charging ?? ''}
 Ctrl-C ends all of it.
 `
 }

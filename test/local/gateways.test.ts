@@ -137,24 +137,31 @@ describe('the edge of a local system', () => {
   })
 })
 
-it('the greeting says of each gateway whether it is real, simulated or left out', () => {
-  const given = {
-    ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a' },
-    ...{ FIB_CLIENT_ID: 'shop', REDIRECT_GATEWAY_BASE_URL: 'https://a.test' },
-  }
-  const text = greeting({
+const greetingWith = (given: Record<string, string>): string =>
+  greeting({
     ...{ board: { dir: '/b', layout: 'cairn' }, dataDir: '/b/.signalbox', trustsData: false },
-    ...{
-      host: 'node',
-      link: '',
-      isExample: false,
-      cwd: '/b',
-      gateways: gatewaysHere(signalbox, given),
-    },
+    ...{ host: 'node', link: '', isExample: false, cwd: '/b' },
+    gateways: gatewaysHere(signalbox, given),
     local: {
       ...{ url: 'http://127.0.0.1:1', path: '/b', database: 'file:a', databaseToken: '' },
       ...{ simulator: SIMULATOR, tokens: { board: '', sidecar: '', payments: '' }, gateways: {} },
     },
+  })
+
+it('the greeting offers a charge to try only at a simulated gateway', () => {
+  expect(greetingWith({})).toContain(`-d '{"gateway":"redirect","reference":"order-1"`)
+  const real = Object.fromEntries(
+    ['CLIENT_ID', 'CLIENT_SECRET', 'API_KEY'].map((name) => [`REDIRECT_GATEWAY_${name}`, name]),
+  )
+  const text = greetingWith(real)
+  expect(text).toContain('redirect: real')
+  expect(text).not.toContain('/api/payments/charges')
+})
+
+it('the greeting says of each gateway whether it is real, simulated or left out', () => {
+  const text = greetingWith({
+    ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a' },
+    ...{ FIB_CLIENT_ID: 'shop', REDIRECT_GATEWAY_BASE_URL: 'https://a.test' },
   })
   expect(text).toContain(`
 gateways    redirect: simulated (${SIMULATOR}); REDIRECT_GATEWAY_BASE_URL has no effect without REDIRECT_GATEWAY_CLIENT_ID, REDIRECT_GATEWAY_CLIENT_SECRET, REDIRECT_GATEWAY_API_KEY
