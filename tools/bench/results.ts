@@ -11,6 +11,7 @@ import type { LatencyRow } from './latency.ts'
 import type { ChargeTimes, RoundTrips } from './payments/charges.ts'
 import type { PaceRun } from './payments/pace-run.ts'
 import type { RateSample } from './payments/webhooks.ts'
+import type { RefetchRow } from './refetch.ts'
 
 export interface Machine {
   platform: string
@@ -80,6 +81,11 @@ export interface ChargeResult extends Result {
   gatewayMs: number
   roundTrips: RoundTrips[]
   times: ChargeTimes[]
+}
+
+export interface RefetchResult extends Result {
+  targets: { bytes: number }
+  rows: RefetchRow[]
 }
 
 /** The description of a run. `startedAt` is a value of `performance.now`. */
