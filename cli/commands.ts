@@ -211,15 +211,15 @@ from. Exit code 1: the Signalbox that was named cannot be reached, or there is n
     load: () => import('./commands/wait.ts'),
   },
   token: {
-    usage: '--repo NAME [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
+    usage: '[--repo NAME] [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
     summary: 'makes an access token from AUTH_SECRETS',
     description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
 with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
-token may do with boards. Payments belong to no repository: payments: scopes allow all of them.
---subject says who will use the token: a refund that is made with it is stored with this name.
-If the edge has an AUTH_AUDIENCE, set it here too.`,
+token may do with boards. Payments belong to no repository: payments: scopes allow all of them, and
+need no --repo. --subject says who will use the token: a refund that is made with it is stored with
+this name. If the edge has an AUTH_AUDIENCE, set it here too.`,
     options: [
       new Setting('--repo <NAME>', REPO.description).env('SIGNALBOX_REPO').several(),
       new Setting('--scope <SCOPES>', 'what the token allows, separated by spaces').default(

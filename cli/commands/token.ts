@@ -33,13 +33,14 @@ export async function run(
 ): Promise<number> {
   const { AUTH_SECRETS, AUTH_AUDIENCE } = await variablesIn(options.env, env)
   const [first] = AUTH_SECRETS?.split(/\s+/).filter(Boolean) ?? []
-  if (first === undefined || !repo) throw missing({ [SECRET]: first, [REPO.meaning]: repo })
+  const scopes = options.scope.split(/[\s,]+/)
+  const repos = scopes.every((it) => it.startsWith('payments:')) ? (repo ?? []) : repo
+  if (first === undefined || !repos) throw missing({ [SECRET]: first, [REPO.meaning]: repos })
   const secret = new TextEncoder().encode(first)
   if (secret.length < SECRET_BYTES) {
     const why = `is shorter than ${SECRET_BYTES} bytes`
     throw new UsageError(`the first secret in AUTH_SECRETS ${why}.`)
   }
-  const scopes = options.scope.split(/[\s,]+/)
   const unknown = scopes.filter((it) => !SCOPES.includes(it))
   if (unknown.length > 0) {
     const known = `the scopes are ${SCOPES.join(', ')}`
@@ -48,7 +49,7 @@ export async function run(
   const scope = scopes.join(' ')
   const now = Math.floor(Date.now() / 1_000)
   const { subject } = options
-  const jwt = await new SignJWT({ scope, repos: repo, ...(subject && { sub: subject }) })
+  const jwt = await new SignJWT({ scope, repos, ...(subject && { sub: subject }) })
     .setProtectedHeader({ alg: 'HS256' })
     .setJti(randomUUID())
     .setAudience(AUTH_AUDIENCE || 'signalbox')
@@ -56,6 +57,6 @@ export async function run(
     .setExpirationTime(now + Math.floor(ttl / 1_000))
     .sign(secret)
   io.out(`${jwt}\n`)
-  if (/\bpayments:/.test(scope)) io.err(`${WIDE}\n`)
+  if (repo && /\bpayments:/.test(scope)) io.err(`${WIDE}\n`)
   return 0
 }

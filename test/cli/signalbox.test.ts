@@ -127,6 +127,12 @@ describe('token', () => {
     )
   })
 
+  test('needs no repository for payments alone', async () => {
+    const argv = ['token', '--scope', 'payments:read payments:write']
+    const { code, out, err } = await run(argv, { AUTH_SECRETS: SECRET })
+    expect([code, err, decodeJwt(out.trim()).repos]).toEqual([0, '', []])
+  })
+
   test('is accepted by the edge', async () => {
     cli.bearer = (await run(['token', '--repo', REPO], { AUTH_SECRETS: SECRET })).out.trim()
     expect((await run(['sync', cli.board], cli.env())).code).toBe(0)
