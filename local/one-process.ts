@@ -114,12 +114,14 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
 }
 
 /** What a start cannot work with, as a sentence. */
-function refusal(error: unknown, { HOST = '', PORT }: Variables): unknown {
+function refusal(error: unknown, { HOST = '', PORT, METRICS_PORT }: Variables): unknown {
   if (error instanceof ConfigError) {
     return new StartError('bad_configuration', error.message, { cause: error })
   }
   const { syscall, code, port = Number(PORT) } = error as NodeJS.ErrnoException & { port?: number }
-  return syscall === 'listen' ? portRefused(HOST, port, String(code)) : error
+  if (syscall !== 'listen') return error
+  const setting = port === Number(METRICS_PORT) ? 'METRICS_PORT' : '--port'
+  return portRefused(HOST, port, String(code), setting)
 }
 
 /** What is wrong, as a sentence that everybody may read; undefined: nothing. */

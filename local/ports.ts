@@ -103,10 +103,16 @@ async function readPorts(file: string): Promise<z.infer<typeof PORTS>> {
   }
 }
 
-/** `code`: of the system's error. */
-export function portRefused(host: string, port: number, code: string): StartError {
+/** `code`: of the system's error. `setting` chooses the port. */
+export function portRefused(
+  host: string,
+  port: number,
+  code: string,
+  setting = '--port',
+): StartError {
   const why = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`
-  return new StartError('port_taken', `Port ${port} of ${host} ${why}; choose another with --port.`)
+  const sentence = `Port ${port} of ${host} ${why}; choose another with ${setting}.`
+  return new StartError('port_taken', sentence)
 }
 
 const release = (server: Server): Promise<void> =>

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -78,5 +80,17 @@ describe('signalbox serve', () => {
     const refused = await start([])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     expect(refused.stderr).toMatch(/^signalbox: No way to verify tokens is configured[^\n]+\n$/)
+  })
+
+  it('names the variable of a port for metrics that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\nMETRICS_PORT=${port}\n`)
+    const refused = await start(['--port=0'])
+    expect(await refused.ended).toEqual({ code: 2, signal: null })
+    const why = `Port ${port} of 127.0.0.1 is taken; choose another with METRICS_PORT.`
+    expect(refused.stderr).toBe(`signalbox: ${why}\n`)
+    server.close()
   })
 })
