@@ -50,7 +50,10 @@ export async function backUp(
 /** `make` fills an empty file beside it, which then takes its name. */
 async function making<Made>(file: string, make: (fresh: string) => Promise<Made>): Promise<Made> {
   const fresh = `${file}.${process.pid}.tmp`
-  await (await open(fresh, 'wx', 0o600)).close()
+  const opened = await open(fresh, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw refused(`${file} cannot be written (${error.code}).`, error)
+  })
+  await opened.close()
   try {
     const made = await make(fresh)
     // After a power loss the name must not lead to half of it.

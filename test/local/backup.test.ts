@@ -100,6 +100,12 @@ describe('a backup', () => {
     expect(existsSync(join(dir, 'none'))).toBe(false)
   })
 
+  it('names the file that cannot be written', async () => {
+    const nowhere = join(dir, 'nowhere', 'copy')
+    const sentence = `${nowhere} cannot be written (ENOENT).`
+    await expect(backUp({ file }, nowhere, once)).rejects.toThrow(sentence)
+  })
+
   it('leaves nothing when it fails', async () => {
     await expect(backUp({ url: 'http://127.0.0.1:9' }, backup, once)).rejects.toThrow()
     expect((await readdir(dir)).filter((name) => name.startsWith('copy'))).toEqual([])
