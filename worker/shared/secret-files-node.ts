@@ -61,7 +61,8 @@ async function secretIn(name: string, file: string): Promise<string> {
     const { mode, uid } = await handle.stat()
     const others = uid === 0 ? OTHERS_OF_ROOT : OTHERS
     if (process.platform !== 'win32' && (mode & others) !== 0) {
-      throw refused(`can be read or written by others (chmod 600 ${file})`)
+      const enough = uid === 0 ? '640' : '600'
+      throw refused(`can be read or written by others (chmod ${enough} ${file})`)
     }
     const secret = (await handle.readFile('utf8')).trim()
     if (secret === '') throw refused('is empty')
