@@ -64,7 +64,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
     Math.min(timeout, MAX_TIMER_MS),
   )
   const print = (line: object) => io.out(`${JSON.stringify(line)}\n`)
-  let reached = since
+  let reached: string | undefined
   try {
     const watched = place.open(since, signal)
     const { row, ...outcome } = await waitFor(watched, { task, until, since }, (id) => {

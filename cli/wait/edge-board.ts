@@ -52,6 +52,7 @@ export function edgeBoard(
       },
       position(id) {
         cancelReach()
+        if (id.endsWith('-0')) refuseUnpublished().catch(fail)
         add({ id, ...(changed && { changed }) })
         changed = undefined
       },
@@ -81,6 +82,12 @@ export function edgeBoard(
         await sleep(RETRY_MS, undefined, { signal })
       }
     }
+  }
+  /** The stream of a name that no sidecar has published waits for one: it may be misspelt. */
+  async function refuseUnpublished(): Promise<void> {
+    const { state } = await read('/status')
+    const sentence = `No board ${place.path} is published at ${place.url}.`
+    if (state === 'unpublished') throw new BoardError(404, 'unknown_repository', sentence)
   }
   return {
     steps,

@@ -187,8 +187,15 @@ describe('signalbox wait, with a running Signalbox', () => {
       ...{ code: 1, out: '' },
       err: 'signalbox: The token is for another repository.\n',
     })
-    const away = await run(['wait', '--url', 'http://127.0.0.1:9', '--timeout', '1s'], env)
-    expect(away).toMatchObject({ code: 1, out: '' })
+    for (const since of [[], ['--since', 'abc-1']]) {
+      const away = ['wait', '--url', 'http://127.0.0.1:9', '--timeout', '1s', ...since]
+      expect(await run(away, env)).toMatchObject({ code: 1, out: '' })
+    }
+    const unknown = await run(['wait', '--url', edge.origin, '--board', 'other'], env)
+    expect(unknown).toEqual({
+      ...{ code: 1, out: '' },
+      err: `signalbox: No board other is published at ${edge.origin}.\n`,
+    })
   })
 
   it('finds the Signalbox that runs here by itself, and its board by the last part of its name', async () => {
