@@ -133,7 +133,9 @@ export class Watch implements BoardWatch {
     const isNews = !message || message.type === 'tasks-changed'
     // Only the last of several messages may have an id.
     if (isNews) this.#unnamed = id ?? ''
-    if (isNews || this.#report?.currentAt === undefined) this.#status.invalidate()
+    // What it writes shows that a silent sidecar is back, long before the next question.
+    const { currentAt, reason } = this.#report ?? {}
+    if (isNews || currentAt === undefined || reason === 'offline') this.#status.invalidate()
     // A message names only what was written. Other tasks and sessions may change as a result, so
     // the lists are read again, too. If they did not change, that is a 304.
     for (const list of this.#lists()) list.invalidate()

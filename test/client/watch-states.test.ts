@@ -230,6 +230,14 @@ describe('a watch of a board that nobody reports any more', () => {
     },
   )
 
+  it('is live again at the first message of a sidecar that is back', async () => {
+    const { live, names, sidecar, network } = await reporting({ diesAt: 31_000 })
+    await live(120)
+    sidecar.diesAt = Number.POSITIVE_INFINITY
+    await network.publish({ type: 'task-changed', id: 'A-1' })
+    expect(names()).toEqual(['live', 'stale', 'live'])
+  })
+
   it('is stale at once if the last report is old, whatever the clocks say', async () => {
     const { names, states } = await reporting({ diesAt: -600_000 })
     expect(names()).toEqual(['stale'])
