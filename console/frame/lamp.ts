@@ -82,7 +82,7 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
       return { lamp: 'go', text: `synced ${ago(state.currentAt, now)}` }
     case 'stale':
       return state.reason === 'missing'
-        ? { lamp: 'stop', text: FOLDER_MISSING }
+        ? { lamp: 'stop', text: 'sees no folder' }
         : { lamp: 'stop', text: `offline, last synced ${timeOf(state.currentAt, now)}` }
     case 'waiting':
       return { lamp: 'caution', text: 'never seen' }

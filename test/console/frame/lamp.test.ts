@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../console/data/http.ts'
-import { freshnessLamp, lampOf } from '../../../console/frame/lamp.ts'
+import { freshnessLamp, lampOf, sidecarLamp } from '../../../console/frame/lamp.ts'
 import { timeOf } from '../../../console/ui/format.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
@@ -20,6 +20,10 @@ describe('the lamp of the connection', () => {
     expect(lampOf({ ...stale, reason: 'missing' }, NOW)).toMatchObject({
       lamp: 'stop',
       text: 'The folder is missing',
+    })
+    expect(sidecarLamp({ ...stale, reason: 'missing' }, NOW)).toEqual({
+      lamp: 'stop',
+      text: 'sees no folder',
     })
     expect(lampOf({ ...stale, reason: 'offline' }, NOW)).toMatchObject({
       lamp: 'stop',
