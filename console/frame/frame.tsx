@@ -70,7 +70,7 @@ function ViewLink({ view, children }: { view: View; children: string }) {
 }
 
 const KEYS: readonly Fact[] = [
-  ['/', 'Search'],
+  ['/', 'Search; ↓ leads to the first card'],
   ['← ↑ ↓ →', 'Move between cards'],
   ['Home, End', 'First and last card of a column'],
   ['Enter', 'Open the card'],
@@ -171,7 +171,7 @@ function SignalStrip({ live }: { live: Live }) {
     <footer class="strip">
       <h2>Last signals</h2>
       {signals.length === 0 ? (
-        <p>None yet. Save a task, and its signal appears here.</p>
+        <p>Save a task, and its signal appears here.</p>
       ) : (
         <ol>
           {signals.map((signal) => (

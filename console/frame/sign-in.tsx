@@ -89,15 +89,13 @@ function TokenForm({ onSignedIn }: { onSignedIn(): void }) {
   const { isWorking, run } = useOnce(async () => {
     setEmpty(token.trim() === '')
     if (token.trim() === '') return
+    // What a phone's link opens is known only to the port that it leads to.
+    if (PHONE_LINK.test(token.trim())) return location.assign(token.trim())
     await signIn(credentialIn(token))
     onSignedIn()
   })
   return (
     <Form onSubmit={run}>
-      <p class="hint">
-        Sign in with an access token or a link. The session is kept in a cookie that no script can
-        read.
-      </p>
       {keepsToken && (
         <p role="status">
           You are signed out in this browser. The token itself stays valid until it expires: this
@@ -124,9 +122,11 @@ function TokenForm({ onSignedIn }: { onSignedIn(): void }) {
   )
 }
 
+const PHONE_LINK = /^https:\/\/[^/#]+\/sign-in\/[\w-]+$/
+
 const HINT =
-  'On the machine where Signalbox runs, signalbox sign-in prints a link that signs in, and ' +
-  'signalbox token makes a token, as for signalbox serve.'
+  'On the machine where Signalbox runs, signalbox sign-in prints a link. For signalbox serve, ' +
+  'signalbox token makes a token.'
 
 function problemOf(): string | undefined {
   const state = session.value

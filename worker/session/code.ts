@@ -55,4 +55,6 @@ const notValid = (): Problem =>
 export const codeSpent = (): Problem =>
   new Problem('code_spent', `The link works only once, and was already used. ${NEW_LINK}`)
 
-const NEW_LINK = 'On the machine where Signalbox runs, signalbox sign-in prints a new one.'
+const NEW_LINK =
+  'On the machine where Signalbox runs, signalbox sign-in prints a new one, with --phone for a ' +
+  'phone.'
