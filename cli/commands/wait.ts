@@ -78,7 +78,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
       return TIMED_OUT
     }
     const why = isOver
-      ? `${board} could not be read in the time of --timeout.`
+      ? 'The board could not be read in the time of --timeout.'
       : asked.aborted
         ? `It was ended by ${asked.reason}.`
         : error instanceof BoardError && error.message

@@ -15,8 +15,8 @@ import { writeTypes } from './types.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** For users. What is for contributors (architecture, design, reliability) is in a clone. */
 const PAGES = [
-  ...['api', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics', 'payments'],
-  ...['performance', 'protocol', 'serve', 'shop', 'simulator'],
+  ...['agents', 'api', 'boards', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics'],
+  ...['payments', 'performance', 'protocol', 'serve', 'shop', 'simulator'],
 ].map((name) => `docs/${name}.md`)
 const LINKED = ['README.md', 'examples/README.md', ...PAGES]
 const EXAMPLES = ['board', 'receivers', 'shop', 'worker'].map((name) => `examples/${name}`)
