@@ -24,23 +24,26 @@ export function storeNotices(
 
 /**
  * Takes what the edge logs, and says when the shop's endpoint does not take its events, and when it
- * does again: without that, a wrong port looks like a payment that went well. `url`: where events
- * are posted to.
+ * does again: without that, a wrong port looks like a payment that went well. Each reason is said
+ * once: behind a closed port there may be a wrong secret. `url`: where events are posted to.
  */
 export function deliveryNotices(url: string, notice: (sentence: string) => void): Log {
-  let isTaken = true
+  const said = new Set<unknown>()
   return (_level, event, fields) => {
-    if (event === 'payments.delivery.failed' && isTaken) {
-      isTaken = false
-      const why = fields.status === undefined ? fields.error : `it answered ${fields.status}`
+    const why = fields.status === undefined ? fields.error : answered(fields.status)
+    if (event === 'payments.delivery.failed' && !said.has(why)) {
+      said.add(why)
       notice(`${fields.type} was not delivered to ${url} (${why}). It is sent again.`)
     }
-    if (event === 'payments.delivery.delivered' && !isTaken) {
-      isTaken = true
+    if (event === 'payments.delivery.delivered' && said.size > 0) {
+      said.clear()
       notice(`Events are delivered to ${url} again.`)
     }
   }
 }
+
+const answered = (status: unknown): string =>
+  `it answered ${status}${status === 401 ? '; its secret must be eventsSecret of local.json' : ''}`
 
 const FOLLOW_EVERY_MS = 300
 const EVENT = /^(Payment|Alert)[A-Z]\w+ /

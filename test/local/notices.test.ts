@@ -29,17 +29,20 @@ describe('the terminal', () => {
     ])
   })
 
-  it('shows once that events do not arrive, and why, and once that they do again', () => {
+  it('shows once for each reason that events do not arrive, and once that they do again', () => {
     const notices: string[] = []
     const onEvent = deliveryNotices('http://shop.test/events', (sentence) => notices.push(sentence))
     const failed = { type: 'PaymentSucceeded', error: 'connection refused' }
     onEvent('info', 'payments.delivery.delivered', {})
     onEvent('warn', 'payments.delivery.failed', failed)
-    onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 404 })
+    onEvent('warn', 'payments.delivery.failed', { ...failed, type: 'PaymentFailed' })
+    onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 401 })
+    onEvent('warn', 'payments.delivery.failed', failed)
     onEvent('info', 'payments.delivery.delivered', {})
     onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 404 })
     expect(notices).toEqual([
       'PaymentSucceeded was not delivered to http://shop.test/events (connection refused). It is sent again.',
+      'PaymentFailed was not delivered to http://shop.test/events (it answered 401; its secret must be eventsSecret of local.json). It is sent again.',
       'Events are delivered to http://shop.test/events again.',
       'PaymentFailed was not delivered to http://shop.test/events (it answered 404). It is sent again.',
     ])
