@@ -103,7 +103,7 @@ function createSend(options: PaymentsOptions): Send {
       response = await doFetch(`${base}${path}`, init)
       text = await response.text()
     } catch (cause) {
-      throw new PaymentsError('unreachable', `There is no answer of ${url}: ${cause}`, { cause })
+      throw new PaymentsError('unreachable', `There is no answer from ${url}: ${cause}`, { cause })
     }
     const answer = parse(text)
     if (response.ok && answer) return answer as Answer

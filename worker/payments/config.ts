@@ -162,7 +162,7 @@ function readGateway(
   wrong.push(...missing.map((name) => `${variables[name]} is missing (${where})`))
   if (missing.length > 0) return undefined
   const problems = [...(driver.check?.(settings) ?? []), ...exposed(settings.base_url)]
-  wrong.push(...problems.map((problem) => `${where}: ${problem}`))
+  wrong.push(...problems.map((problem) => `${where} (${prefix}*): ${problem}`))
   if (problems.length > 0) return undefined
   const account = { driver: entry.driver, isLocal: isOnLoopback(settings.base_url) }
   return { gateway: driver.create(key, settings), account }
@@ -261,7 +261,7 @@ function eventsUrl(text: Text, wrong: string[]): string | undefined {
   const name = 'PAYMENT_EVENTS_URL'
   const value = httpUrl(name, text, wrong)
   const url = URL.parse(value ?? '')
-  if (!url) return value
+  if (!url) return undefined
   if (url.username !== '' || url.password !== '') wrong.push(`${name} must not have a user`)
   if (!isSafeForSecrets(url)) wrong.push(`${name} must be https, or on this machine`)
   return value
@@ -272,6 +272,7 @@ function httpUrl(name: string, text: Text, wrong: string[]): string | undefined 
   if (value === undefined) return undefined
   if (!(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
     wrong.push(`${name} is not an http(s) URL`)
+    return undefined
   }
   return value
 }

@@ -107,11 +107,12 @@ describe('the configuration of payments', () => {
       gateways: { far: { driver: 'redirect', base_url: 'http://pg.example' } },
     })
     expect(faultOf({ ...DATABASE, ...REDIRECT }, config)).toContain(
-      'payments.gateways.far: base_url must be https',
+      'payments.gateways.far (REDIRECT_GATEWAY_*): base_url must be https',
     )
     const events = { ...DATABASE, PAYMENT_EVENTS_SECRET: WHSEC }
     const urlFault = (url: string) => faultOf({ ...events, PAYMENT_EVENTS_URL: url }, file())
     expect(urlFault('http://shop.example/events')).toContain('PAYMENT_EVENTS_URL must be https')
+    expect(urlFault('localhost:3000')).not.toContain('must be https')
     const here = { ...events, PAYMENT_EVENTS_URL: 'http://127.0.0.1:3000/events?key=s3cret' }
     expect(readConfig(here, file()).payments?.endpoint?.url).toContain('?key=')
     for (const user of ['ann@', 'ann:s3cret@', ':s3cret@']) {
