@@ -286,5 +286,7 @@ async function isAlive({ pid, born }: Holder): Promise<boolean> {
 async function bornOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // The name before the last bracket may hold anything; the start time is the 20th field after it.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // Dead, and its parent does not ask how it ended: in some containers none ever does.
+  return fields[0] === 'Z' ? 'dead' : (fields[19] ?? '')
 }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmod,
   chown,
@@ -15,6 +17,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDataFolder, takeLock } from '../../local/data-folder.ts'
 import { openSecret } from '../../local/secret.ts'
+import { PATIENT } from '../support/patience.ts'
 
 let parent: string
 let dir: string
@@ -163,4 +166,22 @@ describe('the lock of a data folder', () => {
     expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
     expect(await readdir(parent)).toEqual(['lock'])
   })
+
+  it.runIf(process.platform === 'linux')(
+    'is inherited from a dead child of a careless parent',
+    async () => {
+      const careless = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'])
+      try {
+        const [line] = await once(careless.stdout, 'data')
+        const pid = Number(String(line))
+        const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')
+        await expect.poll(async () => (await fields())[2], PATIENT).toBe('Z')
+        const file = join(parent, 'lock')
+        await writeFile(file, JSON.stringify({ pid, born: (await fields())[21] }))
+        expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
+      } finally {
+        careless.kill()
+      }
+    },
+  )
 })
