@@ -261,8 +261,14 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const [first] = await transactions()
     await simulator.everywhere({})
     const replace = page.getByRole('button', { name: 'Replace this payment' })
+    // Otherwise the second click may come after the answer, on the next view, and take the focus.
+    const clicked = Promise.withResolvers<void>()
+    const charges = '**/api/payments/charges'
+    await page.route(charges, (call) => clicked.promise.then(() => call.continue()))
     await replace.dblclick()
+    clicked.resolve()
     await page.getByRole('definition').getByText('2', { exact: true }).waitFor()
+    await page.unroute(charges)
     const [second, replaced] = await transactions()
     expect(page.url()).toContain(second?.id)
     expect(await replace.isVisible()).toBe(false)
