@@ -23,7 +23,7 @@ import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import type { DataFolder } from './data-folder.ts'
 import { prepareSchema } from './migrate.ts'
-import { portRefused } from './ports.ts'
+import { LOOPBACK, portRefused } from './ports.ts'
 import { StartError } from './start-error.ts'
 
 export type Variables = Readonly<Record<string, string>>
@@ -113,15 +113,30 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   }
 }
 
+/** Where nothing can listen, as Node's errors have it. */
+interface Place {
+  address: string
+  hostname: string
+  port: number
+}
+
 /** What a start cannot work with, as a sentence. */
-function refusal(error: unknown, { HOST = '', PORT, METRICS_PORT }: Variables): unknown {
+function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }: Variables) {
   if (error instanceof ConfigError) {
     return new StartError('bad_configuration', error.message, { cause: error })
   }
-  const { syscall, code, port = Number(PORT) } = error as NodeJS.ErrnoException & { port?: number }
+  const failure = error as NodeJS.ErrnoException & Partial<Place>
+  const { syscall, code, address, hostname, port = Number(PORT) } = failure
+  const ofMetrics = hostname ? hostname === METRICS_HOST : port === Number(METRICS_PORT)
+  const host = hostname ?? address ?? (ofMetrics ? METRICS_HOST : HOST) ?? LOOPBACK
+  const isForeign = syscall === 'listen' && code === 'EADDRNOTAVAIL'
+  if (isForeign || (code === 'ENOTFOUND' && (ofMetrics || hostname === HOST))) {
+    const name = ofMetrics ? 'METRICS_HOST' : 'HOST'
+    const why = `${name}: ${host} is no address of this machine (${code}).`
+    return new StartError('bad_configuration', why, { cause: error })
+  }
   if (syscall !== 'listen') return error
-  const setting = port === Number(METRICS_PORT) ? 'METRICS_PORT' : '--port'
-  return portRefused(HOST, port, String(code), setting)
+  return portRefused(host, port, String(code), ofMetrics ? 'METRICS_PORT' : '--port')
 }
 
 /** What is wrong, as a sentence that everybody may read; undefined: nothing. */

@@ -93,4 +93,18 @@ describe('signalbox serve', () => {
     expect(refused.stderr).toBe(`signalbox: ${why}\n`)
     server.close()
   })
+
+  it.each([
+    { name: 'HOST', host: '192.0.2.1', code: 'EADDRNOTAVAIL' },
+    { name: 'METRICS_HOST', host: '192.0.2.1', code: 'EADDRNOTAVAIL' },
+    { name: 'METRICS_HOST', host: 'a..b', code: 'ENOTFOUND' },
+  ])('names the variable of an address that is not its own: $name $host', async (wrong) => {
+    const { name, host, code } = wrong
+    const metrics = name === 'HOST' ? '' : 'METRICS_PORT=0\n'
+    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\n${metrics}${name}=${host}\n`)
+    const refused = await start(['--port=0'])
+    expect(await refused.ended).toEqual({ code: 2, signal: null })
+    const why = `signalbox: ${name}: ${host} is no address of this machine \\(${code}\\).`
+    expect(refused.stderr).toMatch(new RegExp(`^${why}\n$`))
+  })
 })
