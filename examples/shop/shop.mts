@@ -92,7 +92,7 @@ export function pageOf(id: string): string | undefined {
   const order = orders.get(id)
   if (!order || !isOpen(order)) return order && `${head}Your order is ${order.state}.`
   const { qrCode, readableCode, deepLink } = order.charge ?? {}
-  const codes = `<img src="${html(qrCode)}" alt="A QR code for the app of the bank">
+  const codes = `<p><img src="${html(qrCode)}" alt="A QR code for the app of the bank">
     <p>${html(readableCode)} <a href="${html(deepLink)}">Open the app</a></p>`
   const isByCode = order.state === 'waiting for the payment' && qrCode !== undefined
   const ways = [...PRICES.keys()].map((way) => button(`Pay by ${way}`, `/orders/${id}/${way}`))
