@@ -219,7 +219,10 @@ describe.concurrent.each(FRAMEWORKS)('the shop on %s', (framework) => {
       if (transaction?.status === 'Pending') {
         // The webhook may come just then.
         const shown = await payer.read()
-        expect([WAITING, PAID].some((text) => shown.includes(text)), shown).toBe(true)
+        expect(
+          [WAITING, PAID].some((text) => shown.includes(text)),
+          shown,
+        ).toBe(true)
         await system.passTime(transaction.id)
         await system.sweep()
       }
