@@ -8,10 +8,11 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import * as x509 from '@peculiar/asn1-x509'
+import { replacePrivateFile } from './private-file.ts'
 
 export interface Certificate {
   /** The certificate and its private key. */
@@ -39,7 +40,7 @@ export async function openCertificate(
   const kept = text && usable(text, names, now)
   if (kept) return kept
   const pem = make(names, now)
-  if (file) await replace(file, pem)
+  if (file) await replacePrivateFile(file, pem)
   return { pem, fingerprint: new X509Certificate(pem).fingerprint256 }
 }
 
@@ -54,14 +55,6 @@ function usable(pem: string, names: readonly string[], now: number): Certificate
     // Not our writing: a new one takes its place.
   }
   return undefined
-}
-
-/** Whole or not there, and for its owner alone. */
-async function replace(file: string, pem: string): Promise<void> {
-  const fresh = `${file}.${process.pid}`
-  await rm(fresh, { force: true })
-  await writeFile(fresh, pem, { mode: 0o600, flag: 'wx' })
-  await rename(fresh, file)
 }
 
 const COMMON_NAME = '2.5.4.3'

@@ -1,9 +1,10 @@
 // local.json: the addresses and tokens of a running system, for programs on the same machine. It
 // exists exactly while the system is ready, so a program that finds it may connect.
 
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LocalGateways } from './gateways.ts'
+import { replacePrivateFile } from './private-file.ts'
 import type { LocalTokens } from './tokens.ts'
 
 export interface Shared {
@@ -52,14 +53,9 @@ export interface ServeJson {
 
 const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
 
-/** Readable by its owner alone: it holds tokens. Whole or not there, never half-written. */
-export async function writeLocalJson(dataDir: string, local: LocalJson | ServeJson): Promise<void> {
-  const file = fileIn(dataDir)
-  const fresh = `${file}.tmp`
-  await rm(fresh, { force: true })
-  await writeFile(fresh, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  await rename(fresh, file)
-}
+/** It holds tokens. */
+export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>
+  replacePrivateFile(fileIn(dataDir), `${JSON.stringify(local, null, 2)}\n`)
 
 export const removeLocalJson = (dataDir: string): Promise<void> =>
   rm(fileIn(dataDir), { force: true })

@@ -1,10 +1,11 @@
 // Ports of 127.0.0.1. A data folder keeps those of its edge and its simulator.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { DataFolder } from './data-folder.ts'
+import { replacePrivateFile } from './private-file.ts'
 import { StartError } from './start-error.ts'
 import { until } from './until.ts'
 
@@ -87,7 +88,7 @@ export async function claimPorts({ data, port, notice, signal }: PortPlan) {
     if (claim.ok) return claim.port
     throw portRefused(LOOPBACK, wanted[at] ?? 0, claim.code)
   })
-  await writeFile(file, JSON.stringify({ edge, simulator }), { mode: 0o600 })
+  await replacePrivateFile(file, JSON.stringify({ edge, simulator }))
   return { edge, simulator, database }
 }
 
