@@ -10,7 +10,7 @@ import {
 import * as records from '../../worker/board/records.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
-import type { Answer, Description, Operation } from './operation.ts'
+import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 
 const SINCE = {
   gone: z
@@ -92,17 +92,7 @@ const read = (
   needs: 'board:read',
   query: more.query ?? records.repositoryQuery,
   headers: ['If-None-Match'],
-  answers: {
-    200: {
-      description: 'As it is now.',
-      schema,
-      headers: ['ETag', 'X-Signalbox-Seq', 'Cache-Control'],
-    },
-    304: {
-      description: 'Nothing has changed since `If-None-Match`.',
-      headers: ['ETag', 'X-Signalbox-Seq', 'Cache-Control'],
-    },
-  },
+  answers: revalidated(schema, ['ETag', 'X-Signalbox-Seq', 'Cache-Control']),
   failures: ['invalid_path', 'unknown_filter', 'unknown_repository', ...(more.failures ?? [])],
 })
 

@@ -53,6 +53,15 @@ export interface Answer {
   headers?: readonly ResponseHeader[]
 }
 
+/** Of a read that can be asked again with its `ETag`. */
+export const revalidated = (
+  schema: z.ZodType,
+  headers: readonly ResponseHeader[],
+): Operation['answers'] => ({
+  200: { description: 'As it is now.', schema, headers },
+  304: { description: 'Nothing has changed since `If-None-Match`.', headers },
+})
+
 export interface SentWebhook {
   summary: string
   headers: Readonly<Record<string, string>>

@@ -57,7 +57,7 @@ import {
   type WebhookRoute,
 } from '../../worker/payments/webhooks/route-names.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
-import type { Answer, Description, Operation } from './operation.ts'
+import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 
 const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
 const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
@@ -85,17 +85,7 @@ const read = (
   needs: 'payments:read',
   query,
   headers: ['If-None-Match', 'X-Correlation-Id'],
-  answers: {
-    200: {
-      description: 'As it is now.',
-      schema,
-      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
-    },
-    304: {
-      description: 'Nothing has changed since `If-None-Match`.',
-      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
-    },
-  },
+  answers: revalidated(schema, ['ETag', 'Cache-Control', 'X-Correlation-Id']),
   failures: ['unknown_filter', ...failures, ...DATABASE],
 })
 
