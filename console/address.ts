@@ -20,11 +20,12 @@ const isView = (name: string | undefined): name is View =>
 /** `#/board/LAMP-4?status=todo&path=/home/mira/shop`. An unknown view is the board. */
 export function parseRoute(hash: string): Route {
   const [place = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
-  const [view, id] = place.split('/').filter(Boolean)
+  const [view, ...parts] = place.split('/').filter(Boolean)
   const { path, ...query } = Object.fromEntries(new URLSearchParams(search))
   const rest = { ...(path && { path }), query }
   if (!isView(view)) return { view: 'board', ...rest }
-  return id === undefined ? { view, ...rest } : { view, id: decode(id), ...rest }
+  // People type the slash of an id as it is.
+  return parts.length === 0 ? { view, ...rest } : { view, id: decode(parts.join('/')), ...rest }
 }
 
 /** What a link needs of a route. */

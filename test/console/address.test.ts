@@ -18,6 +18,10 @@ describe('the URL of a view', () => {
     expect(parseRoute(hash)).toEqual(route)
   })
 
+  it('leads to the same task where the slash of its id was typed as it is', () => {
+    expect(parseRoute('#/board/add-login/1.2?path=shop').id).toBe('add-login/1.2')
+  })
+
   it('is the board for an unknown view', () => {
     for (const hash of ['', '#', '#/', '#/nowhere/LAMP-4', '#toString']) {
       expect(parseRoute(hash)).toEqual({ view: 'board', query: {} })
