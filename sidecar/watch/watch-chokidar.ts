@@ -45,8 +45,12 @@ class ChokidarWatcher {
   }
 
   async start(): Promise<void> {
+    const opened = this.#open()
+    // A folder that appears meanwhile reopens chokidar after this: one that is closed before it is
+    // ready never says so, and the start would wait for ever.
+    this.#opening = opened.catch(() => undefined)
     try {
-      await this.#open()
+      await opened
     } catch (error) {
       await this.close()
       throw error

@@ -5,6 +5,7 @@ import { renameSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { Watch } from '../../sidecar/watch/watch.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -171,6 +172,21 @@ export function folderContract(name: string, watch: Watch): void {
       await writeFile(folder.task('T-1'), 'new')
       await listener.settles([folder.task('T-1')])
       await listener.hintsSoon(folder, 'after')
+    })
+
+    it('starts, and hints at a save, when a folder appears while it starts', async (test) => {
+      const round = async (afterMs: number) => {
+        const folder = await BoardFolder.make(test)
+        await mkdir(folder.root)
+        const starting = Listener.start(test, folder, watch)
+        await setTimeout(afterMs)
+        await mkdir(folder.tasks)
+        await writeFile(folder.task('T-1'), 'new')
+        const listener = await starting
+        await listener.hintsSoon(folder, 'after')
+      }
+      // The moment that matters is not known, so the rounds try many.
+      await Promise.all(Array.from({ length: 150 }, (_, index) => round(index / 10)))
     })
 
     it('hints at a save in a folder that the layout names after the start', async (test) => {
