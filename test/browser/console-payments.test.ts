@@ -224,8 +224,13 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText(/full amount of IQD.20,000 is refunded/).waitFor()
     await page.getByLabel('Reason').fill('It does not shine')
     await page.getByRole('button', { name: 'Continue' }).click()
-    // Another user refunds first, and the page does not know it yet.
+    // Another user refunds first, and the page does not know it yet. The page reads one at a time:
+    // once a read was refused, no older one is under way that could still show the refund.
+    const isRefused = page.waitForEvent('requestfailed', (request) =>
+      request.url().includes('/api/payments/transactions'),
+    )
     await page.route('**/api/payments/transactions**', (route) => route.abort())
+    await isRefused
     const [transaction] = (await transactions()).filter(({ reference }) => reference === 'order-1')
     const refund = { gateway: 'redirect', transactionId: transaction?.id, amount: 25_000 }
     const answer = await start.payments('/refunds', { ...refund, reason: 'It was broken' })
