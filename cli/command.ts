@@ -25,8 +25,8 @@ export interface Command {
 
 /** What was typed after the command. */
 export interface Input<Options = object> {
-  /** Before the options. */
-  argument: string | undefined
+  /** The words that are no options. */
+  arguments: readonly string[]
   /** Values, of variables too, by their names in camel case. */
   options: Options
   /** The options that were typed, such as `--repo`; without those of variables. */

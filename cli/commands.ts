@@ -22,7 +22,7 @@ import {
 } from './setting.ts'
 
 export interface Definition {
-  /** The argument before the options. Absent: none. */
+  /** The argument before the options; with dots, it may be several. Absent: none. */
   argument?: readonly [name: string, help: string]
   /** The text after the name in the first line of the help. */
   usage: string

@@ -129,7 +129,7 @@ function inputOf(command: Command, { env }: Context): Input {
     if (source === 'env' && (value === '' || isOff)) value = option.defaultValue
     if (value !== undefined) options[key] = value
   }
-  return { argument: command.args[0], options, typed }
+  return { arguments: command.args, options, typed }
 }
 
 /** A command of two words is listed with the others, so that it is easy to find. */

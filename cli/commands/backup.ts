@@ -9,7 +9,8 @@ export async function run(
   input: Input<DatabaseOptions & { force?: boolean }>,
   context: Context,
 ): Promise<number> {
-  const { argument, options } = input
+  const { options } = input
+  const [argument] = input.arguments
   if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
   const file = resolve(context.cwd, argument)
   return await onDatabase(input, context, async (place) => {

@@ -67,7 +67,8 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const { runOutput, poll: isPolling = false, trustData: trustsData = false } = options
   const { example: isExample = false } = options
   if (!options.board) refuseNeedless(input, OF_THE_BOARD, 'with --no-board')
-  const here = resolve(cwd, input.argument ?? '.')
+  const [dir = '.'] = input.arguments
+  const here = resolve(cwd, dir)
   const found = options.board ? await boardIn(here, isExample, options.followLinks) : undefined
   const { store, project } = found ?? { project: here }
   const repo = options.repo ?? project

@@ -32,7 +32,8 @@ interface DoctorOptions extends RunningOptions {
 }
 
 export async function run(input: Input<DoctorOptions>, context: Context): Promise<number> {
-  const { argument: given, options } = input
+  const { options } = input
+  const [given] = input.arguments
   const { env, cwd } = context
   const named = await runningStart(input, env)
   const elsewhere = named ? undefined : readEdge(input, context)

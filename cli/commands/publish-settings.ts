@@ -23,7 +23,8 @@ const BOARD = 'DIR, the folder of the task board'
 const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_TOKEN_FILE)'
 
 export function readPublishing(input: Input<PublishOptions>, { io, env }: Context) {
-  const { argument: dir, options } = input
+  const { options } = input
+  const [dir] = input.arguments
   const { edge: url, repo, runOutput } = options
   const token = tokenSource(input, env)
   if (!dir || !url || !repo || !token) {

@@ -7,7 +7,7 @@ import { type Context, type Input, missing, noticeTo } from '../command.ts'
 import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 
 export async function run(input: Input<DatabaseOptions>, context: Context): Promise<number> {
-  const { argument } = input
+  const [argument] = input.arguments
   const { io, env, cwd } = context
   if (argument === undefined) throw missing({ 'FILE, a file of signalbox backup': argument })
   return await onDatabase(input, context, async (place) => {

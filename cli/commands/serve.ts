@@ -46,7 +46,8 @@ interface ServeOptions {
 const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--verbose']
 
 export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
-  const { argument, options } = input
+  const { options } = input
+  const [argument] = input.arguments
   const { io, cwd } = context
   const { port, repo = '', runOutput, poll: isPolling = false } = options
   if (argument === undefined) refuseNeedless(input, OF_THE_BOARD, 'without DIR')

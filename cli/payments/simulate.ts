@@ -106,7 +106,8 @@ async function readRequest(
   io: Io,
   { file, edge, token, env }: Place,
 ): Promise<Request> {
-  const { argument: key, options } = input
+  const { options } = input
+  const [key] = input.arguments
   const { reference = '', amount = 0, currency = '', status, transaction } = options
   const gateways = configuredGateways(file, env)
   const keys = gateways.map((it) => it.key).join(', ')

@@ -3,7 +3,7 @@ import { COMMANDS } from '../../cli/commands.ts'
 import { inputOf, run } from './run.ts'
 
 const none = {
-  argument: undefined,
+  arguments: [],
   options: { board: true, config: true, runOutput: 'masked' },
 }
 
@@ -13,7 +13,7 @@ it.each<[argv: string[], input: object]>([
   [['--open'], { options: { open: true } }],
   [['--port', '0'], { options: { port: 0 } }],
   [['--no-board'], { options: { board: false } }],
-  ...FOLDERS.map((folder): [string[], object] => [[folder], { argument: folder }]),
+  ...FOLDERS.map((folder): [string[], object] => [[folder], { arguments: [folder] }]),
 ])('signalbox without a command means dev, also with a folder: %j', async (argv, input) => {
   expect(await inputOf(argv)).toMatchObject(input)
   expect(await inputOf(['dev', ...argv])).toEqual(await inputOf(argv))
@@ -62,11 +62,11 @@ it.each([['--example'], ['--follow-links'], ['--poll'], ['--run-output', 'none']
 )
 
 it.each<[argv: string[], input: object]>([
-  [['--share'], { argument: undefined, options: { share: 'network' } }],
-  [['--share', '.'], { argument: '.', options: { share: 'network' } }],
-  [['.', '--share', '--open'], { argument: '.', options: { share: 'network', open: true } }],
-  [['--share=payments', '.'], { argument: '.', options: { share: 'payments' } }],
-  [['--share', 'lines'], { argument: undefined, options: { share: 'lines' } }],
+  [['--share'], { arguments: [], options: { share: 'network' } }],
+  [['--share', '.'], { arguments: ['.'], options: { share: 'network' } }],
+  [['.', '--share', '--open'], { arguments: ['.'], options: { share: 'network', open: true } }],
+  [['--share=payments', '.'], { arguments: ['.'], options: { share: 'payments' } }],
+  [['--share', 'lines'], { arguments: [], options: { share: 'lines' } }],
 ])('shares with the network, unless something else is named: %j', async (argv, input) => {
   expect(await inputOf(argv)).toMatchObject(input)
   await expect(inputOf(['--share=all'])).rejects.toThrow('network, payments, lines, not "all"')
@@ -74,7 +74,7 @@ it.each<[argv: string[], input: object]>([
 
 it('start runs the edge on workerd, at the last port of the data folder', async () => {
   const options = { host: 'workerd' }
-  expect(await inputOf(['start'])).toEqual({ argument: undefined, options, typed: new Set() })
+  expect(await inputOf(['start'])).toEqual({ arguments: [], options, typed: new Set() })
 })
 
 it('start takes the last of several, since npm scripts put theirs in front', async () => {
