@@ -126,7 +126,13 @@ function asProblem(error: unknown, purpose: Purpose): unknown {
   }
   // Vague on purpose: the name of the failed check would help an attacker to forge tokens.
   if (isTokenFault(error)) {
-    return new Problem('unauthorized', 'The token is not valid here.')
+    // A folder with another name has another secret, and ports share their cookies.
+    return new Problem(
+      'unauthorized',
+      purpose === 'session'
+        ? 'This session is for another board, or from before its folder was renamed: sign in again.'
+        : 'The token is not valid here.',
+    )
   }
   return error
 }

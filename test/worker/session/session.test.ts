@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
-import { freshPath, Repo, SECRET, token } from '../../support/edge.ts'
+import { freshPath, OF_SESSIONS, Repo, SECRET, token } from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
@@ -94,6 +94,20 @@ describe('a session', () => {
     const both = processEdge({ env: { ...env, AUTH_SECRETS: SECRET } })
     expect(await signIn(both, { code })).toMatchObject({ status: 201 })
     expect(await signIn(both, { token: signed })).toMatchObject({ json: { canBeEnded: true } })
+  })
+
+  it('of another secret is refused with a sentence that says why, and a token is not', async () => {
+    const secret = 'the-secret-of-a-folder-with-another-name'
+    const session = await token({ aud: OF_SESSIONS, sid: 'a' }, secret)
+    const answerOf = async (headers: Record<string, string>) =>
+      await (await edge.fetch('/api/session', { headers })).json()
+    expect(await answerOf({ Cookie: `__Host-signalbox=${session}` })).toEqual({
+      code: 'unauthorized',
+      error:
+        'This session is for another board, or from before its folder was renamed: sign in again.',
+    })
+    const bearer = { Authorization: `Bearer ${await token({}, secret)}` }
+    expect(await answerOf(bearer)).toMatchObject({ error: 'The token is not valid here.' })
   })
 
   it('is no session because its issuer gives its tokens a `sid`', async () => {
