@@ -87,7 +87,8 @@ function Tasks({ live }: { live: Live }) {
     () => columnsOf(onBoard, config, passes(filters), turnedOf(query)),
     [onBoard, config, filters],
   )
-  if (cards.size === 0) return live.status.value ? <Empty /> : <Skeleton />
+  if (cards.size === 0)
+    return live.status.value ? <Empty layout={live.status.value.layout} /> : <Skeleton />
   const count = columns.reduce((sum, column) => sum + column.cards.length, 0)
   return (
     <>
@@ -100,7 +101,7 @@ function Tasks({ live }: { live: Live }) {
         total={onBoard.length}
       />
       {count === 0 && isFiltering(filters) ? (
-        <NoMatch />
+        <NoMatch filters={filters} />
       ) : (
         <ColumnsView
           // When the order of the columns becomes known, start again at the first: a narrow screen

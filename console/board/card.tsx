@@ -6,9 +6,11 @@ import { linkTo } from '../router.ts'
 import {
   assigneesOf,
   type CardData,
+  idEnd,
   nameOf,
   partOf,
   statusName,
+  titleParts,
   unreadable,
   workState,
 } from './cards.ts'
@@ -49,7 +51,7 @@ export class Card extends Component<CardProps> {
           aria-label={nameOf(card)}
         >
           <span class="title" dir="auto">
-            {title}
+            <Title of={title} />
           </span>
         </a>
         {card.progress !== undefined && (
@@ -77,12 +79,19 @@ export class Card extends Component<CardProps> {
 
 /** Hidden from screen readers, since the name of the link contains it, as it contains the chips. */
 function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
-  const { id, parent } = task
+  const { id, title, parent } = task
   const assignees = assigneesOf(task).join(', ')
+  const end = idEnd(id)
   return (
     <p class="top" aria-hidden="true">
-      <span class="id">{id}</span>
-      {parent !== undefined && (
+      {/* A change without a heading has its id as its title. */}
+      {title !== id && (
+        <span class="id" title={id}>
+          <span>{id.slice(0, end)}</span>
+          <span class="end">{id.slice(end)}</span>
+        </span>
+      )}
+      {parent !== undefined && parent !== id.slice(0, end) && (
         <span class="parent" title={parentTitle}>
           {partOf(parent)}
         </span>
@@ -91,6 +100,15 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
     </p>
   )
 }
+
+/** With its code as code. It is text in every case, never HTML. */
+export const Title = ({ of: title }: { of: string }) => (
+  <>
+    {titleParts(title).map(({ text, isCode }, at) =>
+      isCode ? <code key={at}>{text}</code> : text,
+    )}
+  </>
+)
 
 /** The CSS class for the colour of the edge. */
 function edgeClass({ task, isClosed }: CardData): string {

@@ -143,6 +143,38 @@ export function workState({
   return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }
 }
 
+interface TitlePart {
+  text: string
+  isCode: boolean
+}
+
+/** Of a title with pieces of code in backticks, as checklists have them. */
+export function titleParts(title: string): readonly TitlePart[] {
+  const parts: TitlePart[] = []
+  let end = 0
+  for (const { index, 0: marked, 2: code = '' } of title.matchAll(CODE)) {
+    parts.push({ text: title.slice(end, index), isCode: false }, { text: code, isCode: true })
+    end = index + marked.length
+  }
+  return [...parts, { text: title.slice(end), isCode: false }].filter(({ text }) => text !== '')
+}
+
+/** As in Markdown: it ends with as many backticks as it begins with. */
+const CODE = /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g
+
+/** Without the marks of its code. */
+export const plainTitle = (title: string): string =>
+  titleParts(title).reduce((text, part) => text + part.text, '')
+
+/**
+ * Where an id may be cut: before the number in `add-scope/1.2` or `master:4.1`, which tells it from
+ * its neighbours.
+ */
+export const idEnd = (id: string): number => {
+  const at = Math.max(id.lastIndexOf('/'), id.lastIndexOf(':'))
+  return at === -1 ? id.length : at
+}
+
 export const partOf = (parent: string): string => `Part of ${parent}`
 export const unreadable = (sentence: string): string => `Cannot be read: ${sentence}`
 
@@ -159,8 +191,8 @@ export function nameOf(card: CardData): string {
   const { id, title, status, priority, labels = [], parent, invalid } = card.task
   const assignees = assigneesOf(card.task)
   return [
-    id,
-    title,
+    title !== id && id,
+    plainTitle(title),
     statusName(status),
     workState(card)?.text,
     priority !== undefined && `priority ${priority}`,

@@ -2,7 +2,7 @@
 
 import { Choice, type ChoiceProps, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, number } from '../ui/format.ts'
-import { EXECUTIONS, type Execution, statusName } from './cards.ts'
+import { EXECUTIONS, type Execution, plainTitle, statusName } from './cards.ts'
 import { focusCard } from './columns-view.tsx'
 import { ALL, type Choices, type Filters, isFiltering } from './filters.ts'
 
@@ -32,7 +32,7 @@ export function BoardFilters(props: BoardFiltersProps) {
     },
     {
       ...{ name: 'parent', label: 'Part of', any: 'Part of anything', values: parent },
-      textOf: (id) => `${id} ${titleOf(id) ?? ''}`,
+      textOf: (id) => [...new Set([id, plainTitle(titleOf(id) ?? '')])].join(' '),
     },
     { name: 'assignee', label: 'Assignee', any: 'Anybody', values: assignee },
     { name: 'label', label: 'Label', any: 'Any label', values: label },

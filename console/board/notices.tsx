@@ -1,9 +1,13 @@
 // Notices where the board cannot be shown, is not current, or has nothing to show.
 
 import type { ComponentChildren } from 'preact'
+import type { BoardStatus } from '../../libraries/api/types.ts'
 import { knownPaths, type Live } from '../data/live.ts'
 import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
+import { type Filters, isFiltering } from './filters.ts'
+
+type Layout = NonNullable<BoardStatus['layout']>
 
 /** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
@@ -71,20 +75,40 @@ export function NoBoard({ live }: { live: Live }) {
   }
 }
 
-export const Empty = () => (
+export const Empty = ({ layout }: { layout: Layout | undefined }) => (
   <Whole title="This board has no tasks yet.">
-    <p>Save a first task in the folder of the board, and it appears here.</p>
+    <p>
+      {layout === undefined ? 'Save a first task' : `Make a first task with ${TOOLS[layout]}`}, and
+      it appears here.
+    </p>
   </Whole>
 )
 
-export const NoMatch = () => (
+/** What the makers of a layout call their tool. */
+const TOOLS: Readonly<Record<Layout, string>> = {
+  cairn: 'cairn',
+  'backlog-md': 'Backlog.md',
+  'task-master': 'Task Master',
+  openspec: 'OpenSpec',
+  kiro: 'Kiro',
+  'spec-kit': 'spec-kit',
+  bmad: 'BMAD',
+}
+
+export const NoMatch = ({ filters }: { filters: Filters }) => (
   <Whole title="No task matches.">
-    <p>Check the spelling, or clear the other filters.</p>
+    <p>{noMatchAdvice(filters)}</p>
     <button type="button" onClick={clearFilters}>
       Clear filters
     </button>
   </Whole>
 )
+
+function noMatchAdvice(filters: Filters): string {
+  if (filters.q.trim() === '') return 'Choose other filters, or clear them.'
+  const isSearchOnly = !isFiltering({ ...filters, q: '' })
+  return isSearchOnly ? 'Check the spelling.' : 'Check the spelling, or clear the other filters.'
+}
 
 /** As large as the board will be, so that nothing jumps when it appears. */
 export function Skeleton() {

@@ -133,6 +133,7 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
 
     await page.keyboard.type(' nowhere')
     await page.getByRole('heading', { name: 'No task matches.' }).waitFor()
+    await page.getByText('Check the spelling.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
     await board.card('LAMP-4').waitFor()
     await expect.poll(() => page.url()).not.toContain('q=')
@@ -208,6 +209,48 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(await page.getByText('Ready').count()).toBe(0)
   })
 
+  it('says nothing of spelling where only filters are set', async () => {
+    const board = await open('#/board?label=none')
+    const { page } = board
+    await board.update(FIRST)
+    await page.getByText('Choose other filters, or clear them.').waitFor()
+    await page.getByRole('searchbox').fill('lamp')
+    await page.getByText('Check the spelling, or clear the other filters.').waitFor()
+  })
+
+  it('cuts a long id before its number, and shows code in a title as code', async () => {
+    const board = await openFull()
+    const id = 'add-a-global-installation-scope-for-all-tools/12'
+    const title = 'Keep `<b>` as text'
+    await board.update({ tasks: [task(id, { title })], details: { [id]: detailOf(id, { title }) } })
+    const card = board.card(id)
+    const end = card.locator('.end')
+    const [whole, part] = [await card.boundingBox(), await end.boundingBox()]
+    expect((part?.x ?? 0) + (part?.width ?? 0)).toBeLessThan((whole?.x ?? 0) + (whole?.width ?? 0))
+    expect(await end.textContent()).toBe('/12')
+    expect(await card.locator('code').textContent()).toBe('<b>')
+    expect(await card.locator('b').count()).toBe(0)
+    await board.page.setViewportSize({ width: 390, height: 844 })
+    await card.getByRole('link', { name: `${id}, Keep <b> as text, Backlog` }).click()
+    const dialog = board.page.getByRole('dialog', { name: 'Keep <b> as text' })
+    const line = await dialog.locator('header .id').boundingBox()
+    expect(line?.height).toBeLessThan(50)
+  })
+
+  it('shows the id of a task once, where it is its title, too', async () => {
+    const board = await openFull()
+    const fields = { title: 'add-scope' }
+    await board.update({
+      tasks: [task('add-scope', fields)],
+      details: { 'add-scope': detailOf('add-scope', fields) },
+    })
+    await expect.poll(() => board.card('add-scope').locator('.id').count()).toBe(0)
+    await board.card('add-scope').getByRole('link').click()
+    const dialog = board.page.getByRole('dialog', { name: 'add-scope' })
+    await dialog.getByText('No description.').waitFor()
+    expect(await dialog.getByText('add-scope').count()).toBe(1)
+  })
+
   it('shows what to do when there is no board', async () => {
     const board = await open()
     const says = (text: string) => board.page.getByText(text).waitFor()
@@ -217,6 +260,9 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await says('--repo /boards/lamp')
     await board.update({ state: LIVE, tasks: [], status: STATUS })
     await says('This board has no tasks yet.')
+    await says('Save a first task, and it appears here.')
+    await board.update({ status: { ...STATUS, layout: 'spec-kit' } })
+    await says('Make a first task with spec-kit, and it appears here.')
     await board.update({ tasks: TASKS, state: { ...LIVE, name: 'stale', reason: 'missing' } })
     await says('The folder of the board is missing.')
     await board.card('LAMP-1').waitFor()

@@ -15,7 +15,7 @@ import { linkTo } from '../../router.ts'
 import { Facts } from '../../ui/elements.tsx'
 import { ago, isWeb } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
-import { LabelChips, PriorityChip } from '../card.tsx'
+import { LabelChips, PriorityChip, Title } from '../card.tsx'
 import { assigneesOf, statusName, unreadable } from '../cards.ts'
 import { colorOf } from './task-state.ts'
 
@@ -170,7 +170,10 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         return (
           <li key={id}>
             <a href={linkTo({ view: 'board', id })} data-open={id}>
-              <span class="id">{id}</span> <span dir="auto">{task.title}</span>
+              {task.title !== id && <span class="id">{id} </span>}
+              <span dir="auto">
+                <Title of={task.title} />
+              </span>
             </a>{' '}
             <span class="hint">{statusName(task.status)}</span>
           </li>

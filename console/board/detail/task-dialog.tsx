@@ -5,7 +5,7 @@ import type { Signal } from '../../../libraries/client/index.ts'
 import type { Live } from '../../data/live.ts'
 import { StreamLamp } from '../../frame/frame.tsx'
 import { CloseButton } from '../../ui/elements.tsx'
-import { WorkChip } from '../card.tsx'
+import { Title, WorkChip } from '../card.tsx'
 import { cardOf, statesOf, statusName } from '../cards.ts'
 import { TaskBody } from './task-body.tsx'
 import { answered, type TaskState } from './task-state.ts'
@@ -40,12 +40,13 @@ export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
 function TaskView({ id, live, onClose }: TaskDialogProps) {
   const { state, retry } = useTask(live, id)
   const heading = useRef<HTMLHeadingElement>(null)
+  const title = titleOf(id, state, live)
   // After a link from one task to another, reading continues at the new heading.
   useEffect(() => heading.current?.focus(), [])
   return (
     <article>
       <header>
-        <span class="id">{id}</span>
+        {title !== id && <span class="id">{id}</span>}
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
         {state.name === 'shown' && <Work id={id} live={live} />}
         <StreamLamp live={live} />
@@ -53,7 +54,7 @@ function TaskView({ id, live, onClose }: TaskDialogProps) {
       </header>
       <div class="scroller">
         <h2 id="task-heading" ref={heading} tabIndex={-1} dir="auto">
-          {titleOf(id, state, live)}
+          <Title of={title} />
         </h2>
         <Problem state={state} onRetry={retry} />
         {state.name === 'shown' && <TaskBody task={state.task} live={live} />}

@@ -4,8 +4,11 @@ import {
   type Board,
   cardsOf,
   changedIds,
+  idEnd,
   nameOf,
+  plainTitle,
   statusName,
+  titleParts,
   workState,
 } from '../../../console/board/cards.ts'
 import { boardOf, card, session, task } from '../../support/made-up-board.ts'
@@ -150,7 +153,7 @@ describe('the name of a card', () => {
       ready: true,
       invalid: 'No end.',
     })
-    expect(nameOf(broken)).toBe('LAMP-6, LAMP-6, No status, Cannot be read: No end.')
+    expect(nameOf(broken)).toBe('LAMP-6, No status, Cannot be read: No end.')
   })
 })
 
@@ -184,4 +187,27 @@ describe('the name of a status', () => {
   ])('%j reads as %j', (status, name) => {
     expect(statusName(status)).toBe(name)
   })
+})
+
+describe('a title', () => {
+  it('shows its code without the marks, and stray backticks as they are', () => {
+    expect(titleParts('Run `npm ci`, then ``a `b` c``')).toEqual([
+      { text: 'Run ', isCode: false },
+      { text: 'npm ci', isCode: true },
+      { text: ', then ', isCode: false },
+      { text: 'a `b` c', isCode: true },
+    ])
+    expect(plainTitle('`<b>` is `open')).toBe('<b> is `open')
+    expect(titleParts('')).toEqual([])
+  })
+
+  it('is in the name of a card once, where it is the id', () => {
+    expect(nameOf(card({ id: 'add-scope', title: 'add-scope' }))).toBe('add-scope, Backlog')
+    expect(nameOf(card({ id: 'a/1', title: 'Add `scope`' }))).toBe('a/1, Add scope, Backlog')
+  })
+})
+
+it('an id is cut before its number, if it has one', () => {
+  const endOf = (id: string) => id.slice(idEnd(id))
+  expect(['add-scope/1.2', 'master:4.1', 'LAMP-4'].map(endOf)).toEqual(['/1.2', ':4.1', ''])
 })
