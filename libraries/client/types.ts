@@ -5,7 +5,7 @@ import type { BoardStatus, Message, Session, Task, TaskDetail } from '../api/typ
 export interface WatchBoardOptions {
   /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
   url?: string
-  /** The repository. Optional if the token names exactly one. */
+  /** The repository. Optional if the token names exactly one; prefixes (`team/*`) name none. */
   path?: string
   /**
    * A token, or a function that returns one. The function is called again before the token expires,

@@ -112,6 +112,22 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       expect(refused).toMatchObject({ status: 404, code: 'unknown_repository' })
     })
 
+    it('means the only exact repository of a token without a path, and refuses to choose', async () => {
+      const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
+      const beside = [`${repo.path}/*`, `${repo.path}#*`]
+      const read = async (repos: string[]) =>
+        await answer('/api/tasks/A-1', bearer(await token({ repos })))
+      for (const repos of [
+        [repo.path, ...beside],
+        [...beside, repo.path],
+      ]) {
+        expect(await read(repos)).toMatchObject({ id: 'A-1' })
+      }
+      for (const repos of [beside, [repo.path, freshPath(), ...beside]]) {
+        expect(await read(repos)).toMatchObject({ status: 400, code: 'invalid_path' })
+      }
+    })
+
     it('treats hostile paths as names only', async () => {
       const wide = bearer(await token({ repos: ['*'] }))
       for (const path of ['../../etc/passwd', "'; DROP TABLE tasks; --", '/', '%2e%2e%2f']) {

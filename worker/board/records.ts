@@ -204,7 +204,7 @@ const path = z
   .string()
   .min(1)
   .max(512)
-  .describe('The repository. Needed unless the token names exactly one.')
+  .describe('The repository. Needed unless the token names exactly one; prefixes name none.')
   .exactOptional()
 
 export const repositoryQuery = z.object({ path })

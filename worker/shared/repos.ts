@@ -7,13 +7,13 @@ export type Repos = readonly string[]
 export const coversPath = (repos: Repos, path: string): boolean =>
   repos.some((repo) => (isPrefix(repo) ? path.startsWith(repo.slice(0, -1)) : repo === path))
 
-/** The repository, if `repos` is exactly one exact path. */
-export function onlyPath(repos: Repos): string | undefined {
-  const [repo, ...others] = repos
-  return others.length === 0 && repo !== undefined && !isPrefix(repo) ? repo : undefined
-}
-
 export const exactPaths = (repos: Repos): string[] => repos.filter((repo) => !isPrefix(repo))
+
+/** The one that is meant where none is named: the only exact one, whatever prefixes there are. */
+export function onlyPath(repos: Repos): string | undefined {
+  const [repo, ...others] = exactPaths(repos)
+  return others.length === 0 ? repo : undefined
+}
 
 const isPrefix = (repo: string): boolean => repo.endsWith('*')
 
