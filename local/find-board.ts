@@ -2,32 +2,19 @@
 
 import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Store } from '../sidecar/layouts/layout.ts'
-import { findStore, LAYOUT_SIGNS } from '../sidecar/layouts/registry.ts'
+import type { FoundBoard } from '../sidecar/boards/discover.ts'
+import { findStore, LAYOUT_SIGNS, projectOf, type Search } from '../sidecar/layouts/registry.ts'
 import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
-
-export interface FoundBoard {
-  store: Store
-  /** The folder of the project. Its files belong to the user. */
-  project: string
-}
 
 /**
  * Looks in `dir` and in the folders above, up to the top of its git repository: beyond that begins
  * somebody else's project. Undefined: there is none. Throws StoreError as findStore does.
  */
-export async function findBoard(
-  dir: string,
-  followsLinks = false,
-): Promise<FoundBoard | undefined> {
+export async function findBoard(dir: string, search?: Search): Promise<FoundBoard | undefined> {
   for (let at = resolve(dir); ; at = dirname(at)) {
-    const store = await findStore(at, followsLinks)
-    if (store) {
-      // `.cairn` itself is a folder that holds the board, too.
-      const above = await findStore(dirname(at), true)
-      return { store, project: above?.root === store.root ? dirname(at) : at }
-    }
+    const store = await findStore(at, search)
+    if (store) return { store, dir: await projectOf(at, store) }
     if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined
   }
 }

@@ -179,7 +179,9 @@ describe('the imports', () => {
 
   it('the sidecar imports only the wire of the worker, and what every process shares', () => {
     const wrong = offences(inside('sidecar'), (name) =>
-      /^worker\/(?!board\/wire\.ts$|shared\/(clock|log|secrets|metrics(-node)?)\.ts$)/.test(name),
+      /^worker\/(?!board\/wire\.ts$|shared\/(clock|log|repos|secrets|metrics(-node)?)\.ts$)/.test(
+        name,
+      ),
     )
     expect(wrong).toEqual([])
     expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])

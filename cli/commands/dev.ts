@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
 import { checkVariables, edgeVariables, gatewaysIn } from '../../local/environment.ts'
-import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
+import { findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
 import {
   describePayments,
   gatewaySecrets,
@@ -22,6 +22,7 @@ import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
 import { openSharing, type SharePlan } from '../../local/share.ts'
 import { mintTokens, signInLink } from '../../local/tokens.ts'
+import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
@@ -70,7 +71,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const [dir = '.'] = input.arguments
   const here = resolve(cwd, dir)
   const found = options.board ? await boardIn(here, isExample, options.followLinks) : undefined
-  const { store, project } = found ?? { project: here }
+  const { store, dir: project } = found ?? { dir: here }
   const repo = options.repo ?? project
   if (pathProblem(repo) !== undefined) {
     throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
@@ -162,9 +163,9 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
 async function boardIn(
   here: string,
   isExample: boolean,
-  followsLinks?: boolean,
+  followsLinks = false,
 ): Promise<FoundBoard> {
-  const found = await findBoard(isExample ? await makeExample(here) : here, followsLinks)
+  const found = await findBoard(isExample ? await makeExample(here) : here, { followsLinks })
   if (found) return found
   const ways = 'signalbox --example makes one, signalbox --no-board runs payments alone.'
   throw new UsageError(`${noBoardAbove(here)} ${ways}`)

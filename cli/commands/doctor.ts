@@ -43,13 +43,13 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const at = given ?? named?.served?.board
   // A server may have none, and is checked from anywhere.
   const isServer = named?.served !== undefined
-  const found = isServer ? undefined : await findBoard(at ?? cwd, true)
-  const dir = at ?? found?.project
+  const found = isServer ? undefined : await findBoard(at ?? cwd, { followsLinks: true })
+  const dir = at ?? found?.dir
   const board = dir === undefined ? undefined : await checkBoard(dir, options.followLinks)
   const store = board?.store
   const isBroken = board !== undefined && store === undefined
   const isElsewhere = named !== undefined || isBroken
-  const here = isElsewhere ? undefined : await systemIn(found?.project ?? cwd, input, env)
+  const here = isElsewhere ? undefined : await systemIn(found?.dir ?? cwd, input, env)
   const start = named ?? here
   const findings = [
     ...(here ? [takenFrom(here)] : []),

@@ -73,7 +73,10 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   checkKeys(variables, argument !== undefined)
   checkVariables(variables, file, { embeds: true })
   const dir = argument === undefined ? undefined : resolve(cwd, argument)
-  const store = dir === undefined ? undefined : await openStore(dir, options.followLinks ?? false)
+  const store =
+    dir === undefined
+      ? undefined
+      : await openStore(dir, { followsLinks: options.followLinks ?? false })
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)

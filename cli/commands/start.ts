@@ -82,7 +82,7 @@ export async function run(
   const problem = pathProblem(repo)
   if (problem !== undefined) throw new UsageError(`--repo is needed for ${storeDir}: ${problem}`)
   const dataDir = options.data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, options.data)
-  const { layout } = await openStore(storeDir, followsLinks)
+  const { layout } = await openStore(storeDir, { followsLinks })
   const notice = noticeTo(io)
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)

@@ -16,7 +16,7 @@ interface SyncOptions extends PublishOptions {
 export async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
   const startedAt = Date.now()
   const { dir, followsLinks, log, plan } = readPublishing(input, context)
-  const store = await openStore(dir, followsLinks)
+  const store = await openStore(dir, { followsLinks })
   const { promise: finalFailure, resolve: fail } = Promise.withResolvers<string>()
   const { sidecar, publisher, board } = openSidecar({
     ...plan,

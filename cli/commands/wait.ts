@@ -124,7 +124,7 @@ async function findPlace(
   }
   const found = await findBoard(cwd)
   if (!found) return undefined
-  const board = named([found.project], name)
+  const board = named([found.dir], name)
   return { board, open: (since, signal) => filesBoard(found.store, since, signal) }
 }
 

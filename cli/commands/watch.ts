@@ -34,8 +34,8 @@ export async function run(input: Input<WatchOptions>, context: Context): Promise
   const end = io.ended({ withParent: exitWithParent })
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
   const store = wait
-    ? await awaitStore(dir, () => findStore(dir, followsLinks), log, end)
-    : await openStore(dir, followsLinks)
+    ? await awaitStore(dir, () => findStore(dir, { followsLinks }), log, end)
+    : await openStore(dir, { followsLinks })
   if (!store) return 0
   const metrics = new Metrics()
   const watch = poll ? undefined : watchChokidar

@@ -31,7 +31,7 @@ export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
 export async function checkBoard(dir: string, followsLinks = false): Promise<Found> {
   let store: Store
   try {
-    store = await openStore(dir, followsLinks)
+    store = await openStore(dir, { followsLinks })
   } catch (thrown) {
     if (!(thrown instanceof StoreError)) throw thrown
     return { findings: [error('board', thrown.message)], files: 0 }

@@ -40,7 +40,7 @@ export async function run(
   context: Context,
 ): Promise<number> {
   const { cwd, env, io } = context
-  const project = (await findBoard(cwd, true))?.project ?? cwd
+  const project = (await findBoard(cwd, { followsLinks: true }))?.dir ?? cwd
   const here = await systemIn(project, input, env)
   const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
   return report(findings, input.options.json, io)

@@ -40,6 +40,7 @@ interface Place {
 
 export const backlogMd = {
   signs: 'Backlog.md (backlog/config.yml, .backlog/ or backlog.config.yml)',
+  marks: [...STORES, ROOT_CONFIG],
   async detect(dir) {
     const place = (await atRoot(dir)) ?? (await inFolder(dir))
     return place && backlogStore(place)

@@ -43,6 +43,7 @@ const STATUS_LINE = /^(?:Status:|## Status\b)/m
 
 export const bmad = {
   signs: 'BMAD (_bmad/_config/manifest.yaml)',
+  marks: ['_bmad', ...OLDER],
   async detect(dir) {
     const root = await realFolder(dir)
     if (root === undefined) return undefined

@@ -16,6 +16,7 @@ const RUN_NAME = /^([A-Za-z0-9_-]+)-(\d{8})-(\d{6}\.\d{3})\.log$/
 
 export const cairn = {
   signs: 'cairn (.cairn/config.yaml or .cairn/tasks/)',
+  marks: [STORE],
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined

@@ -11,6 +11,7 @@ const STATES = ['todo', 'queued', 'in-progress', 'done']
 
 export const kiro = {
   signs: 'Kiro (.kiro/specs/ or .kiro/steering/)',
+  marks: [STORE],
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined

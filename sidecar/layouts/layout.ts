@@ -115,6 +115,11 @@ export interface Layout {
   /** The tool and the files that `detect` looks for, as the sentence about no board lists them. */
   readonly signs: string
   /**
+   * Names in a project's folder: without one of them, `detect` finds nothing there. A walk through
+   * many folders knows their names already, and asks the disk for nothing else.
+   */
+  readonly marks: readonly string[]
+  /**
    * Opens the store of this layout in `dir`, found by its content; undefined when there is none.
    * Makes nothing on disk.
    */

@@ -9,6 +9,7 @@ const STORE = 'openspec'
 
 export const openSpec = {
   signs: 'OpenSpec (openspec/changes/ or openspec/config.yaml)',
+  marks: [STORE],
   async detect(dir) {
     // The project may have the name of its store's folder.
     const inside = await storeIn(join(dir, STORE))

@@ -1,7 +1,8 @@
 // Which layouts there are, and which of them a folder holds.
 
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { resolve, sep } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
+import type { LayoutName } from '../../worker/board/wire.ts'
 import { backlogMd } from './backlog-md.ts'
 import { bmad } from './bmad.ts'
 import { cairn } from './cairn.ts'
@@ -12,10 +13,23 @@ import { specKit } from './spec-kit.ts'
 import { taskMaster } from './task-master.ts'
 
 /** In the order in which they are tried. */
-const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster, openSpec, kiro, specKit, bmad]
+const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
+  cairn,
+  'backlog-md': backlogMd,
+  'task-master': taskMaster,
+  openspec: openSpec,
+  kiro,
+  'spec-kit': specKit,
+  bmad,
+}
+
+/** In the order in which they are tried. */
+export const LAYOUT_NAMES = Object.keys(LAYOUTS) as LayoutName[]
 
 /** The layouts and what they are found by, for people. */
-export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(LAYOUTS.map(({ signs }) => signs))
+export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(
+  Object.values(LAYOUTS).map(({ signs }) => signs),
+)
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -27,52 +41,98 @@ export class StoreError extends Error {
   }
 }
 
+/** A store that is there. `refused`: why it must not be read. */
+export interface Candidate {
+  store: Store
+  refused?: StoreError
+}
+
+/** How stores are looked for. */
+export interface Search {
+  /**
+   * A store may be behind a link that leads out of its folder. Without it, a project of others
+   * could publish what is elsewhere on this machine.
+   */
+  followsLinks?: boolean | undefined
+  /** Absent: all layouts. */
+  only?: readonly LayoutName[] | undefined
+}
+
 /**
- * The store in `dir`, which is the project's folder or the store's own; undefined: none (yet).
- * Throws StoreError for one behind a link that leads out of `dir`, unless links are followed: a
- * project of others must not publish what is elsewhere on this machine.
+ * Each store in `dir`, which is the project's folder or a store's own, in the order in which the
+ * layouts are tried. `names`: what the folder holds; then a store's own folder has none.
  */
-export async function findStore(dir: string, followsLinks = false): Promise<Store | undefined> {
-  for (const layout of LAYOUTS) {
-    const store = await layout.detect(resolve(dir))
+export async function* storesIn(
+  dir: string,
+  { followsLinks = false, only = LAYOUT_NAMES }: Search = {},
+  names?: ReadonlySet<string>,
+): AsyncGenerator<Candidate> {
+  for (const name of LAYOUT_NAMES) {
+    const { marks, detect } = LAYOUTS[name]
+    if (!only.includes(name) || (names && !marks.some((mark) => names.has(mark)))) continue
+    const store = await detect(resolve(dir))
     if (!store) continue
-    if (!followsLinks) await refuseElsewhere(dir, store)
-    if (!followsLinks) await refuseLinked(store)
+    const elsewhere = followsLinks ? undefined : await linkedElsewhere(dir, store)
+    const refused = elsewhere ?? (await linkedFolder(store))
+    yield { store, ...(refused && { refused }) }
+  }
+}
+
+/** The first store in `dir`; undefined: none (yet). Throws StoreError for one that is refused. */
+export async function findStore(dir: string, search: Search = {}): Promise<Store | undefined> {
+  for await (const { store, refused } of storesIn(dir, search)) {
+    if (refused) throw refused
     return store
   }
   return undefined
 }
 
-async function refuseElsewhere(dir: string, { root, folders }: Store): Promise<void> {
+/** The folder of the project whose store was found in `dir`: `dir`, unless that is the store's. */
+export async function projectOf(dir: string, { layout, root }: Store): Promise<string> {
+  const above = dirname(resolve(dir))
+  for await (const { store } of storesIn(above, { followsLinks: true, only: [layout] })) {
+    if (store.root === root) return above
+  }
+  return resolve(dir)
+}
+
+async function linkedElsewhere(
+  dir: string,
+  { root, folders }: Store,
+): Promise<StoreError | undefined> {
   const real = await realpath(dir)
   const isWithin = (path: string) => path === real || path.startsWith(real + sep)
   const elsewhere = [root, ...folders()].find((path) => !isWithin(path))
-  if (elsewhere === undefined) return
+  if (elsewhere === undefined) return undefined
   const why = `The board in ${resolve(dir)} is a link that leads out of it, to ${elsewhere}`
-  throw new StoreError('linked_elsewhere', `${why}: use --follow-links if you trust that.`)
+  return new StoreError('linked_elsewhere', `${why}: use --follow-links if you trust that.`)
 }
 
 /** Within a store no link is followed: its folders would not be watched. */
-async function refuseLinked({ folders, tasksIn }: Store): Promise<void> {
+async function linkedFolder({ folders, tasksIn }: Store): Promise<StoreError | undefined> {
   for (const path of [...folders(), tasksIn]) {
     const found = await lstat(path).catch(() => undefined)
     if (!found?.isSymbolicLink()) continue
     const why = `${path} is a link, and no link within a board is followed`
-    throw new StoreError('linked_folder', `${why}: put what it points to in its place.`)
+    return new StoreError('linked_folder', `${why}: put what it points to in its place.`)
   }
+  return undefined
 }
 
-/** Like findStore, but throws StoreError if there is no store. */
-export async function openStore(dir: string, followsLinks = false): Promise<Store> {
+/** The real path of a folder that was named. Throws StoreError. */
+export async function openFolder(dir: string): Promise<string> {
   const path = resolve(dir)
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new StoreError('not_a_folder', `There is no folder ${path}.`)
   if (!found.isDirectory()) throw new StoreError('not_a_folder', `${path} is not a folder.`)
-  const store = await findStore(path, followsLinks)
-  if (!store) {
-    const why = `There is no task board in ${path}: looked for ${LAYOUT_SIGNS}.`
-    throw new StoreError('no_board', why)
-  }
-  await refuseLinked(store)
-  return store
+  return realpath(path)
+}
+
+/** Like findStore, but throws StoreError if there is no store. */
+export async function openStore(dir: string, search: Search = {}): Promise<Store> {
+  await openFolder(dir)
+  const store = await findStore(dir, search)
+  if (store) return store
+  const why = `There is no task board in ${resolve(dir)}: looked for ${LAYOUT_SIGNS}.`
+  throw new StoreError('no_board', why)
 }

@@ -7,6 +7,7 @@ import { realFolder } from './store-folder.ts'
 
 export const specKit = {
   signs: 'spec-kit (.specify/)',
+  marks: ['.specify'],
   async detect(dir) {
     const root = await realFolder(dir)
     if (root === undefined || !(await realFolder(join(root, '.specify')))) return undefined

@@ -35,6 +35,7 @@ const ID_CHARS = 200
 
 export const taskMaster = {
   signs: 'Task Master (.taskmaster/tasks/tasks.json or .taskmaster/config.json)',
+  marks: [STORE],
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined

@@ -15,7 +15,7 @@ afterEach(() => rm(project, { recursive: true }))
 describe('the board of a project', () => {
   it.each(['', 'src/deep', '.cairn', '.cairn/tasks'])('is found from %j in it', async (folder) => {
     expect(await findBoard(join(project, folder))).toMatchObject({
-      project,
+      dir: project,
       store: { layout: 'cairn', root: join(project, '.cairn') },
     })
   })
@@ -24,7 +24,7 @@ describe('the board of a project', () => {
     await mkdir(join(project, 'src/.git'))
     expect(await findBoard(join(project, 'src/deep'))).toBeUndefined()
     await mkdir(join(project, '.git'))
-    expect(await findBoard(project)).toMatchObject({ project })
+    expect(await findBoard(project)).toMatchObject({ dir: project })
   })
 })
 

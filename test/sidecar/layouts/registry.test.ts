@@ -70,7 +70,7 @@ test.each([
     const refused = expect.objectContaining({ name: 'StoreError', code: 'linked_elsewhere' })
     await expect(openStore(dir)).rejects.toEqual(refused)
     await expect(findStore(dir)).rejects.toEqual(refused)
-    expect((await openStore(dir, true)).root).toBe(realpathSync(elsewhere))
+    expect((await openStore(dir, { followsLinks: true })).root).toBe(realpathSync(elsewhere))
     // The link itself is named: that is the board that a person means.
     expect((await openStore(join(dir, folder))).root).toBe(realpathSync(elsewhere))
   },
@@ -106,7 +106,7 @@ test.each([
   const dir = makeFolder(files)
   symlinkSync('../other', join(dir, folder))
   for (const followsLinks of [false, true]) {
-    const opening = openStore(dir, followsLinks)
+    const opening = openStore(dir, { followsLinks })
     await expect(opening).rejects.toMatchObject({ name: 'StoreError', code: 'linked_folder' })
     await expect(opening).rejects.toThrow(`${join(dir, folder)} is a link`)
   }

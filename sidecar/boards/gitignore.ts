@@ -1,0 +1,87 @@
+// Which folders the `.gitignore` files of a repository leave out. They are read by a library: git
+// itself runs programs that the repository's own configuration names.
+
+import { lstat, readFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import ignore, { type Ignore } from 'ignore'
+
+/** A person's longest has some hundred lines. */
+const FILE_BYTES = 256 << 10
+/** A longer line makes an expression that the engine refuses. */
+const LINE_CHARS = 1_000
+/** As git itself compares names: with their case where the file system has one. */
+const OPTIONS = { ignorecase: process.platform === 'darwin' }
+
+interface RuleFile {
+  folder: string
+  rules: Ignore
+}
+
+/** The files that hold in a folder, from the top of its repository down. */
+export type Rules = readonly RuleFile[]
+
+/** `rules` and those of the folder's own file. */
+export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> {
+  const text = await read(join(folder, '.gitignore'))
+  const lines = text.split(/\r?\n/).filter((line) => line.length <= LINE_CHARS)
+  return text === '' ? rules : [...rules, { folder, rules: ignore(OPTIONS).add(lines.join('\n')) }]
+}
+
+/** The rules that hold in `path`, a folder within that of `rules`; undefined: it is left out. */
+export function enter(path: string, rules: Rules): Rules | undefined {
+  for (const [at, file] of [...rules.entries()].reverse()) {
+    const { ignored, unignored } = file.rules.test(`${slashed(file.folder, path)}/`)
+    if (ignored) return undefined
+    // The files above may leave it out; what is in it must not be left out because of that.
+    if (unignored)
+      return [...rules.slice(0, at).map((it) => readmitted(path, it)), ...rules.slice(at)]
+  }
+  return rules
+}
+
+/** The rules above `folder` in its repository. None if they leave out the folder: it was named. */
+export async function rulesAbove(folder: string): Promise<Rules> {
+  if (await isThere(join(folder, '.git'))) return []
+  const above = [folder]
+  for (let at = dirname(folder); ; at = dirname(at)) {
+    if (at === above.at(-1)) return []
+    above.push(at)
+    if (await isThere(join(at, '.git'))) break
+  }
+  let rules: Rules = []
+  for (const at of above.reverse()) {
+    const entered = enter(at, rules)
+    if (entered === undefined) return []
+    rules = at === folder ? entered : await withRulesOf(at, entered)
+  }
+  return rules
+}
+
+function readmitted(path: string, { folder, rules }: RuleFile): RuleFile {
+  const literal = slashed(folder, path).replaceAll(/[\\*?[ ]/g, '\\$&')
+  return {
+    folder,
+    rules: ignore(OPTIONS)
+      .add(rules)
+      .add([`!/${literal}`]),
+  }
+}
+
+const slashed = (from: string, to: string): string => relative(from, to).split(sep).join('/')
+
+/** Empty unless it is a plain file: git follows no link here, and a pipe would never end. */
+async function read(file: string): Promise<string> {
+  try {
+    const stat = await lstat(file)
+    return stat.isFile() && stat.size <= FILE_BYTES ? await readFile(file, 'utf8') : ''
+  } catch {
+    // Without it more is looked at, and nothing else.
+    return ''
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,96 @@
+// What each board is called at the edge: by its place, whenever it was found.
+
+import { basename, relative, sep } from 'node:path'
+import { pathProblem } from '../../worker/shared/repos.ts'
+import { LAYOUT_NAMES } from '../layouts/registry.ts'
+import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'
+
+export interface Naming {
+  /** The name of the first board: `--repo`, or the folder of its project. */
+  repo: string
+  /** The folder of the first board's project. Real path. */
+  project: string
+  /**
+   * The folders that were named, if `repo` was. A board outside of the project is then called after
+   * the nearest of them, else after its own folder. Real paths.
+   */
+  dirs?: readonly string[]
+}
+
+export interface NamedBoard extends FoundBoard {
+  name: string
+}
+
+/**
+ * Names them. `known`: names of before, by their keys, which stay. The first board, as the layouts
+ * are tried in the project's folder, is called `repo`; any other has its folder and layout as well.
+ * No two have one name: the second is left out.
+ */
+export function nameBoards(
+  found: readonly FoundBoard[],
+  naming: Naming,
+  known: ReadonlyMap<string, string> = new Map(),
+): { named: NamedBoard[]; left: LeftOut[] } {
+  const taken = new Set(known.values())
+  const named: NamedBoard[] = []
+  const left: LeftOut[] = []
+  for (const board of found.toSorted(byPlace(naming))) {
+    const before = known.get(keyOf(board))
+    const isFirst = board.dir === naming.project && !taken.has(naming.repo)
+    const name = before ?? (isFirst ? naming.repo : placeName(board, naming))
+    const problem = before === undefined && whyNot(board, name, taken)
+    if (problem) left.push(problem)
+    else named.push({ ...board, name })
+    taken.add(name)
+  }
+  return { named, left }
+}
+
+function whyNot(
+  { store, dir }: FoundBoard,
+  name: string,
+  taken: ReadonlySet<string>,
+): LeftOut | undefined {
+  const which = `The ${store.layout} board in ${dir} is left out`
+  const problem = pathProblem(name)
+  if (problem !== undefined) {
+    return { code: 'bad_name', message: `${which}: its name is not possible. ${problem}` }
+  }
+  if (!taken.has(name)) return undefined
+  return { code: 'same_name', message: `${which}: another one is called ${name}, too.` }
+}
+
+/** The project's own first, then by folder, then as the layouts are tried. */
+const byPlace =
+  ({ project }: Naming) =>
+  (one: FoundBoard, other: FoundBoard): number => {
+    const rank = ({ dir, store }: FoundBoard) => [
+      relativeTo(project, dir) === undefined ? 1 : 0,
+      dir,
+      LAYOUT_NAMES.indexOf(store.layout),
+    ]
+    const [a, b] = [rank(one), rank(other)]
+    const at = a.findIndex((value, index) => value !== b[index])
+    return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
+  }
+
+function placeName({ dir, store }: FoundBoard, { repo, project, dirs }: Naming): string {
+  const within = relativeTo(project, dir)
+  if (within !== undefined) return `${joined(repo, within)}#${store.layout}`
+  if (dirs === undefined) return `${slashed(dir)}#${store.layout}`
+  const [nearest = dir] = dirs
+    .filter((it) => relativeTo(it, dir) !== undefined)
+    .toSorted((a, b) => b.length - a.length)
+  const named = joined(repo, basename(nearest))
+  return `${joined(named, relativeTo(nearest, dir) ?? '')}#${store.layout}`
+}
+
+/** The way from `folder` to `dir`; undefined if it is elsewhere. */
+function relativeTo(folder: string, dir: string): string | undefined {
+  const way = relative(folder, dir)
+  return way === '..' || way.startsWith(`..${sep}`) ? undefined : slashed(way)
+}
+
+const slashed = (path: string): string => path.split(sep).join('/')
+
+const joined = (name: string, rest: string): string => (rest === '' ? name : `${name}/${rest}`)
