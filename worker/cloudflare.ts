@@ -4,6 +4,7 @@ import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { type RequestIdVariables, requestId } from 'hono/request-id'
 import { createApp } from './app.ts'
+import { DirectoryObject, objectDirectory } from './board/directory-object.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { objectRepositories, RepositoryObject } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -35,6 +36,7 @@ interface Env extends Environment {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>
   LEDGER: LedgerNamespace
   SESSIONS: DurableObjectNamespace<SessionsObject>
+  DIRECTORY: DurableObjectNamespace<DirectoryObject>
   ASSETS?: AssetsBinding
 }
 
@@ -119,7 +121,7 @@ export function signalbox(file: SignalboxFile) {
       counted.flush()
     },
   }
-  return { handler, RepositoryObject, LedgerObject, SessionsObject, Dispatcher }
+  return { handler, RepositoryObject, LedgerObject, SessionsObject, DirectoryObject, Dispatcher }
 }
 
 /** Answers 503 while the configuration is invalid. */
@@ -165,6 +167,7 @@ function openEdge(env: Env, file: SignalboxFile, delivererFor: (env: Env) => Del
       clock: hostClock,
       log: consoleLog,
     }),
+    directory: objectDirectory(env.DIRECTORY),
     payments,
     hostFetch: file.fetch,
     assets: cloudflareAssets(env.ASSETS),

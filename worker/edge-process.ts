@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
+import { sqliteDirectory } from './board/directory-sqlite.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -104,6 +105,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     room: streamRoom(config.maxStreams),
     roomOfAll: host.streams,
   })
+  const directory = sqliteDirectory(openFile('boards'))
   const appOf = (auth: AuthConfig) =>
     createApp({
       config: { ...config, auth },
@@ -112,6 +114,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       assets: folderAssets(host.consoleDir),
       compressed: compressed(),
       repositories,
+      directory,
       access: createAccess(auth, { clock: hostClock, fetch, ...sessions }),
       clock: hostClock,
       log,

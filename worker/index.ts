@@ -6,4 +6,4 @@ import { signalbox } from './cloudflare.ts'
 const edge = signalbox(file)
 
 export default edge.handler
-export const { RepositoryObject, LedgerObject, SessionsObject, Dispatcher } = edge
+export const { RepositoryObject, LedgerObject, SessionsObject, DirectoryObject, Dispatcher } = edge

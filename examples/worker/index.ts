@@ -4,4 +4,4 @@ import config from './signalbox.config.ts'
 const edge = signalbox(config)
 
 export default edge.handler
-export const { RepositoryObject, LedgerObject, SessionsObject, Dispatcher } = edge
+export const { RepositoryObject, LedgerObject, SessionsObject, DirectoryObject, Dispatcher } = edge

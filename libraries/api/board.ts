@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import {
+  boardReportSchema,
   changesAnswerSchema,
   changesSchema,
   SYNC_ANSWERS,
@@ -53,6 +54,28 @@ const statusSchema = z.object({
   awakeSince: time.describe('Since when the repository is in memory.'),
 })
 
+const { run: _, sidecar, changedAt, ...listed } = boardReportSchema.shape
+const listedBoardSchema = z
+  .object({
+    path: z.string(),
+    ...listed,
+    sidecar: z.object({
+      state: z
+        .enum([...sidecar.shape.state.options, 'silent'])
+        .describe(
+          '`ended`: in order. `silent`: it was not heard of for 7 minutes, though it reports ' +
+            'every 5: it was killed, or the edge cannot be reached from there.',
+        ),
+      lastSeenAt: time,
+      version: z.string(),
+    }),
+    lastChangeAt: changedAt,
+  })
+  .describe('A board as its sidecar reported it last, at most 30 s after a change.')
+const boardsSchema = z.object({
+  boards: z.array(listedBoardSchema).describe('Those that the token covers, sorted by path.'),
+})
+
 const ticketSchema = z.object({
   ticket: z.string().describe('For `?ticket=` of `GET /api/events`.'),
   path: z.string(),
@@ -77,6 +100,7 @@ const syncAnswerSchema = z.discriminatedUnion('step', [
 ])
 const publishSchema = changesSchema.extend(wire)
 const publishedSchema = changesAnswerSchema.extend(wire)
+const reportSchema = boardReportSchema.extend(wire)
 
 const PUBLISH_FAILURES = [
   ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
@@ -183,6 +207,31 @@ const OPERATIONS: Record<string, Operation> = {
     { id: 'getStatus', summary: 'The board’s configuration, counts, sidecar and streams' },
     statusSchema,
   ),
+  'GET /api/boards': {
+    id: 'listBoards',
+    summary: 'The boards that the token covers',
+    description: 'From the directory that sidecars write; no repository is woken.',
+    needs: 'board:read',
+    headers: ['If-None-Match'],
+    answers: revalidated(boardsSchema, ['ETag', 'Cache-Control']),
+    failures: ['unknown_filter'],
+  },
+  'PUT /api/boards': {
+    id: 'reportBoard',
+    summary: 'For sidecars: what the list of boards says of one',
+    description:
+      'After the first sync, at most every 30 s where something changed, every 5 minutes where ' +
+      'nothing did, and at the end. The edge keeps 10,000 boards, each for 30 days after its ' +
+      'last report; one more takes the place of the one that reported longest ago.',
+    needs: 'board:write',
+    query: records.repositoryQuery,
+    body: reportSchema,
+    answers: { 200: { description: 'It is stored.', schema: z.object(wire) } },
+    failures: [
+      ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
+      ...(['superseded', 'wire_version'] as const),
+    ],
+  },
   'POST /api/sync': publishing(
     {
       id: 'sync',
@@ -227,6 +276,9 @@ export const BOARD: Description = {
     Runs: runsSchema,
     Sessions: sessionsSchema,
     BoardStatus: statusSchema,
+    ListedBoard: listedBoardSchema,
+    Boards: boardsSchema,
+    BoardReport: reportSchema,
     Ticket: ticketSchema,
     SyncRequest: syncSchema,
     SyncAnswer: syncAnswerSchema,

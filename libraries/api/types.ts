@@ -200,6 +200,29 @@ export type BoardRecord =
       board: BoardConfig
     }
 
+export interface BoardReport {
+  /** The run of the sidecar, from its sync. */
+  run: number
+  sidecar: {
+    /** `ended`: it ends in order. */
+    state: 'running' | 'ended'
+    version: string
+  }
+  title: string
+  layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
+  counts: {
+    tasks: number
+    closed: number
+    ready: number
+  }
+  /** Missing: the folder is gone, the data is kept. */
+  store: 'present' | 'missing'
+  /** When a task last changed, by what the sidecar saw. */
+  changedAt?: string
+  /** The version of the publishing protocol. */
+  wire: 3
+}
+
 export interface BoardStatus {
   layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
   /** As the board itself has it. */
@@ -234,6 +257,11 @@ export interface BoardStatus {
   streams: number
   /** Since when the repository is in memory. */
   awakeSince: string
+}
+
+export interface Boards {
+  /** Those that the token covers, sorted by path. */
+  boards: ListedBoard[]
 }
 
 export interface ChangesAnswer {
@@ -398,6 +426,31 @@ export interface GatewayTimeoutEvent {
 
 export interface Gateways {
   gateways: Gateway[]
+}
+
+/** A board as its sidecar reported it last, at most 30 s after a change. */
+export interface ListedBoard {
+  path: string
+  title: string
+  layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
+  counts: {
+    tasks: number
+    closed: number
+    ready: number
+  }
+  /** Missing: the folder is gone, the data is kept. */
+  store: 'present' | 'missing'
+  sidecar: {
+    /**
+     * `ended`: in order. `silent`: it was not heard of for 7 minutes, though it reports every 5:
+     * it was killed, or the edge cannot be reached from there.
+     */
+    state: 'running' | 'ended' | 'silent'
+    lastSeenAt: string
+    version: string
+  }
+  /** When a task last changed, by what the sidecar saw. */
+  lastChangeAt?: string
 }
 
 /** What an agent last said of a running session. */
@@ -1522,6 +1575,29 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+  listBoards:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  reportBoard:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'superseded'
+    | 'wire_version'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
   sync:
     | 'invalid_path'
     | 'invalid_request'

@@ -6,6 +6,7 @@ import { messageContract } from './board-messages.ts'
 import { readContract } from './board-reads.ts'
 import { streamContract } from './board-stream.ts'
 import { syncContract } from './board-sync.ts'
+import { boardsContract } from './directory.ts'
 
 interface Host {
   edge(): Edge
@@ -30,4 +31,5 @@ export function boardContract(name: string, host: Host): void {
   messageContract(board)
   readContract(board)
   syncContract(board)
+  boardsContract(board)
 }

@@ -17,6 +17,8 @@ interface Door {
   needs: Scope | 'token' | 'nobody'
   /** What who may pass is answered; the bodies are empty, so some of it is a refusal further in. */
   passed: number
+  /** Of no one board. */
+  isOfAll?: true
 }
 
 const board = (ask: string, passed: number, needs: Scope = 'board:read') => ({ ask, needs, passed })
@@ -51,9 +53,11 @@ export const DOORS: Record<string, Door> = {
   'GET /api/sessions': board('/api/sessions', 200),
   'GET /api/sessions/:id': board('/api/sessions/ses_1', 404),
   'GET /api/status': board('/api/status', 200),
+  'GET /api/boards': { ...board('/api/boards', 200), isOfAll: true },
   // Nothing in them says what version of the wire they are.
   'POST /api/sync': board('/api/sync', 409, 'board:write'),
   'POST /api/changes': board('/api/changes', 409, 'board:write'),
+  'PUT /api/boards': board('/api/boards', 409, 'board:write'),
 
   'GET /api/payments/transactions': reads('/api/payments/transactions'),
   'GET /api/payments/transactions/:id': reads('/api/payments/transactions/01J', 404),
@@ -87,7 +91,8 @@ export interface Caller {
 const always = (status: number) => () => status
 const never = () => undefined
 const bearer = (value: string) => ({ Authorization: `Bearer ${value}` })
-const isBoard = ({ needs }: Door) => needs === 'board:read' || needs === 'board:write'
+const isOfBoard = ({ needs, isOfAll }: Door) =>
+  (needs === 'board:read' || needs === 'board:write') && !isOfAll
 const SCOPES = ['board:read', 'board:write', 'payments:read', 'payments:write'] as const
 export const ALL_SCOPES = SCOPES.join(' ')
 
@@ -140,7 +145,7 @@ export async function callersAt(origin: string, path: string): Promise<Caller[]>
   }).map(async ([what, repos]) => {
     const headers = bearer(await mint({ repos }))
     const isInReach = repos.some((repo) => repo === path || repo === `${prefix}*`)
-    const refused = (door: Door) => (isBoard(door) && !isInReach ? 403 : undefined)
+    const refused = (door: Door) => (isOfBoard(door) && !isInReach ? 403 : undefined)
     return { who: `a token of everything ${what}`, headers, refused }
   })
 
@@ -179,13 +184,13 @@ export async function knockAt(
   for (const [route, door] of Object.entries(doors)) {
     const [method = 'GET'] = route.split(' ')
     const query = new URLSearchParams({
-      ...(isBoard(door) && { path }),
+      ...(isOfBoard(door) && { path }),
       ...(caller.ticket !== undefined && { ticket: caller.ticket }),
     })
     const answer = await edge.fetch(`${door.ask}?${query}`, {
       method,
       headers: { 'Content-Type': 'application/json', ...caller.headers },
-      ...(method === 'POST' && { body: '{}' }),
+      ...(/POST|PUT/.test(method) && { body: '{}' }),
     })
     await answer.body?.cancel()
     answered[route] = answer.status

@@ -2,6 +2,7 @@
 
 import { SignJWT } from 'jose'
 import type {
+  BoardReport,
   ChangesAnswer,
   ChangesRequest,
   DataRecord,
@@ -134,6 +135,15 @@ export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Pro
   if (records.length > 0) await repo.changes({ upserts: records })
   return repo
 }
+
+/** What a running sidecar says of its board to the directory. */
+export const boardReport = (fields: Partial<BoardReport> = {}) => ({
+  ...{ wire: WIRE, run: 1, sidecar: { state: 'running' as const, version: '1.2.3' } },
+  ...{ title: 'Lamps', layout: 'cairn' as const, store: 'present' as const },
+  counts: { tasks: 3, closed: 1, ready: 2 },
+  changedAt: '2026-01-05T10:00:00.000Z',
+  ...fields,
+})
 
 /** 32 hex digits, different for each record. */
 export const freshHash = (): string => crypto.randomUUID().replaceAll('-', '')

@@ -4,7 +4,15 @@
 import { BUCKETS, WIRE } from '../../worker/board/wire.ts'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
-import { freshHash, publishedRepo, runRecord, sessionRecord, taskRecord, token } from './edge.ts'
+import {
+  boardReport,
+  freshHash,
+  publishedRepo,
+  runRecord,
+  sessionRecord,
+  taskRecord,
+  token,
+} from './edge.ts'
 import { jsonOf } from './json-of.ts'
 import { setUpPayments } from './payments-setup.ts'
 import { processEdge } from './process-edge.ts'
@@ -166,6 +174,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/status', status: 200 },
       { path: '/status', status: 304, headers: { 'If-None-Match': '*' } },
     ],
+    'PUT /boards': () => [
+      { path: '/boards', status: 200, body: boardReport() },
+      { path: '/boards', status: 400, body: boardReport({ title: '' }) },
+    ],
     'POST /sync': () => [
       { path: '/sync', status: 200, body: { wire: WIRE, step: 'probe' } },
       { path: '/sync', status: 409, body: { wire: 1, step: 'probe' } },
@@ -175,6 +187,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/changes', status: 400, body: { wire: WIRE } },
     ],
   }),
+  'GET /api/boards': () => [
+    { path: '/api/boards', status: 200 },
+    { path: '/api/boards', status: 304, headers: { 'If-None-Match': '*' } },
+  ],
   ...ofPayments({
     'POST /charges': () => [
       { path: '/charges', status: 200, body: ORDER },

@@ -1,6 +1,7 @@
 // The app in this process, with repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
+import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
@@ -55,6 +56,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       room: streamRoom(config.maxStreams),
       roomOfAll: streamRoom(config.maxStreams),
     }),
+    directory: sqliteDirectory(openSql(':memory:')),
     access: createAccess(config.auth, {
       ...{ clock, fetch: options.fetch ?? fetch, metrics: accessMetrics(metrics) },
       endedSessions: options.endedSessions ?? sqliteEndedSessions(openSql(':memory:')),

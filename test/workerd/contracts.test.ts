@@ -2,6 +2,7 @@
 
 import { env, runInDurableObject, SELF } from 'cloudflare:test'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { type DirectoryObject, objectDirectory } from '../../worker/board/directory-object.ts'
 import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
 import { signalbox } from '../../worker/cloudflare.ts'
 import { withCorrelationId } from '../../worker/payments/webhooks/middleware.ts'
@@ -13,6 +14,7 @@ import { objectSql } from '../../worker/shared/sql-object.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardStoreContract } from '../contract/board-store.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'
+import { boundContract, directoryContract } from '../contract/directory.ts'
 import { endedSessionsContract } from '../contract/ended-sessions.ts'
 import type { Edge } from '../support/edge.ts'
 import { codesOf, documentedFetch, OPERATIONS, openapi } from '../support/openapi-operations.ts'
@@ -22,9 +24,10 @@ const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetc
 accessContract('workerd', { edge: () => edge })
 consoleSessionContract('workerd', { edge: () => edge })
 
-const { REPOSITORY, SESSIONS } = env as unknown as {
+const { REPOSITORY, SESSIONS, DIRECTORY } = env as unknown as {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>
   SESSIONS: DurableObjectNamespace<SessionsObject>
+  DIRECTORY: DurableObjectNamespace<DirectoryObject>
 }
 boardStoreContract('the storage of an object', async (use) => {
   const stub = REPOSITORY.getByName(crypto.randomUUID())
@@ -35,6 +38,11 @@ boardStoreContract('the storage of an object', async (use) => {
 })
 
 endedSessionsContract('a Durable Object', async () => objectEndedSessions(SESSIONS))
+directoryContract('a Durable Object', async () => objectDirectory(DIRECTORY))
+boundContract('the storage of an object', async (test) => {
+  const stub = DIRECTORY.getByName(crypto.randomUUID())
+  await runInDurableObject(stub, (_, state) => test(objectSql(state.storage)))
+})
 
 it('a request with the header added keeps its body and its URL', async () => {
   const headers = { 'X-Correlation-Id': 'bad id', 'Content-Type': 'application/json' }

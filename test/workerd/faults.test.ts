@@ -2,7 +2,13 @@
 // of one request is resolved by another, which streams of one isolate rely on: where several of them
 // share a socket here, the test opens them all. test/e2e/workerd.test.ts has the rest.
 
-import { env, evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test'
+import {
+  env,
+  evictDurableObject,
+  listDurableObjectIds,
+  runInDurableObject,
+  SELF,
+} from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import {
   objectRepositories,
@@ -14,7 +20,7 @@ import {
   type SessionsObject,
 } from '../../worker/session/ended-sessions-object.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import { type Edge, publishedRepo, Repo, taskRecord } from '../support/edge.ts'
+import { boardReport, type Edge, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
@@ -80,6 +86,23 @@ describe('on workerd', () => {
       await stream.close()
     }
     expect(await awakeSince(repo)).not.toBe(before)
+  })
+
+  it('a list of boards, and a report for it, wake and make no repository', async () => {
+    const repos = [await publishedRepo(edge, [taskRecord('A-1')]), new Repo(edge)] as const
+    await evictDurableObject(objectOf(repos[0]))
+    const objects = await listDurableObjectIds(namespace)
+    for (const repo of repos) {
+      const body = JSON.stringify(boardReport())
+      expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    }
+    const Authorization = `Bearer ${await token({ repos: repos.map(({ path }) => path) })}`
+    const listed = await edge.fetch('/api/boards', { headers: { Authorization } })
+    expect(await listed.json()).toMatchObject({ boards: [{}, {}] })
+    expect(await listDurableObjectIds(namespace)).toEqual(objects)
+    for (const repo of repos) {
+      await expect(evictDurableObject(objectOf(repo))).rejects.toThrow('not currently running')
+    }
   })
 
   it('a socket that dies is redialled, without a lost or doubled message', async () => {

@@ -16,6 +16,7 @@ export interface WorkerParts {
   RepositoryObject: RuntimeClass
   LedgerObject: RuntimeClass
   SessionsObject: RuntimeClass
+  DirectoryObject: RuntimeClass
   Dispatcher: RuntimeClass
 }
 

@@ -100,6 +100,23 @@ export const changesAnswerSchema = z.object({
     .exactOptional(),
 })
 
+/** What the edge's directory of boards is told of one. */
+export const boardReportSchema = z.object({
+  run: counter.describe('The run of the sidecar, from its sync.'),
+  sidecar: z.object({
+    state: z.enum(['running', 'ended']).describe('`ended`: it ends in order.'),
+    version: z.string().max(64),
+  }),
+  title: z.string().min(1).max(200),
+  layout: layoutSchema,
+  counts: z.object({ tasks: counter, closed: counter, ready: counter }),
+  store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
+  changedAt: z.iso
+    .datetime()
+    .describe('When a task last changed, by what the sidecar saw.')
+    .exactOptional(),
+})
+
 // Only the fields that the edge itself reads are checked one by one: the rest of a record goes
 // from the publisher to clients as it came.
 const task = taskSchema
@@ -137,6 +154,8 @@ const sync = z.discriminatedUnion('step', [
   end,
 ])
 
+const report = boardReportSchema.extend({ layout: z.string().max(64) })
+
 // The schemas are looser than the types in what clients merely pass on, so the casts are the claim
 // that a publisher with the write scope sends records of wire.ts.
 
@@ -145,3 +164,5 @@ export const checkSync = (body: unknown) =>
   checkFields(sync, body) as Checked<z.infer<Steps[keyof Steps]>>
 export const checkChanges = (body: unknown) =>
   checkFields(changes, body) as Checked<z.infer<typeof changesSchema>>
+export const checkReport = (body: unknown) =>
+  checkFields(report, body) as Checked<z.infer<typeof boardReportSchema>>

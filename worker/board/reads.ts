@@ -244,7 +244,7 @@ function byteStream(pieces: Iterable<string>): ReadableStream<Uint8Array> {
 }
 
 /** Whether `If-None-Match` names this tag; compared weakly (RFC 9110, 13.1.2). */
-function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true
   const opaque = strip(etag)

@@ -10,9 +10,11 @@ import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
+import { sha256Hex } from '../shared/sha256.ts'
+import { type Directory, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
-import { checkChanges, checkSync } from './publishing.ts'
-import type { Query } from './reads.ts'
+import { checkChanges, checkReport, checkSync } from './publishing.ts'
+import { matchesTag, type Query } from './reads.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
@@ -21,6 +23,7 @@ import { type DataRecord, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
 
 export interface BoardDeps {
   repositories: Repositories
+  directory: Directory
   access: Access
   clock: Clock
   log: Log
@@ -29,6 +32,9 @@ export interface BoardDeps {
 }
 
 const PUBLISH_BYTES = 8 << 20
+/** Another user's answer must not come out of a shared cache; our own may, once revalidated. */
+const REVALIDATED = { 'Cache-Control': 'private, no-cache' }
+const JSON_TYPE = { 'Content-Type': 'application/json; charset=UTF-8' }
 const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
@@ -117,6 +123,26 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     read(repositoryQuery, () => ({ kind: 'status' })),
   )
 
+  app.get('/boards', async (c) => {
+    const grant = c.get('grant')
+    requireScope(grant, 'board:read')
+    readQuery(c.req.url, z.object({}), WRONG)
+    const now = deps.clock.now()
+    const rows = await deps.directory.list(grant.repos, now)
+    const text = JSON.stringify({ boards: rows.map((row) => listedBoard(row, now)) })
+    const headers = { ...REVALIDATED, ETag: `W/"${await sha256Hex(text)}"` }
+    if (matchesTag(c.req.header('If-None-Match'), headers.ETag)) {
+      return new Response(null, { status: 304, headers })
+    }
+    return new Response(text, { headers: { ...headers, ...JSON_TYPE } })
+  })
+  app.put('/boards', limit, async (c) => {
+    const path = pathOf(c, 'board:write')
+    const report = await bodyOf(c, checkReport)
+    if (await deps.directory.put(path, report, deps.clock.now())) return c.json({ wire: WIRE })
+    throw new Problem('superseded', refusal('superseded'))
+  })
+
   app.post('/sync', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
     const request = await bodyOf(c, checkSync)
@@ -193,8 +219,7 @@ async function answerRead(
       const headers = {
         ETag: answer.etag,
         'X-Signalbox-Seq': answer.seq,
-        // Another user's answer must not come out of a shared cache; our own may, once revalidated.
-        'Cache-Control': 'private, no-cache',
+        ...REVALIDATED,
       }
       if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
       if (c.req.raw.method === 'HEAD') {
@@ -203,7 +228,7 @@ async function answerRead(
         return new Response(null, { headers })
       }
       return new Response(answer.body, {
-        headers: { ...headers, 'Content-Type': 'application/json; charset=UTF-8' },
+        headers: { ...headers, ...JSON_TYPE },
       })
     }
   }

@@ -45,6 +45,8 @@ export type StoreState = z.infer<typeof publishing.storeSchema>
 export const WIRE = 3
 /** A sidecar syncs at least this often, also without changes: silence means that it is gone. */
 export const REPORT_MS = 30_000
+/** Without changes, the directory of boards hears of a sidecar about this often. */
+export const HEARTBEAT_MS = 300_000
 
 /** The error of both sides when their versions differ. */
 export const wireProblem = (edge: number, sidecar: number): string =>
@@ -75,6 +77,12 @@ export type SyncAnswer = z.infer<Answers[keyof Answers]>
 export type ChangesRequest = z.infer<typeof publishing.changesSchema>
 
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
+
+/**
+ * Body of `PUT /api/boards`: the row of a board in the edge's directory, whole. Of two sidecars the
+ * row of the later run stands, until that one ends or is silent.
+ */
+export type BoardReport = z.infer<typeof publishing.boardReportSchema>
 
 /** The largest message that the sidecar sends, in bytes of JSON. */
 export const PART_BYTES = 1 << 20

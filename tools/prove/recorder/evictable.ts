@@ -3,7 +3,12 @@
 
 import worker, { LedgerObject as Ledger } from '../../../worker/index.ts'
 
-export { Dispatcher, RepositoryObject, SessionsObject } from '../../../worker/index.ts'
+export {
+  DirectoryObject,
+  Dispatcher,
+  RepositoryObject,
+  SessionsObject,
+} from '../../../worker/index.ts'
 
 interface Env {
   LIBSQL_URL: string

@@ -1,0 +1,201 @@
+// The directory of boards: the port, for every adapter, and over HTTP, for every host.
+
+import { describe, expect, it } from 'vitest'
+import { type Directory, FORGET_MS, listedBoard } from '../../worker/board/directory.ts'
+import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
+import type { BoardReport } from '../../worker/board/wire.ts'
+import type { Sql } from '../../worker/shared/sql.ts'
+import { boardReport, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
+import { jsonOf } from '../support/json-of.ts'
+import type { Board } from './board.ts'
+
+const NOW = Date.parse('2026-01-05T10:00:00Z')
+const MINUTE = 60_000
+const ENDED = { state: 'ended', version: '1.2.3' } as const
+
+/** `open`: an empty directory, or one that is shared with other tests. */
+export function directoryContract(name: string, open: () => Promise<Directory>): void {
+  async function setUp() {
+    const directory = await open()
+    const prefix = `${crypto.randomUUID()}/`
+    const put = (board: string, fields: Partial<BoardReport> = {}, now = NOW) =>
+      directory.put(`${prefix}${board}`, boardReport(fields), now)
+    const rows = async (now = NOW) => await directory.list([`${prefix}*`], now)
+    return {
+      ...{ directory, prefix, put, rows },
+      states: async (now: number) =>
+        (await rows(now)).map((row) => listedBoard(row, now).sidecar.state),
+      names: async (now?: number) => (await rows(now)).map(({ path }) => path.slice(prefix.length)),
+    }
+  }
+
+  describe(`the directory of boards in ${name}`, () => {
+    it('lists each board once, sorted by path, with what it reported last', async () => {
+      const { prefix, put, rows } = await setUp()
+      await put('b')
+      await put('a', { title: 'An “a” – 日本' })
+      await put('b', { counts: { tasks: 9, closed: 9, ready: 0 }, store: 'missing' }, NOW + 1)
+      const [a, b, ...others] = await rows()
+      expect(others).toEqual([])
+      expect(a).toEqual({
+        path: `${prefix}a`,
+        report: boardReport({ title: 'An “a” – 日本' }),
+        seenAt: NOW,
+      })
+      const counts = { tasks: 9, closed: 9, ready: 0 }
+      const report = boardReport({ counts, store: 'missing' })
+      expect(b).toEqual({ path: `${prefix}b`, report, seenAt: NOW + 1 })
+    })
+
+    it('lists the boards that are covered, by name or prefix, and no others', async () => {
+      const { directory, prefix, put } = await setUp()
+      for (const board of ['team/a', 'team/b', 'team', 'teams', 'x']) await put(board)
+      const listed = async (...repos: string[]) => {
+        const rows = await directory.list(
+          repos.map((repo) => `${prefix}${repo}`),
+          NOW,
+        )
+        return rows.map(({ path }) => path.slice(prefix.length))
+      }
+      expect(await listed('team/*')).toEqual(['team/a', 'team/b'])
+      expect(await listed('team')).toEqual(['team'])
+      expect(await listed('x', 'team/b', 'absent')).toEqual(['team/b', 'x'])
+      expect(await listed()).toEqual([])
+    })
+
+    it('a sidecar that reports is running, and silent when it did not for 7 minutes', async () => {
+      const { put, states } = await setUp()
+      await put('a')
+      expect(await states(NOW + 7 * MINUTE - 1)).toEqual(['running'])
+      expect(await states(NOW + 7 * MINUTE)).toEqual(['silent'])
+      await put('a', {}, NOW + 60 * MINUTE)
+      expect(await states(NOW + 60 * MINUTE)).toEqual(['running'])
+      // The clock was set back by an hour.
+      expect(await states(NOW)).toEqual(['silent'])
+    })
+
+    it('a sidecar that ended in order stays ended, and does not become silent', async () => {
+      const { put, states } = await setUp()
+      await put('a', { sidecar: ENDED })
+      expect(await states(NOW)).toEqual(['ended'])
+      expect(await states(NOW + 24 * 60 * MINUTE)).toEqual(['ended'])
+    })
+
+    it('the row of the later sidecar stands, until that one ends or is silent', async () => {
+      const { put, rows } = await setUp()
+      const title = async () => (await rows())[0]?.report.title
+      expect(await put('a', { run: 1, title: 'first' })).toBe(true)
+      expect(await put('a', { run: 2, title: 'second' })).toBe(true)
+      expect(await put('a', { run: 1, title: 'first' })).toBe(false)
+      expect(await put('a', { run: 1, sidecar: ENDED })).toBe(false)
+      expect(await title()).toBe('second')
+      expect(await put('a', { run: 2, title: 'second', sidecar: ENDED })).toBe(true)
+      expect(await put('a', { run: 1, title: 'first' })).toBe(true)
+      expect(await title()).toBe('first')
+      expect(await put('a', { run: 3, title: 'third' })).toBe(true)
+      expect(await put('a', { run: 1, title: 'first' }, NOW + 7 * MINUTE)).toBe(true)
+      expect(await title()).toBe('first')
+    })
+
+    it('forgets a board after 30 days without a report, and no other', async () => {
+      const { put, names } = await setUp()
+      await put('old', { sidecar: ENDED })
+      await put('kept', { sidecar: ENDED }, NOW + 1)
+      expect(await names(NOW + FORGET_MS - 1)).toEqual(['kept', 'old'])
+      expect(await names(NOW + FORGET_MS)).toEqual(['kept'])
+      await put('new', {}, NOW + FORGET_MS)
+      expect(await names(NOW)).toEqual(['kept', 'new'])
+    })
+  })
+}
+
+/** `withSql`: runs the test with an empty database. */
+export function boundContract(
+  name: string,
+  withSql: (test: (sql: Sql) => Promise<void>) => Promise<void>,
+): void {
+  it(`a directory that is full drops in ${name} the board that reported longest ago`, () =>
+    withSql(async (sql) => {
+      const directory = sqliteDirectory(sql, 3)
+      const put = (path: string, after: number) => directory.put(path, boardReport(), NOW + after)
+      const paths = async () => (await directory.list(['*'], NOW)).map(({ path }) => path)
+      for (const [at, path] of ['a', 'b', 'c'].entries()) await put(path, at)
+      await put('a', 4)
+      expect(await paths()).toEqual(['a', 'b', 'c'])
+      await put('d', 5)
+      expect(await paths()).toEqual(['a', 'c', 'd'])
+    }))
+}
+
+export function boardsContract({ name, edge, published }: Board): void {
+  const put = (repo: Repo, fields: Partial<BoardReport> = {}) =>
+    repo.request('/boards', { method: 'PUT', body: JSON.stringify(boardReport(fields)) })
+  async function list(repos: string[], headers: Record<string, string> = {}) {
+    const Authorization = `Bearer ${await token({ repos, scope: 'board:read' })}`
+    return await edge().fetch('/api/boards', { headers: { Authorization, ...headers } })
+  }
+
+  describe(`the list of boards on ${name}`, () => {
+    it('has what a sidecar reported, and not what none did', async () => {
+      const repo = await published(taskRecord('A-1'))
+      expect(await jsonOf(await list([repo.path]), 200)).toEqual({ boards: [] })
+      const stored = await put(repo)
+      expect(await jsonOf(stored, 200)).toEqual({ wire: expect.any(Number) })
+      const lastSeenAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+      expect(await jsonOf(await list([repo.path]), 200)).toEqual({
+        boards: [
+          {
+            ...{ path: repo.path, title: 'Lamps', layout: 'cairn', store: 'present' },
+            ...{ counts: { tasks: 3, closed: 1, ready: 2 } },
+            ...{ sidecar: { state: 'running', lastSeenAt, version: '1.2.3' } },
+            lastChangeAt: '2026-01-05T10:00:00.000Z',
+          },
+        ],
+      })
+    })
+
+    it('has the boards that the token covers, also of repositories that do not exist', async () => {
+      const repos = [new Repo(edge()), new Repo(edge()), new Repo(edge())]
+      for (const repo of repos) await put(repo)
+      const paths = repos.map(({ path }) => path)
+      const listed = await jsonOf<{ boards: { path: string }[] }>(
+        await list([paths[2] ?? '', `${paths[0]}*`]),
+        200,
+      )
+      const expected = [paths[0], paths[2]].toSorted()
+      expect(listed.boards.map(({ path }) => path)).toEqual(expected)
+      expect((await repos[0]?.request('/status'))?.status).toBe(404)
+    })
+
+    it('is not sent again while nothing is reported', async () => {
+      const repo = new Repo(edge())
+      await put(repo)
+      const first = await list([repo.path])
+      await first.text()
+      const ask = { 'If-None-Match': first.headers.get('ETag') ?? '' }
+      expect((await list([repo.path], ask)).status).toBe(304)
+      await put(repo, { title: 'Other lamps' })
+      const again = await list([repo.path], ask)
+      expect(await jsonOf(again, 200)).toMatchObject({ boards: [{ title: 'Other lamps' }] })
+    })
+
+    it('refuses a report of a sidecar that was superseded, and a malformed one', async () => {
+      const repo = new Repo(edge())
+      await put(repo, { run: 2 })
+      expect(await jsonOf(await put(repo, { run: 1 }), 409)).toMatchObject({ code: 'superseded' })
+      for (const fields of [
+        ...[{ title: '' }, { title: 'x'.repeat(201) }, { changedAt: 'yesterday' }],
+        ...[{ counts: { tasks: -1, closed: 0, ready: 0 } }, { layout: 'x'.repeat(65) as 'cairn' }],
+      ]) {
+        const refused = await jsonOf(await put(repo, fields), 400)
+        expect(refused).toMatchObject({ code: 'invalid_request' })
+      }
+    })
+
+    it('knows no query parameter', async () => {
+      const repo = await publishedRepo(edge())
+      const refused = await repo.request('/boards')
+      expect(await jsonOf(refused, 400)).toMatchObject({ code: 'unknown_filter' })
+    })
+  })
+}

@@ -1,0 +1,30 @@
+// The directory of boards in a Durable Object, one for the whole deployment, and the way of a
+// Worker to it.
+
+import { DurableObject } from 'cloudflare:workers'
+import type { Repos } from '../shared/repos.ts'
+import { objectSql } from '../shared/sql-object.ts'
+import type { BoardRow, Directory } from './directory.ts'
+import { sqliteDirectory } from './directory-sqlite.ts'
+import type { BoardReport } from './wire.ts'
+
+export class DirectoryObject extends DurableObject {
+  readonly #boards = sqliteDirectory(objectSql(this.ctx.storage))
+
+  put(path: string, report: BoardReport, now: number): Promise<boolean> {
+    return this.#boards.put(path, report, now)
+  }
+
+  list(repos: Repos, now: number): Promise<BoardRow[]> {
+    return this.#boards.list(repos, now)
+  }
+}
+
+export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObject>): Directory {
+  // A stub breaks for good when its object is reset, so each call gets a fresh one.
+  const stub = () => namespace.getByName('boards')
+  return {
+    put: (path, report, now) => stub().put(path, report, now),
+    list: (repos, now) => stub().list(repos, now),
+  }
+}
