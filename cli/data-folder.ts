@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { DATA_DIR, databaseIn } from '../local/data-folder.ts'
 import type { LocalJson, ServeJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
-import { mintTokens } from '../local/tokens.ts'
+import { mintTokens, reposOf } from '../local/tokens.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
@@ -28,16 +28,16 @@ export interface LocalStart {
   served?: undefined
 }
 
+type SaidOfAServe = 'url' | 'publicUrl' | 'path' | 'boards' | 'tokens' | 'shared'
+
 /** A `serve`: its gateways, database and secrets are those of its variables. */
 interface ServedStart {
   dir: string
-  local: Pick<LocalJson, 'url' | 'publicUrl' | 'path' | 'tokens' | 'shared'> & { audience: string }
+  local: Pick<LocalJson, SaidOfAServe> & { audience: string }
   secret: string
   served: {
     /** Some name the file of a secret. */
     variables: Environment
-    /** Its folder. */
-    board: string | undefined
   }
 }
 
@@ -122,7 +122,7 @@ export async function readDataFolder(
 
 async function servedStart(
   dir: string,
-  { url, serve: { board, env: file, files } }: ServeJson,
+  { url, serve: { boards, env: file, files } }: ServeJson,
   env: Environment,
 ): Promise<ServedStart> {
   const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
@@ -137,11 +137,11 @@ async function servedStart(
     )
   }
   // Sidecars may publish any board to it.
-  const path = board?.repo ?? '*'
-  const tokens = await mintTokens(secret, path, Date.now(), audience)
-  const served = { variables, board: board?.dir }
-  const local = { url, ...(publicUrl && { publicUrl }), path, tokens, audience }
-  return { dir, local, secret, served }
+  const [{ path } = { path: '*' }] = boards
+  const repos = path === '*' ? [path] : reposOf(path)
+  const tokens = await mintTokens(secret, repos, Date.now(), audience)
+  const local = { url, ...(publicUrl && { publicUrl }), path, boards, tokens, audience }
+  return { dir, local, secret, served: { variables } }
 }
 
 /** systemd names the folder of its credentials. */
@@ -159,9 +159,12 @@ const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
 function parsed(text: string): LocalJson | ServeJson | undefined {
   try {
     const local = JSON.parse(text) as LocalJson | ServeJson
-    if ('serve' in local) return local
-    const texts = [...NAMES.map((name) => local[name]), local.tokens.payments]
-    const isOurs = texts.every((it) => typeof it === 'string') && local.gateways instanceof Object
+    const { boards } = 'serve' in local ? local.serve : local
+    const ofBoards = boards.flatMap(({ path, dir }) => [path, dir])
+    const ofSystem =
+      'serve' in local ? [local.url] : [...NAMES.map((name) => local[name]), local.tokens.payments]
+    const areTexts = [...ofBoards, ...ofSystem].every((it) => typeof it === 'string')
+    const isOurs = areTexts && ('serve' in local || local.gateways instanceof Object)
     return isOurs ? local : undefined
   } catch {
     return undefined

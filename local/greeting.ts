@@ -5,12 +5,12 @@ import { relative } from 'node:path'
 import { renderUnicodeCompact } from 'uqr'
 import { DATA_DIR } from './data-folder.ts'
 import type { GatewayHere } from './gateways.ts'
-import type { LocalJson, Shared } from './local-json.ts'
+import type { LocalBoard, LocalJson, Shared } from './local-json.ts'
 import { LOOPBACK } from './ports.ts'
 
 export interface Greeting {
-  /** Undefined: payments alone. `tasks`: absent where another process counts them. */
-  board: { dir: string; layout: string; tasks?: number } | undefined
+  /** None: payments alone. `tasks`: absent where another process counts them. */
+  boards: readonly (LocalBoard & { tasks?: number })[]
   dataDir: string
   /** Its secret is in it. */
   trustsData: boolean
@@ -40,21 +40,30 @@ const LAMP = {
   description: 'A lamp',
 }
 
-const beforeReady = ({ board, dataDir, host, local, gateways, cwd }: Greeting): string => `\
-board       ${board ? boardOf(board, local, cwd) : 'none, payments alone'}
+const beforeReady = ({ boards, dataDir, host, local, gateways, cwd }: Greeting): string => `\
+${boardsOf(boards, cwd)}
 edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${gateways.map((it) => gatewayLine(it, local)).join(INDENTED) || 'none'}
 ${eventsOf(local)}logs        ${near(dataDir, cwd)}/logs
 `
 
-const boardOf = (
-  { dir, layout, tasks }: NonNullable<Greeting['board']>,
-  { path }: LocalJson,
-  cwd: string,
-): string => `${near(dir, cwd)} (${layout}${countOf(tasks)})\nrepository  ${path}`
-
 const INDENTED = `\n${' '.repeat(12)}`
+/** A monorepo may have hundreds. */
+const MAX_SHOWN = 10
+
+function boardsOf(boards: Greeting['boards'], cwd: string): string {
+  const [only, ...others] = boards
+  if (!only) return 'board       none, payments alone'
+  if (others.length === 0) return `board       ${boardLine(only, cwd)}\nrepository  ${only.path}`
+  const shown = boards.slice(0, MAX_SHOWN).map((it) => `${boardLine(it, cwd)}: ${it.path}`)
+  const more = boards.length - shown.length
+  if (more > 0) shown.push(`and ${more} more`)
+  return `boards      ${shown.join(INDENTED)}`
+}
+
+const boardLine = ({ dir, layout, tasks }: Greeting['boards'][number], cwd: string): string =>
+  `${near(dir, cwd)} (${layout}${countOf(tasks)})`
 
 function gatewayLine({ key, mode, url, missing, unused }: GatewayHere, local: LocalJson): string {
   const without = missing.join(', ')
@@ -76,7 +85,8 @@ const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
 
 function afterReady(greeting: Greeting): string {
-  const { board, dataDir, trustsData, local, link, gateways, cwd } = greeting
+  const { boards, dataDir, trustsData, local, link, gateways, cwd } = greeting
+  const [board] = boards
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`

@@ -3,6 +3,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LayoutName } from '../worker/board/wire.ts'
 import type { LocalGateways } from './gateways.ts'
 import { replacePrivateFile } from './private-file.ts'
 import type { LocalTokens } from './tokens.ts'
@@ -14,11 +15,22 @@ export interface Shared {
   fingerprint: string
 }
 
+/** A board that is published from here. */
+export interface LocalBoard {
+  /** The repository's name at the edge. */
+  path: string
+  /** The folder of its project. */
+  dir: string
+  layout: LayoutName
+}
+
 export interface LocalJson {
   /** Of the edge. */
   url: string
   /** The repository's name there; without a board, what its tokens name. */
   path: string
+  /** The one of `path` is the first. */
+  boards: readonly LocalBoard[]
   /** URL of the libSQL server. */
   database: string
   /** What the libSQL server asks for: reads and writes all that is in it. */
@@ -42,8 +54,8 @@ export interface ServeJson {
   /** Of the edge, on this machine. */
   url: string
   serve: {
-    /** The board's folder, and the repository's name. Absent: sidecars elsewhere publish to it. */
-    board?: { dir: string; repo: string }
+    /** Those of this process; sidecars elsewhere may publish others. */
+    boards: readonly LocalBoard[]
     /** The file of --env. Absent: its variables are those of its environment. */
     env?: string
     /** Of its environment: the variables that name files of secrets. */

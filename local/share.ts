@@ -10,11 +10,11 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { isLoopback } from '../worker/shared/loopback.ts'
 import { phoneText, sharingLines } from './greeting.ts'
-import type { LocalJson, Shared } from './local-json.ts'
+import type { Shared } from './local-json.ts'
 import { LOOPBACK } from './ports.ts'
 import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
-import { phoneLink, readPhoneCode, signInLink } from './tokens.ts'
+import { type LocalTokens, phoneLink, readPhoneCode, signInLink } from './tokens.ts'
 
 export interface SharePlan {
   /** `lines`: nothing is opened, and the text has other ways. */
@@ -22,8 +22,8 @@ export interface SharePlan {
   place: SecretPlace
   /** Of the data folder. */
   secret: string
-  /** What a phone that signs in gets. */
-  session: Pick<LocalJson, 'path' | 'tokens'>
+  /** A phone that signs in gets what they cover. */
+  tokens: LocalTokens
   ports: { edge: number; simulator: number }
 }
 
@@ -39,7 +39,7 @@ export interface Sharing {
 
 /** Throws a StartError if this machine is in no local network. */
 export async function openSharing(plan: SharePlan, addresses = lanAddresses()): Promise<Sharing> {
-  const { what, place, secret, session, ports } = plan
+  const { what, place, secret, tokens, ports } = plan
   if (what === 'lines') return { text: () => sharingLines(ports), close: async () => undefined }
   const [first, ...others] = addresses
   if (first === undefined) {
@@ -57,7 +57,7 @@ export async function openSharing(plan: SharePlan, addresses = lanAddresses()): 
   const edge = await openFront(pem, ports.edge + 1, (incoming, outgoing) => {
     const [, code] = PHONE_PATH.exec(incoming.url ?? '') ?? []
     if (code === undefined) forward(ports.edge, incoming, outgoing)
-    else void signIn(code, { secret, session }, outgoing)
+    else void signIn(code, { secret, tokens }, outgoing)
   })
   const payments =
     what === 'payments'
@@ -175,7 +175,7 @@ const PHONE_PATH = /^\/sign-in\/([\w-]{38})$/
 /** Leads to the page of the link, which is too long for a picture. The edge takes it once. */
 async function signIn(
   code: string,
-  { secret, session }: Pick<SharePlan, 'secret' | 'session'>,
+  { secret, tokens }: Pick<SharePlan, 'secret' | 'tokens'>,
   outgoing: ServerResponse,
 ): Promise<void> {
   const now = Date.now()
@@ -184,7 +184,7 @@ async function signIn(
     const another = 'On the machine where Signalbox runs, signalbox sign-in --phone prints another'
     return answer(outgoing, 410, `This link has expired. ${another}.`)
   }
-  const location = await signInLink(secret, { ...session, url: '' }, now, read)
+  const location = await signInLink(secret, { tokens, url: '' }, now, read)
   outgoing.writeHead(302, { location, ...PRIVATE }).end()
 }
 

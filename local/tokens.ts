@@ -9,7 +9,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { decodeJwt, SignJWT } from 'jose'
 import { issueCode, type OneTime } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
@@ -32,16 +32,26 @@ const SCOPES = {
 
 /** Long enough to be forgotten in a terminal; every start makes new ones. */
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** Tokens for one repository. `now` in ms; `audience`: of an edge that has its own. */
+
+/**
+ * What the tokens of a local system cover: this repository, which is meant where none is named, and
+ * every board below it, those that appear later, too. `others`: as it, of boards elsewhere.
+ */
+export const reposOf = (repo: string, others: readonly string[] = []): string[] => [
+  repo,
+  ...[repo, ...others].flatMap((name) => [`${name}/*`, `${name}#*`]),
+]
+
+/** Tokens for these repositories. `now` in ms; `audience`: of an edge that has its own. */
 export async function mintTokens(
   secret: string,
-  repo: string,
+  repos: readonly string[],
   now: number,
   audience?: string,
 ): Promise<Required<LocalTokens>> {
   const mint = (name: keyof LocalTokens) =>
     signer(secret, audience).sign(
-      { sub: `local:${name}`, scope: SCOPES[name], repos: [repo] },
+      { sub: `local:${name}`, scope: SCOPES[name], repos },
       'api',
       now + LIFETIME_MS,
     )
@@ -86,7 +96,6 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
 interface SignInPlace {
   url: string
   publicUrl?: string
-  path: string
   tokens: LocalTokens
   /** Of an edge that has its own. */
   audience?: string
@@ -99,14 +108,16 @@ interface SignInPlace {
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, path, tokens, audience }: SignInPlace,
+  { url, publicUrl = url, tokens, audience }: SignInPlace,
   now: number,
   once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
   const { board, payments } = SCOPES
   const scope = tokens.board === undefined ? payments : `${board} ${payments}`
-  const code = await issueCode(signer(secret, audience), { scope, repos: [path] }, now, once)
+  // Of the boards that appear later, too.
+  const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
+  const code = await issueCode(signer(secret, audience), { scope, repos }, now, once)
   return `${publicUrl}/#/sign-in/${code}`
 }
 

@@ -21,7 +21,7 @@ import { openSystem } from '../../local/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
 import { openSharing, type SharePlan } from '../../local/share.ts'
-import { mintTokens, signInLink } from '../../local/tokens.ts'
+import { mintTokens, reposOf, signInLink } from '../../local/tokens.ts'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { createLog } from '../../sidecar/log.ts'
@@ -93,9 +93,10 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
 
-    const { payments: token, ...ofBoard } = await mintTokens(secret, repo, Date.now())
-    const session = { path: repo, tokens: { ...(store && ofBoard), payments: token } }
-    const sharePlan = { place, secret, session, ports }
+    const repos = store ? reposOf(repo) : [repo]
+    const { payments: token, ...ofBoard } = await mintTokens(secret, repos, Date.now())
+    const tokens = { ...(store && ofBoard), payments: token }
+    const sharePlan = { place, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, file)
@@ -139,11 +140,13 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     if (signal.aborted) return 0
 
     const { shared } = sharing ?? {}
-    const local = { url, ...session, ...places, ...payments, ...(shared && { shared }) }
+    const boards = store ? [{ path: repo, dir: project, layout: store.layout }] : []
+    const described = { ...places, ...payments, ...(shared && { shared }) }
+    const local = { url, path: repo, boards, tokens, ...described }
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      board: store && { dir: project, layout: store.layout, tasks: system.tasks() },
+      boards: boards.map((board) => ({ ...board, tasks: system.tasks() })),
       ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
       ...{ gateways, isExample },
     })

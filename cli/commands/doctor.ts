@@ -40,7 +40,7 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const { payments: isWithPayments = false } = options
   if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
   // A link that leads elsewhere is a finding about the board, below.
-  const at = given ?? named?.served?.board
+  const at = given ?? (named?.served && named.local.boards[0]?.dir)
   // A server may have none, and is checked from anywhere.
   const isServer = named?.served !== undefined
   const found = isServer ? undefined : await findBoard(at ?? cwd, { followsLinks: true })

@@ -112,9 +112,9 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     await Promise.race([system.ready, aborted(signal)])
     if (signal.aborted) return 0
     const { url } = system.edge
-    const board = dir !== undefined && { board: { dir, repo } }
+    const boards = dir && store ? [{ path: repo, dir, layout: store.layout }] : []
     const env = options.env !== undefined && { env: resolve(cwd, options.env) }
-    const serve = { ...board, ...env, files: namesOfFiles(context.env) }
+    const serve = { boards, ...env, files: namesOfFiles(context.env) }
     await writeLocalJson(data.dir, { url, serve })
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await Promise.race([system.failed, aborted(signal)])

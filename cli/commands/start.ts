@@ -106,12 +106,13 @@ export async function run(
     defer(() => supervisor.stop())
     // The edge gets the other ports when it starts, so all are found before anything is started.
     const ports = await claimPorts({ data, port, notice, signal })
-    const session = { path: repo, tokens: await mintTokens(secret, repo, Date.now()) }
-    const sharePlan = { place, secret, session, ports }
+    const boards = [{ path: repo, dir: storeDir, layout }]
+    const tokens = await mintTokens(secret, [repo], Date.now())
+    const sharePlan = { place, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
-    const own = { ...session, secret, ports, gateways, sharing }
+    const own = { path: repo, boards, tokens, secret, ports, gateways, sharing }
     const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
     const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!local) return 0
@@ -121,7 +122,7 @@ export async function run(
     await writeLocalJson(data.dir, local)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      ...{ board: { dir: storeDir, layout }, isExample: storeDir === EXAMPLE },
+      ...{ boards, isExample: storeDir === EXAMPLE },
       ...{ dataDir, trustsData, host, local, link, gateways, cwd },
     })
     const text = `${greets}${sharing?.text(io.isTerminal) ?? ''}`
@@ -140,6 +141,7 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   followsLinks: boolean
   /** The repository's name. */
   path: string
+  boards: LocalJson['boards']
   tokens: Required<LocalTokens>
   host: StartOptions['host']
   ports: Record<'edge' | 'simulator' | 'database', number>
@@ -154,7 +156,8 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 async function bringUp(plan: StartPlan): Promise<LocalJson> {
-  const { data, secret, env, host, path, tokens, ports, supervisor, notice, signal } = plan
+  const { data, secret, env, host, path, boards, tokens, ports } = plan
+  const { supervisor, notice, signal } = plan
   const compiled = compileCache(env)
   const machine = {
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
@@ -221,7 +224,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   void sweepAgainAndAgain(edge, tokens.payments, signal)
   const { shared } = plan.sharing ?? {}
   const described = { ...describePayments(variables), ...(shared && { shared }) }
-  return { url: edge, path, ...places, tokens, ...described }
+  return { url: edge, path, boards, ...places, tokens, ...described }
 }
 
 /**

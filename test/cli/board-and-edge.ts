@@ -59,6 +59,7 @@ class BoardAndEdge {
     await giveSecret(dir, SECRET)
     await writeLocalJson(dir, {
       ...{ url, path: REPO, database: url, simulator: url, databaseToken: 'd', gateways: {} },
+      boards: [{ path: REPO, dir: this.board, layout: 'cairn' }],
       tokens: { board: 'b', sidecar: this.bearer, payments: 'p' },
     })
     return dir

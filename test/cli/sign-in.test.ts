@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../local/local-json.ts'
+import { mintTokens } from '../../local/tokens.ts'
 import { signIn } from '../contract/console-session.ts'
 import { SECRET } from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
@@ -21,8 +22,9 @@ afterEach(() => rm(dir, { recursive: true }))
 async function start(more: { publicUrl?: string } = {}): Promise<void> {
   await giveSecret(dir, SECRET)
   const [url, database, simulator] = ['http://127.0.0.1:8787', 'http://d', 'http://s']
-  const tokens = { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' }
-  const places = { url, path: '/srv/lamp', database, databaseToken: 'd', simulator }
+  const tokens = await mintTokens(SECRET, ['/srv/lamp', '/srv/lamp/*'], Date.now())
+  const boards = [{ path: '/srv/lamp', dir: '/srv/lamp', layout: 'cairn' as const }]
+  const places = { url, path: '/srv/lamp', boards, database, databaseToken: 'd', simulator }
   await writeLocalJson(dir, { ...places, tokens, gateways: {}, ...more })
 }
 
@@ -37,7 +39,7 @@ describe('signalbox sign-in', () => {
     const code = first.out.trim().replace(/^.*\//, '')
     const session = {
       scopes: ['board:read', 'payments:read', 'payments:write'],
-      repos: ['/srv/lamp'],
+      repos: ['/srv/lamp', '/srv/lamp/*'],
     }
     expect(await signIn(edge, { code })).toMatchObject({ status: 201, json: session })
     expect(await signIn(edge, { code })).toMatchObject({ json: { code: 'code_spent' } })
@@ -51,24 +53,24 @@ describe('signalbox sign-in', () => {
 
   it('signs for a server with the first of its AUTH_SECRETS, as its file has them now', async () => {
     const file = join(dir, 'variables')
-    const board = { dir: '/srv/lamp', repo: 'lamp' }
+    const boards = [{ path: 'lamp', dir: '/srv/lamp', layout: 'cairn' as const }]
     const url = 'http://127.0.0.1:8787'
-    await writeLocalJson(dir, { url, serve: { board, env: file, files: {} } })
+    await writeLocalJson(dir, { url, serve: { boards, env: file, files: {} } })
     await writeFile(file, `AUTH_SECRETS="${SECRET} ${'x'.repeat(32)}"\nAUTH_AUDIENCE=ours\n`)
     const { out } = await run(`sign-in --data ${dir}`)
     const code = out.trim().replace(/^.*\//, '')
     const { payload } = await jwtVerify(code, new TextEncoder().encode(SECRET))
-    expect(payload).toMatchObject({ aud: 'ours:sign-in', repos: ['lamp'] })
+    expect(payload).toMatchObject({ aud: 'ours:sign-in', repos: ['lamp', 'lamp/*', 'lamp#*'] })
 
     await writeFile(file, '')
     const { code: exit, err } = await run(`sign-in --data ${dir}`)
     expect([exit, err]).toEqual([2, expect.stringContaining(`set AUTH_SECRETS, as in ${file}.`)])
-    await writeLocalJson(dir, { url, serve: { files: {} } })
+    await writeLocalJson(dir, { url, serve: { boards: [], files: {} } })
     expect((await run(`sign-in --data ${dir}`, { AUTH_SECRETS: SECRET })).code).toBe(0)
     await writeFile(file, SECRET, { mode: 0o600 })
     await chmod(file, 0o600)
     const AUTH_SECRETS_FILE = file
-    await writeLocalJson(dir, { url, serve: { files: { AUTH_SECRETS_FILE } } })
+    await writeLocalJson(dir, { url, serve: { boards: [], files: { AUTH_SECRETS_FILE } } })
     const named = { SIGNALBOX_PUBLIC_URL: 'https://signalbox.example' }
     const behind = await run(`sign-in --data ${dir}`, named)
     expect(behind.out).toMatch(/^https:\/\/signalbox\.example\/#\/sign-in\//)
@@ -77,7 +79,10 @@ describe('signalbox sign-in', () => {
   it('signs nothing for a server that is found, and not named: it may have come with a repository', async () => {
     const found = join(dir, '.signalbox')
     await mkdir(found)
-    await writeLocalJson(found, { url: 'https://elsewhere.example', serve: { files: {} } })
+    await writeLocalJson(found, {
+      url: 'https://elsewhere.example',
+      serve: { boards: [], files: {} },
+    })
     const env = { AUTH_SECRETS: SECRET }
     for (const command of ['sign-in', 'doctor', 'payments doctor']) {
       const { code, out, err } = await runWords(command.split(' '), env, { cwd: dir })
@@ -91,7 +96,7 @@ describe('signalbox sign-in', () => {
     const AUTH_SECRETS_FILE = join(dir, 'secret')
     await writeFile(AUTH_SECRETS_FILE, SECRET, { mode: 0o600 })
     const files = { AUTH_SECRETS_FILE, SIGNALBOX_PUBLIC_URL: 'https://elsewhere.example' }
-    await writeLocalJson(dir, { url: 'http://127.0.0.1:8787', serve: { files } })
+    await writeLocalJson(dir, { url: 'http://127.0.0.1:8787', serve: { boards: [], files } })
     expect((await run(`sign-in --data ${dir}`)).out).toMatch(/^http:\/\/127\.0\.0\.1:8787\//)
   })
 

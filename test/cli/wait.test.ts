@@ -226,7 +226,7 @@ async function writeRunning(data: string, { url, path, board }: Record<string, s
   await giveSecret(data, SECRET)
   const tokens = { board: board ?? '', sidecar: 's', payments: 'p' }
   const places = { database: 'd', databaseToken: 'd', simulator: 's', gateways: {} }
-  await writeLocalJson(data, { url: url ?? '', path: path ?? '', tokens, ...places })
+  await writeLocalJson(data, { url: url ?? '', path: path ?? '', boards: [], tokens, ...places })
   const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8').catch(() => '')
   const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   await writeFile(join(data, 'lock'), JSON.stringify({ pid: process.pid, born }))

@@ -23,7 +23,7 @@ describe('a data folder with a secret in it', () => {
     const dataDir = await folderWithSecret()
     const start = await (await starts.start({ dataDir, launch: oneProcess })).ready()
     const { path } = await start.local()
-    const forged = await mintTokens(KNOWN, path, Date.now())
+    const forged = await mintTokens(KNOWN, [path], Date.now())
     const authorization = `Bearer ${forged.payments}`
     expect(await start.fetch('/payments/transactions', { authorization })).toHaveProperty(
       'status',
@@ -40,7 +40,7 @@ describe('a data folder with a secret in it', () => {
     const dataDir = await folderWithSecret()
     const plan = { dataDir, launch: oneProcess, env: { SIGNALBOX_TRUST_DATA: '1' } }
     const start = await (await starts.start(plan)).ready()
-    const { board } = await mintTokens(KNOWN, (await start.local()).path, Date.now())
+    const { board } = await mintTokens(KNOWN, [(await start.local()).path], Date.now())
     const authorization = `Bearer ${board}`
     expect(await start.fetch('/tasks', { authorization })).toHaveProperty('status', 200)
     expect(start.stdout).toMatch(/signalbox sign-in [^\n]+ --trust-data prints another/)

@@ -139,11 +139,18 @@ describe('the edge of a local system', () => {
 
 const greetingWith = (given: Record<string, string>): string =>
   greeting({
-    ...{ board: { dir: '/b', layout: 'cairn' }, dataDir: '/b/.signalbox', trustsData: false },
+    boards: [{ path: '/b', dir: '/b', layout: 'cairn' }],
+    ...{ dataDir: '/b/.signalbox', trustsData: false },
     ...{ host: 'node', link: '', isExample: false, cwd: '/b' },
     gateways: gatewaysHere(signalbox, given),
     local: {
-      ...{ url: 'http://127.0.0.1:1', path: '/b', database: 'file:a', databaseToken: '' },
+      ...{
+        url: 'http://127.0.0.1:1',
+        path: '/b',
+        boards: [],
+        database: 'file:a',
+        databaseToken: '',
+      },
       ...{ simulator: SIMULATOR, tokens: { board: '', sidecar: '', payments: '' }, gateways: {} },
     },
   })

@@ -9,7 +9,7 @@ import jsQr from 'jsqr'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSecretFile, openSecret, type SecretPlace } from '../../local/secret.ts'
 import { lanAddresses, openSharing, type SharePlan, type Sharing } from '../../local/share.ts'
-import { phoneLink } from '../../local/tokens.ts'
+import { mintTokens, phoneLink } from '../../local/tokens.ts'
 import { type PinnedFetch, pinnedFetch } from '../support/pinned-https.ts'
 
 /** In place of the edge and the simulator: answers with what it was asked. */
@@ -56,7 +56,7 @@ beforeAll(async () => {
     what: 'payments',
     place,
     secret,
-    session: { path: '/srv/lamp', tokens: { board: 'b', payments: 'p' } },
+    tokens: await mintTokens(secret, ['/srv/lamp'], Date.now()),
     ports,
   }
   sharing = await openSharing(plan, ['127.0.0.1'])

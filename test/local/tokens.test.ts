@@ -20,9 +20,9 @@ describe('the tokens of a local system', () => {
     return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload
   }
 
-  it('allow what their names say, for one repository and thirty days', async () => {
-    const tokens = await mintTokens(secret, 'my/repo', now)
-    const common = { repos: ['my/repo'], exp: now / 1_000 + 30 * 24 * 3_600 }
+  it('allow what their names say, for their repositories and thirty days', async () => {
+    const tokens = await mintTokens(secret, ['my/repo', 'my/repo/*'], now)
+    const common = { repos: ['my/repo', 'my/repo/*'], exp: now / 1_000 + 30 * 24 * 3_600 }
     expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read' })
     const sidecar = { ...common, scope: 'board:read board:write' }
     expect(await verify(tokens.sidecar)).toMatchObject(sidecar)
@@ -49,6 +49,7 @@ describe('local.json', () => {
     const local = {
       url: 'http://127.0.0.1:1',
       path: 'r',
+      boards: [{ path: 'r', dir: '/r', layout: 'cairn' as const }],
       database: 'http://127.0.0.1:2',
       databaseToken: 'd',
       simulator: 'http://127.0.0.1:3',

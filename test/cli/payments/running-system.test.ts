@@ -29,6 +29,7 @@ async function start(given: Record<string, string> = {}): Promise<void> {
   await writeLocalJson(dir, {
     url: edge.url,
     path: 'board',
+    boards: [],
     database: SIMULATOR,
     databaseToken: 'd.t.k',
     simulator: SIMULATOR,
@@ -95,7 +96,7 @@ describe('a running system', () => {
     const file = join(dir, 'variables')
     const lines = Object.entries({ ...variables, AUTH_SECRETS: SECRET })
     await writeFile(file, lines.map(([name, value]) => `${name}=${value}\n`).join(''))
-    await writeLocalJson(dir, { url: edge.url, serve: { env: file, files: {} } })
+    await writeLocalJson(dir, { url: edge.url, serve: { boards: [], env: file, files: {} } })
     const { findings } = await diagnose(`--data ${dir}`, {})
     expect(findings).toContain('ok redirect: It is configured (driver redirect).')
     expect(findings).toContain(`ok edge: ${edge.url} answers and accepts the token.`)

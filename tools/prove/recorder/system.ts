@@ -83,7 +83,7 @@ export async function startSystem(host: Host): Promise<System> {
   await receiver.listen()
   const secret = randomBytes(32).toString('base64url')
   const secrets = gatewaySecrets(secret)
-  const tokens = await mintTokens(secret, REPO, Date.now())
+  const tokens = await mintTokens(secret, [REPO], Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
   const compiled = join(dir, 'compiled')
   // Where Deno's edge may read it, too.
