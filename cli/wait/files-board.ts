@@ -1,6 +1,7 @@
 // A board by its files alone, when no Signalbox runs: read and watched as a sidecar does it.
 
 import { hash } from 'node:crypto'
+import { toDoIn } from '../../libraries/client/to-do.ts'
 import { Board } from '../../sidecar/board/board.ts'
 import { fileHash } from '../../sidecar/board/compose.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
@@ -24,8 +25,8 @@ export function filesBoard(
   const { steps, add, fail } = stepFeed(signal)
   let files: ReadonlyMap<string, string> = new Map()
   let place = ''
-  /** What changed last, and after which place. */
-  let last: { after: string; keys: readonly Key[] } | undefined
+  /** What changed after which place: no session moves it. */
+  let last: { after: string; keys: ReadonlySet<Key> } | undefined
 
   function look(): string[] {
     const before = files
@@ -43,10 +44,10 @@ export function filesBoard(
     changed(keys: readonly Key[]) {
       const after = place
       const names = look()
+      last = { after, keys: new Set([...(last?.after === after ? last.keys : []), ...keys]) }
       // Only time passed, or sessions changed.
-      if (names.length === 0) return
-      last = { after, keys }
-      add({ id: place, changed: changedIn(names, keys) })
+      const isOnlyDerived = names.length === 0
+      add({ id: place, ...(!isOnlyDerived && { changed: changedIn(names, keys) }) })
     },
     store: () => undefined,
     close: async () => undefined,
@@ -77,6 +78,10 @@ export function filesBoard(
       if (known) return { id, value: await rowsOf(known) }
       const all = Array.from({ length: BUCKETS }, (_, n) => Object.keys(board.bucket(n)) as Key[])
       return { id, value: { ...(await rowsOf(all.flat().sort())), ids: undefined } }
+    },
+    async isToDo() {
+      const record = await board.read('board:board').catch(() => null)
+      return toDoIn(record?.kind === 'board' ? record.board : undefined)
     },
   }
 }

@@ -1,6 +1,7 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
+import { canBegin, type IsToDo } from '../../libraries/client/to-do.ts'
 import type { Task } from '../../worker/board/wire.ts'
 
 /** A text: the status to wait for. */
@@ -32,6 +33,8 @@ export interface WatchedBoard {
   task(id: string): Promise<Placed<Task | undefined>>
   /** What changed after this place; undefined: all there is. May be more, and is never less. */
   changedAfter(place: string | undefined): Promise<Placed<Changed>>
+  /** By the board's configuration. */
+  isToDo(): Promise<IsToDo>
 }
 
 export interface Wait {
@@ -75,14 +78,19 @@ export async function waitFor(
 
   /** Also what was so before anything changed. */
   async function condition({ id, changed }: Step): Promise<Outcome | undefined> {
-    if (!changed && !isFirst) return undefined
+    // The end of a session makes a task free, and changes none.
+    const isFreed = until.kind === 'ready' && task === undefined
+    if (!changed && !isFirst && !isFreed) return undefined
     const type = until.kind === 'status' ? 'status' : 'ready'
     if (task !== undefined) {
       const { id: seen, value: row } = await board.task(task)
       return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
     }
     const after = await board.changedAfter(checked)
-    const found = after.value.rows.filter((row) => isSo(row, until))
+    const isToDo = isFreed ? await board.isToDo() : undefined
+    const found = after.value.rows.filter((row) =>
+      isToDo ? canBegin(row, isToDo) : isSo(row, until),
+    )
     const row = found.find(isFree) ?? found[0]
     // A chain of waits goes on behind all of them: to name one would hide the others.
     const isHidingSome = checked !== undefined && found.length > 1
@@ -104,7 +112,7 @@ export async function waitFor(
 /** Nobody works on it. */
 const isFree = ({ assignee, executionState }: Task): boolean => !assignee && !executionState
 
-/** Agents spell a status as they heard it. */
+/** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
 function isSo({ ready, status }: Task, until: Until): boolean {
   if (until.kind !== 'status') return ready
   return status.trim().toLowerCase() === until.status.trim().toLowerCase()

@@ -2,12 +2,13 @@
 // card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
+import { canBegin, type IsToDo, toDoIn } from '../../libraries/client/to-do.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
 export interface CardData {
   task: Task
   isClosed: boolean
-  /** It can begin, and has not begun. */
+  /** It can begin, and nobody has begun it. */
   isReady: boolean
   /** Other tasks that block this one. */
   waitsFor: readonly Waiting[]
@@ -33,22 +34,13 @@ export interface Board {
 /** What the configuration says of a status. */
 interface States {
   closed: ReadonlySet<string>
-  /** Work has not begun. */
-  toDo: ReadonlySet<string>
+  isToDo: IsToDo
 }
 
-/** Those up to the first state of a new task; and those that say so, in words of their own. */
-const TO_DO =
-  /^(to[ _-]?do|open|next|ready([ _-]for[ _-]dev)?|planned|pending|queued|backlog|selected)$/i
-
-export function statesOf({ config }: Pick<Board, 'config'>): States {
-  const { closed, states, initial = states[0] } = config ?? { closed: [], states: [] }
-  const first = states.indexOf(initial ?? '')
-  return {
-    closed: new Set(closed),
-    toDo: new Set(states.filter((state, at) => at <= first || TO_DO.test(state))),
-  }
-}
+export const statesOf = ({ config }: Pick<Board, 'config'>): States => ({
+  closed: new Set(config?.closed),
+  isToDo: toDoIn(config),
+})
 
 export type Cards = ReadonlyMap<string, CardData>
 
@@ -68,14 +60,14 @@ export function cardsOf(board: Board, shown: Cards): Cards {
   return cards
 }
 
-export function cardOf(task: Task, board: Board, { closed, toDo }: States): CardData {
+export function cardOf(task: Task, board: Board, { closed, isToDo }: States): CardData {
   const isClosed = closed.has(task.status)
   const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
   const parentTitle = board.tasks.get(task.parent ?? '')?.title
   return {
     task,
     isClosed,
-    isReady: task.ready && toDo.has(task.status),
+    isReady: canBegin(task, isToDo),
     waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
     ...(parentTitle !== undefined && { parentTitle }),
     ...(session && { actor: session.actor }),

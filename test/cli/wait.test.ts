@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../local/local-json.ts'
 import {
+  following,
   publishedRepo,
   type Repo,
   SECRET,
@@ -152,9 +153,10 @@ describe('signalbox wait, with a running Signalbox', () => {
     const until = (what: string, ...more: string[]) => wait(repo, '--until', what, ...more)
     const waiting = until('ready')
     await repo.changes({ upserts: [taskRecord('A-1', { ready: false, rank: 1 })] })
-    await repo.changes({ upserts: [taskRecord('A-2', { status: 'In Progress' })] })
+    await repo.changes({ upserts: [taskRecord('A-2', { status: 'To Do' })] })
     expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'A-2' })
     expect(lineOf(await until('ready'))).toMatchObject({ type: 'ready', task: 'A-2' })
+    await repo.changes({ upserts: [taskRecord('A-2', { status: 'In Progress' })] })
     const done = until('status=done', '--task', 'A-1')
     const { id } = lineOf(await until('status=in progress', '--task', 'A-2'))
     await repo.changes({ upserts: [taskRecord('A-1', { status: 'Done' })] })
@@ -164,6 +166,22 @@ describe('signalbox wait, with a running Signalbox', () => {
     await repo.changes({ upserts: ['A-3', 'A-4'].map((name) => taskRecord(name)) })
     const both = await until('ready', '--since', closed.id)
     expect(lineOf(both)).not.toHaveProperty('task')
+  })
+
+  it('sends nobody to a task that somebody has begun, until its session ends', async () => {
+    const begun = taskRecord('A-1', { status: 'review' })
+    const taken = taskRecord('A-2', { executionState: 'active' })
+    const repo = await publishedRepo(edge, [begun, taken, sessionRecord('ses_1')])
+    const over = await wait(repo, '--until', 'ready', '--timeout', '1s')
+    expect(over.code).toBe(3)
+    const own = await wait(repo, '--until', 'ready', '--task', 'A-1')
+    expect(lineOf(own)).toMatchObject({ type: 'ready', task: 'A-1' })
+    const waiting = wait(repo, '--until', 'ready', '--since', lineOf(over).id)
+    const { executionState: _, ...task } = taken.task
+    const freed = { ...following(taken, {}), task }
+    const ended = sessionRecord('ses_1', { status: 'canceled', health: 'canceled' })
+    await repo.changes({ upserts: [ended, freed] })
+    expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'A-2' })
   })
 
   it('says that anything may have changed, after a place of another history', async () => {
@@ -273,6 +291,21 @@ describe('signalbox wait, on files alone', () => {
     const text = await readFile(file('LAMP-2'), 'utf8')
     await writeFile(file('LAMP-2'), text.replace(/^status: .*/m, 'status: done'))
     expect(lineOf(await waiting)).toMatchObject({ task: 'LAMP-2', status: 'done' })
+  })
+
+  it('sends nobody to a task that somebody has begun, until its session ends', async () => {
+    const session = join(dir, '.cairn/sessions/ses_5b1e0c94d27a4f6688c31d02.yaml')
+    const text = await readFile(session, 'utf8')
+    const taken = text.replaceAll('LAMP-2', 'LAMP-5')
+    await writeFile(session, taken)
+    const task = await readFile(file('LAMP-5'), 'utf8')
+    const attempt = 'active_attempt: att_5b1e0c94d27a4f6688c31d02'
+    await writeFile(file('LAMP-5'), task.replace(/^rank:/m, `${attempt}\nrank:`))
+    const over = await wait('--until', 'ready', '--timeout', '1s')
+    expect(over.code).toBe(3)
+    const waiting = wait('--until', 'ready', '--since', lineOf(over).id)
+    await writeFile(session, taken.replace('status: active', 'status: canceled'))
+    expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'LAMP-5' })
   })
 
   it('ends with 1 without a board, and with 2 for a wrong use', async () => {

@@ -1,6 +1,6 @@
 // The lines of docs/agents.md for an agent's instructions, followed on a board.
 
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -47,10 +47,6 @@ it('An agent works through a board by the first of them alone', async () => {
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/^status: .*/m, 'status: done'))
   }
-  expect(new Set(worked).size).toBe(worked.length)
-  for (const name of await readdir(join(dir, '.cairn/tasks'))) {
-    expect(await readFile(join(dir, '.cairn/tasks', name), 'utf8')).toMatch(
-      /^status: (done|canceled)/m,
-    )
-  }
+  // Two others are begun, and what waits for them cannot begin.
+  expect(worked).toEqual(['LAMP-5', 'LAMP-6'])
 })
