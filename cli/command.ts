@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { createLog, messageOf } from '../sidecar/log.ts'
+import { createLog } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
-import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
+import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
 export const VERSION = manifest.version
 
@@ -122,7 +122,7 @@ export function refuseNeedless(
 
 /**
  * The variables of the file of --env, else of the environment, with the secrets that are in files.
- * `prefixes`: of the variables of gateways. Throws UsageError, SecretFileError.
+ * `prefixes`: of the variables of gateways. Throws SecretFileError.
  */
 export const variablesIn = async (
   file: string | undefined,
@@ -131,14 +131,9 @@ export const variablesIn = async (
 ): Promise<Environment> =>
   await withSecretFiles(file === undefined ? env : await readEnvFile(file), prefixes)
 
-/** Of --env. Throws UsageError. */
-export async function readEnvFile(file: string): Promise<Environment> {
-  try {
-    return parseEnv(await readFile(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`--env ${file} cannot be read (${messageOf(error)}).`)
-  }
-}
+/** Of --env. Throws SecretFileError. */
+export const readEnvFile = async (file: string): Promise<Environment> =>
+  parseEnv(await readPrivate('--env', file))
 
 /**
  * Reads the access token again each time, because tokens are rotated. Undefined: none was given. A

@@ -135,7 +135,7 @@ describe('doctor', () => {
 
   test('prints the same checks of payments as payments doctor', async () => {
     const file = join(cli.home, 'variables')
-    await writeFile(file, 'FIB_CLIENT_ID=shop\n')
+    await writeFile(file, 'FIB_CLIENT_ID=shop\n', { mode: 0o600 })
     const payments = await run(['payments', 'doctor', '--env', file, '--json'])
     const all = await run(['doctor', cli.board, '--payments', '--env', file, '--json'])
     const { findings } = JSON.parse(payments.out) as { findings: Finding[] }

@@ -103,13 +103,21 @@ describe('token', () => {
     expect(open.err).not.toContain(SECRET)
   })
 
-  test('uses the secret in the file that --env names', async () => {
+  test('uses the secret in the file that --env names, which only its owner may read', async () => {
     const file = join(cli.home, 'variables')
-    await writeFile(file, `AUTH_SECRETS=${SECRET}\nAUTH_AUDIENCE=ours\n`)
+    await writeFile(file, `AUTH_SECRETS=${SECRET}\nAUTH_AUDIENCE=ours\n`, { mode: 0o600 })
     const argv = ['token', '--repo', REPO, '--env', file]
     const { code, out } = await run(argv, { AUTH_SECRETS: 'x'.repeat(32) })
     expect([code, decodeJwt(out.trim()).aud]).toEqual([0, 'ours'])
     expect(await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).toBeTruthy()
+    await chmod(file, 0o644)
+    expect(await run(argv)).toEqual({
+      ...{ code: 2, out: '' },
+      err: expect.stringMatching(
+        /^signalbox: --env: the file .* by others \(chmod 6[04]0 .*\)\.\n$/,
+      ),
+    })
+    await chmod(file, 0o600)
     await writeFile(file, '')
     expect((await run(argv, { AUTH_SECRETS: SECRET })).code).toBe(2)
   })

@@ -83,7 +83,7 @@ describe('all that is printed is JSON', () => {
 
   it('by serve, from a notice over a failed reload to its end', async () => {
     const env = join(folder, 'env')
-    await writeFile(env, `AUTH_SECRETS=${'x'.repeat(32)}\n`)
+    await writeFile(env, `AUTH_SECRETS=${'x'.repeat(32)}\n`, { mode: 0o600 })
     const dataDir = join(folder, 'data')
     await mkdir(dataDir)
     await chmod(dataDir, 0o755)

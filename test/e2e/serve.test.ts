@@ -15,6 +15,7 @@ const secret = (name: string) => name.padEnd(32, '.')
 const starts = new Starts()
 let folder: string
 let envFile: string
+const PRIVATE = { mode: 0o600 }
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-serve-'))
   envFile = join(folder, 'env')
@@ -32,7 +33,7 @@ const start = (args: string[]) =>
   starts.start({ launch: serve, args: [`--repo=${REPO}`, `--env=${envFile}`, ...args] })
 
 const setSecrets = (...names: string[]) =>
-  writeFile(envFile, `AUTH_SECRETS="${names.map(secret).join(' ')}"\nMAX_STREAMS=10\n`)
+  writeFile(envFile, `AUTH_SECRETS="${names.map(secret).join(' ')}"\nMAX_STREAMS=10\n`, PRIVATE)
 
 async function tokenBy(name: string): Promise<string> {
   const argv = ['token', '--repo', REPO, '--scope', 'board:read payments:read']
@@ -62,7 +63,7 @@ describe('signalbox serve', () => {
     expect(await status('old')).toBe(401)
 
     // A file that nobody could sign in with changes nothing.
-    await writeFile(envFile, 'AUTH_SECRETS=\n')
+    await writeFile(envFile, 'AUTH_SECRETS=\n', PRIVATE)
     system.process.kill('SIGHUP')
     await expect.poll(() => system.stderr, PATIENT).toContain('config.reload_failed')
     const stream = await new EventStream(await ask(system, '/api/events', 'new')).joined()
@@ -76,7 +77,7 @@ describe('signalbox serve', () => {
   })
 
   it('refuses to run without a way to verify tokens', async () => {
-    await writeFile(envFile, 'AUTH_SECRETS=\n')
+    await writeFile(envFile, 'AUTH_SECRETS=\n', PRIVATE)
     const refused = await start([])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     expect(refused.stderr).toMatch(/^signalbox: No way to verify tokens is configured[^\n]+\n$/)
@@ -86,7 +87,7 @@ describe('signalbox serve', () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\nMETRICS_PORT=${port}\n`)
+    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\nMETRICS_PORT=${port}\n`, PRIVATE)
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     const why = `Port ${port} of 127.0.0.1 is taken; choose another with METRICS_PORT.`
@@ -101,7 +102,7 @@ describe('signalbox serve', () => {
   ])('names the variable of an address that is not its own: $name $host', async (wrong) => {
     const { name, host, code } = wrong
     const metrics = name === 'HOST' ? '' : 'METRICS_PORT=0\n'
-    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\n${metrics}${name}=${host}\n`)
+    await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\n${metrics}${name}=${host}\n`, PRIVATE)
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     const why = `signalbox: ${name}: ${host} is no address of this machine \\(${code}\\).`

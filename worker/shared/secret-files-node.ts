@@ -1,5 +1,6 @@
 // Secrets in files instead of variables, where others could see them: NAME_FILE names the file of
-// NAME, and a credential of systemd has the name of its variable. For hosts that are a process.
+// NAME, and a credential of systemd has the name of its variable. A file of several variables is
+// read under the same rule. For hosts that are a process.
 
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -55,21 +56,28 @@ const OTHERS = 0o077
 const OTHERS_OF_ROOT = 0o037
 
 async function secretIn(name: string, file: string): Promise<string> {
-  const refused = (why: string) => new SecretFileError(`${name}: the file ${file} ${why}.`)
+  const secret = (await readPrivate(name, file)).trim()
+  if (secret === '') throw refused(name, file, 'is empty')
+  return secret
+}
+
+/** The text of a file that others must not read. `name`: what it is for. Throws SecretFileError. */
+export async function readPrivate(name: string, file: string): Promise<string> {
   try {
     await using handle = await open(file)
     const { mode, uid } = await handle.stat()
     const others = uid === 0 ? OTHERS_OF_ROOT : OTHERS
     if (process.platform !== 'win32' && (mode & others) !== 0) {
       const enough = uid === 0 ? '640' : '600'
-      throw refused(`can be read or written by others (chmod ${enough} ${file})`)
+      throw refused(name, file, `can be read or written by others (chmod ${enough} ${file})`)
     }
-    const secret = (await handle.readFile('utf8')).trim()
-    if (secret === '') throw refused('is empty')
-    return secret
+    return await handle.readFile('utf8')
   } catch (error) {
     if (error instanceof SecretFileError) throw error
     const { code } = error as NodeJS.ErrnoException
-    throw refused(`cannot be read (${code})`)
+    throw refused(name, file, `cannot be read (${code})`)
   }
 }
+
+const refused = (name: string, file: string, why: string) =>
+  new SecretFileError(`${name}: the file ${file} ${why}.`)

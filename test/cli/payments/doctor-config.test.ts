@@ -166,7 +166,7 @@ describe('the sources of variables', () => {
     try {
       const file = join(dir, '.dev.vars')
       const lines = Object.entries({ ...base, ...REDIRECT }).map(([k, v]) => `${k}="${v}"`)
-      await writeFile(file, lines.join('\n'))
+      await writeFile(file, lines.join('\n'), { mode: 0o600 })
       const { findings } = await diagnose(`--env ${file}`, { ...FIB })
       expect(findings).toContain('ok redirect: It is configured (driver redirect).')
       expect(findings.join()).not.toContain('ok fib: It is configured')
