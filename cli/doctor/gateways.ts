@@ -134,11 +134,23 @@ function isGranted(answer: Answer): boolean {
   return /"access_token"\s*:\s*"[^"]/.test(answer.text)
 }
 
+/** An unsigned webhook. */
+const UNSIGNED = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{}',
+} as const
+
+/** Whether the edge has the gateway of this webhook route. */
+export async function isKnown(url: string): Promise<boolean> {
+  const answer = await ask(url, UNSIGNED)
+  return answer.ok && answer.status !== 404
+}
+
 /** Its webhook route at an edge exists, refuses unsigned webhooks, and has the same secret. */
 export async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
   const { key } = gateway
-  const headers = { 'content-type': 'application/json' }
-  const answer = await ask(url, { method: 'POST', headers, body: '{}' })
+  const answer = await ask(url, UNSIGNED)
   const { pathname } = new URL(url)
   if (!answer.ok) return [error(key, `The edge does not answer at ${pathname}: ${answer.why}.`)]
   const body = firstLineOf(answer.text)

@@ -31,9 +31,10 @@ import { error, type Finding, ok, report, warn } from '../findings.ts'
 import { type Answer, ask } from '../payments/ask.ts'
 import { hiding, type PlaceOptions, readPlace, secretValues } from '../payments/place.ts'
 import { checkClocks } from './clock.ts'
-import { checkGateway, checkRoute, checkSecrets, mixtureOf } from './gateways.ts'
+import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
+const NONE: ReadonlySet<string> = new Set()
 
 export async function run(
   input: Input<PlaceOptions & { json?: boolean }>,
@@ -52,9 +53,11 @@ export async function check(
   context: Context,
   here?: RunningStart,
 ): Promise<Finding[]> {
-  const { file, env, edge: url, token, differing } = await readPlace(input, context, here)
+  const place = await readPlace(input, context, here)
+  const { file, env, edge: url, token, differing } = place
   const gateways = configuredGateways(file, env)
-  const { findings, payments } = checkConfig(file, env, gateways)
+  const there = place.isRunning && url !== undefined ? await keysAt(url, file, gateways) : NONE
+  const { findings, payments } = checkConfig(file, env, gateways, there)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
   findings.push(...used.flatMap(checkSecrets))
   const mixture = mixtureOf(gateways)
@@ -86,11 +89,28 @@ export async function check(
   return findings.map((finding) => ({ ...finding, sentence: hide(finding.sentence) }))
 }
 
-/** Only parts of `payments` without an error may be used. */
+/** The gateways that a running system has, of those that cannot be used with what is set here. */
+async function keysAt(
+  url: string,
+  file: SignalboxFile,
+  gateways: readonly ConfiguredGateway[],
+): Promise<ReadonlySet<string>> {
+  const missing = gateways.filter((gateway) => gateway.missing.length > 0)
+  const known = missing.map(async ({ key }) =>
+    (await isKnown(routeOf(url, file, key))) ? [key] : [],
+  )
+  return new Set((await Promise.all(known)).flat())
+}
+
+const routeOf = (url: string, file: SignalboxFile, key: string): string =>
+  `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
+
+/** Only parts of `payments` without an error may be used. `there`: see `keysAt`. */
 function checkConfig(
   file: SignalboxFile,
   env: Environment,
   gateways: readonly ConfiguredGateway[],
+  there: ReadonlySet<string>,
 ): { findings: Finding[]; payments: PaymentsConfig | undefined } {
   const wrong: string[] = []
   const found = (problems: readonly string[]) =>
@@ -106,7 +126,7 @@ function checkConfig(
   const ofGateways = gateways.map((gateway) => {
     const problems = problemsOf(gateway, file, env).filter((problem) => wrong.includes(problem))
     for (const problem of problems) reported.add(problem)
-    return checkOne(gateway, problems)
+    return there.has(gateway.key) ? uncheckedOne(gateway) : checkOne(gateway, problems)
   })
   const others = wrong.filter((problem) => !reported.has(problem))
   return {
@@ -114,7 +134,7 @@ function checkConfig(
     findings: [
       ...ofGateways,
       ...found(others),
-      ...(payments.gateways.size === 0
+      ...(payments.gateways.size === 0 && there.size === 0
         ? [error('config', 'No gateway can be used: no charge is possible.')]
         : []),
       ...checkEvents(env, payments),
@@ -136,6 +156,12 @@ function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Enviro
   }
   const without = read({})
   return entry ? read({ [key]: entry }).filter((problem) => !without.includes(problem)) : []
+}
+
+function uncheckedOne({ key, missing, variables }: ConfiguredGateway): Finding {
+  const names = missing.map((name) => variables[name] ?? name).join(', ')
+  const why = `its settings are not checked, since ${names} is not set in this shell`
+  return warn(key, `The running system has it; ${why}.`)
 }
 
 function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Finding {
@@ -295,11 +321,8 @@ async function checkEdge(
   const exposed = isSafeForSecrets(new URL(url))
     ? []
     : [warn('edge', `${origin} is not https: others on the network can read callbacks and tokens.`)]
-  const prefix = routePrefixOf(file)
   const routes = await Promise.all(
-    gateways.map((gateway) =>
-      checkRoute(`${url}${routePath('payments.webhook', prefix, gateway.key)}`, gateway),
-    ),
+    gateways.map((gateway) => checkRoute(routeOf(url, file, gateway.key), gateway)),
   )
   const findings = [...exposed, checkApi(origin, answer, token !== undefined), ...routes.flat()]
   return { findings, skewMs: answer.skewMs }

@@ -42,6 +42,8 @@ export interface Place {
   edge: string | undefined
   /** For the edge. */
   token: string | undefined
+  /** It is that of a running system, which may have variables that this shell has not. */
+  isRunning: boolean
   /** Gateways whose variables differ between the running system and this shell. */
   differing: readonly string[]
 }
@@ -60,7 +62,7 @@ export async function readPlace(
   if (start?.served) {
     const { url: edge, tokens } = start.local
     const own = await variablesIn(undefined, start.served.variables, prefixes)
-    return { file, env: own, edge, token: tokens.payments, differing: [] }
+    return { file, env: own, edge, token: tokens.payments, isRunning: true, differing: [] }
   }
   if (start) return systemOf(start, file, await variablesIn(undefined, env, prefixes))
   refuseNeedless(input, ['--trust-data'], NO_DATA)
@@ -70,6 +72,7 @@ export async function readPlace(
     env: await variablesIn(options.env, env, prefixes),
     edge: options.edge?.href.replace(/\/+$/, ''),
     token: await readToken(input, env),
+    isRunning: false,
     differing: [],
   }
 }
@@ -94,7 +97,7 @@ function systemOf({ local, secret }: LocalStart, file: SignalboxFile, env: Envir
   )
   // The running system's values take precedence over those of this shell.
   const variables = { ...here, ...variablesOf(gateways, differing) }
-  return { file, env: variables, edge, token: tokens.payments, differing }
+  return { file, env: variables, edge, token: tokens.payments, isRunning: true, differing }
 }
 
 /** While a secret is changed there are several; the first one signs as well as any. */

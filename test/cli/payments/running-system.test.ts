@@ -5,8 +5,9 @@ import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../local/gateways.ts'
 import { writeLocalJson } from '../../../local/local-json.ts'
+import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
 import { giveSecret } from '../../support/run-home.ts'
-import { diagnose, type FakeEdge, fakeEdge, run } from './fake-system.ts'
+import { diagnose, type FakeEdge, FILE, fakeEdge, run } from './fake-system.ts'
 
 const SECRET = 'a-data-folder-secret-of-43-characters-or-so'
 const SIMULATOR = 'http://127.0.0.1:1'
@@ -16,15 +17,16 @@ let dir: string
 let edge: FakeEdge
 
 /** A data folder as `npm start` leaves it while it runs. */
-async function start(given: Record<string, string> = {}): Promise<void> {
+async function start(given: Record<string, string> = {}, file = FILE): Promise<void> {
   const simulated = simulatedGateways(gatewaySecrets(SECRET), SIMULATOR)
   const variables = { ...simulated, ...given }
   const seen: string[] = []
-  edge = await fakeEdge(variables, (request) => {
+  const first = (request: Request) => {
     if (request.method !== 'GET') return undefined
     seen.push(request.headers.get('authorization') ?? '')
     return Response.json({ transactions: [] }, { status: seen[0] === 'Bearer p.t.k' ? 200 : 401 })
-  })
+  }
+  edge = await fakeEdge(variables, first, file)
   await giveSecret(dir, SECRET)
   await writeLocalJson(dir, {
     url: edge.url,
@@ -103,6 +105,25 @@ describe('a running system', () => {
     expect(findings).toContain(`ok edge: ${edge.url} answers and accepts the token.`)
     const { payload } = await jwtVerify(tokens[0] ?? '', new TextEncoder().encode(SECRET))
     expect(payload).toMatchObject({ scope: 'payments:read payments:write' })
+  })
+
+  it('has gateways that the doctor does not ask for, though their variables are not set here', async () => {
+    const file = {
+      payments: {
+        drivers: { acme: { ...DRIVERS.stripe, envPrefix: 'ACME_' } },
+        gateways: { acme: { driver: 'acme' }, other: { driver: 'acme', env_prefix: 'OTHER_' } },
+      },
+    }
+    await start({ ACME_SECRET_KEY: 'sk_test_acme', ACME_WEBHOOK_SECRET: 'whsec_acme' }, file)
+    const { findings } = await diagnose(`--data ${dir}`, {}, file)
+    const variables = 'ACME_SECRET_KEY, ACME_WEBHOOK_SECRET'
+    expect(findings).toContain(
+      `warn acme: The running system has it; its settings are not checked, since ${variables} is not set in this shell.`,
+    )
+    expect(findings).toContain(
+      'ok other: It is left out: none of OTHER_SECRET_KEY, OTHER_WEBHOOK_SECRET is set.',
+    )
+    expect(findings.filter((it) => it.startsWith('error config'))).toEqual([])
   })
 
   it('is not started or changed by the doctor', async () => {
