@@ -39,8 +39,16 @@ it('upgrades a database of the first schema on the server', async () => {
   }
 })
 
-it('ends with 2 without an address, and with 1 where nobody answers', async () => {
-  expect(await run('migrate')).toMatchObject({ code: 2, out: '' })
+it('ends with 2 without an address or for one that it has no use for, and with 1 where nobody answers', async () => {
+  for (const [LIBSQL_URL, why] of [
+    ['', 'missing: LIBSQL_URL'],
+    ['file:payments.db', 'LIBSQL_URL is a file: signalbox serve migrates it when it starts.'],
+    ['postgres://db.example', 'LIBSQL_URL must begin with libsql:, https: or http:.'],
+  ] as const) {
+    const refused = await run('migrate', { LIBSQL_URL })
+    expect(refused).toMatchObject({ code: 2, out: '' })
+    expect(refused.err).toContain(why)
+  }
   const nobody = await run('migrate', { LIBSQL_URL: 'http://127.0.0.1:9' })
   expect(nobody).toMatchObject({ code: 1, out: '' })
   expect(nobody.err).toContain('127.0.0.1:9')
