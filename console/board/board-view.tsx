@@ -5,12 +5,16 @@ import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Live } from '../data/live.ts'
 import { go, replace, route } from '../router.ts'
+import { filterBy } from '../ui/filter-bar.tsx'
+import { focusCard } from './card-grid.tsx'
 import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
-import { ColumnsView, focusCard } from './columns-view.tsx'
+import { ColumnsView } from './columns-view.tsx'
 import { TaskDialog } from './detail/task-dialog.tsx'
 import { BoardFilters } from './filter-bar.tsx'
 import { choicesOf, filtersOf, isFiltering, passes, placed, turnedOf } from './filters.ts'
+import { isGrouped, lanesOf, turnedGroups } from './lanes.ts'
+import { LanesView } from './lanes-view.tsx'
 import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
 
 export function BoardView({ live }: { live: Live }) {
@@ -83,13 +87,25 @@ function Tasks({ live }: { live: Live }) {
     [cards, filters, config],
   )
   const choices = useMemo(() => choicesOf(onBoard, [...cards.values()]), [onBoard, cards])
-  const columns = useMemo(
-    () => columnsOf(onBoard, config, passes(filters), turnedOf(query)),
-    [onBoard, config, filters],
-  )
-  if (cards.size === 0)
-    return live.status.value ? <Empty layout={live.status.value.layout} /> : <Skeleton />
-  const count = columns.reduce((sum, column) => sum + column.cards.length, 0)
+  const layout = live.status.value?.layout
+  const areGroups = choices.parent.length > 0 && isGrouped(query, layout)
+  const { lanes, columns } = useMemo(() => {
+    const isShown = passes(filters)
+    const turned = turnedOf(query)
+    if (areGroups) return lanesOf({ cards, onBoard, config, isShown, turned })
+    return { lanes: undefined, columns: columnsOf(onBoard, config, isShown, turned) }
+  }, [cards, onBoard, config, filters, areGroups])
+  const count = useMemo(() => onBoard.filter(passes(filters)).length, [onBoard, filters])
+  if (cards.size === 0) return live.status.value ? <Empty layout={layout} /> : <Skeleton />
+  const view = {
+    changedAt: live.changedAt.value,
+    opened: id,
+    isFiltered: isFiltering(filters),
+    columns,
+    // When the order of the columns becomes known, start again at the first: a narrow screen would
+    // otherwise stay at a column in the middle.
+    key: config === undefined ? 'unordered' : 'ordered',
+  }
   return (
     <>
       <BoardFilters
@@ -99,19 +115,15 @@ function Tasks({ live }: { live: Live }) {
         titleOf={(task) => tasks?.get(task)?.title}
         shown={count}
         total={onBoard.length}
+        areGroups={areGroups}
+        turnGroups={() => filterBy({ groups: turnedGroups(areGroups, layout) })}
       />
-      {count === 0 && isFiltering(filters) ? (
+      {count === 0 && view.isFiltered ? (
         <NoMatch filters={filters} />
+      ) : lanes ? (
+        <LanesView lanes={lanes} {...view} />
       ) : (
-        <ColumnsView
-          // When the order of the columns becomes known, start again at the first: a narrow screen
-          // would otherwise stay at a column in the middle.
-          key={config === undefined ? 'unordered' : 'ordered'}
-          columns={columns}
-          changedAt={live.changedAt.value}
-          opened={id}
-          isFiltered={isFiltering(filters)}
-        />
+        <ColumnsView {...view} />
       )}
     </>
   )

@@ -18,6 +18,8 @@ import { urgency } from './filters.ts'
 
 interface CardProps {
   card: CardData
+  /** The task in whose group the card is, if any. */
+  lane?: string | undefined
   /** When the task changed, in ms. */
   changedAt: number | undefined
   /** Whether this is the one card in the tab order. */
@@ -39,11 +41,11 @@ export class Card extends Component<CardProps> {
   }
 
   override render() {
-    const { card, isActive } = this.props
+    const { card, lane, isActive } = this.props
     const { id, title, invalid } = card.task
     return (
       <li class={`card ${edgeClass(card)} ${this.#flash()}`} data-card={id}>
-        <Top task={card.task} parentTitle={card.parentTitle} />
+        <Top task={card.task} lane={lane} parentTitle={card.parentTitle} />
         <a
           href={linkTo({ view: 'board', id })}
           data-open={id}
@@ -77,8 +79,14 @@ export class Card extends Component<CardProps> {
   }
 }
 
+interface TopProps {
+  task: Task
+  lane: string | undefined
+  parentTitle: string | undefined
+}
+
 /** Hidden from screen readers, since the name of the link contains it, as it contains the chips. */
-function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
+function Top({ task, lane, parentTitle }: TopProps) {
   const { id, title, parent } = task
   const assignees = assigneesOf(task).join(', ')
   const end = idEnd(id)
@@ -91,7 +99,7 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
           <span class="end">{id.slice(end)}</span>
         </span>
       )}
-      {parent !== undefined && parent !== id.slice(0, end) && (
+      {parent !== undefined && parent !== lane && parent !== id.slice(0, end) && (
         <span class="parent" title={parentTitle}>
           {partOf(parent)}
         </span>

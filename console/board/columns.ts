@@ -1,6 +1,6 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
-import type { BoardConfig } from '../../libraries/api/types.ts'
+import type { BoardConfig, Task } from '../../libraries/api/types.ts'
 import type { CardData } from './cards.ts'
 
 export interface Column {
@@ -52,13 +52,17 @@ export function columnsOf(
 }
 
 /**
- * By rank, with unranked cards last; then by id, with numbers in numeric order: LAMP-2 before
+ * By rank, with unranked tasks last; then by id, with numbers in numeric order: LAMP-2 before
  * LAMP-10. Runs for 20,000 cards at every change, so it avoids `Intl.Collator`, which is slow.
  */
-export function compareCards(one: CardData, other: CardData): number {
+export function compareTasks(one: Ranked, other: Ranked): number {
   const byRank = rankOf(one) - rankOf(other)
-  return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.task.id, other.task.id) : byRank
+  return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.id, other.id) : byRank
 }
+
+type Ranked = Pick<Task, 'id' | 'rank'>
+
+const compareCards = (one: CardData, other: CardData) => compareTasks(one.task, other.task)
 
 /** The last changed first. Of the same time, or without one, the newer id first. */
 function compareChanges(one: CardData, other: CardData): number {
@@ -67,8 +71,8 @@ function compareChanges(one: CardData, other: CardData): number {
   return a === b ? compareIds(other.task.id, one.task.id) : a < b ? 1 : -1
 }
 
-/** For two cards without a rank, the difference is NaN: they are equal. */
-const rankOf = ({ task }: CardData): number => task.rank ?? Infinity
+/** For two tasks without a rank, the difference is NaN: they are equal. */
+const rankOf = ({ rank = Infinity }: Ranked): number => rank
 
 /** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
 function compareIds(one: string, other: string): number {

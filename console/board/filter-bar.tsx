@@ -2,8 +2,8 @@
 
 import { Choice, type ChoiceProps, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, number } from '../ui/format.ts'
+import { focusCard } from './card-grid.tsx'
 import { EXECUTIONS, type Execution, plainTitle, statusName } from './cards.ts'
-import { focusCard } from './columns-view.tsx'
 import { ALL, type Choices, type Filters, isFiltering } from './filters.ts'
 
 interface BoardFiltersProps {
@@ -13,10 +13,12 @@ interface BoardFiltersProps {
   titleOf: (id: string) => string | undefined
   shown: number
   total: number
+  areGroups: boolean
+  turnGroups(): void
 }
 
 export function BoardFilters(props: BoardFiltersProps) {
-  const { filters, choices, currentTag, titleOf, shown, total } = props
+  const { filters, choices, currentTag, titleOf, shown, total, areGroups, turnGroups } = props
   const { folder, tag, parent, assignee, label, priority, execution, ready } = choices
   const isFiltered = isFiltering(filters)
   const allTags = 'All tags'
@@ -61,6 +63,11 @@ export function BoardFilters(props: BoardFiltersProps) {
           onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
         >
           Ready only
+        </button>
+      )}
+      {parent.length > 0 && (
+        <button type="button" class="quiet" aria-pressed={areGroups} onClick={turnGroups}>
+          Groups
         </button>
       )}
       <p class="passing" role="status">

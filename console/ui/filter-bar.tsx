@@ -92,7 +92,10 @@ export function filterBy(some: Readonly<Record<string, string>>): void {
 
 /** The button disappears with the filters, so the search field gets the focus. */
 export function clearFilters(): void {
+  const { sort = '', groups = '' } = route.peek().query
   replace({ ...route.peek(), query: {} })
+  // They filter nothing.
+  filterBy({ sort, groups })
   focusSearch()
 }
 

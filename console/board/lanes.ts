@@ -1,0 +1,116 @@
+// The groups of the board: a task, and below it, in columns, all that is part of it. Pure.
+
+import type { BoardConfig, BoardStatus } from '../../libraries/api/types.ts'
+import type { CardData, Cards } from './cards.ts'
+import { type Column, columnsOf, compareTasks } from './columns.ts'
+
+export interface Lane {
+  /** Of the task that the others are part of. Empty: these are part of nothing. */
+  id: string
+  /** Undefined: the board does not have that task. */
+  head: CardData | undefined
+  /** The same ones in each lane. */
+  columns: readonly Column[]
+  /** How many of its tasks are closed, filtered or not. */
+  closed: number
+  total: number
+  isFinished: boolean
+  /** Something in it, or its own task, passes the filters. */
+  isShown: boolean
+}
+
+export interface Lanes {
+  lanes: readonly Lane[]
+  /** Those of all lanes together. */
+  columns: readonly Column[]
+}
+
+interface LanesPlan {
+  /** All cards, and those of the chosen folder and tag. */
+  cards: Cards
+  onBoard: readonly CardData[]
+  config: Pick<BoardConfig, 'states' | 'closed'> | undefined
+  isShown(card: CardData): boolean
+  turned: ReadonlySet<string>
+}
+
+/** Tools whose boards consist of tasks with others below them. */
+const GROUPED: readonly BoardStatus['layout'][] = ['openspec', 'kiro', 'spec-kit', 'bmad']
+
+/** Whether the address asks for groups, or the board is shown so by default. */
+export function isGrouped(
+  { groups }: Readonly<Record<string, string>>,
+  layout: BoardStatus['layout'],
+): boolean {
+  return groups === undefined ? GROUPED.includes(layout) : groups === 'on'
+}
+
+/** The address of the other way to show it. By default, the address has nothing. */
+export const turnedGroups = (isNow: boolean, layout: BoardStatus['layout']): string =>
+  isNow === GROUPED.includes(layout) ? (isNow ? 'off' : 'on') : ''
+
+/** In the order of their own tasks, with that of the tasks that are part of nothing last. */
+export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan): Lanes {
+  const members = new Map<string, CardData[]>()
+  for (const card of onBoard) {
+    const id = laneOf(card, cards)
+    const lane = members.get(id)
+    if (lane) lane.push(card)
+    else members.set(id, [card])
+  }
+  // The task of a lane is its head, and no card in the lane of the others.
+  const others = members.get('')?.filter(({ task }) => !members.has(task.id)) ?? []
+  members.delete('')
+  if (others.length > 0) members.set('', others)
+  const columns = columnsOf([...members.values()].flat(), config, isShown, turned)
+  const same = { states: columns.map(({ status }) => status), closed: config?.closed ?? [] }
+  const moved = closedElsewhere(cards, onBoard)
+  const lanes = [...members].map(([id, own]): Lane => {
+    const head = cards.get(id)
+    const closed = own.filter(({ isClosed }) => isClosed).length + (moved.get(id) ?? 0)
+    const total = own.length + (moved.get(id) ?? 0)
+    return {
+      ...{ id, head, closed, total },
+      columns: columnsOf(own, same, isShown, turned),
+      isFinished: closed === total && head?.isClosed !== false,
+      isShown: own.some(isShown) || (head !== undefined && isShown(head)),
+    }
+  })
+  return { lanes: lanes.sort(compareLanes), columns }
+}
+
+/**
+ * The outermost task that it is part of; empty if it is part of nothing. In a circle, the last one
+ * before it closes.
+ */
+function laneOf({ task: { id, parent } }: CardData, cards: Cards): string {
+  if (parent === undefined || parent === id) return ''
+  const seen = new Set([id])
+  let outermost = parent
+  for (
+    let next: string | undefined = parent;
+    next !== undefined && !seen.has(next);
+    next = cards.get(next)?.task.parent
+  ) {
+    seen.add(next)
+    outermost = next
+  }
+  return outermost
+}
+
+/** By lane. Tools move what is done to another folder, and the progress must not fall by that. */
+function closedElsewhere(cards: Cards, onBoard: readonly CardData[]): Map<string, number> {
+  const here = new Set(onBoard)
+  const counts = new Map<string, number>()
+  for (const card of cards.values()) {
+    if (!card.isClosed || here.has(card)) continue
+    const id = laneOf(card, cards)
+    if (id !== '') counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return counts
+}
+
+function compareLanes(one: Lane, other: Lane): number {
+  if (one.id === '' || other.id === '') return Number(one.id === '') - Number(other.id === '')
+  return compareTasks(one.head?.task ?? one, other.head?.task ?? other)
+}
