@@ -59,7 +59,7 @@ export function merge<Item extends { id: string }>(
   const items = new Map<string, Item>()
   for (const item of fresh) {
     const known = shown?.get(item.id)
-    const isSame = known !== undefined && JSON.stringify(known) === JSON.stringify(item)
+    const isSame = known === item || (known && JSON.stringify(known) === JSON.stringify(item))
     if (!isSame) changed.push(item.id)
     items.set(item.id, isSame ? known : item)
   }
