@@ -73,8 +73,17 @@ ${BODY}`
 
 /** Saves as editors and agents do: a temporary file in the same folder, then a rename. */
 export function saveTask(board: BenchBoard, n: number, rank: number): void {
+  replaceFile(board, n, taskText(n, rank))
+}
+
+/** Its card stays where it is. */
+export function retitleTask(board: BenchBoard, n: number, title: string): void {
+  replaceFile(board, n, taskText(n, 0).replace(/^title: .*$/m, `title: ${title}`))
+}
+
+function replaceFile(board: BenchBoard, n: number, text: string): void {
   const temp = join(board.tasksDir, `.tmp-${idOf(n)}`)
-  writeFileSync(temp, taskText(n, rank))
+  writeFileSync(temp, text)
   renameSync(temp, pathOf(board, n))
 }
 

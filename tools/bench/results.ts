@@ -11,6 +11,7 @@ import type { LatencyRow } from './latency.ts'
 import type { ChargeTimes, RoundTrips } from './payments/charges.ts'
 import type { PaceRun } from './payments/pace-run.ts'
 import type { RateSample } from './payments/webhooks.ts'
+import type { Device, PhoneRow } from './phone.ts'
 import type { RefetchRow } from './refetch.ts'
 
 export interface Machine {
@@ -86,6 +87,12 @@ export interface ChargeResult extends Result {
 export interface RefetchResult extends Result {
   targets: { bytes: number }
   rows: RefetchRow[]
+}
+
+export interface PhoneResult extends Result {
+  targets: { maxMs: number }
+  phone: Device
+  rows: PhoneRow[]
 }
 
 /** The description of a run. `startedAt` is a value of `performance.now`. */

@@ -1,6 +1,6 @@
-// `npm run bench -- [latency] [refetch] [watch] [webhooks] [charge] [fanout] [--quick] [--out DIR]`:
-// measures this system and the alternatives in one run on this machine, and writes numbers and
-// plots.
+// `npm run bench -- [latency] [refetch] [phone] [watch] [webhooks] [charge] [fanout] [--quick]
+// [--out DIR]`: measures this system and the alternatives in one run on this machine, and writes
+// numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { stopAll } from './child.ts'
 import { runCharge } from './run-charge.ts'
 import { runFanout } from './run-fanout.ts'
 import { runLatency } from './run-latency.ts'
+import { runPhone } from './run-phone.ts'
 import { runRefetch } from './run-refetch.ts'
 import { runWatch } from './run-watch.ts'
 import { runWebhooks } from './run-webhooks.ts'
@@ -33,6 +34,7 @@ export interface BenchRun {
 const BENCHES = {
   latency: runLatency,
   refetch: runRefetch,
+  phone: runPhone,
   watch: runWatch,
   webhooks: runWebhooks,
   charge: runCharge,

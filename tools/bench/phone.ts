@@ -1,0 +1,168 @@
+// What a person with a phone waits for: a page of the board on a slow line and a slow processor,
+// from the save of one file until its card is painted. In Chromium, with the real page.
+
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { type BenchBoard, idOf, nextRank, retitleTask } from './board.ts'
+import { percentile } from './statistics.ts'
+import type { Target } from './target.ts'
+
+export interface Device {
+  name: 'phone' | 'desktop'
+  viewport: { width: number; height: number }
+  /** Both ways; undefined: as fast as the machine. */
+  line?: { kbitPerS: number; latencyMs: number }
+  /** Times slower than this machine. */
+  cpu: number
+}
+
+/** What a page reads after a message. */
+export type Reading = 'changes' | 'whole' | 'whole, not compressed'
+
+export interface PhoneRow {
+  device: Device['name']
+  reading: Reading
+  tasks: number
+  /** Until the first card is on the screen. */
+  load: { ms: number; bytes: number }
+  /** From the save until the text is on the screen. */
+  ms: { count: number; p50: number; p95: number; max: number }
+  values: number[]
+  /** All that came during one edit, with headers; the median. */
+  bytes: number
+}
+
+/** The line of a phone is slow: the whole list, not compressed, takes minutes. */
+const WAIT_MS = 300_000
+
+/** `shown` resolves to the time at which the card has this text and was painted. */
+const IN_THE_PAGE = `globalThis.shown = (selector, text) =>
+  new Promise((resolve) => {
+    const isThere = () => {
+      const found = document.querySelector(selector)
+      return found !== null && (text === undefined || found.textContent === text)
+    }
+    const look = () => {
+      if (!isThere()) return
+      observer.disconnect()
+      requestAnimationFrame(() => setTimeout(() => resolve(Date.now())))
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(document, { subtree: true, childList: true, characterData: true })
+    look()
+  })`
+
+/** As the page was before there was \`?since=\`. */
+const READS_WHOLE = `const before = globalThis.fetch
+  globalThis.fetch = (url, init) => before(String(url).replace(/[?&]since=[^&]*/, ''), init)`
+
+export async function measurePhone(
+  browser: Browser,
+  target: Target,
+  board: BenchBoard,
+  plan: { device: Device; reading: Reading; saves: number },
+): Promise<PhoneRow> {
+  const { device, reading, saves } = plan
+  const context = await browser.newContext({
+    viewport: device.viewport,
+    isMobile: device.name === 'phone',
+  })
+  try {
+    const { origin } = target.url('/')
+    const token = target.headers.authorization?.replace('Bearer ', '')
+    const headers = { Origin: origin }
+    const signedIn = await context.request.post(`${origin}/api/session`, {
+      data: { token },
+      headers,
+    })
+    if (!signedIn.ok()) throw new Error(`The page was refused: ${await signedIn.text()}`)
+    await context.addInitScript(IN_THE_PAGE)
+    if (reading !== 'changes') await context.addInitScript(READS_WHOLE)
+    const page = await context.newPage()
+    const line = await slowedDown(await context.newCDPSession(page), device)
+
+    const from = Date.now()
+    await page.goto(target.url('/').href, { waitUntil: 'commit', timeout: WAIT_MS })
+    const load = { ms: (await shownAt(page, '[data-card]')) - from, bytes: line.bytes() }
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: WAIT_MS })
+    if (reading === 'whole, not compressed') await line.refuseCompression()
+
+    const cards = await visibleCards(page)
+    const values: number[] = []
+    const bytes: number[] = []
+    for (let save = 0; save <= saves; save++) {
+      const id = cards[save % cards.length] ?? idOf(0)
+      const title = `Edit ${nextRank(board)} of this task`
+      const shown = shownAt(page, `[data-card="${id}"] .title`, title)
+      const before = line.bytes()
+      const savedAt = Date.now()
+      retitleTask(board, Number(id.split('-')[1]), title)
+      const ms = (await shown) - savedAt
+      // The other lists of this message must not take the line from the next one.
+      await line.isQuiet()
+      // The first save runs cold code on both sides.
+      if (save === 0) continue
+      values.push(ms)
+      bytes.push(line.bytes() - before)
+    }
+    const at = (percent: number) => percentile(values, percent)
+    const ms = { count: values.length, p50: at(50), p95: at(95), max: at(100) }
+    const row = { device: device.name, reading, tasks: board.size, load }
+    return { ...row, ms, values, bytes: percentile(bytes, 50) }
+  } finally {
+    await context.close()
+  }
+}
+
+async function slowedDown(cdp: CDPSession, { line, cpu }: Device) {
+  let bytes = 0
+  const open = new Set<string>()
+  let lastAt = Date.now()
+  const count = (more: number) => {
+    bytes += more
+    lastAt = Date.now()
+  }
+  cdp.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    // It never ends.
+    if (!request.url.includes('/api/events')) open.add(requestId)
+  })
+  cdp.on('Network.responseReceived', ({ response }) => count(response.encodedDataLength))
+  cdp.on('Network.dataReceived', ({ encodedDataLength }) => count(encodedDataLength))
+  cdp.on('Network.loadingFinished', ({ requestId }) => open.delete(requestId))
+  cdp.on('Network.loadingFailed', ({ requestId }) => open.delete(requestId))
+  await cdp.send('Network.enable')
+  if (line) {
+    const throughput = (line.kbitPerS * 1_000) / 8
+    await cdp.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: line.latencyMs,
+      downloadThroughput: throughput,
+      uploadThroughput: throughput,
+    })
+  }
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpu })
+  return {
+    bytes: () => bytes,
+    refuseCompression: () =>
+      cdp.send('Network.setExtraHTTPHeaders', { headers: { 'Accept-Encoding': 'identity' } }),
+    async isQuiet(): Promise<void> {
+      while (open.size > 0 || Date.now() - lastAt < QUIET_MS) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
+  }
+}
+
+/** Longer than the latency of the line: what follows from an answer is asked within it. */
+const QUIET_MS = 500
+
+const shownAt = (page: Page, selector: string, text?: string): Promise<number> =>
+  page.evaluate(`shown(${JSON.stringify(selector)}, ${JSON.stringify(text)})`)
+
+/** Those that a person sees without scrolling. */
+const visibleCards = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('[data-card]')]
+    .filter((card) => {
+      const { left, right, top, bottom } = card.getBoundingClientRect()
+      return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+    })
+    .map((card) => card.dataset.card)`)
