@@ -4,12 +4,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import type { DataRecord, Task } from '../../worker/board/wire.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 
-export async function listedBoard(dir: string) {
-  const store = await openStore(dir)
+export const listedBoard = async (dir: string) => await listedStore(await openStore(dir))
+
+export async function listedStore(store: Store) {
   const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
   const board = new Board(store, read)
   for (const folder of new Set(store.folders())) {

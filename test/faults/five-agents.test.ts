@@ -1,0 +1,244 @@
+// Five agents edit the boards of four tools, while what serves them is killed and stopped. Whenever
+// the agents rest, each list, each client and the page must equal the files.
+//
+// `AGENTS_FOR=30m AGENTS_SEED=7 npx vitest run --project system test/faults/five-agents.test.ts`
+// does so for longer, and prints what it saw.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { formatRoute } from '../../console/address.ts'
+import { plainTitle, statusName } from '../../console/board/cards.ts'
+import { openStore } from '../../sidecar/layouts/registry.ts'
+import { Seeded } from '../../tools/prove/recorder/seeded.ts'
+import type { LayoutName, Task } from '../../worker/board/wire.ts'
+import type { Agent } from '../support/agents/agent.ts'
+import { agentsOf, makeProject } from '../support/agents/project.ts'
+import { hasChromium, launchChromium } from '../support/chromium.ts'
+import { linkOf } from '../support/console-page.ts'
+import { FollowingClient } from '../support/following-client.ts'
+import { listedStore } from '../support/listed-board.ts'
+import { oneProcess, type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
+
+const TOOLS = ['openspec', 'kiro', 'backlog-md', 'bmad'] as const satisfies LayoutName[]
+const { AGENTS_FOR = '20s', AGENTS_SEED = `${Date.now() % 1e9}` } = process.env
+const FOR_MS = Number.parseInt(AGENTS_FOR, 10) * (AGENTS_FOR.endsWith('m') ? 60_000 : 1_000)
+const SEED = Number(AGENTS_SEED)
+/** How long the agents work between two rests. */
+const SHORTEST_MS = 3_000
+const LONGEST_MS = FOR_MS > 120_000 ? 40_000 : 6_000
+/** After a fault, the agents go on for so long. */
+const AFTER_FAULT_MS = 1_500
+
+/** One process on one folder. */
+class Served {
+  readonly dir: string
+  readonly agents: Agent[]
+  readonly #tools: readonly LayoutName[]
+  readonly #starts: Starts
+  #start: Start
+
+  private constructor(starts: Starts, start: Start, tools: readonly LayoutName[], random: Seeded) {
+    this.#starts = starts
+    this.#start = start
+    this.#tools = tools
+    this.dir = start.storeDir
+    this.agents = agentsOf(this.dir, tools, random)
+  }
+
+  static async open(starts: Starts, tools: readonly LayoutName[], random: Seeded): Promise<Served> {
+    const dir = await starts.folder()
+    await makeProject(dir, tools)
+    const start = await starts.start({ launch: oneProcess, storeDir: dir, port: 'any' })
+    return new Served(starts, await start.ready(), tools, random)
+  }
+
+  /** A name that is kept over each restart. */
+  async boards(): Promise<{ path: string; layout: LayoutName }[]> {
+    const { path } = await this.#start.local()
+    return this.#tools.map((layout) => ({ path, layout }))
+  }
+
+  get link(): string {
+    return linkOf(this.#start)
+  }
+
+  async ask(route: string, init: RequestInit): Promise<Response> {
+    const { url, tokens } = await this.#start.local()
+    const headers = { ...(init.headers as object), authorization: `Bearer ${tokens.board}` }
+    return await fetch(`${url}/api${route}`, { ...init, headers })
+  }
+
+  async again(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { dataDir } = this.#start
+    this.#start.process.kill(signal)
+    await this.#start.ended
+    const plan = { launch: oneProcess, storeDir: this.dir, dataDir, port: 'last' } as const
+    this.#start = await (await this.#starts.start(plan)).ready()
+  }
+
+  async freeze(forMs: number): Promise<void> {
+    this.#start.process.kill('SIGSTOP')
+    await sleep(forMs)
+    this.#start.process.kill('SIGCONT')
+  }
+}
+
+/** One board, and who looks at it. */
+class Board {
+  readonly path: string
+  readonly layout: LayoutName
+  readonly served: Served
+  /** Its stream stays open, as long as the edge lives. */
+  readonly steady: FollowingClient
+  readonly restless: FollowingClient
+
+  constructor(served: Served, path: string, layout: LayoutName) {
+    this.path = path
+    this.layout = layout
+    this.served = served
+    this.steady = new FollowingClient((route, init) => this.#ask(route, init))
+    this.restless = new FollowingClient((route, init) => this.#ask(route, init))
+  }
+
+  /** What the files say, read anew, without what lists leave out. */
+  async files(): Promise<Task[]> {
+    const store = await openStore(this.served.dir, { only: [this.layout] })
+    const { tasks } = await listedStore(store)
+    return inOrder(
+      tasks.map(({ body: _, provenance: _p, checks: _c, extra: _e, ...row }) => row as Task),
+    )
+  }
+
+  async listed(): Promise<Task[]> {
+    const response = await this.#ask('/tasks', {})
+    return response.ok ? inOrder(((await response.json()) as { tasks: Task[] }).tasks) : []
+  }
+
+  #ask(route: string, init: RequestInit): Promise<Response> {
+    const sign = route.includes('?') ? '&' : '?'
+    return this.served.ask(`${route}${sign}path=${encodeURIComponent(this.path)}`, init)
+  }
+}
+
+const inOrder = (tasks: Iterable<Task>): Task[] =>
+  [...tasks].sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
+
+/** What a person sees of a task: its column, its id and its title. */
+const onPage = ({ id, title, status }: Task): string =>
+  `${statusName(status)} | ${id} | ${plainTitle(title)}`
+
+const READ_CARDS = `[...document.querySelectorAll('.column')].flatMap((column) =>
+  [...column.querySelectorAll('[data-card]')].map((card) =>
+    [column.querySelector('h2'), card.dataset.card, card.querySelector('.title')]
+      .map((part) => part.textContent ?? part).join(' | '))).sort()`
+
+async function cardsOn(page: Page): Promise<string[]> {
+  const more = page.locator('.column .more')
+  while ((await more.count()) > 0) await more.first().click({ timeout: 1_000 })
+  return await page.evaluate(READ_CARDS)
+}
+
+/** As a link does: without loading the page again. */
+const show = (page: Page, { path }: Board) =>
+  page.evaluate(
+    `location.hash = ${JSON.stringify(formatRoute({ view: 'board', path, query: { folder: 'all' } }))}`,
+  )
+
+const starts = new Starts()
+let browser: Browser | undefined
+beforeAll(async () => {
+  if (hasChromium) browser = await launchChromium()
+})
+afterEach(() => starts.clear())
+afterAll(() => browser?.close())
+
+/** Each in a process of its own. */
+const PROJECTS: readonly (readonly LayoutName[])[] = TOOLS.map((tool) => [tool])
+const FAULTS = ['SIGKILL', 'frozen', 'SIGTERM', 'two SIGKILLs', 'none'] as const
+
+it(
+  `each page and client equals the files of five agents, whatever is killed (seed ${SEED})`,
+  async () => {
+    const random = new Seeded(SEED)
+    const served: Served[] = []
+    for (const tools of PROJECTS) served.push(await Served.open(starts, tools, random.fork()))
+    const boards = (await Promise.all(served.map(boardsOf))).flat()
+    expect(boards.map(({ layout }) => layout).sort()).toEqual([...TOOLS].sort())
+    const pages = new Map<Served, Page>()
+    for (const it of served) if (browser) pages.set(it, await openPage(browser, it.link))
+
+    const agents = served.flatMap((it) => it.agents)
+    const work = Promise.all(agents.map((agent) => agent.run()))
+    work.catch(() => undefined)
+    const slowest = new Map<string, number>()
+    let rests = 0
+    for (const from = Date.now(); Date.now() - from < FOR_MS; rests++) {
+      const fault = FAULTS[rests % FAULTS.length] ?? 'none'
+      const leaving = new AbortController()
+      const left = comeAndGo(boards, random.fork(), leaving.signal)
+      await sleep(SHORTEST_MS + random.below(LONGEST_MS - SHORTEST_MS))
+      await Promise.all(served.map((it) => inflict(it, fault)))
+      await sleep(AFTER_FAULT_MS)
+      for (const agent of agents) await agent.pause()
+      for (const agent of agents) await agent.settle()
+      leaving.abort()
+      await left
+
+      const restedAt = Date.now()
+      for (const board of boards) {
+        const files = await board.files()
+        const page = pages.get(board.served)
+        const equals = async (what: string, read: () => unknown, expected: unknown) => {
+          const message = `${what} of ${board.layout}, rest ${rests} after ${fault}, seed ${SEED}`
+          await expect.poll(read, { ...PATIENT, message }).toEqual(expected)
+          slowest.set(what, Math.max(slowest.get(what) ?? 0, Date.now() - restedAt))
+        }
+        await equals('the list', () => board.listed(), files)
+        await equals('a client that stays', () => inOrder(board.steady.tasks.values()), files)
+        await equals('a client that leaves', () => inOrder(board.restless.tasks.values()), files)
+        if (!page) continue
+        await show(page, board)
+        await equals('the page', () => cardsOn(page).catch(String), files.map(onPage).sort())
+      }
+      for (const agent of agents) agent.resume()
+    }
+    await Promise.all(agents.map((agent) => agent.end()))
+    await work
+    for (const { steady, restless } of boards) await Promise.all([steady.close(), restless.close()])
+    const edits = agents.map((agent) => `${agent.constructor.name} ${agent.edits}`).join(', ')
+    console.log(
+      `seed ${SEED}: ${rests} rests; edits: ${edits}; slowest:`,
+      Object.fromEntries(slowest),
+    )
+  },
+  FOR_MS + 600_000,
+)
+
+async function boardsOf(served: Served): Promise<Board[]> {
+  return (await served.boards()).map(({ path, layout }) => new Board(served, path, layout))
+}
+
+async function openPage(from: Browser, link: string): Promise<Page> {
+  const page = await (await from.newContext()).newPage()
+  await page.goto(link)
+  await page.getByText('Live', { exact: true }).waitFor()
+  return page
+}
+
+async function inflict(served: Served, fault: (typeof FAULTS)[number]): Promise<void> {
+  if (fault === 'frozen') await served.freeze(2_000)
+  if (fault === 'SIGKILL' || fault === 'SIGTERM') await served.again(fault)
+  if (fault !== 'two SIGKILLs') return
+  await served.again('SIGKILL')
+  await served.again('SIGKILL')
+}
+
+/** Clients lose their connections, some of them for longer than a restart takes. */
+async function comeAndGo(boards: readonly Board[], random: Seeded, until: AbortSignal) {
+  while (!until.aborted) {
+    await sleep(random.below(1_500))
+    boards[random.below(boards.length)]?.restless.leave(random.below(4_000))
+  }
+}
