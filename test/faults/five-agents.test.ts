@@ -126,25 +126,49 @@ const inOrder = (tasks: Iterable<Task>): Task[] =>
   [...tasks].sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
 
 /** What a person sees of a task: its column, its id and its title. */
-const onPage = ({ id, title, status }: Task): string =>
+const cardOf = ({ id, title, status }: Task): string =>
   `${statusName(status)} | ${id} | ${plainTitle(title)}`
 
-const READ_CARDS = `[...document.querySelectorAll('.column')].flatMap((column) =>
-  [...column.querySelectorAll('[data-card]')].map((card) =>
-    [column.querySelector('h2'), card.dataset.card, card.querySelector('.title')]
-      .map((part) => part.textContent ?? part).join(' | '))).sort()`
+const inColumns = (tasks: readonly Task[]): string[] => tasks.map(cardOf).sort()
 
-async function cardsOn(page: Page): Promise<string[]> {
-  const more = page.locator('.column .more')
+/** The tasks by what they are part of, with how many of them are done. */
+function inGroups(tasks: readonly Task[]): string[] {
+  const groups = new Map<string, Task[]>()
+  const heads = new Set(tasks.map(({ parent }) => parent))
+  for (const task of tasks) {
+    const { id, parent = '' } = task
+    if (parent === '' && heads.has(id)) continue
+    groups.set(parent, [...(groups.get(parent) ?? []), task])
+  }
+  const lines = [...groups].flatMap(([group, own]) => {
+    const done = own.filter(({ status }) => status === 'done').length
+    return [`${group}: ${done} of ${own.length}`, ...own.map((it) => `${group} | ${cardOf(it)}`)]
+  })
+  return lines.sort()
+}
+
+const READ_COLUMNS = `[...document.querySelectorAll('.column, .lane')].flatMap((place) => {
+  const group = place.querySelector('[data-lane]')?.dataset.lane
+  const { value, max } = place.querySelector('progress') ?? {}
+  const cards = [...place.querySelectorAll('[data-card]')].map((card) => {
+    const column = card.closest('.cell, .column').querySelector('h3, h2').textContent
+    const shown = [column, card.dataset.card, card.querySelector('.title').textContent]
+    return (group === undefined ? shown : [group, ...shown]).join(' | ')
+  })
+  return group === undefined ? cards : [group + ': ' + value + ' of ' + max, ...cards]
+}).sort()`
+
+async function shownOn(page: Page): Promise<string[]> {
+  const more = page.locator('.board .more')
   while ((await more.count()) > 0) await more.first().click({ timeout: 1_000 })
-  return await page.evaluate(READ_CARDS)
+  return await page.evaluate(READ_COLUMNS)
 }
 
 /** As a link does: without loading the page again. */
-const show = (page: Page, { path }: Board) =>
-  page.evaluate(
-    `location.hash = ${JSON.stringify(formatRoute({ view: 'board', path, query: { folder: 'all' } }))}`,
-  )
+async function show(page: Page, { path }: Board, groups: 'on' | 'off'): Promise<void> {
+  const hash = formatRoute({ view: 'board', path, query: { folder: 'all', groups } })
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+}
 
 const starts = new Starts()
 let browser: Browser | undefined
@@ -199,8 +223,11 @@ it(
         await equals('a client that stays', () => inOrder(board.steady.tasks.values()), files)
         await equals('a client that leaves', () => inOrder(board.restless.tasks.values()), files)
         if (!page) continue
-        await show(page, board)
-        await equals('the page', () => cardsOn(page).catch(String), files.map(onPage).sort())
+        await show(page, board, 'off')
+        await equals('the page', () => shownOn(page).catch(String), inColumns(files))
+        if (files.every(({ parent }) => parent === undefined)) continue
+        await show(page, board, 'on')
+        await equals('the groups', () => shownOn(page).catch(String), inGroups(files))
       }
       for (const agent of agents) agent.resume()
     }
