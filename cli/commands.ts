@@ -10,6 +10,7 @@ import {
   JSON_OUTPUT,
   LOG,
   NO_CONFIG,
+  ONLY,
   POLL,
   PRINTS,
   REPO,
@@ -146,22 +147,26 @@ and SIGTERM end all of it with exit code 0.`,
     load: edition.start,
   },
   watch: {
-    argument: ['DIR', BOARD],
-    usage: 'DIR --edge URL --repo NAME [options]',
-    summary: 'publishes a board to the edge, and every change of it, until it is ended',
+    argument: ['DIR...', 'folders of task boards, or above them'],
+    usage: 'DIR... --edge URL --repo NAME [options]',
+    summary: 'publishes boards to the edge, and every change of them, until it is ended',
     description: `\
-Watches the task board in DIR and publishes its changes to the edge. While the edge cannot be
-reached, it tries again for ever and loses nothing. SIGTERM and SIGINT publish what is pending and
-end with exit code 0. If two sidecars publish one repository, the later one wins; the earlier one
-goes on when that has ended, or a minute after it was killed. What leaves this machine: tasks and
-sessions as their files have them, and of runs the command and the output, without what looks like
-a secret.`,
+Watches the task boards in each DIR and below, and publishes their changes to the edge. The board of
+the first DIR itself is called NAME; any other has its folder and layout as well:
+NAME/packages/tea#kiro, NAME#openspec. Folders that .gitignore names and node_modules are not
+entered, and no link is followed. A board that is made later is published, too.
+
+While the edge cannot be reached, it tries again for ever and loses nothing. SIGTERM and SIGINT
+publish what is pending and end with exit code 0. If two sidecars publish one repository, the later
+one wins; the earlier one goes on when that has ended, or a minute after it was killed. What leaves
+this machine: tasks and sessions as their files have them, and of runs the command and the output,
+without what looks like a secret.`,
     options: [
-      ...[...PUBLISHING, POLL],
+      ...[...PUBLISHING, ONLY, POLL],
       new Setting('--healthz <PORT>', 'answer GET /healthz and GET /metrics on 127.0.0.1')
         .env('SIGNALBOX_HEALTHZ')
         .port(),
-      new Setting('--wait', 'wait for the board while DIR holds none'),
+      new Setting('--wait', 'wait for a board while there is none'),
       new Setting('--exit-with-parent', 'end when standard input closes'),
     ],
     load: () => import('./commands/watch.ts'),

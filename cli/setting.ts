@@ -4,6 +4,7 @@
 import { Option } from 'commander'
 import type { SharePlan } from '../local/share.ts'
 import type { RunOutput } from '../sidecar/files/file-reader.ts'
+import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './command.ts'
 
@@ -67,6 +68,15 @@ export class Setting extends Option {
     })
   }
 
+  /** It may be given several times: all of them, as a list. */
+  someOf(choices: readonly string[]): this {
+    this.argChoices = [...choices]
+    return this.#reads((text, before: readonly string[] = []) => {
+      if (choices.includes(text)) return [...before, text]
+      throw this.#malformed(`one of ${choices.join(', ')}`, text)
+    })
+  }
+
   url(): this {
     return this.#reads((text) => {
       const url = URL.parse(text)
@@ -116,6 +126,10 @@ export const FOLLOW_LINKS = new Setting(
   '--follow-links',
   'publish the board in DIR also if it is a link that leads out of DIR',
 )
+export const ONLY = new Setting(
+  '--only <LAYOUT>',
+  'boards of this layout; may be given several times [all]',
+).someOf(LAYOUT_NAMES)
 export const POLL = new Setting(
   '--poll',
   'look at the files each second: for mounts that report no change (network, WSL)',

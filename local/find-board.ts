@@ -3,18 +3,39 @@
 import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { FoundBoard } from '../sidecar/boards/discover.ts'
-import { findStore, LAYOUT_SIGNS, projectOf, type Search } from '../sidecar/layouts/registry.ts'
+import {
+  type Candidate,
+  findStore,
+  LAYOUT_SIGNS,
+  projectOf,
+  type Search,
+  storesIn,
+} from '../sidecar/layouts/registry.ts'
 import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 
 /**
  * Looks in `dir` and in the folders above, up to the top of its git repository: beyond that begins
- * somebody else's project. Undefined: there is none. Throws StoreError as findStore does.
+ * somebody else's project. Undefined: there is none. Throws StoreError for one that is refused.
  */
 export async function findBoard(dir: string, search?: Search): Promise<FoundBoard | undefined> {
+  const found = await firstAbove(dir, search)
+  if (found?.refused) throw found.refused
+  return found && { store: found.store, dir: await projectOf(found.at, found.store) }
+}
+
+/** The folder of the project whose board findBoard finds, or refuses. */
+export async function findProject(dir: string): Promise<string | undefined> {
+  const found = await firstAbove(dir)
+  return found && projectOf(found.at, found.store)
+}
+
+async function firstAbove(
+  dir: string,
+  search?: Search,
+): Promise<(Candidate & { at: string }) | undefined> {
   for (let at = resolve(dir); ; at = dirname(at)) {
-    const store = await findStore(at, search)
-    if (store) return { store, dir: await projectOf(at, store) }
+    for await (const found of storesIn(at, search)) return { ...found, at }
     if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined
   }
 }

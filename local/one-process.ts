@@ -2,9 +2,11 @@
 // `signalbox serve` run, and the Node host of the tests.
 
 import type { RunOutput } from '../sidecar/files/file-reader.ts'
+import { healthOf } from '../sidecar/health.ts'
 import type { Store } from '../sidecar/layouts/layout.ts'
 import type { Log } from '../sidecar/log.ts'
-import { openSidecar } from '../sidecar/open-sidecar.ts'
+import { sidecarMetrics } from '../sidecar/metrics.ts'
+import { createProgress, openSidecar } from '../sidecar/open-sidecar.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
 import { ConfigError } from '../worker/config.ts'
@@ -183,13 +185,15 @@ function publish(plan: BoardPlan, { data, edge, auth, ...more }: Publishing) {
     request.headers.set('authorization', `Bearer ${await token()}`)
     return await edge.fetch(request)
   })
-  const { run, board } = openSidecar({
-    ...{ store, runOutput, version: more.version, log: more.sidecarLog, metrics: more.metrics },
+  const metrics = sidecarMetrics(more.metrics)
+  const { run, board, status } = openSidecar({
+    ...{ store, runOutput, version: more.version, log: more.sidecarLog, metrics },
     edge: new EdgeHttp({ url: new URL(edge.url), repo, token, transport }),
     cacheDir: data.cacheDir,
     watch: plan.isPolling ? undefined : watchChokidar,
-    ...(terminal && { terminal }),
+    progress: terminal && createProgress(terminal),
   })
+  metrics.watch(() => healthOf([{ board: repo, ...status() }]))
   const end = new AbortController()
   const { ready, ended } = run(end.signal)
   const failed = ended.then(() => new Promise<never>(() => undefined))

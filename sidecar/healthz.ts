@@ -5,18 +5,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { METRICS_TYPE, metricsText } from '../worker/shared/metrics-node.ts'
-import type { PublisherStatus } from './publish/publisher.ts'
-
-export interface Health extends PublisherStatus {
-  files: number
-}
+import type { Health, SidecarStatus } from './health.ts'
 
 export interface Healthz {
   port: number
   close(): Promise<void>
 }
 
-/** Healthy: the edge held everything once, and answers. Rejects when the port is taken. */
+/** Healthy: the edge held every board once, and answers. Rejects when the port is taken. */
 export async function serveHealthz(
   port: number,
   health: () => Health,
@@ -39,14 +35,13 @@ export async function serveHealthz(
       response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
       return
     }
-    const { lastSyncAt, lastPublishedAt, ...rest } = health()
-    const isOk = rest.connected && lastSyncAt !== null
+    const { boards, ...all } = health()
+    const isOk = all.connected && all.lastSyncAt !== null
     const body = JSON.stringify({
       status: isOk ? 'ok' : 'unavailable',
-      ...rest,
-      lastSyncAt: time(lastSyncAt),
-      lastPublishedAt: time(lastPublishedAt),
+      ...withTimes(all),
       rssBytes: process.memoryUsage.rss(),
+      boards: boards.map(withTimes),
     })
     response.writeHead(isOk ? 200 : 503, {
       'content-type': 'application/json',
@@ -67,5 +62,11 @@ export async function serveHealthz(
       }),
   }
 }
+
+const withTimes = <Status extends SidecarStatus>(status: Status) => ({
+  ...status,
+  lastSyncAt: time(status.lastSyncAt),
+  lastPublishedAt: time(status.lastPublishedAt),
+})
 
 const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { hostClock as clock } from '../worker/shared/clock.ts'
-import { Metrics } from '../worker/shared/metrics.ts'
 import { Board } from './board/board.ts'
 import { createFileReader, type RunOutput } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
 import { intervalMs } from './files/scan.ts'
+import type { SidecarStatus } from './health.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
-import { sidecarMetrics } from './metrics.ts'
+import type { SidecarMetrics } from './metrics.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
@@ -28,17 +28,20 @@ export interface SidecarPlan {
   log: Log
   /** What the edge's status says of this sidecar. */
   version: string
-  /** Shows a line of progress. Absent: it is not shown. */
-  terminal?: (text: string) => void
+  /** Absent: it is not shown. */
+  progress?: Progress | undefined
   onFailure?: (failure: Failure) => unknown
   /** Absent: nothing is counted. */
-  metrics?: Metrics
+  metrics?: SidecarMetrics | undefined
+  /** When the board was found, by `performance.now`. Absent: when the process began. */
+  since?: number
 }
 
 export interface OpenSidecar {
   board: Board
   sidecar: Sidecar
   publisher: Publisher
+  status(): SidecarStatus
   /**
    * Publishes until the signal is aborted. `ready` resolves when the edge holds all of the board;
    * `ended` rejects for a defect.
@@ -47,9 +50,7 @@ export interface OpenSidecar {
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {
-  const { store, edge, terminal, version, runOutput, cacheDir, metrics = new Metrics() } = plan
-  const counted = sidecarMetrics(metrics)
-  const progress = terminal && createProgress(terminal)
+  const { store, edge, progress, version, runOutput, cacheDir, metrics, since = 0 } = plan
   const log: Log = (...event) => {
     progress?.end()
     plan.log(...event)
@@ -63,15 +64,11 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     log,
     ...(progress && { onProgress: (done, total) => progress.update('sent', done, total) }),
     onFailure(failure) {
-      counted.onFailure(failure)
+      metrics?.onFailure(failure)
       plan.onFailure?.(failure)
     },
-    onPublished: counted.onPublished,
+    onPublished: (ms) => metrics?.onPublished(ms),
   })
-  counted.watch(
-    () => publisher.status(),
-    () => board.files.size,
-  )
   const sidecar = new Sidecar({
     store,
     board,
@@ -94,14 +91,14 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     })
     const ready = publisher.synced().then(() => {
       if (end.aborted) return
-      // Since the process began, its own loading included.
-      const ms = Math.round(performance.now())
+      const ms = Math.round(performance.now() - since)
       const { size: files } = board.files
       log('info', 'sidecar.ready', { files, tasks: board.countTasks(), ms })
     })
     return { ready, ended }
   }
-  return { board, sidecar, publisher, run }
+  const status = () => ({ ...publisher.status(), files: board.files.size })
+  return { board, sidecar, publisher, status, run }
 }
 
 /** Two stores never share a cache, and the same one finds its own again. */
@@ -111,7 +108,7 @@ const nameOf = ({ root, layout }: Store): string =>
 const PROGRESS_FROM = 500
 const PROGRESS_EVERY_MS = 100
 
-interface Progress {
+export interface Progress {
   update(verb: 'read' | 'sent', done: number, total: number): void
   /** Clears the line, so that a log line after it starts on its own. */
   end(): void

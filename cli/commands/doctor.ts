@@ -1,6 +1,6 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
-import { findBoard } from '../../local/find-board.ts'
+import { findProject } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
 import {
@@ -43,13 +43,13 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const at = given ?? (named?.served && named.local.boards[0]?.dir)
   // A server may have none, and is checked from anywhere.
   const isServer = named?.served !== undefined
-  const found = isServer ? undefined : await findBoard(at ?? cwd, { followsLinks: true })
-  const dir = at ?? found?.dir
+  const project = isServer ? undefined : await findProject(at ?? cwd)
+  const dir = at ?? project
   const board = dir === undefined ? undefined : await checkBoard(dir, options.followLinks)
   const store = board?.store
   const isBroken = board !== undefined && store === undefined
   const isElsewhere = named !== undefined || isBroken
-  const here = isElsewhere ? undefined : await systemIn(found?.dir ?? cwd, input, env)
+  const here = isElsewhere ? undefined : await systemIn(project ?? cwd, input, env)
   const start = named ?? here
   const findings = [
     ...(here ? [takenFrom(here)] : []),

@@ -24,7 +24,8 @@ const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_
 
 export function readPublishing(input: Input<PublishOptions>, { io, env }: Context) {
   const { options } = input
-  const [dir] = input.arguments
+  const dirs = input.arguments
+  const [dir] = dirs
   const { edge: url, repo, runOutput } = options
   const token = tokenSource(input, env)
   if (!dir || !url || !repo || !token) {
@@ -34,11 +35,11 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
   const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
   if (!isSafeForSecrets(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   const plan = {
-    edge: new EdgeHttp({ url, repo, token }),
+    edgeOf: (name: string) => new EdgeHttp({ url, repo: name, token }),
     /** Undefined: the user has no cache folder. */
     cacheDir: options.cache ?? cacheFolder(env),
     ...{ runOutput, log, version: VERSION },
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
   }
-  return { dir, followsLinks: options.followLinks ?? false, log, plan }
+  return { dir, dirs, repo, followsLinks: options.followLinks ?? false, log, plan }
 }

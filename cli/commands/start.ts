@@ -212,7 +212,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
         env: { ...machine, ...sidecarVariables(env) },
         logFile: data.logFile('sidecar'),
         onEvent(event, fields) {
-          isReady ||= event === 'sidecar.ready'
+          isReady ||= event === 'boards.ready'
           onStore(event, fields)
         },
       }),

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
-import type { Failure } from '../../sidecar/publish/edge.ts'
+import { isFinal } from '../../sidecar/publish/retry.ts'
 import type { Context, Input } from '../command.ts'
 import { type PublishOptions, readPublishing } from './publish-settings.ts'
 
@@ -15,11 +15,12 @@ interface SyncOptions extends PublishOptions {
 
 export async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
   const startedAt = Date.now()
-  const { dir, followsLinks, log, plan } = readPublishing(input, context)
+  const { dir, repo, followsLinks, log, plan } = readPublishing(input, context)
   const store = await openStore(dir, { followsLinks })
   const { promise: finalFailure, resolve: fail } = Promise.withResolvers<string>()
   const { sidecar, publisher, board } = openSidecar({
     ...plan,
+    edge: plan.edgeOf(repo),
     store,
     onFailure: (failure) => isFinal(failure) && fail(failure.message),
   })
@@ -46,15 +47,4 @@ export async function run(input: Input<SyncOptions>, context: Context): Promise<
   }
   log('error', 'sync.failed', { why: why ?? `The store is ${state}.`, lastError, ms })
   return 1
-}
-
-/** A retry cannot help: a wrong token, URL, repository or version, or another sidecar runs. */
-function isFinal({ reason, code }: Failure): boolean {
-  return (
-    reason === 'unauthorized' ||
-    reason === 'version' ||
-    reason === 'refused' ||
-    reason === 'malformed' ||
-    code === 'superseded'
-  )
 }

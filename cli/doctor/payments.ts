@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
-import { findBoard } from '../../local/find-board.ts'
+import { findProject } from '../../local/find-board.ts'
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
@@ -41,7 +41,7 @@ export async function run(
   context: Context,
 ): Promise<number> {
   const { cwd, env, io } = context
-  const project = (await findBoard(cwd, { followsLinks: true }))?.dir ?? cwd
+  const project = (await findProject(cwd)) ?? cwd
   const here = await systemIn(project, input, env)
   const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
   return report(findings, input.options.json, io)

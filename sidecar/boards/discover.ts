@@ -2,10 +2,17 @@
 // runs no program.
 
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import type { Store } from '../layouts/layout.ts'
-import { LAYOUT_NAMES, projectOf, type Search, storesIn } from '../layouts/registry.ts'
+import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
+import {
+  openFolder,
+  projectOf,
+  type Search,
+  type StoreError,
+  storesIn,
+} from '../layouts/registry.ts'
+import { messageOf } from '../log.ts'
 import { enter, type Rules, rulesAbove, withRulesOf } from './gitignore.ts'
 
 export interface FoundBoard {
@@ -16,7 +23,7 @@ export interface FoundBoard {
 
 /** What was left out, and why. */
 export interface LeftOut {
-  code: 'refused' | 'unreadable' | 'unsearched' | 'same_name' | 'bad_name'
+  code: StoreError['code'] | 'unreadable' | 'unsearched' | 'same_name' | 'bad_name'
   /** One sentence. */
   message: string
 }
@@ -25,6 +32,8 @@ export interface Discovery {
   /** In no order. */
   boards: FoundBoard[]
   left: LeftOut[]
+  /** Of each folder that was named: that of its project. Real path, if it is there. */
+  projects: string[]
   /** What the search took, in ms. */
   workMs: number
 }
@@ -45,7 +54,7 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 /** Two finds with the same key are one store. */
 export const keyOf = ({ store: { layout, tasksIn } }: FoundBoard): string => `${layout} ${tasksIn}`
 
-/** All boards in `dirs` and below. `dirs`: real paths. */
+/** All boards in `dirs` and below. */
 export const discoverBoards = (
   dirs: readonly string[],
   search: Search = {},
@@ -64,7 +73,7 @@ class Walk {
   readonly #only: readonly LayoutName[]
   readonly #bounds: Bounds
   readonly #boards = new Map<string, FoundBoard>()
-  readonly #refused = new Set<string>()
+  readonly #leftOut = new Map<string, LeftOut>()
   readonly #unreadable: string[] = []
   readonly #queue: Folder[] = []
   /** Folders that are never entered (again): those seen, and those of stores. */
@@ -81,11 +90,8 @@ class Walk {
 
   async run(dirs: readonly string[]): Promise<Discovery> {
     const startedAt = performance.now()
-    for (const path of dirs) {
-      // It may be a store's own folder: then there is nothing else in it.
-      if (await this.#stores(path)) continue
-      this.#enqueue({ path, depth: 0, rules: await rulesAbove(path) })
-    }
+    const projects: string[] = []
+    for (const dir of dirs) projects.push(await this.#begin(resolve(dir)))
     for (const [at, folder] of this.#queue.entries()) {
       const isLate = performance.now() - startedAt > this.#bounds.ms
       if (isLate) this.#cutOff = `after ${this.#bounds.ms / 1_000} s and ${at} folders`
@@ -93,7 +99,23 @@ class Walk {
       await this.#folder(folder)
     }
     const workMs = performance.now() - startedAt
-    return { boards: [...this.#boards.values()], left: this.#left(), workMs }
+    return { boards: [...this.#boards.values()], left: this.#left(), projects, workMs }
+  }
+
+  /** With a folder that was named. Resolves with that of its project. */
+  async #begin(dir: string): Promise<string> {
+    let path: string
+    try {
+      path = await openFolder(dir)
+    } catch (error) {
+      this.#leave('not_a_folder', messageOf(error))
+      return dir
+    }
+    const project = await this.#stores(path)
+    // In a store's own folder there is nothing else.
+    const isProject = project === path
+    if (isProject) this.#enqueue({ path, depth: 0, rules: await rulesAbove(path) })
+    return project
   }
 
   #enqueue(folder: Folder): void {
@@ -130,25 +152,29 @@ class Walk {
     }
   }
 
-  /** Takes the stores in a folder. Resolves with whether it is itself one. */
-  async #stores(path: string, names?: ReadonlySet<string>): Promise<boolean> {
-    let isStore = false
+  /** Takes the stores in a folder. Resolves with the folder of their project. */
+  async #stores(path: string, names?: ReadonlySet<string>): Promise<string> {
+    let project = path
     try {
       for await (const { store, refused } of storesIn(path, this.#search, names)) {
         const dir = names ? path : await projectOf(path, store)
-        isStore ||= dir !== path
+        if (dir !== path) project = dir
         // Whatever else is in a store's own folders is no board.
         const own = [store.root, store.tasksIn, ...store.folders()].filter((it) => it !== path)
         for (const folder of own) this.#seen.add(folder)
         if (!this.#only.includes(store.layout)) continue
-        if (refused) this.#refused.add(refused.message)
+        if (refused) this.#leave(refused.code, refused.message)
         else this.#found({ store, dir })
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.
       if (!ABSENT.has(codeOf(error))) this.#unreadable.push(`${path} (${codeOf(error)})`)
     }
-    return isStore
+    return project
+  }
+
+  #leave(code: LeftOut['code'], message: string): void {
+    this.#leftOut.set(message, { code, message })
   }
 
   /** With links a store has several projects. Its own is the one that it is in. */
@@ -161,28 +187,16 @@ class Walk {
 
   #left(): LeftOut[] {
     const [unreadable, ...others] = this.#unreadable
-    const more = others.length > 0 ? `, and ${others.length} more` : ''
-    return [
-      ...[...this.#refused].map((message) => ({ code: 'refused' as const, message })),
-      ...(unreadable === undefined
-        ? []
-        : [
-            {
-              code: 'unreadable' as const,
-              message: `Boards were not looked for in what cannot be read: ${unreadable}${more}.`,
-            },
-          ]),
-      ...(this.#cutOff === undefined
-        ? []
-        : [
-            {
-              code: 'unsearched' as const,
-              message:
-                `The search for boards ended ${this.#cutOff}: ` +
-                'name the folder of a board that it did not find.',
-            },
-          ]),
-    ]
+    if (unreadable !== undefined) {
+      const more = others.length > 0 ? `, and ${others.length} more` : ''
+      const what = `${unreadable}${more}`
+      this.#leave('unreadable', `Boards were not looked for in what cannot be read: ${what}.`)
+    }
+    if (this.#cutOff !== undefined) {
+      const what = 'name the folder of a board that it did not find'
+      this.#leave('unsearched', `The search for boards ended ${this.#cutOff}: ${what}.`)
+    }
+    return [...this.#leftOut.values()]
   }
 }
 

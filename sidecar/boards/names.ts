@@ -2,7 +2,7 @@
 
 import { basename, relative, sep } from 'node:path'
 import { pathProblem } from '../../worker/shared/repos.ts'
-import { LAYOUT_NAMES } from '../layouts/registry.ts'
+import { LAYOUT_NAMES } from '../layouts/layout.ts'
 import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'
 
 export interface Naming {

@@ -3,6 +3,17 @@
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
+/** In the order in which they are tried. */
+export const LAYOUT_NAMES = [
+  'cairn',
+  'backlog-md',
+  'task-master',
+  'openspec',
+  'kiro',
+  'spec-kit',
+  'bmad',
+] satisfies LayoutName[]
+
 /**
  * What a file of the store is. `tasks` is one file that holds many tasks. `about` has the title and
  * text of a task that a file of the same folder holds, and is that task itself where none does. A

@@ -7,12 +7,11 @@ import { backlogMd } from './backlog-md.ts'
 import { bmad } from './bmad.ts'
 import { cairn } from './cairn.ts'
 import { kiro } from './kiro.ts'
-import type { Layout, Store } from './layout.ts'
+import { LAYOUT_NAMES, type Layout, type Store } from './layout.ts'
 import { openSpec } from './openspec.ts'
 import { specKit } from './spec-kit.ts'
 import { taskMaster } from './task-master.ts'
 
-/** In the order in which they are tried. */
 const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   cairn,
   'backlog-md': backlogMd,
@@ -23,12 +22,9 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   bmad,
 }
 
-/** In the order in which they are tried. */
-export const LAYOUT_NAMES = Object.keys(LAYOUTS) as LayoutName[]
-
 /** The layouts and what they are found by, for people. */
 export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(
-  Object.values(LAYOUTS).map(({ signs }) => signs),
+  LAYOUT_NAMES.map((name) => LAYOUTS[name].signs),
 )
 
 export class StoreError extends Error {

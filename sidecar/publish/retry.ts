@@ -23,6 +23,10 @@ const SAME_FAILURE_MS = 60_000
 /** ±20 %, for what repeats: sidecars started together drift apart. */
 const jittered = (ms: number, random: number): number => ms * (0.8 + 0.4 * random)
 
+/** A retry cannot help: a wrong token, URL, repository or version, or another sidecar runs. */
+export const isFinal = ({ reason, code }: Failure): boolean =>
+  code === 'superseded' || ['unauthorized', 'version', 'refused', 'malformed'].includes(reason)
+
 /** What to do next. */
 export interface NextTry {
   waitMs: number

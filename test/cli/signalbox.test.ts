@@ -17,8 +17,10 @@ describe('usage', () => {
   })
 
   test('a folder without a board is an error with exit code 2', async () => {
+    const empty = join(cli.home, 'empty')
+    await mkdir(empty)
     for (const command of ['watch', 'sync']) {
-      const { code, err } = await run([command, cli.home], cli.env())
+      const { code, err } = await run([command, empty], cli.env())
       expect(code).toBe(2)
       expect(err).toContain('There is no task board in')
     }

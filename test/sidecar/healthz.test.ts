@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { type Health, type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+import { type BoardHealth, healthOf } from '../../sidecar/health.ts'
+import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 
-const GOOD: Health = {
+const GOOD: BoardHealth = {
+  board: 'tea',
   connected: true,
   lastSyncAt: 0,
   lastPublishedAt: 1_000,
@@ -20,8 +22,13 @@ afterEach(async () => {
   for (const healthz of open.splice(0)) await healthz.close()
 })
 
-async function ask(health: Health, path = '/healthz', method = 'GET'): Promise<Response> {
-  const healthz = await serveHealthz(0, () => health, new Metrics())
+async function ask(
+  health: BoardHealth | BoardHealth[],
+  path = '/healthz',
+  method = 'GET',
+): Promise<Response> {
+  const boards = Array.isArray(health) ? health : [health]
+  const healthz = await serveHealthz(0, () => healthOf(boards), new Metrics())
   open.push(healthz)
   return fetch(`http://127.0.0.1:${healthz.port}${path}`, { method })
 }
@@ -45,6 +52,25 @@ test('one that lost its edge, or never synced, is not', async () => {
   expect(lost.status).toBe(503)
   expect(await lost.json()).toMatchObject({ status: 'unavailable', lastError: 'network: away' })
   expect((await ask({ ...GOOD, lastSyncAt: null })).status).toBe(503)
+})
+
+test('it speaks for all boards, and says by name which is behind', async () => {
+  const late = { ...GOOD, board: 'tea#kiro', behind: true, dirty: 2, lastError: 'busy: later' }
+  const both = await ask([GOOD, late])
+  expect(both.status).toBe(200)
+  expect(await both.json()).toMatchObject({
+    ...{ status: 'ok', behind: true, dirty: 2, files: 14, lastError: 'busy: later' },
+    boards: [
+      { board: 'tea', behind: false, lastSyncAt: '1970-01-01T00:00:00.000Z' },
+      { board: 'tea#kiro', behind: true, lastError: 'busy: later' },
+    ],
+  })
+  const never = await ask([GOOD, { ...late, connected: false, lastSyncAt: null }])
+  expect(never.status).toBe(503)
+  expect(await never.json()).toMatchObject({ connected: false, lastSyncAt: null })
+  const none = await ask([])
+  expect(none.status).toBe(503)
+  expect(await none.json()).toMatchObject({ connected: false, store: null, boards: [] })
 })
 
 test('its numbers are beside it', async () => {
@@ -73,7 +99,7 @@ test('an address that is none is refused, and does not end the sidecar', async (
 test('a port that is taken is an error with a code, not a crash', async () => {
   await ask(GOOD)
   const port = open[0]?.port ?? 0
-  await expect(serveHealthz(port, () => GOOD, new Metrics())).rejects.toMatchObject({
+  await expect(serveHealthz(port, () => healthOf([GOOD]), new Metrics())).rejects.toMatchObject({
     code: 'EADDRINUSE',
   })
 })

@@ -1,0 +1,261 @@
+// Publishes all boards below some folders: a sidecar for each, in one process. It looks for boards
+// again and again, since one may be made at any time.
+
+import { type Clock, hostClock } from '../../worker/shared/clock.ts'
+import type { Metrics } from '../../worker/shared/metrics.ts'
+import { intervalMs } from '../files/scan.ts'
+import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
+import { LAYOUT_SIGNS, type Search, StoreError } from '../layouts/registry.ts'
+import type { Log } from '../log.ts'
+import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
+import {
+  createProgress,
+  type OpenSidecar,
+  openSidecar,
+  type Progress,
+  type SidecarPlan,
+} from '../open-sidecar.ts'
+import type { Edge } from '../publish/edge.ts'
+import { isFinal } from '../publish/retry.ts'
+import { discoverBoards, keyOf, type LeftOut } from './discover.ts'
+import { type NamedBoard, nameBoards } from './names.ts'
+
+export interface BoardsPlan
+  extends Pick<SidecarPlan, 'cacheDir' | 'watch' | 'runOutput' | 'log' | 'version'> {
+  /** The first board is looked for in the first of them. */
+  dirs: readonly string[]
+  search: Search
+  /** The name of the first board. */
+  repo: string
+  /** Boards outside of the first project are named after `repo`, too, and not by their folders. */
+  isRepoChosen: boolean
+  /** Where the board of this name is published. */
+  edgeOf(name: string): Edge
+  /** Without a board it waits for one. */
+  waits?: boolean | undefined
+  /** Shows a line of progress. Absent: it is not shown. */
+  terminal?: ((text: string) => void) | undefined
+  /** Absent: nothing is counted. */
+  metrics?: Metrics
+  /** Called for each that was not there at the beginning. */
+  onFound?: (board: OpenBoard) => unknown
+  clock?: Pick<Clock, 'after'>
+  /** Pause after a search that took this long; see `intervalMs`. */
+  pauseMs?: (workMs: number, hasBoards: boolean) => number
+}
+
+export interface OpenBoard extends NamedBoard {
+  tasks(): number
+  health(): BoardHealth
+}
+
+export interface OpenBoards {
+  /** All that were found, the first board first. One that is gone stays. */
+  boards(): readonly OpenBoard[]
+  health(): Health
+  /**
+   * Publishes them until the signal is aborted. `ready` resolves when one is at the edge, and of
+   * all that were found by then each is, or cannot be without a person.
+   */
+  run(end: AbortSignal): { ready: Promise<void>; ended: Promise<void> }
+}
+
+/** To read a board keeps a core busy: with more at a time each of them is there later. */
+const AT_ONCE = 4
+
+/** Finds the boards. Throws StoreError if there is none, unless the plan waits for one. */
+export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
+  const boards = new Boards(plan)
+  await boards.look()
+  const { none } = boards
+  // A link is there already: to wait does not change what it is.
+  if (none && !(plan.waits && none.code === 'no_board')) throw none
+  if (none) plan.log('warn', 'store.awaited', { dir: plan.dirs[0], why: none.message })
+  return boards
+}
+
+class Boards implements OpenBoards {
+  readonly #plan: BoardsPlan
+  readonly #metrics: SidecarMetrics | undefined
+  readonly #progress: Progress | undefined
+  /** By their keys, in the order of their names at the first search, then as they appeared. */
+  readonly #boards = new Map<string, Board>()
+  readonly #anyPublished = Promise.withResolvers<void>()
+  readonly #running = new Set<Promise<void>>()
+  #left: readonly LeftOut[] = []
+  /** Sentences about what was left out: each is said once. */
+  readonly #said = new Set<string>()
+  #lookedMs = 0
+  #opening = 0
+
+  constructor(plan: BoardsPlan) {
+    this.#plan = plan
+    this.#metrics = plan.metrics && sidecarMetrics(plan.metrics)
+    this.#metrics?.watch(() => this.health())
+    this.#progress = plan.terminal && createProgress(plan.terminal)
+  }
+
+  boards = (): readonly Board[] => [...this.#boards.values()]
+
+  health = (): Health => healthOf(this.boards().map((board) => board.health()))
+
+  run(end: AbortSignal) {
+    const ready = this.#anyPublished.promise.then(() =>
+      Promise.all(this.boards().map(({ settled }) => settled.promise)),
+    )
+    return { ready: ready.then(() => undefined), ended: this.#run(end) }
+  }
+
+  /** Looks for boards that are not known yet. */
+  async look(since?: number): Promise<void> {
+    const { dirs, search, repo, isRepoChosen } = this.#plan
+    const { boards, left, projects, workMs } = await discoverBoards(dirs, search)
+    this.#lookedMs = workMs
+    const known = new Map(this.boards().map((board) => [keyOf(board), board.name]))
+    const [project = ''] = projects
+    const naming = { repo, project, ...(isRepoChosen && { dirs: projects }) }
+    const { named, left: unnamed } = nameBoards(boards, naming, known)
+    this.#left = [...left, ...unnamed]
+    for (const found of named) {
+      if (known.has(keyOf(found))) continue
+      const board = new Board(found, since)
+      this.#boards.set(keyOf(found), board)
+      if (since !== undefined) this.#plan.onFound?.(board)
+    }
+  }
+
+  /** Why there is no board at all. */
+  get none(): StoreError | undefined {
+    if (this.#boards.size > 0) return undefined
+    const first = this.#left.find(({ code }) => code !== 'unsearched')
+    if (first) {
+      const { code, message } = first
+      const isLink = code === 'linked_elsewhere' || code === 'linked_folder'
+      return new StoreError(isLink ? code : 'no_board', message)
+    }
+    const where = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.#plan.dirs)
+    const why = `There is no task board in ${where}, nor below: looked for ${LAYOUT_SIGNS}.`
+    return new StoreError('no_board', why)
+  }
+
+  #say(): void {
+    for (const { code, message } of this.#left) {
+      if (!this.#said.has(message)) this.#plan.log('warn', 'board.left_out', { code, why: message })
+      this.#said.add(message)
+    }
+  }
+
+  async #run(end: AbortSignal): Promise<void> {
+    this.#open(end)
+    for (;;) {
+      const pauseMs = this.#plan.pauseMs ?? intervalMs
+      await this.#sleep(pauseMs(this.#lookedMs, this.#boards.size > 0), end)
+      if (end.aborted) break
+      try {
+        await this.look(performance.now())
+      } catch (error) {
+        this.#plan.log('error', 'boards.defect', { error })
+      }
+      for (const board of this.boards()) if (board.state === 'failed') board.state = 'waiting'
+      this.#open(end)
+    }
+    await Promise.all(this.#running)
+  }
+
+  async #sleep(ms: number, end: AbortSignal): Promise<void> {
+    if (end.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = (this.#plan.clock ?? hostClock).after(ms, resolve)
+    const onAbort = () => resolve()
+    end.addEventListener('abort', onAbort)
+    await promise
+    end.removeEventListener('abort', onAbort)
+    cancel()
+  }
+
+  /** Opens the sidecars of those that have none, a few at a time. */
+  #open(end: AbortSignal): void {
+    this.#say()
+    while (this.#opening < AT_ONCE && !end.aborted) {
+      const next = this.boards().find(({ state }) => state === 'waiting')
+      if (!next) return
+      next.state = 'open'
+      this.#opening += 1
+      const { known, ended } = this.#publish(next, end)
+      this.#running.add(ended)
+      void ended.then(() => this.#running.delete(ended))
+      void known.then(() => {
+        this.#opening -= 1
+        this.#open(end)
+      })
+    }
+  }
+
+  /** `known`: its files were read. Neither rejects. */
+  #publish(board: Board, end: AbortSignal): { known: Promise<void>; ended: Promise<void> } {
+    const { edgeOf, cacheDir, watch, runOutput, version } = this.#plan
+    const { name, store, since } = board
+    const log: Log = (level, event, fields) =>
+      this.#plan.log(level, event, { ...fields, board: name })
+    log('info', 'board.found', { dir: board.dir, layout: store.layout })
+    const failed = (error: unknown): void => {
+      log('error', 'board.defect', { error })
+      board.settled.resolve()
+      board.state = 'failed'
+    }
+    try {
+      const sidecar = openSidecar({
+        ...{ store, cacheDir, watch, runOutput, version, log },
+        edge: edgeOf(name),
+        metrics: this.#metrics,
+        progress: this.#progress,
+        onFailure: (failure) => isFinal(failure) && board.settled.resolve(),
+        ...(since !== undefined && { since }),
+      })
+      board.sidecar = sidecar
+      const { ready, ended } = sidecar.run(end)
+      void ready.then(() => {
+        board.settled.resolve()
+        this.#anyPublished.resolve()
+      })
+      const closed = ended.catch((error: unknown) => {
+        failed(error)
+        return sidecar.publisher.close()
+      })
+      return { known: sidecar.sidecar.started, ended: closed }
+    } catch (error) {
+      failed(error)
+      return { known: Promise.resolve(), ended: Promise.resolve() }
+    }
+  }
+}
+
+/** Before its sidecar is open. */
+const UNKNOWN: SidecarStatus = {
+  ...{ connected: false, behind: true, store: null, lastError: null },
+  ...{ lastSyncAt: null, lastPublishedAt: null, dirty: 0, files: 0 },
+}
+
+class Board implements OpenBoard {
+  readonly name: string
+  readonly dir: string
+  readonly store: NamedBoard['store']
+  /** When it was found, by `performance.now`. Undefined: at the beginning. */
+  readonly since: number | undefined
+  /** The edge holds it, or cannot without a person. */
+  readonly settled = Promise.withResolvers<void>()
+  /** One that failed by a defect of ours is opened again after the next search. */
+  state: 'waiting' | 'open' | 'failed' = 'waiting'
+  sidecar: OpenSidecar | undefined
+
+  constructor({ name, dir, store }: NamedBoard, since: number | undefined) {
+    this.name = name
+    this.dir = dir
+    this.store = store
+    this.since = since
+  }
+
+  tasks = (): number => this.sidecar?.board.countTasks() ?? 0
+
+  health = (): BoardHealth => ({ board: this.name, ...(this.sidecar?.status() ?? UNKNOWN) })
+}

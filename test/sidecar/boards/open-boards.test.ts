@@ -1,0 +1,279 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
+import { callTransport, EdgeHttp } from '../../../sidecar/publish/edge-http.ts'
+import { watchChokidar } from '../../../sidecar/watch/watch-chokidar.ts'
+import { Metrics } from '../../../worker/shared/metrics.ts'
+import { metricsText } from '../../../worker/shared/metrics-node.ts'
+import { token } from '../../support/edge.ts'
+import { PATIENT } from '../../support/patience.ts'
+import { processEdge } from '../../support/process-edge.ts'
+import { makeFolder } from '../layouts/store.ts'
+
+const CAIRN = {
+  '.cairn/config.yaml': 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n',
+  '.cairn/tasks/T-1.md': '---\ntitle: One\nstatus: open\n---\n',
+}
+const KIRO = { '.kiro/specs/tea/tasks.md': '- [ ] 1. Heat water\n- [x] 2. Pour\n' }
+const OPENSPEC = { 'openspec/changes/add-tea/tasks.md': '- [ ] 1.1 Heat water\n' }
+
+const below = (folder: string, files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]))
+
+function put(dir: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true })
+    writeFileSync(join(dir, name), text)
+  }
+}
+
+const until = (check: () => void | Promise<void>) => vi.waitFor(check, PATIENT)
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+interface How extends Partial<BoardsPlan> {
+  /** Of the token. */
+  repos?: string[]
+  /** Boards that fail by a defect. */
+  broken?: ReadonlySet<string>
+}
+
+const ALL = ['shop', 'shop#*', 'shop/*']
+
+/** What one test works with: the boards below `dir`, and an edge of this process. */
+async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }: How = {}) {
+  const edge = processEdge()
+  const writer = await token({ repos })
+  const reader = await token({ repos: ['*'] })
+  const transport = callTransport((request) => {
+    const { pathname, search } = new URL(request.url)
+    return edge.fetch(pathname + search, {
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      duplex: 'half',
+    } as RequestInit)
+  })
+  const logs: Record<string, unknown>[] = []
+  const opened: string[] = []
+  const metrics = new Metrics()
+  const open = await openBoards({
+    ...{ dirs: [dir], search: {}, repo: 'shop', isRepoChosen: true, cacheDir: undefined, metrics },
+    ...{ watch: watchChokidar, runOutput: 'masked', version: '0.0.0', pauseMs: () => 50 },
+    edgeOf(name) {
+      opened.push(name)
+      if (broken.has(name)) throw new Error('broken')
+      const url = new URL('http://edge.test')
+      return new EdgeHttp({ url, repo: name, token: () => Promise.resolve(writer), transport })
+    },
+    log: (level, event, fields) => logs.push({ level, event, ...fields }),
+    ...plan,
+  })
+  const end = new AbortController()
+  const { ready, ended } = open.run(end.signal)
+  ends.push(async () => {
+    end.abort()
+    await ended
+  })
+  const get = async (route: string, name: string) => {
+    const headers = { authorization: `Bearer ${reader}` }
+    const answer = await edge.fetch(`/api/${route}?path=${encodeURIComponent(name)}`, { headers })
+    return (await answer.json()) as { tasks?: { id: string }[]; code?: string; store?: unknown }
+  }
+  return {
+    ...{ open, ready, logs, opened, metrics },
+    names: () => open.boards().map(({ name }) => name),
+    /** The ids of a board at the edge, or the code of the error. */
+    async ids(name: string) {
+      const { tasks, code } = await get('tasks', name)
+      return tasks?.map(({ id }) => id).join(' ') ?? code
+    },
+    status: (name: string) => get('status', name),
+    logged: (event: string) => logs.filter((line) => line.event === event),
+  }
+}
+
+test('publishes every board below a folder under its name', async () => {
+  const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('packages/tea', OPENSPEC) })
+  const { names, ids, ready, open, metrics } = await publish(dir)
+  await ready
+  expect(names()).toEqual(['shop', 'shop#kiro', 'shop/packages/tea#openspec'])
+  expect(await Promise.all(names().map(ids))).toEqual([
+    'T-1',
+    'tea tea/1 tea/2',
+    'add-tea add-tea/1.1',
+  ])
+  expect(open.boards().map((board) => board.tasks())).toEqual([1, 3, 2])
+  expect(open.health()).toMatchObject({ connected: true, behind: false, files: 4 })
+  expect(metricsText(metrics)).toMatch(/^signalbox_sidecar_boards 3$/m)
+  expect(metricsText(metrics)).toMatch(/^signalbox_sidecar_boards_behind 0$/m)
+})
+
+test('a board that appears is published, and the first one keeps its name beside it', async () => {
+  const dir = makeFolder(KIRO)
+  const found: string[] = []
+  const { names, ids, ready } = await publish(dir, { onFound: ({ name }) => found.push(name) })
+  await ready
+  expect(found).toEqual([])
+  // Tried earlier: at the next start it is the first one.
+  put(dir, { ...CAIRN, ...below('packages/tea', OPENSPEC) })
+  await until(() => expect(found).toHaveLength(2))
+  expect(new Set(found)).toEqual(new Set(['shop#cairn', 'shop/packages/tea#openspec']))
+  await until(async () => expect(await ids('shop#cairn')).toBe('T-1'))
+  expect(await ids('shop')).toBe('tea tea/1 tea/2')
+  expect(names().slice(0, 1)).toEqual(['shop'])
+})
+
+test('one that goes away is missing, with its name, and goes on when it is back', async () => {
+  const dir = makeFolder({ ...CAIRN, ...below('a', KIRO) })
+  const { names, ids, ready, open, logged, status } = await publish(dir)
+  await ready
+  renameSync(join(dir, 'a'), join(dir, '../moved'))
+  await until(() =>
+    expect(logged('store.missing')).toMatchObject([{ board: 'shop/a#kiro', level: 'warn' }]),
+  )
+  await until(async () => expect(JSON.stringify(await status('shop/a#kiro'))).toContain('missing'))
+  expect(names()).toEqual(['shop', 'shop/a#kiro'])
+  expect(open.health()).toMatchObject({ boards: [{ store: 'present' }, { store: 'missing' }] })
+  renameSync(join(dir, '../moved'), join(dir, 'a'))
+  put(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
+})
+
+test('what the token does not cover is refused in a clear line, and the others go on', async () => {
+  const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('a', KIRO) })
+  const { ids, ready, open, logged } = await publish(dir, { repos: ['shop', 'shop/*'] })
+  await ready
+  expect(logged('edge.failed')).toMatchObject([
+    {
+      level: 'error',
+      reason: 'unauthorized',
+      why: 'The token is for another repository.',
+      board: 'shop#kiro',
+    },
+  ])
+  expect([await ids('shop'), await ids('shop/a#kiro')]).toEqual(['T-1', 'tea tea/1 tea/2'])
+  expect(await ids('shop#kiro')).toBe('unknown_repository')
+  expect(open.health()).toMatchObject({
+    connected: false,
+    boards: [{ behind: false }, { board: 'shop#kiro', behind: true }, { behind: false }],
+  })
+})
+
+test('a defect of one board is logged, it is opened again, and the others go on', async () => {
+  const broken = new Set(['shop#kiro'])
+  const dir = makeFolder({ ...CAIRN, ...KIRO })
+  const { ids, ready, logged } = await publish(dir, { broken })
+  await ready
+  expect(await ids('shop')).toBe('T-1')
+  expect(logged('board.defect')[0]).toMatchObject({ level: 'error', board: 'shop#kiro' })
+  broken.clear()
+  await until(async () => expect(await ids('shop#kiro')).toBe('tea tea/1 tea/2'))
+})
+
+test('a few are opened at a time, and all in the end', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `p${at}`)
+  const dir = makeFolder(Object.assign({}, ...names.map((name) => below(name, CAIRN))))
+  const { opened, ready, ids } = await publish(dir)
+  expect(opened).toHaveLength(4)
+  await ready
+  expect(new Set(opened)).toEqual(new Set(names.map((name) => `shop/${name}#cairn`)))
+  for (const name of names) expect(await ids(`shop/${name}#cairn`)).toBe('T-1')
+})
+
+test('of two boards with one name the second is left out, and said once', async () => {
+  const dir = makeFolder({ ...below('a/jam', CAIRN), ...below('b/jam', CAIRN), 'a/x/y': '' })
+  const dirs = ['a', 'b/jam'].map((name) => join(dir, name))
+  const { names, ready, logged, open } = await publish(dir, { dirs })
+  await ready
+  expect(names()).toEqual(['shop/jam#cairn'])
+  put(dir, below('a/x', KIRO))
+  await until(() => expect(open.boards()).toHaveLength(2))
+  const why = `The cairn board in ${dir}/b/jam is left out: another one is called shop/jam#cairn, too.`
+  expect(logged('board.left_out')).toMatchObject([{ level: 'warn', code: 'same_name', why }])
+})
+
+test('a link from one board into another is left out with its sentence', async () => {
+  const dir = makeFolder({ ...CAIRN, 'b/README.md': '', ...below('c', KIRO) })
+  symlinkSync('../.cairn', join(dir, 'b/.cairn'))
+  const { names, ready, logged } = await publish(dir)
+  await ready
+  expect(names()).toEqual(['shop', 'shop/c#kiro'])
+  expect(logged('board.left_out')).toMatchObject([
+    { code: 'linked_elsewhere', why: expect.stringContaining('is a link that leads out of it') },
+  ])
+})
+
+test('a tree that is deleted while it is read hurts no other board', async () => {
+  const tasks = Array.from({ length: 300 }, (_, at) => [`.cairn/tasks/T-${at}.md`, 'x'])
+  const many = { ...CAIRN, ...Object.fromEntries(tasks) }
+  const dir = makeFolder({
+    ...CAIRN,
+    ...below('a', many),
+    ...below('b', many),
+    ...below('c', KIRO),
+  })
+  const { ids, logged, ready } = await publish(dir)
+  rmSync(join(dir, 'a'), { recursive: true })
+  renameSync(join(dir, 'b/.cairn/tasks'), join(dir, 'b/tasks'))
+  await ready
+  expect([await ids('shop'), await ids('shop/c#kiro')]).toEqual(['T-1', 'tea tea/1 tea/2'])
+  put(dir, { '.cairn/tasks/T-2.md': CAIRN['.cairn/tasks/T-1.md'] })
+  await until(async () => expect(await ids('shop')).toBe('T-1 T-2'))
+  expect(logged('board.defect')).toEqual([])
+})
+
+test('without a board there is nothing to open, unless it waits for one', async () => {
+  const dir = makeFolder({ 'a/README.md': '' })
+  const none = { name: 'StoreError', code: 'no_board' }
+  await expect(publish(dir)).rejects.toMatchObject(none)
+  await expect(publish(dir)).rejects.toThrow(`There is no task board in ${dir}, nor below`)
+  await expect(publish(join(dir, 'b'))).rejects.toThrow(`There is no folder ${join(dir, 'b')}.`)
+  symlinkSync(join(makeFolder(KIRO), '.kiro'), join(dir, 'a/.kiro'))
+  await expect(publish(join(dir, 'a'), { waits: true })).rejects.toThrow('is a link that leads out')
+
+  const { ids, ready, logged } = await publish(join(dir, 'b'), { waits: true })
+  expect(logged('store.awaited')).toMatchObject([{ dir: join(dir, 'b') }])
+  put(join(dir, 'b'), KIRO)
+  await ready
+  expect(await ids('shop')).toBe('tea tea/1 tea/2')
+})
+
+test('--only publishes boards of these layouts', async () => {
+  const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('a', OPENSPEC), ...below('b', KIRO) })
+  const { names, ready } = await publish(dir, { search: { only: ['kiro', 'openspec'] } })
+  await ready
+  expect(names()).toEqual(['shop', 'shop/a#openspec', 'shop/b#kiro'])
+})
+
+const hasGit = !spawnSync('git', ['--version']).error
+
+test.skipIf(!hasGit)('programs that a repository’s own configuration names never run', async () => {
+  const dir = makeFolder({ ...CAIRN, ...below('a', KIRO), '.gitignore': 'dist\n' })
+  const started = join(dir, 'started')
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: dir })
+  for (const top of [dir, join(dir, 'a')]) {
+    const here = (...args: string[]) => spawnSync('git', args, { cwd: top })
+    here('init')
+    here('config', 'core.fsmonitor', `touch ${started}; false`)
+    here('config', 'core.hooksPath', join(dir, 'hooks'))
+  }
+  mkdirSync(join(dir, 'hooks'))
+  for (const hook of ['post-index-change', 'pre-commit', 'post-checkout', 'fsmonitor-watchman']) {
+    writeFileSync(join(dir, 'hooks', hook), `#!/bin/sh\ntouch ${started}\n`, { mode: 0o755 })
+  }
+  const { names, ids, ready } = await publish(dir)
+  await ready
+  put(dir, below('b', OPENSPEC))
+  await until(async () => expect(await ids('shop/b#openspec')).toBe('add-tea add-tea/1.1'))
+  expect(names()).toHaveLength(3)
+  expect(existsSync(started)).toBe(false)
+  // It is a trap: git itself falls into it.
+  git('status')
+  expect(existsSync(started)).toBe(true)
+})
