@@ -29,8 +29,8 @@ export class HashCache {
   readonly #header: string
 
   /**
-   * `folder` is this store's own; it is made when something is written. What was made by another
-   * version, or for another output of runs, is read again: it may be understood in another way.
+   * `folder` is this store's own. What was made by another version, or for another output of runs,
+   * is read again: it may be understood in another way.
    */
   constructor(folder: string, store: CachedStore, madeBy: MadeBy, log: Log) {
     this.#folder = folder
@@ -47,8 +47,10 @@ export class HashCache {
     })
   }
 
-  /** Hands over every file that is known; answers how many. */
+  /** Hands over every file that is known; answers how many. Makes the folder. */
   async load(take: (path: string, file: FileFacts) => void): Promise<number> {
+    // Saving reports why it cannot be made.
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 }).catch(() => undefined)
     let count = 0
     let rest = ''
     let isFirst = true
@@ -71,11 +73,13 @@ export class HashCache {
     return count
   }
 
-  /** Writes a new cache beside the old one and replaces it, so there is never half a cache. */
+  /**
+   * Writes a new cache beside the old one and replaces it, so there is never half a cache. Makes no
+   * folder: in the place of a project that was renamed there would be one again.
+   */
   async save(files: Iterable<[string, FileFacts]>): Promise<void> {
     const temp = `${this.#file}.${process.pid}.tmp`
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       await rm(temp, { force: true })
       const handle = await open(temp, 'wx', 0o600)
       try {

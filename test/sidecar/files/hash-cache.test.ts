@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -19,6 +20,8 @@ let logs: string[]
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'cache-')), 'made', 'here')
   logs = []
+  // As every start does, which makes the folder.
+  await cacheOf().load(() => expect.unreachable())
 })
 afterEach(() => rm(join(folder, '..', '..'), { recursive: true, force: true }))
 
@@ -109,10 +112,20 @@ test.each([
   expect(logs).toEqual(lines)
 })
 
-test('a folder that cannot be written is a log line and no error', async () => {
-  await writeFile(join(folder, '..', '..', 'made'), 'a file')
+test('in the place of a folder that went away nothing is made', async () => {
+  const project = join(folder, '..')
+  await rename(project, `${project}-moved`)
   await cacheOf().save(NONE.files.entries())
+  expect(existsSync(project)).toBe(false)
   expect(logs).toEqual(['cache.unwritten'])
+})
+
+test('a folder that cannot be made is two log lines and no error', async () => {
+  await rm(join(folder, '..'), { recursive: true })
+  await writeFile(join(folder, '..'), 'a file')
+  await cacheOf().load(() => expect.unreachable())
+  await cacheOf().save(NONE.files.entries())
+  expect(logs).toEqual(['cache.ignored', 'cache.unwritten'])
 })
 
 const log = (_level: string, event: string) => logs.push(event)
