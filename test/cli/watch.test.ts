@@ -1,11 +1,12 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
-import type { Edge } from '../support/edge.ts'
+import { type Edge, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
+import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
 useBoardAndEdge()
@@ -53,6 +54,51 @@ describe('watch', () => {
     cli.board = join(cli.home, 'later')
     await cli.makeBoard()
     await until(async () => expect(await cli.title('T-2')).toBe('Two'))
+  })
+
+  test('publishes all boards of several folders, and says which one its token does not cover', async () => {
+    await mkdir(join(cli.board, '.kiro/specs/tea'), { recursive: true })
+    await writeFile(join(cli.board, '.kiro/specs/tea/tasks.md'), '- [ ] 1. Heat water\n')
+    const beside = join(cli.home, 'beside')
+    await mkdir(join(beside, 'p/openspec/changes/jam'), { recursive: true })
+    await writeFile(join(beside, 'p/openspec/changes/jam/tasks.md'), '- [ ] 1.1 Cook\n')
+    cli.bearer = await token({ repos: [REPO, `${REPO}/*`] })
+    const { child, exit, logs } = cli.start(['watch', cli.board, beside, '--healthz', '0'])
+    await until(() => expect(logs()).toContain('"event":"boards.ready","boards":3'))
+    const lines = logs()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines.filter(({ event }) => event === 'board.found')).toMatchObject([
+      { board: REPO, dir: cli.board, layout: 'cairn' },
+      { board: `${REPO}#kiro`, dir: cli.board, layout: 'kiro' },
+      { board: `${REPO}/beside/p#openspec`, dir: join(beside, 'p'), layout: 'openspec' },
+    ])
+    expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { event: 'edge.failed', board: `${REPO}#kiro`, why: 'The token is for another repository.' },
+    ])
+    expect(await cli.title('T-1')).toBe('One')
+    const port = /"healthz.listening","port":(\d+)/.exec(logs())?.[1] ?? ''
+    const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+    expect(health.status).toBe(503)
+    const { boards } = (await health.json()) as { boards: { board: string; behind: boolean }[] }
+    expect(boards.filter(({ behind }) => behind).map(({ board }) => board)).toEqual([
+      `${REPO}#kiro`,
+    ])
+    child.kill('SIGTERM')
+    expect(await exit).toBe(0)
+  })
+
+  test('--only narrows the boards, and a layout that is none is refused', async () => {
+    await mkdir(join(cli.board, '.kiro/specs/tea'), { recursive: true })
+    await writeFile(join(cli.board, '.kiro/specs/tea/tasks.md'), '- [ ] 1. Heat water\n')
+    const narrowed = ['watch', cli.board, '--only', 'kiro', '--only', 'bmad']
+    const { logs } = cli.start(narrowed)
+    await until(() => expect(logs()).toContain('"event":"boards.ready","boards":1'))
+    expect(await cli.title('tea')).toBe('tea')
+    const { code, err } = await run(['watch', cli.board, '--only', 'jira'], cli.env())
+    expect(code).toBe(2)
+    expect(err).toContain('--only LAYOUT must be one of cairn, backlog-md, task-master, openspec')
   })
 
   test('survives an edge that goes away', async () => {
