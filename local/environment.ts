@@ -4,7 +4,8 @@
 import { ConfigError, readConfig } from '../worker/config.ts'
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { DRIVERS } from '../worker/payments/gateways/registry.ts'
+import { configuredGateways, DRIVERS } from '../worker/payments/gateways/registry.ts'
+import { isSecretName } from '../worker/shared/secrets.ts'
 import {
   eventsSecret,
   type GatewayHere,
@@ -108,4 +109,56 @@ export function checkVariables(
     if (!(error instanceof ConfigError)) throw error
     throw new StartError('bad_configuration', error.message, { cause: error })
   }
+}
+
+/** All that have a prefix of ours, but those of gateways. Secrets may also be in a `_FILE`. */
+export const OWN_VARIABLES = [
+  ...['AUTH_SECRETS', 'AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'],
+  ...['LIBSQL_URL', 'LIBSQL_AUTH_TOKEN', 'METRICS_HOST', 'METRICS_PORT'],
+  ...['PAYMENT_PUBLIC_URL', 'PAYMENT_TOLERANCE_SECONDS', 'PAYMENT_ON_AMOUNT_MISMATCH'],
+  ...['PAYMENT_EVENTS_URL', 'PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES'],
+  ...['PAYMENT_LEDGER_LOCATION', 'SIGNALBOX_URL', 'SIGNALBOX_TOKEN', 'SIGNALBOX_TOKEN_FILE'],
+  ...['SIGNALBOX_PUBLIC_URL', 'SIGNALBOX_EDGE', 'SIGNALBOX_REPO', 'SIGNALBOX_CACHE'],
+  ...['SIGNALBOX_POLL', 'SIGNALBOX_RUN_OUTPUT', 'SIGNALBOX_LOG', 'SIGNALBOX_HEALTHZ'],
+  ...['SIGNALBOX_TIMEOUT', 'SIGNALBOX_TRUST_DATA'],
+]
+
+const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'PAYMENT_', 'SIGNALBOX_']
+
+/**
+ * A sentence for each variable that is set and probably misspelt: nothing reads it, and nothing
+ * else would say so. Only what is near to one of ours, as other programs have such prefixes, too.
+ */
+export function misspelt(env: Environment, file: SignalboxFile): string[] {
+  const ofGateways = configuredGateways(file, env).flatMap((it) => Object.values(it.variables))
+  const plain = [...OWN_VARIABLES, ...ofGateways]
+  const known = [...plain, ...plain.filter(isSecretName).map((name) => `${name}_FILE`)]
+  const prefixes = [...OWN_PREFIXES, ...gatewayPrefixes(file)]
+  return Object.entries(env).flatMap(([name, value]) => {
+    const isOurs = prefixes.some((prefix) => name.startsWith(prefix))
+    if (!value || !isOurs || known.includes(name)) return []
+    const [nearest] = known
+      .map((other) => ({ other, distance: distanceOf(name, other) }))
+      .filter(({ other, distance }) => distance <= other.length / NEAR)
+      .sort((a, b) => a.distance - b.distance)
+    if (!nearest) return []
+    return `${name} is set, and nothing here reads it: is ${nearest.other} meant?`
+  })
+}
+
+/** One letter in four is another: STRIPE_SECRET is near to STRIPE_SECRET_KEY. */
+const NEAR = 4
+
+/** How many letters are in one of them alone, where the others are in the same order. */
+function distanceOf(one: string, other: string): number {
+  let above = new Array<number>(other.length + 1).fill(0)
+  for (const letter of one) {
+    const row = [0]
+    for (const [at, it] of [...other].entries()) {
+      const same = (above[at] ?? 0) + 1
+      row.push(it === letter ? same : Math.max(row[at] ?? 0, above[at + 1] ?? 0))
+    }
+    above = row
+  }
+  return one.length + other.length - 2 * (above.at(-1) ?? 0)
 }

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
-import { checkVariables, edgeVariables, gatewaysIn } from '../../local/environment.ts'
+import { checkVariables, edgeVariables, gatewaysIn, misspelt } from '../../local/environment.ts'
 import { findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
 import {
   describePayments,
@@ -81,6 +81,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
+  misspelt(env, file).forEach(noticeTo(io, 'warn'))
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
   const usual = join(isExample ? here : project, DATA_DIR)
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)

@@ -1,5 +1,6 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
+import { misspelt } from '../../local/environment.ts'
 import { findProject } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
@@ -64,6 +65,10 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   if (isWithPayments) {
     const { check } = await import('../doctor/payments.ts')
     findings.push(...(await check(input, context, here)))
+  } else {
+    // The check of payments says it too, with the variables of gateways.
+    const wrong = misspelt(start?.served?.variables ?? env, {})
+    findings.push(...wrong.map((sentence) => warn('config', sentence)))
   }
   return report(findings, options.json, context.io)
 }

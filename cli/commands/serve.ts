@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../local/data-folder.ts'
-import { checkVariables } from '../../local/environment.ts'
+import { checkVariables, misspelt } from '../../local/environment.ts'
 import { readyLine } from '../../local/greeting.ts'
 import { writeLocalJson } from '../../local/local-json.ts'
 import { openSystem, type System, type Variables } from '../../local/one-process.ts'
@@ -58,6 +58,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     return await withSecretFiles({ ...context.env, ...given }, gatewayPrefixes(file))
   }
   const env = await read()
+  misspelt(env, file).forEach(noticeTo(io, 'warn'))
   const named = options.data ?? env.DATA_DIR
   const dataDir = named ? namedFolder(cwd, named) : join(cwd, DATA_DIR)
   const variablesOf = (env: Readonly<Record<string, string | undefined>>): Variables => {

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
+import { misspelt } from '../../local/environment.ts'
 import { findProject } from '../../local/find-board.ts'
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
@@ -60,6 +61,7 @@ export async function check(
   const { findings, payments } = checkConfig(file, env, gateways, there)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
   findings.push(...used.flatMap(checkSecrets))
+  findings.push(...misspelt(env, file).map((sentence) => warn('config', sentence)))
   const mixture = mixtureOf(gateways)
   if (mixture !== undefined) findings.push(warn('config', mixture))
   for (const name of differing) {

@@ -76,11 +76,16 @@ describe('signalbox serve', () => {
     await expect.poll(() => stream.ended, PATIENT).toBe(true)
   })
 
-  it('refuses to run without a way to verify tokens', async () => {
-    await writeFile(envFile, 'AUTH_SECRETS=\n', PRIVATE)
+  it('refuses to run without a way to verify tokens, and names a variable that is misspelt', async () => {
+    await writeFile(envFile, `AUTH_SECRET=${secret('new')}\n`, PRIVATE)
     const refused = await start([])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
-    expect(refused.stderr).toMatch(/^signalbox: No way to verify tokens is configured[^\n]+\n$/)
+    const misspelt = 'AUTH_SECRET is set, and nothing here reads it: is AUTH_SECRETS meant?'
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `^signalbox: ${misspelt.replace('?', '.')}\nsignalbox: No way to verify [^\n]+\n$`,
+      ),
+    )
   })
 
   it('names the variable of a port for metrics that is taken', async () => {

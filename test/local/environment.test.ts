@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../cli/commands.ts'
 import { acme } from '../../examples/worker/acme.ts'
 import {
   checkVariables,
   edgeVariables,
   machineVariables,
+  misspelt,
+  OWN_VARIABLES,
   sidecarVariables,
   workerVariables,
 } from '../../local/environment.ts'
 import signalbox from '../../signalbox.config.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { sources } from '../support/sources.ts'
 
 const ENV = {
   PATH: '/bin',
@@ -84,5 +88,54 @@ describe('a broken configuration', () => {
   it('with an incomplete gateway is refused, too', () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
     expect(() => checkVariables(variables, signalbox)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
+  })
+})
+
+describe('a variable that is misspelt', () => {
+  const meantBy = (name: string, file = signalbox) =>
+    misspelt({ [name]: 'x' }, file).map((it) => /: is (\w+) meant\?$/.exec(it)?.[1])
+
+  it.each([
+    ['REDIRECT_GATEWAY_CLIENT_SECRTE', 'REDIRECT_GATEWAY_CLIENT_SECRET'],
+    ['STRIPE_SECRET', 'STRIPE_SECRET_KEY'],
+    ['AUTH_SECRET', 'AUTH_SECRETS'],
+    ['AUTH_SECRETS_FIL', 'AUTH_SECRETS_FILE'],
+    ['SIGNALBOX_REPOS', 'SIGNALBOX_REPO'],
+  ])('is named beside the nearest one: %s', (name, nearest) => {
+    expect(meantBy(name)).toEqual([nearest])
+  })
+
+  it('is none that is known, is near to none, is of another program, or is empty', () => {
+    const ours = [...OWN_VARIABLES, 'AUTH_SECRETS_FILE', 'STRIPE_SECRET_KEY_FILE', 'FIB_BASE_URL']
+    const others = [
+      'STRIPE_PUBLISHABLE_KEY',
+      'AUTH_GOOGLE_ID',
+      'PAYMENT_PROVIDER',
+      'MY_AUTH_SECRET',
+    ]
+    for (const name of [...ours, ...others]) expect(meantBy(name)).toEqual([])
+    expect(misspelt({ STRIPE_SECRET: '' }, signalbox)).toEqual([])
+  })
+
+  it('may be one of a gateway with a prefix of its own', () => {
+    const gateways = { shop: { driver: 'fib', env_prefix: 'SHOP_' } }
+    expect(meantBy('SHOP_CLIENT_IT', { payments: { gateways } })).toEqual(['SHOP_CLIENT_ID'])
+    expect(meantBy('STRIPE_SECRET', { payments: { gateways } })).toEqual([])
+  })
+
+  it('is compared with all that the programs read', () => {
+    const configs = sources.filter(({ file }) =>
+      /^worker\/(payments\/|shared\/auth-)?config\.ts$/.test(file),
+    )
+    expect(configs).toHaveLength(3)
+    const read = configs.flatMap(({ text }) => [
+      ...text.matchAll(/'((?:AUTH|LIBSQL|METRICS|PAYMENT|SIGNALBOX)_\w+)'/g),
+    ])
+    const ofOptions = Object.values(COMMANDS).flatMap(({ options }) =>
+      options.flatMap(({ envVar }) => envVar ?? []),
+    )
+    const names = [...read.map(([, name]) => name), ...ofOptions]
+    expect(names.length).toBeGreaterThan(20)
+    for (const name of names) expect(OWN_VARIABLES).toContain(name)
   })
 })

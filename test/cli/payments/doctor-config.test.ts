@@ -175,6 +175,13 @@ describe('the sources of variables', () => {
     }
   })
 
+  it('are warned of where one is misspelt', async () => {
+    const { findings } = await diagnose('', { ...base, ...FIB, STRIPE_SECRET: 'sk_test_1' })
+    expect(findings).toContain(
+      'warn config: STRIPE_SECRET is set, and nothing here reads it: is STRIPE_SECRET_KEY meant?',
+    )
+  })
+
   it('exit with 2 for a missing file, or a folder in which nothing runs', async () => {
     expect((await run('payments doctor --env /nowhere')).code).toBe(2)
     expect((await run('payments doctor --token-file /nowhere')).code).toBe(2)
