@@ -32,9 +32,9 @@ export const readyLine = (url: string): string => `signalbox ready ${url}`
 export const greeting = (all: Greeting): string =>
   `${beforeReady(all)}${readyLine(all.local.url)}\n${afterReady(all)}`
 
-/** A charge to try. */
+/** A charge to try. The shell makes another order each time: a paid one is not charged again. */
 const LAMP = {
-  reference: 'order-1',
+  reference: "order-'$(date +%s)'",
   amount: 25_000,
   currency: 'IQD',
   description: 'A lamp',

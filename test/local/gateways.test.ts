@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { acme } from '../../examples/worker/acme.ts'
 import { checkVariables, edgeVariables } from '../../local/environment.ts'
@@ -156,7 +157,11 @@ const greetingWith = (given: Record<string, string>): string =>
   })
 
 it('the greeting offers a charge to try only at a simulated gateway', () => {
-  expect(greetingWith({})).toContain(`-d '{"gateway":"redirect","reference":"order-1"`)
+  const [, data = ''] = /\n +-d (.*)\n/.exec(greetingWith({})) ?? []
+  const body = execFileSync('/bin/sh', ['-c', `printf %s ${data}`], { encoding: 'utf8' })
+  // A new one for each time that it is typed: a paid order is not charged again.
+  const order = { reference: expect.stringMatching(/^order-\d{10}$/), amount: 25_000 }
+  expect(JSON.parse(body)).toMatchObject({ gateway: 'redirect', ...order })
   const real = Object.fromEntries(
     ['CLIENT_ID', 'CLIENT_SECRET', 'API_KEY'].map((name) => [`REDIRECT_GATEWAY_${name}`, name]),
   )
