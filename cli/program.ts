@@ -1,17 +1,20 @@
 // The command line on commander: picks the command, and turns what it throws into an exit code.
 
 import { Command, CommanderError, Help } from 'commander'
+import type { StartErrorCode } from '../local/start-error.ts'
 import { type Context, type Input, noticeTo, UsageError, VERSION } from './command.ts'
 import { COMMANDS, type Definition, GROUPS } from './commands.ts'
 import { TOKEN_FILE, withShare } from './setting.ts'
 
 const HELP_COLUMNS = 100
+const FAILED = 1
 const USAGE = 2
 const EXIT_CODES = `
 Exit codes:
   0  done, and nothing is wrong
   1  it failed: a sync that could not finish, a check that found an error, a webhook that was not
-     accepted, a process of start that ended again and again, a wait without a board
+     accepted, a port that is taken, a process of start that ended again and again, a wait without
+     a board
   2  wrong usage, or a configuration that it cannot work with
   3  wait: the time is over`
 const TOKEN = `
@@ -38,7 +41,10 @@ export async function main(
   } catch (error) {
     if (error instanceof Error && REFUSALS.includes(error.name)) {
       refuse(error.message)
-      return USAGE
+      // It may be free soon: a supervisor starts again after all but a wrong use.
+      return 'code' in error && error.code === ('port_taken' satisfies StartErrorCode)
+        ? FAILED
+        : USAGE
     }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return 0

@@ -111,9 +111,10 @@ export function portRefused(
   code: string,
   setting = '--port',
 ): StartError {
-  const why = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`
+  const isTaken = code === 'EADDRINUSE'
+  const why = isTaken ? 'is taken' : `cannot be used (${code})`
   const sentence = `Port ${port} of ${host} ${why}; choose another with ${setting}.`
-  return new StartError('port_taken', sentence)
+  return new StartError(isTaken ? 'port_taken' : 'bad_configuration', sentence)
 }
 
 const release = (server: Server): Promise<void> =>

@@ -88,13 +88,13 @@ describe('signalbox serve', () => {
     )
   })
 
-  it('names the variable of a port for metrics that is taken', async () => {
+  it('names the variable of a port for metrics that is taken, which is no wrong use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     await writeFile(envFile, `AUTH_SECRETS=${secret('new')}\nMETRICS_PORT=${port}\n`, PRIVATE)
     const refused = await start(['--port=0'])
-    expect(await refused.ended).toEqual({ code: 2, signal: null })
+    expect(await refused.ended).toEqual({ code: 1, signal: null })
     const why = `Port ${port} of 127.0.0.1 is taken; choose another with METRICS_PORT.`
     expect(refused.stderr).toBe(`signalbox: ${why}\n`)
     server.close()

@@ -202,13 +202,13 @@ describe('a start', () => {
   const starts = new Starts()
   afterEach(() => starts.clear())
 
-  it('reports a port that is in use, exits with 2 and leaves nothing behind', async () => {
+  it('reports a port that is in use, exits with 1 and leaves nothing behind', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
     const start = await starts.start({ args: [`--port=${port}`] })
-    expect(await start.ended).toEqual({ code: 2, signal: null })
+    expect(await start.ended).toEqual({ code: 1, signal: null })
     expect(start.stderr).toBe(
       `signalbox: Port ${port} of 127.0.0.1 is taken; choose another with --port.\n`,
     )
