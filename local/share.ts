@@ -2,9 +2,15 @@
 // one in front of the payment pages of the simulator. They only forward to loopback, so every
 // runtime of the edge is shared alike.
 
-import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from 'node:http'
 import { createServer } from 'node:https'
-import { type AddressInfo, BlockList, type Socket } from 'node:net'
+import { type AddressInfo, BlockList, createServer as createTcpServer, type Socket } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -106,7 +112,7 @@ export function lanAddresses(interfaces = networkInterfaces()): string[] {
 
 /** On `port`, or on any other if that is taken. */
 async function openFront(pem: string, port: number, handle: RequestListener) {
-  const server = createServer({ key: pem, cert: pem }, (incoming, outgoing) => {
+  const secure = createServer({ key: pem, cert: pem }, (incoming, outgoing) => {
     const { url = '', headers, socket } = incoming
     const { hostname } = URL.parse(`https://${headers.host ?? ''}`) ?? {}
     // A target with a host of its own would be believed before the header.
@@ -119,10 +125,24 @@ async function openFront(pem: string, port: number, handle: RequestListener) {
     }
     handle(incoming, outgoing)
   })
-  // All addresses are listened on, and some may be of the internet.
-  server.on('connection', (socket: Socket) => {
+  const plain = createPlainServer(leadToHttps)
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
     const { localAddress = '' } = socket
-    if (!isLoopback(localAddress) && !LOCAL.check(localAddress)) socket.destroy()
+    // All addresses are listened on, and some may be of the internet.
+    if (!isLoopback(localAddress) && !LOCAL.check(localAddress)) return socket.destroy()
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    socket.setTimeout(SILENCE_MS, () => socket.destroy())
+    socket.once('data', (first) => {
+      socket.setTimeout(0)
+      socket.pause()
+      socket.unshift(first)
+      if (first[0] === TLS_HANDSHAKE) return secure.emit('connection', socket)
+      plain.emit('connection', socket)
+      return socket.resume()
+    })
   })
   const listen = (wanted: number) =>
     new Promise<void>((resolve, reject) => {
@@ -138,9 +158,22 @@ async function openFront(pem: string, port: number, handle: RequestListener) {
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections()
+        for (const socket of sockets) socket.destroy()
       }),
   }
+}
+
+/** A connection that sends nothing is cut. */
+const SILENCE_MS = 60_000
+/** The first byte of a connection that is TLS. */
+const TLS_HANDSHAKE = 0x16
+
+/** A browser takes an address that was typed without a scheme for plain http. */
+function leadToHttps({ url = '', headers }: IncomingMessage, outgoing: ServerResponse): void {
+  const { host = '' } = headers
+  const location = url.startsWith('/') && URL.canParse(`https://${host}`) && `https://${host}${url}`
+  if (location) outgoing.setHeader('location', location)
+  answer(outgoing, location ? 307 : 400, 'This port speaks https alone.')
 }
 
 /** Nothing is collected: what one side sends, the other gets at once, as streams need. */

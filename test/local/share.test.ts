@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { hostname, type NetworkInterfaceInfo, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -156,8 +157,33 @@ describe('the https port of a shared system', () => {
     await reached
     sending.destroy()
     await isLost
-    await expect(globalThis.fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    const other = connect({ host: '127.0.0.1', port: Number(port) }).end(Buffer.from([0x16, 1, 2]))
+    other.on('error', () => undefined)
+    await once(other.resume(), 'close')
     expect((await fetch('/')).status).toBe(200)
+  })
+
+  it('leads a browser that speaks plain http to https, in one sentence', async () => {
+    const { host, port } = new URL(sharing.shared?.urls[0] ?? '')
+    const plain = `http://127.0.0.1:${port}/sign-in/x?y=1`
+    const led = await globalThis.fetch(plain, { redirect: 'manual' })
+    const location = `https://${host}/sign-in/x?y=1`
+    expect([led.status, led.headers.get('location')]).toEqual([307, location])
+    expect(await led.text()).toBe('This port speaks https alone.\n')
+    const socket = connect({ host: '127.0.0.1', port: Number(port) })
+    socket.end('GET / HTTP/1.0\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n.*https alone/s)
+  })
+
+  it('ends at once, though somebody is connected who sends nothing', async () => {
+    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'])
+    const { port } = new URL(second.shared?.urls[0] ?? '')
+    const silent = connect({ host: '127.0.0.1', port: Number(port) })
+    silent.on('error', () => undefined)
+    await once(silent, 'connect')
+    const ended = once(silent.resume(), 'close')
+    await second.close()
+    await ended
   })
 
   it('answers 502 while nothing listens behind it', async () => {
