@@ -64,11 +64,13 @@ export const acme = {
       chargeIsIdempotent: true,
       refunds: 'full',
 
+      chargeProblem: ({ returnUrl }) =>
+        returnUrl === undefined ? `${key} needs a returnUrl.` : undefined,
+
       async charge(
         { externalReferenceId, reference, amount, currency, description, returnUrl },
         call,
       ) {
-        if (returnUrl === undefined) throw new InvalidArgumentException(`${key} needs a returnUrl.`)
         const reply = await call.send({
           endpoint: 'payments',
           method: 'POST',

@@ -307,6 +307,8 @@ export function checkCharge(
       `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
     )
   }
+  const problem = gateway.chargeProblem?.(request)
+  if (problem !== undefined) throw new InvalidArgumentException(problem)
   return { request, gateway, isReplacing, isRepeat }
 }
 

@@ -108,8 +108,13 @@ export interface Gateway extends MaskedFields {
   /** For the gateway, a repeated charge with the same external reference is the same charge. */
   readonly chargeIsIdempotent: boolean
   /**
-   * Throws InvalidArgumentException before any call, GatewayUnavailableException when the outcome
-   * is unknown.
+   * Why the gateway would not take this charge, as a sentence; undefined: nothing is known. Asked
+   * before anything is stored. Absent: it takes every one.
+   */
+  chargeProblem?(charge: ChargeRequest): string | undefined
+  /**
+   * `chargeProblem` had none. Throws InvalidArgumentException before any call,
+   * GatewayUnavailableException when the outcome is unknown.
    */
   charge(charge: GatewayCharge, call: GatewayCall): Promise<ChargeAnswer>
   /**

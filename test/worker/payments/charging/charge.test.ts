@@ -132,6 +132,23 @@ describe('a charge', () => {
     expect([second?.status, second?.attempt]).toEqual(['Pending', 2])
   })
 
+  it('is refused before anything is stored where the driver knows that it is not possible', async () => {
+    const chargeProblem = ({ returnUrl }: { returnUrl?: string }) =>
+      returnUrl === undefined ? 'bank needs a returnUrl.' : undefined
+    const setup = setUpPayments({ gateway: { chargeProblem } })
+    const { payments } = setup
+    const { returnUrl: _, ...rest } = order
+    await expect(payments.charge(rest)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: 'bank needs a returnUrl.',
+    })
+    await setup.quiet()
+    expect(setup.eventNames()).toEqual([])
+    expect(await payments.queries.transactions({}, { limit: 9 })).toEqual([])
+    const returnUrl = 'https://shop.example/back'
+    expect(await payments.charge({ ...rest, returnUrl })).toMatchObject({ status: 'Pending' })
+  })
+
   it('is Failed when the driver rejects its arguments', async () => {
     const { payments, script } = setUpPayments()
     script.charge = () => {

@@ -1,10 +1,6 @@
 // Stripe: a hosted Checkout Session for each charge.
 
-import {
-  GatewayRefusedException,
-  GatewayUnavailableException,
-  InvalidArgumentException,
-} from '../../domain/exceptions.ts'
+import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -66,6 +62,7 @@ export const stripe = {
       form,
       isIdempotent: true,
     })
+    const successUrlOf = (returnUrl: string | undefined) => returnUrl ?? settings.success_url ?? ''
     const sessionPath = (id: string) => `${SESSIONS}/${encodeURIComponent(id)}`
 
     const readSession = (id: string, call: GatewayCall, query = '') =>
@@ -79,18 +76,18 @@ export const stripe = {
       chargeIsIdempotent: true,
       refunds: 'partial',
 
+      chargeProblem({ returnUrl, amount, currency }) {
+        if (successUrlOf(returnUrl) === '') {
+          return `${key} needs a returnUrl, or its setting success_url (STRIPE_SUCCESS_URL).`
+        }
+        if (!wire.isChargeable(amount, currency))
+          return `${key} does not take ${amount} ${currency}.`
+        return undefined
+      },
+
       async charge(charge, call): Promise<ChargeAnswer> {
-        const { externalReferenceId, returnUrl, amount, currency } = charge
-        const successUrl = returnUrl ?? settings.success_url
-        if (successUrl === undefined) {
-          throw new InvalidArgumentException(
-            `${key} needs a returnUrl, or its setting success_url (STRIPE_SUCCESS_URL).`,
-          )
-        }
-        if (!wire.isChargeable(amount, currency)) {
-          throw new InvalidArgumentException(`${key} does not take ${amount} ${currency}.`)
-        }
-        const form = wire.sessionOf(charge, successUrl, settings.cancel_url)
+        const { externalReferenceId, returnUrl } = charge
+        const form = wire.sessionOf(charge, successUrlOf(returnUrl), settings.cancel_url)
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
         if (isAuthFailure(reply)) throw unexpectedReply(endpoint, reply)

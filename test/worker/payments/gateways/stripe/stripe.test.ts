@@ -6,7 +6,6 @@ import { GatewaySetup, json } from '../../../../../libraries/testing/gateway-set
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
-  InvalidArgumentException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { minorUnits } from '../../../../../worker/payments/domain/money.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
@@ -126,12 +125,11 @@ describe('a charge at Stripe', () => {
     expect(form['line_items[0][price_data][product_data][name]']).toBe('😀'.repeat(125))
   })
 
-  it('refuses fils that do not end in a zero, without a call', async () => {
-    const call = new FakeGatewayCall()
-    await expect(
-      gateway.charge({ ...charge, currency: 'KWD', amount: 1_255 }, call),
-    ).rejects.toThrow(InvalidArgumentException)
-    expect(call.requests).toEqual([])
+  it('takes no fils that do not end in a zero', () => {
+    expect(gateway.chargeProblem(charge)).toBeUndefined()
+    const fils = { ...charge, currency: 'KWD', amount: 1_255 }
+    expect(gateway.chargeProblem(fils)).toBe('stripe does not take 1255 KWD.')
+    expect(gateway.chargeProblem({ ...fils, amount: 1_250 })).toBeUndefined()
   })
 
   it('supports neither Iraqi dinars nor francs, whose minor units differ at Stripe', () => {
@@ -139,11 +137,11 @@ describe('a charge at Stripe', () => {
     expect(gateway.currencies).not.toContain('XAF')
   })
 
-  it('needs a return page, and without one does not call Stripe', async () => {
-    const call = new FakeGatewayCall()
+  it('needs a return page, of the charge or of its settings', () => {
     const { returnUrl: _, ...rest } = charge
-    await expect(gateway.charge(rest, call)).rejects.toThrow(InvalidArgumentException)
-    expect(call.requests).toEqual([])
+    expect(gateway.chargeProblem(rest)).toMatch(/needs a returnUrl, or its setting success_url/)
+    const configured = stripe.create('stripe', { ...SETTINGS, success_url: 'https://shop.test/' })
+    expect(configured.chargeProblem(rest)).toBeUndefined()
   })
 
   it('supports only currencies with the same minor units in money.ts and at Stripe', () => {
