@@ -200,10 +200,11 @@ a task in the line, several changed: read the board. The id of a line is where t
 with --since: it then also has what changed meanwhile, and nothing twice.
 
 It asks the Signalbox of --url, else the one that runs in the project or above it, else it reads and
-watches the files. Exit code 3 and type timeout: the time is over; the line has the id to go on
-from. Exit code 1: the Signalbox that was named cannot be reached, or there is no board.`,
+watches the files. Of several boards it waits for that of this folder, or of the nearest above it.
+Exit code 3 and type timeout: the time is over; the line has the id to go on from. Exit code 1: the
+Signalbox that was named cannot be reached, or there is no board.`,
     options: [
-      new Setting('--board <NAME>', 'name of the board, or its last part [the only one]'),
+      new Setting('--board <NAME>', "the board's name or the end of it [that of this folder]"),
       new Setting('--task <ID>', 'only this task'),
       new Setting('--until <WHAT>', 'any, ready or status=X').default('any'),
       new Setting('--since <ID>', 'the id of an earlier line'),

@@ -15,29 +15,37 @@ import { DATA_DIR } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 
 /**
- * Looks in `dir` and in the folders above, up to the top of its git repository: beyond that begins
- * somebody else's project. Undefined: there is none. Throws StoreError for one that is refused.
+ * The first board in `dir` and in each folder above, up to the top of its git repository: beyond
+ * that begins somebody else's project. `refused`: why it must not be read.
  */
+export async function* boardsAbove(
+  dir: string,
+  search?: Search,
+): AsyncGenerator<FoundBoard & Candidate> {
+  for (let at = resolve(dir); ; at = dirname(at)) {
+    for await (const found of storesIn(at, search)) {
+      // It may be the store's own folder.
+      at = await projectOf(at, found.store)
+      yield { ...found, dir: at }
+      break
+    }
+    if (at === dirname(at) || (await isThere(join(at, '.git')))) return
+  }
+}
+
+/** The nearest of them; undefined: there is none. Throws StoreError for one that is refused. */
 export async function findBoard(dir: string, search?: Search): Promise<FoundBoard | undefined> {
-  const found = await firstAbove(dir, search)
-  if (found?.refused) throw found.refused
-  return found && { store: found.store, dir: await projectOf(found.at, found.store) }
+  for await (const { refused, ...found } of boardsAbove(dir, search)) {
+    if (refused) throw refused
+    return found
+  }
+  return undefined
 }
 
 /** The folder of the project whose board findBoard finds, or refuses. */
 export async function findProject(dir: string): Promise<string | undefined> {
-  const found = await firstAbove(dir)
-  return found && projectOf(found.at, found.store)
-}
-
-async function firstAbove(
-  dir: string,
-  search?: Search,
-): Promise<(Candidate & { at: string }) | undefined> {
-  for (let at = resolve(dir); ; at = dirname(at)) {
-    for await (const found of storesIn(at, search)) return { ...found, at }
-    if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined
-  }
+  for await (const found of boardsAbove(dir)) return found.dir
+  return undefined
 }
 
 /** Says that findBoard found none. */

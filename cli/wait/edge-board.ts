@@ -8,7 +8,6 @@ import { parseMessage, taskRoute } from '../../libraries/client/message.ts'
 import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
 import { isFinal } from '../../libraries/client/stream.ts'
 import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
-import { toDoIn } from '../../libraries/client/to-do.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
@@ -104,10 +103,9 @@ export function edgeBoard(
       const ids = gone && new Set([...tasks.map(({ id }) => id), ...gone])
       return { id: seq ?? found.seq, value: { rows: tasks, ids } }
     },
-    async isToDo() {
+    async config() {
       const found = await read('/status')
-      const status = found.state === 'found' ? (found.value as { config?: BoardConfig }) : {}
-      return toDoIn(status.config)
+      return found.state === 'found' ? (found.value as { config?: BoardConfig }).config : undefined
     },
   }
 }

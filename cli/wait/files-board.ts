@@ -1,7 +1,6 @@
 // A board by its files alone, when no Signalbox runs: read and watched as a sidecar does it.
 
 import { hash } from 'node:crypto'
-import { toDoIn } from '../../libraries/client/to-do.ts'
 import { Board } from '../../sidecar/board/board.ts'
 import { fileHash } from '../../sidecar/board/compose.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
@@ -79,9 +78,9 @@ export function filesBoard(
       const all = Array.from({ length: BUCKETS }, (_, n) => Object.keys(board.bucket(n)) as Key[])
       return { id, value: { ...(await rowsOf(all.flat().sort())), ids: undefined } }
     },
-    async isToDo() {
+    async config() {
       const record = await board.read('board:board').catch(() => null)
-      return toDoIn(record?.kind === 'board' ? record.board : undefined)
+      return record?.kind === 'board' ? record.board : undefined
     },
   }
 }

@@ -1,8 +1,8 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
-import { canBegin, type IsToDo } from '../../libraries/client/to-do.ts'
-import type { Task } from '../../worker/board/wire.ts'
+import { canBegin, toDoIn } from '../../libraries/client/to-do.ts'
+import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 
 /** A text: the status to wait for. */
 export type Until = { kind: 'any' } | { kind: 'ready' } | { kind: 'status'; status: string }
@@ -33,8 +33,8 @@ export interface WatchedBoard {
   task(id: string): Promise<Placed<Task | undefined>>
   /** What changed after this place; undefined: all there is. May be more, and is never less. */
   changedAfter(place: string | undefined): Promise<Placed<Changed>>
-  /** By the board's configuration. */
-  isToDo(): Promise<IsToDo>
+  /** Undefined: not known. */
+  config(): Promise<BoardConfig | undefined>
 }
 
 export interface Wait {
@@ -87,7 +87,7 @@ export async function waitFor(
       return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
     }
     const after = await board.changedAfter(checked)
-    const isToDo = isFreed ? await board.isToDo() : undefined
+    const isToDo = isFreed ? toDoIn(await board.config()) : undefined
     const found = after.value.rows.filter((row) =>
       isToDo ? canBegin(row, isToDo) : isSo(row, until),
     )
@@ -115,7 +115,29 @@ const isFree = ({ assignee, executionState }: Task): boolean => !assignee && !ex
 /** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
 function isSo({ ready, status }: Task, until: Until): boolean {
   if (until.kind !== 'status') return ready
-  return status.trim().toLowerCase() === until.status.trim().toLowerCase()
+  return isSame(status, until.status)
+}
+
+const isSame = (one: string, other: string): boolean =>
+  one.trim().toLowerCase() === other.trim().toLowerCase()
+
+/** A sentence about what may be misspelt. It may appear yet, so the wait goes on. */
+export async function doubtAbout(
+  board: WatchedBoard,
+  { task, until }: Wait,
+): Promise<string | undefined> {
+  if (task !== undefined && (await board.task(task)).value === undefined) {
+    return `There is no task ${task} yet; waiting for it.`
+  }
+  if (until.kind !== 'status') return undefined
+  const isMeant = (status: string) => isSame(status, until.status)
+  const { states = [], closed = [] } = (await board.config()) ?? {}
+  if ([...states, ...closed].some(isMeant)) return undefined
+  const { rows } = (await board.changedAfter(undefined)).value
+  const known = new Set([...states, ...closed, ...rows.map(({ status }) => status)])
+  if ([...known].some(isMeant)) return undefined
+  const others = [...known].join(', ') || 'no other'
+  return `The board has no status ${until.status} yet, but ${others}; waiting for it.`
 }
 
 /** Steps as they happen, kept until they are taken. Iterating rejects once the signal aborts. */

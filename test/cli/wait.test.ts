@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { writeLocalJson } from '../../local/local-json.ts'
+import { type LocalBoard, writeLocalJson } from '../../local/local-json.ts'
 import {
   following,
   publishedRepo,
@@ -220,7 +220,8 @@ describe('signalbox wait, with a running Signalbox', () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const data = join(dir, '.signalbox')
     await cp(resolve('examples/board'), dir, { recursive: true })
-    await writeRunning(data, { url: edge.origin, path: repo.path, board: await tokenOf(repo) })
+    const boards = [{ path: repo.path, dir, layout: 'cairn' as const }]
+    await writeRunning(data, { url: edge.origin, boards, board: await tokenOf(repo) })
     const here = (...options: string[]) => run(['wait', ...options], {}, { cwd: dir })
     const last = repo.path.replace(/^.*\//, '')
     for (const name of [[], ['--board', last], ['--board', repo.path]]) {
@@ -235,16 +236,72 @@ describe('signalbox wait, with a running Signalbox', () => {
     expect(lineOf(await here('--until', 'ready'))).toMatchObject({ board: dir })
   })
 
+  it('waits for the board of the folder that it is called in, where several run', async () => {
+    const [first, web, second] = [
+      await publishedRepo(edge, [taskRecord('F-1')]),
+      await publishedRepo(edge, [taskRecord('W-1')]),
+      await publishedRepo(edge, [taskRecord('S-1')]),
+    ]
+    const folder = join(dir, 'packages/web')
+    await mkdir(join(folder, 'src'), { recursive: true })
+    const boards: LocalBoard[] = [
+      { path: first.path, dir, layout: 'openspec' },
+      { path: web.path, dir: folder, layout: 'kiro' },
+      { path: second.path, dir, layout: 'backlog-md' },
+    ]
+    const repos = boards.map(({ path }) => path)
+    const board = await token({ repos, scope: 'board:read' })
+    const data = join(dir, '.signalbox')
+    await writeRunning(data, { url: edge.origin, boards, board })
+    const from = (cwd: string, ...more: string[]) =>
+      run(['wait', '--until', 'ready', '--data', data, ...more], {}, { cwd })
+    const inFolder = await from(join(folder, 'src'))
+    expect([lineOf(inFolder).task, inFolder.err]).toEqual(['W-1', ''])
+    const above = await from(dir)
+    expect(lineOf(above).task).toBe('F-1')
+    expect(above.err).toBe(
+      `signalbox: Waiting for the board ${first.path}; ` +
+        `--board chooses another one here: ${second.path}.\n`,
+    )
+    const named = await from(dir, '--board', second.path)
+    expect([lineOf(named).task, named.err]).toEqual(['S-1', ''])
+    const elsewhere = await from('/')
+    expect(elsewhere).toMatchObject({ code: 2, out: '' })
+    const names = repos.join(', ')
+    expect(elsewhere.err).toContain(`several boards: choose one with --board: ${names}.`)
+  })
+
+  it('says at once that a task or a status is not there yet, and waits for it', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1', { status: 'doing' })])
+    const until = (status: string, ...more: string[]) =>
+      wait(repo, '--until', `status=${status}`, '--timeout', '1s', ...more)
+    for (const [waiting, sentence] of [
+      [wait(repo, '--task', 'A-2', '--timeout', '1s'), 'There is no task A-2 yet; waiting for it.'],
+      [until('dnoe'), 'The board has no status dnoe yet, but doing; waiting for it.'],
+    ] as const) {
+      const { code, err } = await waiting
+      expect([code, err]).toEqual([3, `signalbox: ${sentence}\n`])
+    }
+    expect((await until('Doing', '--since', await placeOf(repo))).err).toBe('')
+    const waiting = wait(repo, '--task', 'A-2', '--until', 'status=done')
+    await repo.changes({ upserts: [taskRecord('A-2', { status: 'done' })] })
+    expect(lineOf(await waiting)).toMatchObject({ task: 'A-2', type: 'status' })
+  })
+
   const tokenOf = (repo: Repo) => token({ repos: [repo.path], scope: 'board:read' })
 })
 
 /** A data folder as a running Signalbox has it. */
-async function writeRunning(data: string, { url, path, board }: Record<string, string>) {
+async function writeRunning(
+  data: string,
+  { url = '', board = '', boards }: { url?: string; board?: string; boards: LocalBoard[] },
+) {
   await mkdir(data)
   await giveSecret(data, SECRET)
-  const tokens = { board: board ?? '', sidecar: 's', payments: 'p' }
+  const tokens = { board, sidecar: 's', payments: 'p' }
   const places = { database: 'd', databaseToken: 'd', simulator: 's', gateways: {} }
-  await writeLocalJson(data, { url: url ?? '', path: path ?? '', boards: [], tokens, ...places })
+  const [{ path } = { path: '' }] = boards
+  await writeLocalJson(data, { url, path, boards, tokens, ...places })
   const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8').catch(() => '')
   const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   await writeFile(join(data, 'lock'), JSON.stringify({ pid: process.pid, born }))
@@ -306,6 +363,38 @@ describe('signalbox wait, on files alone', () => {
     const waiting = wait('--until', 'ready', '--since', lineOf(over).id)
     await writeFile(session, taken.replace('status: active', 'status: canceled'))
     expect(lineOf(await waiting)).toMatchObject({ type: 'ready', task: 'LAMP-5' })
+  })
+
+  it('says which statuses the board has, where it has none of that name', async () => {
+    const { code, err } = await wait('--until', 'status=dnoe', '--timeout', '1s')
+    expect(code).toBe(3)
+    expect(err).toMatch(/^signalbox: The board has no status dnoe yet, but backlog, [^\n]*\n$/)
+    for (const status of ['done', 'in_progress']) {
+      const known = await wait('--task', 'LAMP-5', '--until', `status=${status}`, '--timeout', '1s')
+      expect(known.err).toBe('')
+    }
+  })
+
+  it('finds one of several boards by its folder, or by its name as a start above calls it', async () => {
+    const web = join(dir, 'packages/web')
+    const spec = join(web, '.kiro/specs/tea')
+    await mkdir(spec, { recursive: true })
+    await writeFile(join(spec, 'tasks.md'), '- [ ] 1. Boil water\n')
+    const from = (cwd: string, ...more: string[]) =>
+      run(['wait', '--until', 'ready', ...more], {}, { cwd })
+    expect(lineOf(await from(web))).toMatchObject({ task: 'tea/1', board: web })
+    const isRoot = { board: dir }
+    expect(lineOf(await from(join(dir, 'packages')))).toMatchObject(isRoot)
+    const name = `${dir}/packages/web#kiro`
+    for (const called of [name, 'web#kiro', 'kiro']) {
+      for (const cwd of [dir, web]) {
+        expect(lineOf(await from(cwd, '--board', called)).board).toBe(name)
+      }
+    }
+    expect(lineOf(await from(web, '--board', dir))).toMatchObject(isRoot)
+    // Without one at the top.
+    await rm(join(dir, '.cairn'), { recursive: true })
+    expect(lineOf(await from(dir))).toMatchObject({ board: name })
   })
 
   it('ends with 1 without a board, and with 2 for a wrong use', async () => {

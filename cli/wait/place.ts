@@ -1,0 +1,137 @@
+// Which board a wait is for: of the Signalbox that was named, else of the one that runs here, else
+// among the files.
+
+import { realpath } from 'node:fs/promises'
+import { relative, sep } from 'node:path'
+import { claimsOf } from '../../libraries/client/edge.ts'
+import { isRunning } from '../../local/data-folder.ts'
+import { boardsAbove } from '../../local/find-board.ts'
+import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
+import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
+import type { StoreError } from '../../sidecar/layouts/registry.ts'
+import { onlyPath } from '../../worker/shared/repos.ts'
+import {
+  type Context,
+  type Input,
+  missing,
+  refuseNeedless,
+  tokenSource,
+  UsageError,
+} from '../command.ts'
+import { type RunningOptions, readDataFolder, runningAbove } from '../data-folder.ts'
+import { TOKEN_FILE } from '../setting.ts'
+import { type EdgePlace, edgeBoard } from './edge-board.ts'
+import { filesBoard } from './files-board.ts'
+import type { WatchedBoard } from './wait-for.ts'
+
+export interface PlaceOptions extends RunningOptions {
+  board?: string
+  url?: URL
+  tokenFile?: string
+}
+
+interface Place {
+  /** Its name. */
+  board: string
+  open(since: string | undefined, signal: AbortSignal): WatchedBoard
+}
+
+/** Undefined: there is no board. Throws UsageError where it is not clear which one is meant. */
+export async function findPlace(
+  input: Input<PlaceOptions>,
+  { env, cwd }: Context,
+  notice: (sentence: string) => void,
+): Promise<Place | undefined> {
+  const { options } = input
+  const { url, board: name } = options
+  if (url) {
+    refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
+    const token = tokenSource(input, env)
+    if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
+    const covered = claimsOf(await token().catch(() => undefined)).repos
+    const only = Array.isArray(covered) ? onlyPath(covered.map(String)) : undefined
+    return atEdge({ url: url.href.replace(/\/+$/, ''), path: name ?? only, token })
+  }
+  refuseNeedless(input, ['--token-file'], 'without --url')
+  const here = await realpath(cwd).catch(() => cwd)
+  const dir = options.data ?? runningAbove(cwd)
+  if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
+    return await inFiles(here, name, notice)
+  }
+  const { local } = await readDataFolder(dir, options, env)
+  const { board: token } = local.tokens
+  if (token === undefined) return undefined
+  const boards = local.boards.map((board) => ({ ...board, name: board.path }))
+  // Without one of its own, sidecars elsewhere publish to it.
+  const path = boards.length === 0 ? name : choose(boards, name, here, notice).name
+  if (path === undefined) throw missing({ '--board NAME, the name of the board': path })
+  return atEdge({ url: local.url, path, token: async () => token })
+}
+
+const atEdge = (place: EdgePlace): Place => ({
+  board: place.path ?? '',
+  open: (since, signal) => edgeBoard(place, since, signal),
+})
+
+/** Named as a start in this folder, or in one above, would name them. */
+async function inFiles(
+  here: string,
+  name: string | undefined,
+  notice: (sentence: string) => void,
+): Promise<Place | undefined> {
+  let found: NamedBoard[] = []
+  let why: StoreError | undefined
+  for await (const { dir, refused } of boardsAbove(here)) {
+    why ??= refused
+    // An agent waits for one of the folder where it is; it need not pay for a search of all.
+    found = await boardsBelow(dir, name === undefined ? { depth: 0 } : {})
+    if (name === undefined || called(found, name).length > 0) break
+  }
+  if (found.length === 0 && why) throw why
+  if (found.length === 0) found = await boardsBelow(here)
+  if (found.length === 0) return undefined
+  const { name: board, store } = choose(found, name, here, notice)
+  return { board, open: (since, signal) => filesBoard(store, since, signal) }
+}
+
+async function boardsBelow(project: string, bounds?: Partial<Bounds>): Promise<NamedBoard[]> {
+  const { boards } = await discoverBoards([project], {}, bounds)
+  return nameBoards(boards, { repo: project, project }).named
+}
+
+/** The one of this name; without a name, the first one in the nearest folder at or above `here`. */
+function choose<Board extends { name: string; dir: string }>(
+  boards: readonly Board[],
+  name: string | undefined,
+  here: string,
+  notice: (sentence: string) => void,
+): Board {
+  const [only, another] = name === undefined ? boards : called(boards, name)
+  if (only && !another) return only
+  const names = boards.map((board) => board.name).join(', ')
+  if (name !== undefined) {
+    const why = only ? `Several boards are called ${name}` : `There is no board ${name}`
+    throw new UsageError(`${why}: choose one with --board: ${names}.`)
+  }
+  const around = boards.filter(({ dir }) => isWithin(here, dir))
+  const depth = Math.max(...around.map(({ dir }) => dir.length))
+  const [nearest, ...others] = around.filter(({ dir }) => dir.length === depth)
+  if (!nearest) throw new UsageError(`There are several boards: choose one with --board: ${names}.`)
+  if (others.length > 0) {
+    const beside = others.map((board) => board.name).join(', ')
+    notice(`Waiting for the board ${nearest.name}; --board chooses another one here: ${beside}.`)
+  }
+  return nearest
+}
+
+/** Those of this name; else those whose names end so: `web#kiro`, `kiro`. */
+function called<Board extends { name: string }>(boards: readonly Board[], end: string): Board[] {
+  const exact = boards.filter(({ name }) => name === end)
+  if (exact.length > 0) return exact
+  return boards.filter(({ name }) => ['/', '\\', '#'].some((mark) => name.endsWith(mark + end)))
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`)
+}
