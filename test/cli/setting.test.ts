@@ -123,11 +123,12 @@ test('a token that could not stand in a header is refused', async () => {
 
 test('variables come from the environment, or from a file in its place', async () => {
   const file = join(dir, 'variables')
-  await writeFile(file, 'AUTH_SECRETS="of the file"\n')
+  await writeFile(file, 'AUTH_SECRETS="of the file"\n', { mode: 0o600 })
   const env = { AUTH_SECRETS: 'of the environment', AUTH_AUDIENCE: 'x' }
   expect(await variablesIn(undefined, env)).toEqual(env)
   expect(await variablesIn(file, env)).toEqual({ AUTH_SECRETS: 'of the file' })
-  await expect(variablesIn(join(dir, 'nowhere'), env)).rejects.toMatchObject({ code: 'usage' })
+  const missing = variablesIn(join(dir, 'nowhere'), env)
+  await expect(missing).rejects.toMatchObject({ code: 'bad_secret_file' })
 })
 
 test('the cache lies where the option or the system says', async () => {

@@ -56,7 +56,8 @@ describe('signalbox sign-in', () => {
     const boards = [{ path: 'lamp', dir: '/srv/lamp', layout: 'cairn' as const }]
     const url = 'http://127.0.0.1:8787'
     await writeLocalJson(dir, { url, serve: { boards, env: file, files: {} } })
-    await writeFile(file, `AUTH_SECRETS="${SECRET} ${'x'.repeat(32)}"\nAUTH_AUDIENCE=ours\n`)
+    const variables = `AUTH_SECRETS="${SECRET} ${'x'.repeat(32)}"\nAUTH_AUDIENCE=ours\n`
+    await writeFile(file, variables, { mode: 0o600 })
     const { out } = await run(`sign-in --data ${dir}`)
     const code = out.trim().replace(/^.*\//, '')
     const { payload } = await jwtVerify(code, new TextEncoder().encode(SECRET))
