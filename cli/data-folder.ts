@@ -1,8 +1,8 @@
 // The data folder of a running system. Reads, and makes nothing.
 
-import { constants, existsSync, realpathSync } from 'node:fs'
+import { constants, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { DATA_DIR, databaseIn } from '../local/data-folder.ts'
 import type { LocalJson, ServeJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
@@ -69,12 +69,31 @@ export async function systemIn(
   return dir === undefined ? undefined : await readDataFolder(dir, options, env)
 }
 
-/** The data folder of the system that runs in `folder`, or in the nearest one above it. */
+/**
+ * The data folder of the system that runs in `folder`, or in the nearest one above it, up to the
+ * top of its git repository: beyond that begins somebody else's project, as for findBoard, unless
+ * the system there has a board of this repository.
+ */
 export function runningAbove(folder: string): string | undefined {
+  let repository: string | undefined
   for (let at = folder; ; at = dirname(at)) {
-    const dir = join(at, DATA_DIR)
-    if (existsSync(join(dir, 'local.json'))) return dir
+    const file = join(at, DATA_DIR, 'local.json')
+    if (existsSync(file) && (repository === undefined || hasBoardIn(repository, file))) {
+      return dirname(file)
+    }
+    if (existsSync(join(at, '.git'))) repository ??= at
     if (at === dirname(at)) return undefined
+  }
+}
+
+/** Only what is read whole later says more than that. */
+function hasBoardIn(folder: string, file: string): boolean {
+  try {
+    const local = parsed(readFileSync(file, { encoding: 'utf8', flag: NOT_THROUGH_A_LINK }))
+    const { boards } = (local && 'serve' in local ? local.serve : local) ?? { boards: [] }
+    return boards.some(({ dir }) => dir === folder || dir.startsWith(folder + sep))
+  } catch {
+    return false
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
@@ -117,6 +117,23 @@ describe('doctor', () => {
     expect(payments.out).toMatch(/^ok +system .*board\/\.signalbox\.\n/)
     const other = await run(['doctor', '--edge', 'http://127.0.0.1:1'], cli.env(), { cwd: deep })
     expect([other.code, other.out]).toEqual([1, expect.not.stringContaining('system')])
+  })
+
+  test('looks beyond the top of a git repository only for a system that has a board of it', async () => {
+    const nested = join(cli.board, 'nested')
+    await mkdir(join(nested, '.git'), { recursive: true })
+    await mkdir(join(nested, 'src'))
+    const data = await cli.dataFolder(join(cli.board, '.signalbox'))
+    const system = async () => {
+      const { out } = await run(['doctor'], {}, { cwd: join(nested, 'src') })
+      return /^ok +system +(.*)$/m.exec(out)?.[1]
+    }
+    expect(await system()).toBeUndefined()
+    const file = join(data, 'local.json')
+    const local = JSON.parse(await readFile(file, 'utf8'))
+    const board = { path: 'x', dir: nested, layout: 'kiro' }
+    await writeFile(file, JSON.stringify({ ...local, boards: [...local.boards, board] }))
+    expect(await system()).toContain(data)
   })
 
   test('does not check the edge without a board', async () => {
