@@ -11,6 +11,7 @@ import type { SidecarStatus } from './health.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import type { SidecarMetrics } from './metrics.ts'
+import { DirectoryWriter } from './publish/directory.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
@@ -60,6 +61,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
   const publisher = new Publisher({
     edge,
     records: board,
+    directory: new DirectoryWriter({ edge, board, layout: store.layout, clock, log, version }),
     clock,
     log,
     ...(progress && { onProgress: (done, total) => progress.update('sent', done, total) }),

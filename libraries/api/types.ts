@@ -153,6 +153,8 @@ export interface AuditRecord {
 /** The configuration of a board. */
 export interface BoardConfig {
   layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
+  /** What the tool calls the project. */
+  project?: string
   prefix?: string
   states: string[]
   closed: string[]
@@ -210,6 +212,7 @@ export interface BoardReport {
   }
   title: string
   layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
+  /** Of what the tool lists: no drafts, and nothing of its archive. */
   counts: {
     tasks: number
     closed: number
@@ -227,6 +230,8 @@ export interface BoardStatus {
   layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
   /** As the board itself has it. */
   config?: {
+    /** What the tool calls the project. */
+    project?: string
     prefix?: string
     states: string[]
     closed: string[]
@@ -433,6 +438,7 @@ export interface ListedBoard {
   path: string
   title: string
   layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
+  /** Of what the tool lists: no drafts, and nothing of its archive. */
   counts: {
     tasks: number
     closed: number

@@ -17,6 +17,17 @@ const NONE: ReadonlySet<string> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''
 
+/** Without what is in none of the tool's lists, such as drafts and its archive. */
+type Counts = Record<'tasks' | 'closed' | 'ready', number>
+
+interface Summary {
+  counts: Counts
+  /** What the tool calls the project. */
+  project?: string
+  /** When a task last changed, in ms, as far as that is known. */
+  changedAt?: number
+}
+
 export class Board implements Records {
   readonly #store: StoreRules
   readonly #readFile: FileReader
@@ -34,6 +45,11 @@ export class Board implements Records {
   /** A read found a file changed whose hint has not come yet. */
   #isAhead: boolean = false
   #settledAt = 0
+  /** When a task last changed, in ms; 0: not known. */
+  #changedAt = 0
+  /** The same, of what is not settled. Infinity: now. */
+  #newsAt = 0
+  #summary: { root: string; counts: Counts } | undefined
 
   constructor(store: StoreRules, read: FileReader) {
     this.#store = store
@@ -55,6 +71,29 @@ export class Board implements Records {
       if (fact.kind === 'task' && claims.isListed(fact)) count++
     }
     return count
+  }
+
+  /** What a list of boards says of this one. Counted again only after a change. */
+  summary(): Summary {
+    const root = this.#tree.root()
+    if (this.#summary?.root !== root) this.#summary = { root, counts: this.#count() }
+    const { project } = this.#relations
+    return {
+      counts: this.#summary.counts,
+      ...(project !== undefined && { project }),
+      ...(this.#changedAt > 0 && { changedAt: this.#changedAt }),
+    }
+  }
+
+  #count(): Counts {
+    const counts = { tasks: 0, closed: 0, ready: 0 }
+    for (const fact of this.files.facts()) {
+      const as = fact.kind === 'task' && this.#relations.countOf(fact, this.#settledAt)
+      if (!as) continue
+      counts.tasks++
+      if (as !== 'waiting') counts[as]++
+    }
+    return counts
   }
 
   /** Hash of the text that is known of a file. */
@@ -101,6 +140,8 @@ export class Board implements Records {
     const changed: Key[] = []
     this.#relations.touchStale(this.#settledAt, now, this.#dirty)
     this.#settledAt = now
+    this.#changedAt = Math.max(this.#changedAt, Math.min(this.#newsAt, now))
+    this.#newsAt = 0
     for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
     this.#dirty = new Set()
     if (!this.#isAllDirty) return changed
@@ -162,6 +203,11 @@ export class Board implements Records {
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
     // Rare, and any record may show it.
     if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
+    if (facts.some(isOfTask)) {
+      // A file that comes later may be an old one that was moved here.
+      const at = isFirst ? (after?.stat?.mtimeMs ?? 0) : Infinity
+      this.#newsAt = Math.max(this.#newsAt, at)
+    }
     if (isFirst) return
     this.#touchAll(names)
     for (const name of names) {
@@ -257,6 +303,9 @@ export class Board implements Records {
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`)
   }
 }
+
+/** The log of a run counts as a file of its task. */
+const isOfTask = ({ kind }: Fact): boolean => kind === 'task' || kind === 'run'
 
 /** A few thousand small files, or one large one: what a burst leaves to the publisher. */
 const MAX_CHARS = 4 << 20

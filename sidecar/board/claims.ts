@@ -76,8 +76,8 @@ export class Claims {
   /** The file beside it that is about this task. */
   about(fact: TaskFact): TaskFact | undefined {
     const claims = this.#claims.get(this.nameOf(fact))
-    if (!Array.isArray(claims) || this.#isAbout(fact)) return undefined
-    const found = claims.find((other) => this.#isAbout(other) && isBeside(other, fact))
+    if (!Array.isArray(claims) || this.isAbout(fact)) return undefined
+    const found = claims.find((other) => this.isAbout(other) && isBeside(other, fact))
     return found?.kind === 'task' ? found : undefined
   }
 
@@ -85,6 +85,10 @@ export class Claims {
   isListed(fact: Fact): boolean {
     const claims = this.#claims.get(this.nameOf(fact))
     return !Array.isArray(claims) || this.#isOwn(fact, claims)
+  }
+
+  isAbout({ path }: Fact): boolean {
+    return this.#store.classify(path) === 'about'
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
@@ -132,12 +136,8 @@ export class Claims {
 
   /** False: an earlier claim of its folder is the task that it is about. */
   #isOwn(fact: Fact, claims: readonly Fact[]): boolean {
-    if (!this.#isAbout(fact)) return true
+    if (!this.isAbout(fact)) return true
     return !claims.slice(0, claims.indexOf(fact)).some((other) => isBeside(other, fact))
-  }
-
-  #isAbout({ path }: Fact): boolean {
-    return this.#store.classify(path) === 'about'
   }
 
   #comesBefore(one: Fact, other: Fact): boolean {
@@ -148,6 +148,6 @@ export class Claims {
   /** A draft or an archived task never takes an id from one of the board. */
   #rankOf(fact: Fact): number {
     const isOutside = fact.kind === 'task' && fact.standing === 'outside'
-    return 2 * Number(isOutside) + Number(this.#isAbout(fact))
+    return 2 * Number(isOutside) + Number(this.isAbout(fact))
   }
 }

@@ -160,6 +160,20 @@ export class Relations {
     }
   }
 
+  /** How a task counts. Undefined: it is a part of another one, or in none of the tool's lists. */
+  countOf(fact: TaskFact, now: number): 'closed' | 'ready' | 'waiting' | undefined {
+    if (isOutside(fact) || !this.claims.isListed(fact)) return undefined
+    if (this.#isClosed(fact)) return 'closed'
+    const { task, invalid } = this.derive(fact, now)
+    const isWhole = invalid === undefined && this.claims.about(fact)?.standing !== 'held'
+    return task?.ready && isWhole && !this.claims.isAbout(fact) ? 'ready' : 'waiting'
+  }
+
+  get project(): string | undefined {
+    const board = this.claims.holder('board:board')
+    return board?.kind === 'board' ? board.project : undefined
+  }
+
   #touchTask(id: string, into: Set<Key>): void {
     for (const { key } of this.claims.held(`task:${this.#fold(id)}`)) into.add(key)
   }

@@ -53,6 +53,7 @@ interface BoardFact extends Origin {
   closed: readonly string[]
   states: readonly string[]
   staleAfterMs: number
+  project: string | undefined
 }
 
 interface SettingFact extends Origin {
@@ -105,7 +106,8 @@ export function factOf(
         hash: entry.source === undefined ? fileHash : digest(entry.source),
         sent,
         status: word(status),
-        standing: entry.standing,
+        // What cannot be read whole is never ready.
+        standing: entry.standing ?? (entry.task.invalid === undefined ? undefined : 'held'),
         milestone: milestone === undefined ? undefined : word(milestone),
         deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
         attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
@@ -146,7 +148,8 @@ export function factOf(
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.
       const hash = digest(JSON.stringify([board, rules.staleAfterMs]))
-      return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules }
+      const project = board.project === undefined ? undefined : compact(board.project)
+      return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
     }
   }
 }

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { compact, type Fact, type FileFacts, type SeenStat, word } from './facts.ts'
 import type { RunOutput } from './file-reader.ts'
 
-const FORMAT = 3
+const FORMAT = 4
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
 
@@ -141,7 +141,14 @@ type CachedFact =
     ]
   | ['l', id: string, sent: string, heartbeatAtMs: number]
   | ['r', id: string, sent: string]
-  | ['b', hash: string, staleAfterMs: number, closed: string[], states: string[]]
+  | [
+      'b',
+      hash: string,
+      staleAfterMs: number,
+      closed: string[],
+      states: string[],
+      project: string | 0,
+    ]
   | ['v', id: string, sent: string, value: string]
 
 /** Path within the store, hash, stat, and whether the stat is racy. */
@@ -196,7 +203,14 @@ function pack(fact: Fact, fileHash: string): CachedFact {
     case 'run':
       return ['r', fact.id, fact.sent]
     case 'board':
-      return ['b', fact.hash, fact.staleAfterMs, [...fact.closed], [...fact.states]]
+      return [
+        'b',
+        fact.hash,
+        fact.staleAfterMs,
+        [...fact.closed],
+        [...fact.states],
+        fact.project ?? 0,
+      ]
     case 'setting':
       return ['v', fact.id, fact.sent, fact.value]
   }
@@ -242,8 +256,10 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
       return { kind: 'run', path, id, hash: fileHash, sent }
     }
     case 'b': {
-      const [, hash, staleAfterMs, closed, states] = packed
-      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, states, staleAfterMs }
+      const [, hash, staleAfterMs, closed, states, named] = packed
+      const project = named === 0 ? undefined : named
+      const rules = { closed, states, staleAfterMs }
+      return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
     }
     case 'v': {
       const [, id, sent, value] = packed

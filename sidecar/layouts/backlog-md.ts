@@ -190,6 +190,7 @@ function parseConfig(text: string): Entry {
   const states = fields.texts('statuses') ?? CONFIG_STATES.states
   const board = defined({
     layout: 'backlog-md' as const,
+    project: fields.text('project_name'),
     prefix,
     states,
     closed: states.slice(-1),

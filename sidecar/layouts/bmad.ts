@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { defined, isRecord, sentence } from './fields.ts'
+import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { limitText, whyNoText } from './text.ts'
@@ -102,10 +102,10 @@ function bmadStore(root: string, statusFile: string): Store {
 
 const stem = (path: string): string => basename(path, '.md')
 
-const boardEntry = (invalid: string | undefined): Entry => ({
+const boardEntry = (invalid: string | undefined, project?: string): Entry => ({
   kind: 'board',
   id: 'board',
-  board: defined({ ...BOARD, invalid }),
+  board: defined({ ...BOARD, project, invalid }),
 })
 
 function parseStatuses(text: string): Parsed {
@@ -123,7 +123,9 @@ function parseStatuses(text: string): Parsed {
     const own = actions.filter((item) => epic !== undefined && epicIn(item.epic) === epic)
     return taskEntry(key, value, { title: titles.get(epic), actions: own })
   })
-  return { state: 'ok', entries: [boardEntry(sentence('The file', yaml.problems)), ...tasks] }
+  const project = new Fields(yaml.fields, yaml.problems).text('project')
+  const board = boardEntry(sentence('The file', yaml.problems), project)
+  return { state: 'ok', entries: [board, ...tasks] }
 }
 
 const KEPT = 'its tasks stay as they were last read.'

@@ -26,8 +26,11 @@ export class EdgeHttp implements Edge {
   readonly #transport: Transport
   #token: string | undefined
 
+  readonly repo: string
+
   constructor(options: EdgeHttpOptions) {
     this.#options = options
+    this.repo = options.repo
     this.#transport = options.transport ?? socketTransport(options.url, options.timeoutMs)
   }
 
@@ -46,6 +49,8 @@ export class EdgeHttp implements Edge {
   changes = (request: object): Promise<Reply<ChangesAnswer>> =>
     this.#send('changes', request, (a) => typeof a.seq === 'string')
 
+  report = (report: object): Promise<Reply<unknown>> => this.#send('boards', report, () => true)
+
   /** Whether the edge is one of this version and takes the token for publishing. */
   probe = async (): Promise<Reply<unknown>> => {
     const reply = await this.#send('sync', { step: 'probe' }, (a) => a.step === 'probe')
@@ -58,7 +63,7 @@ export class EdgeHttp implements Edge {
   }
 
   async #send<T>(
-    route: 'sync' | 'changes',
+    route: 'sync' | 'changes' | 'boards',
     request: object,
     isAnswer: (body: Record<string, unknown>) => boolean,
   ): Promise<Reply<T>> {
@@ -73,7 +78,8 @@ export class EdgeHttp implements Edge {
     const body = Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
     let answer: Answer
     try {
-      answer = await this.#transport.post(target, `Bearer ${this.#token}`, body)
+      const method = route === 'boards' ? 'PUT' : 'POST'
+      answer = await this.#transport.send(method, target, `Bearer ${this.#token}`, body)
     } catch (error) {
       if (isTimeout(error)) return fail('timeout', `${target.origin} did not answer in time.`)
       return fail('network', `${target.origin} cannot be reached: ${messageOf(error)}`)
@@ -166,9 +172,11 @@ export interface Answer {
   text: string
 }
 
+type Method = 'POST' | 'PUT'
+
 interface Transport {
   /** Rejects with a TimeoutError without an answer in time, else with why there can be none. */
-  post(target: URL, authorization: string, body: Buffer): Promise<Answer>
+  send(method: Method, target: URL, authorization: string, body: Buffer): Promise<Answer>
   close(): void
 }
 
@@ -189,14 +197,21 @@ const headersOf = (authorization: string, body: Buffer) => ({
  */
 function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Transport {
   const { Agent, request } = protocol === 'https:' ? https : http
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  // One for what is published, in order, and one for the directory of boards.
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 })
   const closed = new AbortController()
 
-  const send = (target: URL, authorization: string, body: Buffer, isFirst: boolean) => {
+  const send = (
+    method: Method,
+    target: URL,
+    authorization: string,
+    body: Buffer,
+    isFirst: boolean,
+  ) => {
     const timeout = AbortSignal.timeout(timeoutMs)
     return new Promise<Answer>((resolve, reject) => {
       const sent = request(target, {
-        method: 'POST',
+        method,
         agent,
         signal: AbortSignal.any([timeout, closed.signal]),
         headers: headersOf(authorization, body),
@@ -206,7 +221,7 @@ function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Transport {
         // The edge closed a kept connection just as this was written to it. That is no outage, and
         // a repeat is harmless: the edge applies each (run, batch) once.
         else if (isFirst && sent.reusedSocket && !closed.signal.aborted)
-          resolve(send(target, authorization, body, false))
+          resolve(send(method, target, authorization, body, false))
         else reject(error)
       }
       sent.on('response', (response) => void whole(response).then(resolve, onError))
@@ -215,7 +230,7 @@ function socketTransport({ protocol }: URL, timeoutMs = TIMEOUT_MS): Transport {
     })
   }
   return {
-    post: (target, authorization, body) => send(target, authorization, body, true),
+    send: (...message) => send(...message, true),
     close() {
       closed.abort()
       agent.destroy()
@@ -243,9 +258,9 @@ function whole(response: http.IncomingMessage): Promise<Answer> {
 /** The edge of this process, which cannot be away: no timeout, and nothing to close. */
 export function callTransport(edge: (request: Request) => Promise<Response>): Transport {
   return {
-    async post(target, authorization, body) {
+    async send(method, target, authorization, body) {
       const headers = headersOf(authorization, body)
-      const response = await edge(new Request(target, { method: 'POST', headers, body }))
+      const response = await edge(new Request(target, { method, headers, body }))
       const retryAfter = response.headers.get('retry-after') ?? undefined
       return {
         status: response.status,

@@ -2,6 +2,7 @@
 // is decided in retry.ts, in one place. Adapter: edge-http.ts.
 
 import type {
+  BoardReport,
   ChangesAnswer,
   ChangesRequest,
   SyncAnswer,
@@ -47,11 +48,15 @@ export interface Failure {
 export type Reply<T> = { ok: true; value: T } | Failure
 
 export interface Edge {
+  /** The name of the repository there. */
+  readonly repo: string
   root(request: StepRequest<'root'>): Promise<Reply<StepAnswer<'root'>>>
   buckets(request: StepRequest<'buckets'>): Promise<Reply<StepAnswer<'buckets'>>>
   entries(request: StepRequest<'entries'>): Promise<Reply<StepAnswer<'entries'>>>
   end(request: StepRequest<'end'>): Promise<Reply<StepAnswer<'end'>>>
   changes(request: ChangesRequest): Promise<Reply<ChangesAnswer>>
+  /** For the directory of boards. It delays no other message. */
+  report(report: BoardReport): Promise<Reply<unknown>>
   /** Breaks off what is in flight, which then fails as `network`, and lets the process end. */
   close(): void
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../worker/shared/clock.ts'
 import type { Records } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
+import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry, Unreadable } from './retry.ts'
@@ -20,6 +21,8 @@ const NEVER = Number.POSITIVE_INFINITY
 interface PublisherDeps {
   edge: Edge
   records: Records
+  /** Absent: no list of boards has this one. */
+  directory?: Pick<DirectoryWriter, 'current' | 'lost' | 'end' | 'close'>
   clock: Clock
   log: Log
   onProgress?: (done: number, total: number) => void
@@ -137,11 +140,11 @@ export class Publisher {
       else if (this.#isClosing) break
       else await this.#sleep(now)
     }
+    const { edge, directory } = this.#deps
     const { run } = this.#standing
     // An edge that just failed learns of the end by silence.
-    if (run !== null && this.#retry.text === undefined) {
-      await this.#deps.edge.end({ step: 'end', run })
-    }
+    if (run === null || this.#retry.text !== undefined) directory?.close()
+    else await Promise.all([edge.end({ step: 'end', run }), directory?.end()])
   }
 
   /** Until something is due, or `#wake` is called. */
@@ -196,6 +199,7 @@ export class Publisher {
         if (since !== NEVER) onPublished?.(clock.elapsed() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#retry.recovered(clock.elapsed())
+        this.#tellDirectory()
       }
     } catch (error) {
       this.#wait(this.#retry.defect(error, clock.elapsed()), since)
@@ -203,7 +207,15 @@ export class Publisher {
     this.#isBusy = false
   }
 
+  #tellDirectory(): void {
+    const { run } = this.#standing
+    const { store, lastSyncAt } = this.status()
+    if (run === null || store === null || lastSyncAt === null) return
+    this.#deps.directory?.current({ run, store })
+  }
+
   #wait({ waitMs, sync, freshRun }: NextTry, since: number): void {
+    this.#deps.directory?.lost()
     this.#since = Math.min(this.#since, since)
     if (freshRun) this.#standing.run = null
     if (sync) this.#syncWanted = true

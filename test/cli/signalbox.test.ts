@@ -176,7 +176,11 @@ describe('sync', () => {
     expect(await cli.title('T-1')).toBe('One')
     cli.server.posts.length = 0
     expect((await run(['sync', cli.board], cli.env())).code).toBe(0)
-    expect(cli.server.posts).toEqual(['/api/sync root', '/api/sync end'])
+    const [synced, listed] = [/sync/, /boards/].map((it) =>
+      cli.server.posts.filter((post) => it.test(post)),
+    )
+    expect(synced).toEqual(['/api/sync root', '/api/sync end'])
+    expect(listed).toEqual(['/api/boards', '/api/boards'])
   })
 
   test('exits with 1 at once when the token is refused, and does not print the token', async () => {

@@ -1,6 +1,12 @@
 import type { Records } from '../../sidecar/board/records.ts'
 import type { Edge, Failure } from '../../sidecar/publish/edge.ts'
-import type { ChangesRequest, DataRecord, Key, SyncRequest } from '../../worker/board/wire.ts'
+import type {
+  BoardReport,
+  ChangesRequest,
+  DataRecord,
+  Key,
+  SyncRequest,
+} from '../../worker/board/wire.ts'
 import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash } from '../../worker/board/wire.ts'
 
 export const task = (n: number | string, version = 1, body = ''): DataRecord => ({
@@ -73,6 +79,8 @@ type Body = SyncRequest | ({ step: 'changes' } & ChangesRequest)
  * instead; `after` may let a message through and lose its answer.
  */
 export class FakeEdge implements Edge {
+  readonly repo = 'team/lamps'
+  readonly reports: BoardReport[] = []
   readonly held = new FakeRecords()
   readonly log: Body[] = []
   epoch = 'e1'
@@ -168,6 +176,11 @@ export class FakeEdge implements Edge {
       if (!body.more) this.signals++
       return { seq: `${this.epoch}-${this.signals}`, message: null }
     })
+
+  report: Edge['report'] = async (report) => {
+    this.reports.push(report)
+    return { ok: true, value: {} }
+  }
 
   close(): void {
     this.closed = true

@@ -14,6 +14,7 @@ export const SIDECAR_CORE = [
   'files/file-table',
   'layouts/layout',
   'publish/edge',
+  'publish/directory',
   'publish/split',
   'publish/retry',
 ]

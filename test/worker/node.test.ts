@@ -12,7 +12,7 @@ import { freePort } from '../../tools/harness/free-port.ts'
 import { openNodeEdge } from '../../worker/node.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/schemas.ts'
-import { publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
+import { boardReport, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -142,6 +142,18 @@ describe('an edge in this process', () => {
     const headers = { authorization: `Bearer ${await paymentsToken(secret)}` }
     return (await edge.fetch('/api/payments/alerts', { headers })).status
   }
+
+  it('lists after a restart the boards that it listed before', async () => {
+    const repo = new Repo(edge)
+    const body = JSON.stringify(boardReport({ title: 'Kept' }))
+    expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    const headers = { authorization: `Bearer ${await token({ repos: [repo.path] })}` }
+    const list = async () => await jsonOf(await edge.fetch('/api/boards', { headers }), 200)
+    const before = await list()
+    expect(before).toMatchObject({ boards: [{ path: repo.path, title: 'Kept' }] })
+    await edge.restart()
+    expect(await list()).toEqual(before)
+  })
 
   it('answers without a socket what it answers over HTTP', async () => {
     const path = `/api/payments/alerts`

@@ -10,6 +10,7 @@ import {
   SELF,
 } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
+import type { DirectoryObject } from '../../worker/board/directory-object.ts'
 import {
   objectRepositories,
   type RepositoryObject,
@@ -24,9 +25,14 @@ import { boardReport, type Edge, publishedRepo, Repo, taskRecord, token } from '
 import { EventStream } from '../support/event-stream.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
-const { REPOSITORY: namespace, SESSIONS: sessions } = env as unknown as {
+const {
+  REPOSITORY: namespace,
+  SESSIONS: sessions,
+  DIRECTORY: directory,
+} = env as unknown as {
   REPOSITORY: DurableObjectNamespace<RepositoryObject>
   SESSIONS: DurableObjectNamespace<SessionsObject>
+  DIRECTORY: DurableObjectNamespace<DirectoryObject>
 }
 const origin = 'https://edge.test'
 const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
@@ -103,6 +109,16 @@ describe('on workerd', () => {
     for (const repo of repos) {
       await expect(evictDurableObject(objectOf(repo))).rejects.toThrow('not currently running')
     }
+  })
+
+  it('the list of boards survives the object that has it', async () => {
+    const repo = new Repo(edge)
+    const body = JSON.stringify(boardReport({ title: 'Kept' }))
+    expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    await evictDurableObject(directory.getByName('boards'))
+    const Authorization = `Bearer ${await token({ repos: [repo.path] })}`
+    const listed = await edge.fetch('/api/boards', { headers: { Authorization } })
+    expect(await listed.json()).toMatchObject({ boards: [{ path: repo.path, title: 'Kept' }] })
   })
 
   it('a socket that dies is redialled, without a lost or doubled message', async () => {

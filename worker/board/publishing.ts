@@ -109,7 +109,9 @@ export const boardReportSchema = z.object({
   }),
   title: z.string().min(1).max(200),
   layout: layoutSchema,
-  counts: z.object({ tasks: counter, closed: counter, ready: counter }),
+  counts: z
+    .object({ tasks: counter, closed: counter, ready: counter })
+    .describe('Of what the tool lists: no drafts, and nothing of its archive.'),
   store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
   changedAt: z.iso
     .datetime()

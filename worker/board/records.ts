@@ -142,6 +142,7 @@ export const layoutSchema = z.enum([
 export const boardSchema = z
   .object({
     layout: layoutSchema,
+    project: z.string().describe('What the tool calls the project.').exactOptional(),
     prefix: optionalText,
     states: z.array(z.string()),
     closed: z.array(z.string()),

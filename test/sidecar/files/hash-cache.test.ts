@@ -90,7 +90,7 @@ test.each([
     'another output of runs',
     async () => new HashCache(folder, store, { ...MADE_BY, runOutput: 'none' }, log),
   ],
-  ['an older format', async () => replaced((text) => text.replace('"format":2', '"format":1'))],
+  ['an older format', async () => replaced((text) => text.replace(/"format":\d+/, '"format":1'))],
   ['no cache at all', async () => replaced(() => '\0\0\0binary\n')],
 ])('%s is ignored with one log line', async (_name, make) => {
   await cacheOf().save(filled().files.entries())

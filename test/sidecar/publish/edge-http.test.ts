@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StepRequest } from '../../../sidecar/publish/edge.ts'
 import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publish/edge-http.ts'
 import { WIRE } from '../../../worker/board/wire.ts'
+import { boardReport } from '../../support/edge.ts'
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'
 const ROOT: StepRequest<'root'> = {
@@ -57,6 +58,26 @@ const answer =
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
+
+test('a report is a PUT, and is not waited for by what is published', async () => {
+  const seen: unknown[] = []
+  const held: (() => void)[] = []
+  handle = (request, response, body) => {
+    seen.push(`${request.method} ${request.url}`)
+    const isReport = request.method === 'PUT'
+    if (isReport) held.push(() => answer(200, { wire: WIRE })(request, response, body))
+    else answer(200, ANSWER)(request, response, body)
+  }
+  const edge = open()
+  const { wire: _, ...report } = boardReport()
+  const reported = edge.report(report)
+  await expect.poll(() => held.length).toBe(1)
+  expect(await edge.root(ROOT)).toEqual({ ok: true, value: ANSWER })
+  held[0]?.()
+  expect(await reported).toEqual({ ok: true, value: { wire: WIRE } })
+  const path = 'path=%2Fsrv%2Fmy%20board'
+  expect(seen).toEqual([`PUT /api/boards?${path}`, `POST /api/sync?${path}`])
+})
 
 test('a message is a POST to the route of its kind, with path and token, on one connection', async () => {
   const seen: unknown[] = []

@@ -1,0 +1,135 @@
+// Keeps the row of this board in the edge's directory up to date: soon after a change, and now and
+// then without one. Nothing waits for it, and what fails is tried again. It looks when the
+// publisher got a good answer of the edge, which it does every 30 s at least.
+
+import { type BoardReport, HEARTBEAT_MS, type LayoutName } from '../../worker/board/wire.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
+import type { Board } from '../board/board.ts'
+import type { Log } from '../log.ts'
+import type { Edge } from './edge.ts'
+
+/** Between two attempts: a busy board must not keep the directory of all boards busy. */
+const WRITE_EVERY_MS = 30_000
+const TITLE_CHARS = 200
+
+interface DirectoryDeps {
+  edge: Pick<Edge, 'repo' | 'report'>
+  board: Pick<Board, 'summary'>
+  layout: LayoutName
+  clock: Clock
+  log: Log
+  /** Of the sidecar. */
+  version: string
+}
+
+type Standing = Pick<BoardReport, 'run' | 'store'>
+
+export class DirectoryWriter {
+  readonly #deps: DirectoryDeps
+  /** Undefined: the edge did not take what this sidecar published last. */
+  #standing: Standing | undefined
+  /** As the directory has it: the report, and when it came, by both readings of the clock. */
+  #written: { report: string; elapsed: number; now: number } | undefined
+  #nextAt = 0
+  #writing: Promise<void> | undefined
+  #isClosed: boolean = false
+  #cancel: () => void = () => undefined
+
+  constructor(deps: DirectoryDeps) {
+    this.#deps = deps
+  }
+
+  /** The edge holds the board as it is now. */
+  current(standing: Standing): void {
+    if (this.#isClosed) return
+    this.#standing = standing
+    this.#look()
+  }
+
+  /** It is away, or another sidecar publishes this board. */
+  lost(): void {
+    this.#standing = undefined
+    this.#cancel()
+  }
+
+  /** Writes that the sidecar ends, behind what is under way. */
+  async end(): Promise<void> {
+    this.close()
+    await this.#writing
+    if (this.#standing) await this.#deps.edge.report(this.#report(this.#standing, 'ended'))
+  }
+
+  /** Writes no more. The directory learns of the end by silence. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancel()
+  }
+
+  #look(): void {
+    this.#cancel()
+    if (this.#isClosed || this.#writing || !this.#standing) return
+    const { clock } = this.#deps
+    const waitMs = this.#nextAt - clock.elapsed()
+    if (waitMs > 0) {
+      this.#cancel = clock.after(waitMs, () => this.#look())
+      return
+    }
+    // Not earlier: at 100,000 tasks it takes a tenth of a second.
+    const report = this.#report(this.#standing, 'running')
+    if (!this.#isDue(JSON.stringify(report))) return
+    this.#nextAt = clock.elapsed() + WRITE_EVERY_MS
+    this.#writing = this.#write(report).finally(() => {
+      this.#writing = undefined
+      this.#look()
+    })
+  }
+
+  #isDue(report: string): boolean {
+    const { clock } = this.#deps
+    if (this.#written?.report !== report) return true
+    const { elapsed, now } = this.#written
+    // The second goes on while the machine sleeps.
+    return Math.max(clock.elapsed() - elapsed, clock.now() - now) >= HEARTBEAT_MS
+  }
+
+  async #write(report: BoardReport): Promise<void> {
+    const { edge, clock, log } = this.#deps
+    const reply = await edge.report(report)
+    if (reply.ok) {
+      const at = { elapsed: clock.elapsed(), now: clock.now() }
+      this.#written = { report: JSON.stringify(report), ...at }
+      return
+    }
+    const { reason, status, code, message: why } = reply
+    // An edge of before the directory.
+    const isAbsent = status === 404
+    if (isAbsent) {
+      this.lost()
+      this.close()
+    }
+    log('debug', isAbsent ? 'directory.absent' : 'directory.failed', { reason, status, code, why })
+  }
+
+  #report(standing: Standing, state: 'running' | 'ended'): BoardReport {
+    const { edge, board, layout, version } = this.#deps
+    const { counts, project, changedAt } = board.summary()
+    const title = titleOf(edge.repo, layout, project)
+    return {
+      ...standing,
+      ...{ sidecar: { state, version }, layout, counts },
+      title: title.slice(0, TITLE_CHARS).toWellFormed(),
+      ...(changedAt !== undefined && { changedAt: new Date(changedAt).toISOString() }),
+    }
+  }
+}
+
+/**
+ * What a person calls the board. One that is named by its place has its folder and layout: the
+ * project's name may be that of the board beside it, too.
+ */
+export function titleOf(repo: string, layout: LayoutName, project: string | undefined): string {
+  const mark = `#${layout}`
+  const lastOf = (path: string) => path.split(/[/\\]/).findLast(Boolean) ?? path
+  if (repo.endsWith(mark)) return `${lastOf(repo.slice(0, -mark.length))} (${layout})`
+  return project ?? lastOf(repo)
+}
