@@ -7,7 +7,8 @@ import { BoardView } from './board/board-view.tsx'
 import { hasBoard, live } from './data/live.ts'
 import { findSession, followOtherTabs, session } from './data/session.ts'
 import { Frame } from './frame/frame.tsx'
-import { RepositoryPicker, SignIn } from './frame/sign-in.tsx'
+import { SignIn } from './frame/sign-in.tsx'
+import { BoardPicker } from './frame/switcher.tsx'
 import { PaymentsView } from './payments/payments-view.tsx'
 import { replace, route } from './router.ts'
 import { LOADING } from './ui/format.ts'
@@ -37,7 +38,7 @@ function App() {
 }
 
 function Board() {
-  if (!live.value) return <RepositoryPicker />
+  if (!live.value) return <BoardPicker />
   // The key resets all state when the repository changes.
   return <BoardView key={live.value.path} live={live.value} />
 }

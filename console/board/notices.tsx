@@ -2,12 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import type { BoardStatus } from '../../libraries/api/types.ts'
-import { knownPaths, type Live } from '../data/live.ts'
+import { canSwitch, knownPaths, type Live } from '../data/live.ts'
+import { TOOLS } from '../frame/boards.ts'
 import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
 import { type Filters, isFiltering } from './filters.ts'
-
-type Layout = NonNullable<BoardStatus['layout']>
 
 /** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
@@ -56,6 +55,9 @@ export function NoBoard({ live }: { live: Live }) {
           <pre>
             signalbox watch DIR --edge {location.origin} --repo {live.path}
           </pre>
+          {canSwitch.value && (
+            <p>If its folder was renamed or moved, it has another name in the list of boards.</p>
+          )}
         </Whole>
       )
     case 'refused':
@@ -75,7 +77,7 @@ export function NoBoard({ live }: { live: Live }) {
   }
 }
 
-export const Empty = ({ layout }: { layout: Layout | undefined }) => (
+export const Empty = ({ layout }: { layout: BoardStatus['layout'] }) => (
   <Whole title="This board has no tasks yet.">
     <p>
       {layout === undefined ? 'Save a first task' : `Make a first task with ${TOOLS[layout]}`}, and
@@ -83,17 +85,6 @@ export const Empty = ({ layout }: { layout: Layout | undefined }) => (
     </p>
   </Whole>
 )
-
-/** What the makers of a layout call their tool. */
-const TOOLS: Readonly<Record<Layout, string>> = {
-  cairn: 'cairn',
-  'backlog-md': 'Backlog.md',
-  'task-master': 'Task Master',
-  openspec: 'OpenSpec',
-  kiro: 'Kiro',
-  'spec-kit': 'spec-kit',
-  bmad: 'BMAD',
-}
 
 export const NoMatch = ({ filters }: { filters: Filters }) => (
   <Whole title="No task matches.">

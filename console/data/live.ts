@@ -23,9 +23,16 @@ export const knownPaths = computed<readonly string[]>(() =>
   session.value.name === 'signed-in' ? exactPaths(session.value.session.repos) : [],
 )
 
+/** Whether the session may be for several boards, now or later. */
+export const canSwitch = computed(() => {
+  if (session.value.name !== 'signed-in' || !hasBoard.value) return false
+  const { repos } = session.value.session
+  return repos.length > 1 || exactPaths(repos).length < repos.length
+})
+
 /**
- * The one in the address, so that two tabs are two boards; without one, the only one of the
- * session. Undefined: the user has to choose. A new session for the same one changes nothing.
+ * The one in the address, so that two tabs are two boards; without one, the only one that the
+ * session names. Undefined: the user has to choose. A new session for the same one changes nothing.
  */
 const shownPath = computed<string | undefined>(() => {
   if (session.value.name !== 'signed-in' || !hasBoard.value) return undefined
@@ -33,7 +40,7 @@ const shownPath = computed<string | undefined>(() => {
 })
 
 /** Shows this board in this tab. */
-export const choose = (path: string): void => replace({ ...route.peek(), path })
+const choose = (path: string): void => replace({ ...route.peek(), path })
 
 export type Live = ReturnType<typeof openLive>
 

@@ -2,11 +2,11 @@
 // messages, which show that the stream works.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useErrorBoundary, useState } from 'preact/hooks'
+import { useErrorBoundary, useState } from 'preact/hooks'
 import type { Session, Signal } from '../../libraries/client/index.ts'
-import { boardName, type View } from '../address.ts'
+import type { View } from '../address.ts'
 import { ApiProblem, problemText } from '../data/http.ts'
-import { hasBoard, type Live, live } from '../data/live.ts'
+import { canSwitch, hasBoard, type Live, live } from '../data/live.ts'
 import { may, signOut } from '../data/session.ts'
 import { linkTo, route } from '../router.ts'
 import { Dialog, type Fact, Facts } from '../ui/elements.tsx'
@@ -15,6 +15,7 @@ import { useKey } from '../ui/keyboard.ts'
 import { now } from '../ui/time.tsx'
 import { lampOf, sidecarLamp } from './lamp.ts'
 import { SessionEnd } from './session-end.tsx'
+import { Name } from './switcher.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
@@ -23,7 +24,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         Skip to the content
       </button>
       <header class="bar row">
-        <Name path={live.value?.path} />
+        <Name />
         <nav aria-label="Views">
           {hasBoard.value && <ViewLink view="board">Board</ViewLink>}
           {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
@@ -43,23 +44,6 @@ export function Frame({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Also in the title, which names the tab. */
-function Name({ path }: { path: string | undefined }) {
-  const board = path === undefined ? undefined : boardName(path)
-  useEffect(() => {
-    if (board !== undefined) document.title = `Signalbox · ${board}`
-    return () => {
-      document.title = 'Signalbox'
-    }
-  }, [board])
-  return (
-    <span class="name" title={path}>
-      <span class="product">Signalbox</span>
-      {board !== undefined && <bdi>{board}</bdi>}
-    </span>
-  )
-}
-
 function ViewLink({ view, children }: { view: View; children: string }) {
   const isHere = route.value.view === view
   return (
@@ -69,6 +53,7 @@ function ViewLink({ view, children }: { view: View; children: string }) {
   )
 }
 
+const SWITCH_KEY: Fact = ['b', 'Show the boards: type to find one, arrows and Enter choose it']
 const KEYS: readonly Fact[] = [
   ['/', 'Search; ↓ leads to the first card'],
   ['← ↑ ↓ →', 'Move between cards'],
@@ -94,7 +79,7 @@ function Shortcuts() {
       </button>
       {isOpen && (
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
-          <Facts class="keys" of={KEYS} />
+          <Facts class="keys" of={canSwitch.value ? [SWITCH_KEY, ...KEYS] : KEYS} />
         </Dialog>
       )}
     </>

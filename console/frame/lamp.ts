@@ -1,6 +1,7 @@
 // The lamps: for the stream, the sidecar, and the payments. Green only if what is shown is
 // certainly current. Pure.
 
+import type { ListedBoard } from '../../libraries/api/types.ts'
 import type { BoardState, LostReason } from '../../libraries/client/index.ts'
 import { NO_ANSWER, problemText } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
@@ -88,6 +89,20 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
       return { lamp: 'caution', text: 'never seen' }
     default:
       return { lamp: 'caution', text: '…' }
+  }
+}
+
+/** Of a board in the list of boards. `now` in ms. */
+export function boardLamp({ store, sidecar }: ListedBoard, now: number): LampStatus {
+  const seen = timeOf(Date.parse(sidecar.lastSeenAt), now)
+  if (store === 'missing') return { lamp: 'stop', text: 'Its folder is missing' }
+  switch (sidecar.state) {
+    case 'running':
+      return { lamp: 'go', text: 'Its sidecar runs' }
+    case 'ended':
+      return { lamp: 'caution', text: `Its sidecar ended: ${seen}` }
+    case 'silent':
+      return { lamp: 'stop', text: `Its sidecar was last heard of: ${seen}` }
   }
 }
 

@@ -1,10 +1,8 @@
-// Before the first view: signing in, at once with the code of a link, else with a pasted token; and
-// the choice of a repository, if the token covers more than one.
+// Before the first view: signing in, at once with the code of a link, else with a pasted token.
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Route } from '../address.ts'
 import type { ApiProblem } from '../data/http.ts'
-import { choose, knownPaths } from '../data/live.ts'
 import { credentialIn, findSession, session, signIn } from '../data/session.ts'
 import { replace, route } from '../router.ts'
 import { Field, Form, useOnce } from '../ui/elements.tsx'
@@ -142,29 +140,4 @@ export function signInProblem({ code, message }: ApiProblem): string {
     default:
       return message
   }
-}
-
-export function RepositoryPicker() {
-  const [path, setPath] = useState('')
-  const list = useId()
-  return (
-    <Form class="picker" onSubmit={() => path.trim() !== '' && choose(path.trim())}>
-      <h1>Which repository?</h1>
-      <p>Your token is valid for more than one.</p>
-      <Field
-        label="Path of the repository"
-        list={list}
-        spellcheck={false}
-        required
-        value={path}
-        onText={setPath}
-      />
-      <datalist id={list}>
-        {knownPaths.value.map((some) => (
-          <option key={some} value={some} />
-        ))}
-      </datalist>
-      <button type="submit">Open</button>
-    </Form>
-  )
 }

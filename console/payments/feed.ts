@@ -1,5 +1,5 @@
 // The data of the payments view, kept up to date: the reads, the poller that repeats them, and
-// events of the page. Their results are signals. Only this file uses the browser's clock.
+// events of the page. Their results are signals.
 
 import { signal } from '@preact/signals'
 import { createContext } from 'preact'
@@ -13,11 +13,10 @@ import type {
   WebhookEvent,
   WebhookRates,
 } from '../../libraries/api/types.ts'
-import { hostClock } from '../../libraries/client/clock.ts'
 import type { Route } from '../address.ts'
 import { ApiProblem, merge, repeatedRead } from '../data/http.ts'
-import { type Freshness, Poller } from '../data/poller.ts'
-import { expire } from '../data/session.ts'
+import { openPagePoller } from '../data/page-poller.ts'
+import type { Freshness } from '../data/poller.ts'
 import { type Story, storyOf } from './story.ts'
 import { filtersOf, MAX_ROWS, TransactionsRead } from './transactions-read.ts'
 
@@ -46,9 +45,7 @@ export function openFeed() {
   const freshness = signal<Freshness>({ name: 'loading' })
 
   const reads = [story, transactions, alerts, parked, gateways, rates, failing]
-  const poller = new Poller({
-    clock: hostClock,
-    isVisible: () => !document.hidden,
+  const poller = openPagePoller({
     async round(aborted) {
       const results = await Promise.allSettled(reads.map((read) => read.refresh(aborted)))
       const failed = results.find((result) => result.status === 'rejected')
@@ -56,13 +53,8 @@ export function openFeed() {
     },
     onFreshness(current) {
       freshness.value = current
-      const problem = current.name === 'unreachable' ? current.problem : undefined
-      if (problem instanceof ApiProblem && problem.code === 'unauthorized') expire(problem)
     },
   })
-  const wake = () => poller.wake()
-  document.addEventListener('visibilitychange', wake)
-  addEventListener('online', wake)
 
   return {
     transactions,
@@ -87,11 +79,7 @@ export function openFeed() {
     },
     /** Call this after an action of the user, to read its result. */
     refresh: () => poller.refresh(),
-    close(): void {
-      poller.stop()
-      document.removeEventListener('visibilitychange', wake)
-      removeEventListener('online', wake)
-    },
+    close: () => poller.close(),
   }
 }
 

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildConsole } from '../../console/build.ts'
+import type { BoardReport } from '../../worker/board/wire.ts'
+import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { publishedRepo, taskRecord, token } from '../support/edge.ts'
+import { boardReport, freshPath, publishedRepo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 
 describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
@@ -23,6 +25,15 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     edge = await startNodeEdge({}, { consoleDir })
     lamp = (await publishedRepo(edge, [taskRecord('A-1', { title: 'Dim the lamp' })])).path
     shop = (await publishedRepo(edge, [taskRecord('A-1', { title: 'Open the shop' })])).path
+    await report(lamp, { title: 'The lamps', changedAt: new Date().toISOString() })
+    await report(shop, {
+      ...{
+        title: 'The shop',
+        layout: 'openspec',
+        counts: { tasks: 1_200, closed: 1_199, ready: 0 },
+      },
+      sidecar: { state: 'ended', version: '1.2.3' },
+    })
     browser = await openChromium()
   })
   afterAll(async () => {
@@ -36,9 +47,26 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await page.getByLabel('Access token').fill(await token({ scope: 'board:read', repos }))
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
+  const field = (page: Page) => page.getByRole('searchbox', { name: 'Find by name' })
   const choose = async (page: Page, path: string) => {
-    await page.getByLabel('Path of the repository').fill(path)
-    await page.getByRole('button', { name: 'Open' }).click()
+    await field(page).fill(path)
+    await page.getByRole('link', { name: path }).waitFor()
+    await field(page).press('Enter')
+  }
+  /** What a sidecar reports of its board. */
+  const report = async (path: string, fields: Partial<BoardReport>) => {
+    const sent = await edge.fetch(`/api/boards?path=${encodeURIComponent(path)}`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${await token({ repos: [path] })}` },
+      body: JSON.stringify(boardReport(fields)),
+    })
+    expect(sent.status).toBe(200)
+  }
+  const openList = async (page: Page) => {
+    await page.keyboard.press('b')
+    const list = page.getByRole('dialog', { name: 'Boards' })
+    await list.getByRole('link').first().waitFor()
+    return list
   }
   const shows = async (page: Page, title: string, path: string) => {
     await page.getByText(title).waitFor()
@@ -99,6 +127,148 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await page.goto(addressOf(shop))
     await page.getByRole('link', { name: lamp }).click()
     await shows(page, 'Dim the lamp', lamp)
+    await context.close()
+  })
+
+  it('without a board in the address, the only one that the token names is shown', async () => {
+    const { context, page } = await signedIn(['test/*', shop])
+    await shows(page, 'Open the shop', shop)
+    await context.close()
+  })
+
+  it('without a board in the address, the list is shown where the token names none', async () => {
+    const { context, page } = await signedIn(['test/*'])
+    await page.getByRole('heading', { name: 'Which board?' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    expect(await page.getByRole('button', { name: /choose another board/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'The shop' }).click()
+    await shows(page, 'Open the shop', shop)
+    await context.close()
+  })
+
+  it('the list says what is known of each board', async () => {
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    const list = await openList(page)
+    const lamps = list.getByRole('link', { name: 'The lamps' })
+    for (const text of [lamp, 'cairn', '2 open, 1 closed', 'Its sidecar runs', 'just now']) {
+      await lamps.getByText(text).waitFor()
+    }
+    expect(await lamps.getAttribute('aria-current')).toBe('page')
+    const other = list.getByRole('link', { name: 'The shop' })
+    for (const text of ['OpenSpec', '1 open, 1,199 closed', /Its sidecar ended: /]) {
+      await other.getByText(text).waitFor()
+    }
+    expect(await other.getAttribute('aria-current')).toBe(null)
+    await context.close()
+  })
+
+  it('another board is chosen by keyboard, without what was open of the first; Back leads back', async () => {
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await page.goto(`${edge.origin}/#/board?q=dim&path=${lamp}`)
+    await page.getByText('1 of 1 task').waitFor()
+    await openList(page)
+    await page.keyboard.type('the shop')
+    await page.getByRole('status').filter({ hasText: '1 board' }).waitFor()
+    await page.keyboard.press('Enter')
+    await shows(page, 'Open the shop', shop)
+    expect(await page.getByText('Dim the lamp').count()).toBe(0)
+    expect(await page.getByRole('searchbox').inputValue()).toBe('')
+    await page.goBack()
+    await page.getByText('Dim the lamp').waitFor()
+    expect(page.url()).toBe(`${edge.origin}/#/board?q=dim&path=${lamp}`)
+    await context.close()
+  })
+
+  it('arrow keys move in the list, typing goes on, and Escape closes it', async () => {
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    await page.getByRole('link', { name: 'Dim the lamp' }).focus()
+    const list = await openList(page)
+    const { keyboard } = page
+    const focused = () => page.evaluate<string>('document.activeElement.textContent')
+    await list.getByRole('link', { name: 'The shop' }).waitFor()
+    await keyboard.type('test')
+    for (const [key, text] of [
+      ['ArrowDown', 'The lamps'],
+      ['ArrowDown', 'The shop'],
+      ['Home', 'The lamps'],
+      ['End', 'The shop'],
+      ['ArrowUp', 'The lamps'],
+    ] as const) {
+      await keyboard.press(key)
+      await expect.poll(focused).toContain(text)
+    }
+    await keyboard.press('ArrowDown')
+    await keyboard.type('/')
+    await expect.poll(() => field(page).inputValue()).toBe('test/')
+    await keyboard.press('Escape')
+    await list.waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe('Dim the lamp')
+    await openList(page)
+    await keyboard.press('ArrowDown')
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    await shows(page, 'Open the shop', shop)
+    await expect.poll(focused).toBe(shop.replace(/^.*\//, ''))
+    await context.close()
+  })
+
+  it('a board that appears while the list is open is in it, and one that goes missing says so', async () => {
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    const list = await openList(page)
+    const path = freshPath()
+    await report(path, { title: 'A new one' })
+    const fresh = list.getByRole('link', { name: 'A new one' })
+    await fresh.getByText('Its sidecar runs').waitFor()
+    await report(path, { title: 'A new one', store: 'missing' })
+    await fresh.getByText('Its folder is missing').waitFor()
+    // Its sidecar has reported it, and published nothing.
+    await fresh.click()
+    await page.getByRole('heading', { name: 'This repository has not been published' }).waitFor()
+    await page.getByText('it has another name in the list of boards').waitFor()
+    await context.close()
+  })
+
+  it('a token for one board has no list, and the key opens none', async () => {
+    const { context, page } = await signedIn([shop])
+    await shows(page, 'Open the shop', shop)
+    await page.keyboard.press('b')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    expect(await page.getByText('Show the boards').count()).toBe(0)
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    expect(await page.getByRole('button', { name: /choose another board/ }).count()).toBe(0)
+    await context.close()
+  })
+
+  it('a list that cannot be read says so, and still has the boards that the token names', async () => {
+    const { context, page } = await signedIn([lamp, shop])
+    await page.getByRole('heading', { name: 'Which board?' }).waitFor()
+    await page.route('**/api/boards', (route) => route.abort())
+    await page.getByRole('link', { name: lamp }).click()
+    await shows(page, 'Dim the lamp', lamp)
+    await page.getByRole('button', { name: /choose another board/ }).click()
+    const list = page.getByRole('dialog', { name: 'Boards' })
+    await list.getByText('The list of boards cannot be read. The edge does not answer.').waitFor()
+    await list.getByRole('link', { name: shop }).click()
+    await shows(page, 'Open the shop', shop)
+    await context.close()
+  })
+
+  it('the list has no serious accessibility problem, light, dark and narrow', async () => {
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    await openList(page)
+    for (const width of [1200, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        expect(await seriousFaults(page)).toEqual([])
+      }
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    }
     await context.close()
   })
 })

@@ -1,6 +1,7 @@
 // A small board for tests of the board view, and functions to make tasks and cards.
 
 import type { Board, CardData } from '../../console/board/cards.ts'
+import type { ListedBoard } from '../../libraries/api/types.ts'
 import type { Session, Task, TaskDetail } from '../../libraries/client/index.ts'
 import type { BoardUpdate } from './board-page.ts'
 
@@ -68,6 +69,15 @@ export const FIRST: BoardUpdate = {
 /** The tasks, with one of them changed. */
 export const withChanged = (id: string, fields: Partial<Task>) =>
   TASKS.map((it) => (it.id === id ? { ...it, ...fields } : it))
+
+/** A board of the list of boards. */
+export const listed = (path: string, fields: Partial<ListedBoard> = {}): ListedBoard => ({
+  path,
+  ...{ title: path, layout: 'cairn', store: 'present' },
+  counts: { tasks: 3, closed: 1, ready: 1 },
+  sidecar: { state: 'running', lastSeenAt: '2026-03-03T09:00:00Z', version: '1.2.3' },
+  ...fields,
+})
 
 export const detailOf = (id: string, more: Partial<TaskDetail> = {}): TaskDetail => ({
   ...task(id),

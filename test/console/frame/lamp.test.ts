@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../console/data/http.ts'
-import { freshnessLamp, lampOf, sidecarLamp } from '../../../console/frame/lamp.ts'
+import { boardLamp, freshnessLamp, lampOf, sidecarLamp } from '../../../console/frame/lamp.ts'
 import { timeOf } from '../../../console/ui/format.ts'
+import { listed } from '../../support/made-up-board.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 
@@ -69,4 +70,15 @@ describe('the lamp of the payments', () => {
       hint: 'The edge does not answer.',
     })
   })
+})
+
+it('a board of the list is green while its sidecar runs, and red when its folder is missing', () => {
+  const lastSeenAt = '2026-03-02T09:00:00Z'
+  const of = (state: 'running' | 'ended' | 'silent', store: 'present' | 'missing' = 'present') =>
+    boardLamp(listed('a', { store, sidecar: { state, lastSeenAt, version: '1.2.3' } }), NOW)
+  const seen = timeOf(Date.parse(lastSeenAt), NOW)
+  expect(of('running')).toEqual({ lamp: 'go', text: 'Its sidecar runs' })
+  expect(of('ended')).toEqual({ lamp: 'caution', text: `Its sidecar ended: ${seen}` })
+  expect(of('silent')).toEqual({ lamp: 'stop', text: `Its sidecar was last heard of: ${seen}` })
+  expect(of('running', 'missing')).toEqual({ lamp: 'stop', text: 'Its folder is missing' })
 })
