@@ -102,10 +102,10 @@ function Tasks({ live }: { live: Live }) {
     opened: id,
     isFiltered: isFiltering(filters),
     columns,
-    // When the order of the columns becomes known, start again at the first: a narrow screen would
-    // otherwise stay at a column in the middle.
-    key: config === undefined ? 'unordered' : 'ordered',
   }
+  // When the order of the columns becomes known, start again at the first: a narrow screen would
+  // otherwise stay at a column in the middle.
+  const key = config === undefined ? 'unordered' : 'ordered'
   return (
     <>
       <BoardFilters
@@ -121,9 +121,9 @@ function Tasks({ live }: { live: Live }) {
       {count === 0 && view.isFiltered ? (
         <NoMatch filters={filters} />
       ) : lanes ? (
-        <LanesView lanes={lanes} {...view} />
+        <LanesView key={key} lanes={lanes} {...view} />
       ) : (
-        <ColumnsView {...view} />
+        <ColumnsView key={key} {...view} />
       )}
     </>
   )

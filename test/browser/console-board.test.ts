@@ -198,6 +198,18 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(box?.y).toBeLessThan(700)
   })
 
+  it('begins at the first column on a phone, also when its order is known last', async () => {
+    const board = await open()
+    await board.page.setViewportSize({ width: 390, height: 844 })
+    const { status, ...first } = FIRST
+    await board.update({ ...first, tasks: [task('LAMP-1', { status: 'done' }), ...TASKS.slice(1)] })
+    await board.card('LAMP-1').waitFor()
+    await board.update({ status: STATUS })
+    await board.page.getByRole('region', { name: 'Canceled' }).waitFor()
+    const left = 'document.querySelector(".columns").scrollLeft'
+    expect(await board.page.evaluate(left)).toBe(0)
+  })
+
   it('shows only filters that the board can fill', async () => {
     const board = await openFull()
     const { page } = board
