@@ -1,0 +1,260 @@
+// Agents that know the board by `signalbox wait --until ready` alone, and change its files as its
+// tool does.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { run } from '../cli/run.ts'
+import { backlogTask } from '../support/agents/backlog-agent.ts'
+import { ask, noTools } from '../support/judges.ts'
+import { oneProcess, Starts } from '../support/local-system.ts'
+
+/** Longer than a task that another agent works on. */
+const TIMEOUT = '4s'
+const WORK_MS = 300
+
+/** A board of one tool, and what its tool does to a task. */
+interface Tool {
+  files: Readonly<Record<string, string>>
+  /** What can be done, in the end. */
+  tasks: readonly string[]
+  /** Makes a task that can begin at once. */
+  added: { id: string; file: string; text(before: string): string }
+  fileOf(task: string): string
+  isOpen(text: string, task: string): boolean
+  /** Undefined: the tool has no mark for what is begun. */
+  begun?(text: string, task: string): string
+  closed(text: string, task: string): string
+}
+
+const numberOf = (task: string) => task.split('/')[1] ?? ''
+const marked = (mark: string) => (text: string, task: string) =>
+  text.replace(
+    new RegExp(`\\[.\\] ${numberOf(task).replace('.', '\\.')} `),
+    `[${mark}] ${numberOf(task)} `,
+  )
+const isUnmarked = (text: string, task: string) => text.includes(`[ ] ${numberOf(task)} `)
+
+const status = (to: string) => (text: string) => text.replace(/^status: .*$/m, `status: ${to}`)
+const story = (to: string) => (text: string, task: string) =>
+  text.replace(new RegExp(`${task}: .*`), `${task}: ${to}`)
+const SPRINT = '_bmad-output/implementation-artifacts/sprint-status.yaml'
+
+const TOOLS = {
+  openspec: {
+    files: {
+      'openspec/changes/tea/tasks.md': '- [x] 1.1 Fill\n- [ ] 1.2 Heat\n- [ ] 1.3 Pour\n',
+      'openspec/changes/cake/tasks.md': '- [ ] 1.1 Mix\n- [ ] 1.2 Bake\n- [ ] 2.1 Cool\n',
+    },
+    tasks: ['cake/1.1', 'cake/1.2', 'cake/2.1', 'tea/1.2', 'tea/1.3', 'tea/3.1'],
+    added: {
+      id: 'tea/3.1',
+      file: 'openspec/changes/tea/tasks.md',
+      text: (before) => `${before}- [ ] 3.1 Drink\n`,
+    },
+    fileOf: (task) => `openspec/changes/${task.split('/')[0]}/tasks.md`,
+    isOpen: isUnmarked,
+    closed: marked('x'),
+  },
+  kiro: {
+    files: {
+      '.kiro/specs/oven/tasks.md':
+        '- [ ] 1 Door\n  - [ ] 1.1 Hinge\n  - [ ] 1.2 Glass\n- [ ] 2 Paint\n',
+      '.kiro/specs/till/tasks.md': '- [x] 1 Drawer\n- [ ] 2 Bell\n',
+    },
+    tasks: ['oven/1', 'oven/1.1', 'oven/1.2', 'oven/2', 'till/2', 'till/3'],
+    added: {
+      id: 'till/3',
+      file: '.kiro/specs/till/tasks.md',
+      text: (before) => `${before}- [ ] 3 Lamp\n`,
+    },
+    fileOf: (task) => `.kiro/specs/${task.split('/')[0]}/tasks.md`,
+    isOpen: isUnmarked,
+    begun: marked('-'),
+    closed: marked('x'),
+  },
+  'backlog-md': {
+    files: {
+      'backlog/config.yml':
+        'project_name: Bakery\nstatuses: ["To Do", "In Progress", "Done"]\ntask_prefix: "back"\n',
+      'backlog/tasks/back-1 - Bread.md': backlogTask('BACK-1', 'Bread', 'Done'),
+      ...Object.fromEntries(
+        [2, 3, 4, 5, 6].map((n) => [
+          `backlog/tasks/back-${n} - Bread.md`,
+          // Each third one waits for the one before.
+          backlogTask(
+            `BACK-${n}`,
+            'Bread',
+            'To Do',
+            `dependencies: [BACK-${n % 3 === 0 ? n - 1 : 1}]\n`,
+          ),
+        ]),
+      ),
+    },
+    tasks: ['BACK-2', 'BACK-3', 'BACK-4', 'BACK-5', 'BACK-6', 'BACK-7'],
+    added: {
+      id: 'BACK-7',
+      file: 'backlog/tasks/back-7 - Bread.md',
+      text: () => backlogTask('BACK-7', 'Bread', 'To Do'),
+    },
+    fileOf: (task) => `backlog/tasks/${task.toLowerCase()} - Bread.md`,
+    isOpen: (text) => text.includes('status: To Do'),
+    begun: status('In Progress'),
+    closed: status('Done'),
+  },
+  bmad: {
+    files: {
+      '_bmad/_config/manifest.yaml': 'installation:\n  version: 6.12.0\n',
+      [SPRINT]:
+        'development_status:\n  epic-1: in-progress\n  1-1-dough: ready-for-dev\n  1-2-yeast: backlog\n  1-3-salt: done\n  1-4-oven: ready-for-dev\n  epic-2: backlog\n  2-1-till: backlog\n',
+    },
+    tasks: ['1-1-dough', '1-2-yeast', '1-4-oven', '2-1-till', '2-2-bell'],
+    added: {
+      id: '2-2-bell',
+      file: SPRINT,
+      text: (before) => `${before}  2-2-bell: ready-for-dev\n`,
+    },
+    fileOf: () => SPRINT,
+    isOpen: (text, task) => new RegExp(`${task}: (backlog|ready-for-dev)`).test(text),
+    begun: story('in-progress'),
+    closed: story('done'),
+  },
+} satisfies Record<string, Tool>
+const LAYOUTS = Object.entries(TOOLS)
+const BACKLOG = TOOLS['backlog-md']
+
+const starts = new Starts()
+afterAll(() => starts.clear())
+
+/** A board that agents share. It is read and written at once, as nothing may come between. */
+class SharedBoard {
+  readonly dir: string
+  readonly #tool: Tool
+
+  constructor(dir: string, tool: Tool) {
+    this.dir = dir
+    this.#tool = tool
+    for (const [name, text] of Object.entries(tool.files)) this.#write(name, () => text, '')
+  }
+
+  /** False: another agent has begun or closed it. */
+  take(task: string): boolean | Promise<boolean> {
+    const { fileOf, isOpen, begun, closed } = this.#tool
+    const text = readFileSync(join(this.dir, fileOf(task)), 'utf8')
+    if (!isOpen(text, task)) return false
+    // Without a mark for what is begun, its work takes no time.
+    this.#write(fileOf(task), begun ?? closed, task)
+    return true
+  }
+
+  close(task: string): void | Promise<void> {
+    this.#write(this.#tool.fileOf(task), this.#tool.closed, task)
+  }
+
+  add(): void {
+    const { file, text } = this.#tool.added
+    this.#write(file, text, '')
+  }
+
+  isOver(task: string): boolean {
+    const { fileOf, closed } = this.#tool
+    const text = readFileSync(join(this.dir, fileOf(task)), 'utf8')
+    return closed(text, task) === text
+  }
+
+  #write(name: string, change: (text: string, task: string) => string, task: string): void {
+    const path = join(this.dir, name)
+    mkdirSync(dirname(path), { recursive: true })
+    let before = ''
+    try {
+      before = readFileSync(path, 'utf8')
+    } catch {
+      // A new file.
+    }
+    writeFileSync(path, change(before, task))
+  }
+}
+
+interface WorkPlan {
+  options?: string[]
+  /** It goes on from a place. */
+  onIdle?(): void
+}
+
+/** Works until nothing comes any more, twice in a row. Returns what it has done. */
+async function work(
+  board: SharedBoard,
+  { options = [], onIdle }: WorkPlan = {},
+): Promise<string[]> {
+  const done: string[] = []
+  let since: string[] = []
+  for (;;) {
+    const argv = ['wait', '--until', 'ready', '--timeout', TIMEOUT, ...since, ...options]
+    const { code, out, err } = await run(argv, {}, { cwd: board.dir })
+    expect(err).toBe('')
+    const { id, task } = JSON.parse(out) as { id: string; task?: string }
+    if (code === 3) {
+      if (since.length > 0) return done
+      since = ['--since', id]
+      onIdle?.()
+      continue
+    }
+    expect(code).toBe(0)
+    // What is ready besides is named by a wait without a place.
+    since = []
+    if (task === undefined || !(await board.take(task))) continue
+    await sleep(WORK_MS)
+    await board.close(task)
+    done.push(task)
+  }
+}
+
+const inOrder = (tasks: string[]) => tasks.toSorted((a, b) => (a < b ? -1 : 1))
+
+describe.concurrent.each(LAYOUTS)('by wait alone, on a board of %s', (_, tool) => {
+  it('an agent closes each task, and ends', async () => {
+    const board = new SharedBoard(await starts.folder(), tool)
+    board.add()
+    expect(inOrder(await work(board))).toEqual(tool.tasks)
+    expect(tool.tasks.filter((task) => !board.isOver(task))).toEqual([])
+  })
+
+  it('two agents close each task once, one that comes late as well', async () => {
+    const board = new SharedBoard(await starts.folder(), tool)
+    const plan = { launch: oneProcess, storeDir: board.dir }
+    const { dataDir } = await (await starts.start(plan)).ready()
+    const idle = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const both = idle.map(({ resolve }) =>
+      work(board, { options: ['--data', dataDir], onIdle: resolve }),
+    )
+    // At least the later one goes on from a place.
+    await Promise.all(idle.map(({ promise }) => promise))
+    board.add()
+    expect(inOrder((await Promise.all(both)).flat())).toEqual(tool.tasks)
+    expect(tool.tasks.filter((task) => !board.isOver(task))).toEqual([])
+  })
+})
+
+/** Its tool itself edits the files. */
+class BacklogBoard extends SharedBoard {
+  override async take(task: string): Promise<boolean> {
+    await this.#edit(task, 'In Progress')
+    return true
+  }
+
+  override close(task: string): Promise<void> {
+    return this.#edit(task, 'Done')
+  }
+
+  async #edit(task: string, status: string): Promise<void> {
+    await ask('node_modules/.bin/backlog', ['task', 'edit', task, '--status', status], this.dir)
+  }
+}
+
+it.skipIf(noTools !== '')(`by wait and the command line of Backlog.md${noTools}`, async () => {
+  const board = new BacklogBoard(await starts.folder(), BACKLOG)
+  board.add()
+  expect(inOrder(await work(board))).toEqual(BACKLOG.tasks)
+  expect(BACKLOG.tasks.filter((task) => !board.isOver(task))).toEqual([])
+})
