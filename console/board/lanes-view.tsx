@@ -2,7 +2,7 @@
 // its columns are under those of the others.
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { linkTo } from '../router.ts'
+import { linkTo, route } from '../router.ts'
 import { count, number } from '../ui/format.ts'
 import { Title, WorkChip } from './card.tsx'
 import { type CardGrid, CardList, useCardGrid } from './card-grid.tsx'
@@ -38,6 +38,10 @@ export function LanesView({ lanes, columns, changedAt, opened, isFiltered }: Lan
     [lanes, isFiltered, areFoldedShown, turned, limit],
   )
   const grid = useCardGrid(cells, CARDS, opened)
+  useLayoutEffect(() => {
+    // Of the fewer groups that match, the place from before would be the last.
+    if (opened === undefined) grid.props.ref.current?.scrollTo({ top: 0 })
+  }, [JSON.stringify(route.value.query)])
 
   const place = opened === undefined ? undefined : lanes.find((lane) => has(lane, opened))
   useLayoutEffect(() => {

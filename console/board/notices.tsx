@@ -55,9 +55,10 @@ export function NoBoard({ live }: { live: Live }) {
           <pre>
             signalbox watch DIR --edge {location.origin} --repo {live.path}
           </pre>
-          {canSwitch.value && (
-            <p>If its folder was renamed or moved, it has another name in the list of boards.</p>
-          )}
+          <p>
+            If its folder was renamed or moved, it has another name: sign in again
+            {canSwitch.value && ', or look for it in the list of boards'}.
+          </p>
         </Whole>
       )
     case 'refused':

@@ -149,6 +149,9 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   it('the list says what is known of each board', async () => {
     const { context, page } = await signedIn([lamp, 'test/*'])
     await shows(page, 'Dim the lamp', lamp)
+    await page.keyboard.press('?')
+    await page.getByText('Show the boards').waitFor()
+    await page.keyboard.press('Escape')
     const list = await openList(page)
     const lamps = list.getByRole('link', { name: 'The lamps' })
     for (const text of [lamp, 'cairn', '2 open, 1 closed', 'Its sidecar runs', 'just now']) {
@@ -227,7 +230,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     // Its sidecar has reported it, and published nothing.
     await fresh.click()
     await page.getByRole('heading', { name: 'This repository has not been published' }).waitFor()
-    await page.getByText('it has another name in the list of boards').waitFor()
+    await page.getByText('sign in again, or look for it in the list of boards.').waitFor()
     await context.close()
   })
 
