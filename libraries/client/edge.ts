@@ -28,6 +28,9 @@ export interface Answered {
   sentAt: number
 }
 
+/** The boards that the token covers: of no single repository. */
+export const BOARDS_ROUTE = '/boards'
+
 /** For the headers only: the body of a long list may take longer. */
 const HEADERS_MS = 20_000
 
@@ -43,7 +46,7 @@ export class Edge {
   /** `route` begins with a slash. */
   url(route: string, query: Readonly<Record<string, string | undefined>> = {}): string {
     const { url, path } = this.#deps
-    const search = Object.entries({ path, ...query })
+    const search = Object.entries({ ...(route !== BOARDS_ROUTE && { path }), ...query })
       .flatMap(([name, value]) =>
         value === undefined ? [] : `${name}=${encodeURIComponent(value)}`,
       )

@@ -3,6 +3,7 @@
 export type {
   BoardStatus,
   Check,
+  ListedBoard,
   Live,
   Message,
   Provenance,

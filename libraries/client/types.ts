@@ -1,6 +1,6 @@
 // The public types of the client: options, results, states and errors.
 
-import type { BoardStatus, Message, Session, Task, TaskDetail } from '../api/types.ts'
+import type { BoardStatus, ListedBoard, Message, Session, Task, TaskDetail } from '../api/types.ts'
 
 export interface WatchBoardOptions {
   /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
@@ -49,6 +49,8 @@ export interface BoardWatch {
   refetch(): Promise<void>
   /** Undefined: there is no such task. Rejects with BoardError. */
   task(id: string): Promise<TaskDetail | undefined>
+  /** All boards that the token covers, sorted by path. Rejects with BoardError. */
+  boards(): Promise<readonly ListedBoard[]>
   /** Ends the watch. When it resolves, no callback, request or timer is left. */
   close(): Promise<void>
 }

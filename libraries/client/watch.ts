@@ -1,8 +1,9 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
-import type { BoardStatus, Session, Task, TaskDetail } from '../api/types.ts'
+import type { BoardStatus, Boards, ListedBoard, Session, Task, TaskDetail } from '../api/types.ts'
 import { IDLE_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
+import { BOARDS_ROUTE } from './edge.ts'
 import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
 import { isNewer, parseMessage, taskRoute } from './message.ts'
@@ -91,9 +92,13 @@ export class Watch implements BoardWatch {
   }
 
   async task(id: string): Promise<TaskDetail | undefined> {
-    if (this.#state.name === 'closed') throw new BoardError(0, 'closed', 'The watch is closed.')
-    const found = await this.#parts.reads.read(taskRoute(id))
+    const found = await this.#read(taskRoute(id))
     return found.state === 'found' ? (found.value as TaskDetail) : undefined
+  }
+
+  async boards(): Promise<readonly ListedBoard[]> {
+    const found = await this.#read(BOARDS_ROUTE)
+    return found.state === 'found' ? (found.value as Boards).boards : []
   }
 
   async close(): Promise<void> {
@@ -105,6 +110,11 @@ export class Watch implements BoardWatch {
       this.#parts.reads.close()
     }
     await this.#link.close()
+  }
+
+  async #read(route: string): Promise<ReadResult> {
+    if (this.#state.name === 'closed') throw new BoardError(0, 'closed', 'The watch is closed.')
+    return await this.#parts.reads.read(route)
   }
 
   #linkEvents(): LinkEvents {

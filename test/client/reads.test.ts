@@ -42,6 +42,13 @@ describe('reads', () => {
     expect(requests[0]?.headers.get('Authorization')).toBe('Bearer t')
   })
 
+  it('of all boards name no repository', async () => {
+    const { requests, reads } = reading()
+    void reads.read('/boards')
+    await settle()
+    expect(requests[0]?.url).toBe('https://edge.test/base/api/boards')
+  })
+
   it('have one request in flight per route and one that waits, for any number of callers', async () => {
     const { requests, reads } = reading()
     const first = reads.read('/tasks')

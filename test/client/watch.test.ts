@@ -2,7 +2,14 @@
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { BoardError, type BoardWatch, watchBoard } from '../../libraries/client/index.ts'
-import { publishedRepo, Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
+import {
+  boardReport,
+  publishedRepo,
+  Repo,
+  sessionRecord,
+  taskRecord,
+  token,
+} from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
 
 const edge = processEdge()
@@ -53,6 +60,17 @@ describe('a watch', () => {
     expect(thrown).toBeInstanceOf(BoardError)
     expect(thrown).toMatchObject({ code: 'invalid_url', status: 0 })
     expect(asked).toEqual([])
+  })
+
+  it('lists the boards that its token covers', async () => {
+    const repo = await publishedRepo(edge)
+    const { watch } = await watched(repo)
+    expect(await watch.boards()).toEqual([])
+    const body = JSON.stringify(boardReport({ title: 'Lamps' }))
+    await repo.request('/boards', { method: 'PUT', body })
+    expect(await watch.boards()).toMatchObject([{ path: repo.path, title: 'Lamps' }])
+    await watch.close()
+    await expect(watch.boards()).rejects.toMatchObject({ code: 'closed' })
   })
 
   it('reads the board, becomes live, and fetches what changed', async () => {
