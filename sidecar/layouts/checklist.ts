@@ -149,8 +149,8 @@ function listEntries(tool: Checklists, change: Change, text: string): Entry[] {
       id,
       status: tool.marks[item.mark] ?? OPEN,
       parent: change.id,
-      // Of two numbers the smaller one comes first, but a text's hash has no place.
-      rank: item.number === undefined ? at + 1 : undefined,
+      // Each one: those with a rank come before all others, whatever their numbers are.
+      rank: at + 1,
       folder: change.isArchived ? 'archive' : undefined,
       milestone: item.group,
       ...fields,

@@ -282,7 +282,7 @@ const openSpec: Layout = {
           '## 1. Kettle\n\n- [ ] 1.2 Heat\n  - to 95 degrees\n- [ ] 1.3 Pour\n- [ ] 1.1 Fill\n',
         ),
       message: task('tea/1.3'),
-      list: { 'tea/1.3': { title: 'Pour' } },
+      list: { 'tea/1.2': { rank: 1 }, 'tea/1.3': { title: 'Pour' }, 'tea/1.1': { rank: 3 } },
     },
     {
       what: 'what is below a task changes',

@@ -26,6 +26,19 @@ const CAKE_LISTED = { cake: { status: 'done' }, 'cake/1.1': { status: 'done' } }
 const idsOf = (tasks: Record<string, Task>) =>
   Object.keys(tasks).toSorted((a, b) => a.localeCompare(b))
 
+test.each([
+  ['OpenSpec', 'openspec/changes/tea/tasks.md', {}],
+  ['Kiro', '.kiro/specs/tea/tasks.md', {}],
+  ['spec-kit', 'specs/tea/tasks.md', { '.specify/x': '' }],
+])('a list of %s has the order of its file, with numbers or without', async (_, path, more) => {
+  const list = '- [ ] 1.2 Heat\n- [ ] Fill\n- [ ] 1.1 Pour\n  - [ ] Stir\n- [ ]* T010 Drink\n'
+  const tasks = await listed({ [path]: list, ...more })
+  const inOrder = Object.values(tasks)
+    .filter(({ parent }) => parent !== undefined)
+    .toSorted(({ rank: a = 0 }, { rank: b = 0 }) => a - b)
+  expect(inOrder.map(({ title }) => title)).toEqual(['Heat', 'Fill', 'Pour', 'Stir', 'Drink'])
+})
+
 describe('a list of OpenSpec', () => {
   test('has the change, its tasks with their numbers, and what is below them', async () => {
     const tasks = await listOf(
@@ -48,6 +61,7 @@ describe('a list of OpenSpec', () => {
         status: 'done',
         ready: false,
         parent: 'tea',
+        rank: 1,
         milestone: '1. Kettle',
         body: '- cold',
       },
@@ -57,6 +71,7 @@ describe('a list of OpenSpec', () => {
         status: 'todo',
         ready: true,
         parent: 'tea',
+        rank: 2,
         milestone: '1. Kettle',
       },
     })
