@@ -3,7 +3,7 @@
 // only what may leave this machine is kept.
 
 import { lstatSync, realpathSync } from 'node:fs'
-import { dirname, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
@@ -83,16 +83,29 @@ export function createFileReader(deps: {
  * took its files along, or a link has replaced a folder. When the folder is back, the file is as it
  * was, so it would not be read again.
  */
-function whyHidden({ root, tasksIn }: Store, path: string): string | undefined {
+function whyHidden(store: Store, path: string): string | undefined {
+  const { root } = store
   if (!statOf(root)?.isDirectory()) return `${root} is missing`
   if (!isReal(root)) return `${root} is behind a link`
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
     const stat = statOf(folder)
     if (stat && !stat.isDirectory()) return `${folder} is not a folder`
   }
+  return isLost(store, path) ? `${store.tasksIn} is missing` : undefined
+}
+
+/**
+ * Whether a file that is gone went along with the place of all tasks. Not if it has moved to
+ * another folder of the store: git removes a folder when its last file has moved.
+ */
+export function isLost(
+  { tasksIn, folders }: Pick<Store, 'tasksIn' | 'folders'>,
+  path: string,
+): boolean {
   const isOfTasks = path === tasksIn || path.startsWith(tasksIn + sep)
-  if (isOfTasks && !statOf(tasksIn)) return `${tasksIn} is missing`
-  return undefined
+  if (!isOfTasks || statOf(tasksIn)) return false
+  const others = folders().filter((folder) => folder !== dirname(path))
+  return !others.some((folder) => statOf(join(folder, basename(path))))
 }
 
 const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>

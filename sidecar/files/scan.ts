@@ -6,6 +6,7 @@ import { type Dirent, lstatSync, opendirSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
+import { isLost } from './file-reader.ts'
 import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work before others get their turn: a save must not wait for a scan. */
@@ -27,8 +28,9 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 export interface ScanReport {
   /**
    * `missing`: the root or the place of its tasks is gone or behind a link, which is not an empty
-   * board: nothing is reported. `bare`: there is no place of tasks, and none is known to have been
-   * there. `unreadable`: what `why` names could not be read, so nothing of it is reported gone.
+   * board: nothing is reported. `bare`: there is no place of tasks and no task, and none is known
+   * to have been there. `unreadable`: what `why` names could not be read, so nothing of it is
+   * reported gone.
    */
   state: 'present' | 'missing' | 'bare' | 'unreadable'
   why?: string
@@ -63,6 +65,8 @@ class Scan {
   readonly #unread = new Map<string, string>()
   /** Folder → what stands in its place. */
   readonly #hidden = new Map<string, string>()
+  /** How many of its files hold tasks, wherever they are. */
+  #tasks = 0
   /** Why tasks are not where they were, though nobody deleted them. */
   #lost: string | undefined
   readonly #report: ScanReport
@@ -139,7 +143,8 @@ class Scan {
 
   /** Compares one file. Returns why it could not be looked at. */
   #file(path: string): string | undefined {
-    if (this.#store.classify(path) === undefined) return undefined
+    const kind = this.#store.classify(path)
+    if (kind === undefined) return undefined
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
@@ -147,6 +152,7 @@ class Scan {
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same') this.#report.changed.push(path)
       this.#report.files += 1
+      if (kind === 'task' || kind === 'tasks') this.#tasks += 1
       return undefined
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? undefined : whyOf(path, error)
@@ -166,9 +172,9 @@ class Scan {
     }
     const { tasksIn } = this.#store
     if (exists(tasksIn)) return
-    this.#report.state = 'bare'
-    const wasThere = this.#report.gone.some((path) => this.#holdsTasks(path))
+    const wasThere = this.#report.gone.some((path) => isLost(this.#store, path))
     if (wasThere) this.#lost = `${tasksIn} is missing`
+    else if (this.#tasks === 0) this.#report.state = 'bare'
   }
 
   #holdsTasks(path: string): boolean {

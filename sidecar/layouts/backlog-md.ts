@@ -91,7 +91,7 @@ function backlogStore({ root, folder, configFile }: Place): Store {
   return {
     layout: 'backlog-md',
     root,
-    tasksIn: folder,
+    tasksIn: join(folder, 'tasks'),
     folders: () => [dirname(configFile), ...folders, milestones, archivedMilestones],
     configFile,
     classify(path) {

@@ -97,8 +97,8 @@ export interface Store {
    */
   folders(): readonly string[]
   /**
-   * The file or folder that holds the tasks. A board that had some, and has not even that any more,
-   * is missing and not empty. Absolute.
+   * The file or folder that holds the tasks that are open. A board that had some, and has not even
+   * that any more, is missing and not empty. Absolute.
    */
   readonly tasksIn: string
   /** Read before any other file: how the rest is understood depends on it. Absolute. */

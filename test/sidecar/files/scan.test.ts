@@ -212,6 +212,18 @@ describe('Scan', () => {
     expect([report.state, report.gone.length]).toEqual(['present', 3])
   })
 
+  it('calls tasks gone, and not missing, that moved to another folder before theirs was removed', async () => {
+    const completed = join(root, 'completed')
+    const scan = await settled({ folders: () => [root, tasks, completed] })
+    await rename(tasks, completed)
+    const report = await scan.run(later())
+    expect(report).toMatchObject({ state: 'present', files: 4 })
+    expect([report.changed.length, report.gone.length]).toEqual([3, 3])
+    await rm(join(completed, 'T-1.md'))
+    await rename(completed, join(root, 'away'))
+    expect((await scan.run(later())).state).toBe('bare')
+  })
+
   it('calls a store bare that has no folder of tasks yet', async () => {
     await rm(tasks, { recursive: true })
     expect((await new ReadingScan(store()).run(later())).state).toBe('bare')
