@@ -13,17 +13,13 @@ import { ConfigError } from '../worker/config.ts'
 import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { type Database, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
-import {
-  mismatchOf,
-  readSchemaState,
-  SCHEMA_VERSION,
-} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import type { DataFolder } from './data-folder.ts'
+import { healthCheck, withHealthz } from './healthz.ts'
 import { prepareSchema } from './migrate.ts'
 import { LOOPBACK, portRefused } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -83,11 +79,15 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   page.ready.catch(() => undefined)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
   let database: Database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
+  const folder = data.edgeDir
+  const check = healthCheck({ database: () => database, folder, clock: hostClock })
   const metrics = new Metrics()
   const edge = await openNodeEdge({
     metrics,
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
-    file: withHealth(plan.file, () => problemOf(database, signal)),
+    file: withHealthz(plan.file, async () =>
+      signal.aborted ? 'This process is ending.' : await check(),
+    ),
     log: plan.log,
     ...(plan.sweepEveryMs !== undefined && { sweepEveryMs: plan.sweepEveryMs }),
     async schema(embedded) {
@@ -139,35 +139,6 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
   }
   if (syscall !== 'listen') return error
   return portRefused(host, port, String(code), ofMetrics ? 'METRICS_PORT' : '--port')
-}
-
-/** What is wrong, as a sentence that everybody may read; undefined: nothing. */
-async function problemOf({ read }: Database, end: AbortSignal): Promise<string | undefined> {
-  if (end.aborted) return 'This process is ending.'
-  try {
-    // A remote database has another version until it is migrated.
-    return mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
-  } catch {
-    return 'The database of payments cannot be read.'
-  }
-}
-
-/** The file with GET /healthz, which needs no token, for load balancers and supervisors. */
-function withHealth(file: SignalboxFile, check: () => Promise<string | undefined>): SignalboxFile {
-  return {
-    ...file,
-    async fetch(request, signalbox) {
-      const isHere = new URL(request.url).pathname === '/healthz'
-      if (!isHere) return await file.fetch?.(request, signalbox)
-      const headers = { 'Cache-Control': 'no-store' }
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        return new Response(null, { status: 405, headers })
-      }
-      const error = await check()
-      if (error === undefined) return Response.json({ status: 'ok' }, { headers })
-      return Response.json({ status: 'unavailable', error }, { status: 503, headers })
-    },
-  }
 }
 
 type Publishing = Pick<SystemPlan, 'data' | 'version' | 'sidecarLog'> & {

@@ -1,0 +1,79 @@
+// GET /healthz of a system in one process: whether its database can be read, and its folder can be
+// written. It needs no token: it is for load balancers and supervisors.
+
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import type { Database } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import {
+  mismatchOf,
+  readSchemaState,
+  SCHEMA_VERSION,
+} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import type { Clock } from '../worker/shared/clock.ts'
+
+/** Anybody may ask. */
+const WRITTEN_EVERY_MS = 10_000
+/**
+ * More than a database finds in its own files: on a full disk it can still be read, and small saves
+ * go on for a while. The file is removed at once, so it hardly ever reaches the disk.
+ */
+const WRITTEN = new Uint8Array(256 * 1_024)
+const PROBE = 'healthz.tmp'
+
+/** What is wrong, as a sentence that everybody may read; undefined: nothing. */
+export type HealthCheck = () => Promise<string | undefined>
+
+export interface HealthPlan {
+  database(): Pick<Database, 'read'>
+  /** Where databases grow. */
+  folder: string
+  clock: Pick<Clock, 'elapsed'>
+}
+
+export function healthCheck({ database, folder, clock }: HealthPlan): HealthCheck {
+  let written: { at: number; isDone: Promise<boolean> } | undefined
+  function isWritable(): Promise<boolean> {
+    const at = clock.elapsed()
+    if (!written || at - written.at >= WRITTEN_EVERY_MS) written = { at, isDone: canWrite(folder) }
+    return written.isDone
+  }
+  return async () => {
+    try {
+      // A remote database has another version until it is migrated.
+      const mismatch = mismatchOf(await readSchemaState(database().read), SCHEMA_VERSION)
+      if (mismatch !== undefined) return mismatch
+    } catch {
+      return 'The database of payments cannot be read.'
+    }
+    return (await isWritable()) ? undefined : 'The data folder cannot be written: is the disk full?'
+  }
+}
+
+async function canWrite(folder: string): Promise<boolean> {
+  const file = join(folder, PROBE)
+  const isDone = await writeFile(file, WRITTEN, { mode: 0o600 }).then(
+    () => true,
+    () => false,
+  )
+  await rm(file, { force: true }).catch(() => undefined)
+  return isDone
+}
+
+/** The file with the route. */
+export function withHealthz(file: SignalboxFile, check: HealthCheck): SignalboxFile {
+  return {
+    ...file,
+    async fetch(request, signalbox) {
+      const isHere = new URL(request.url).pathname === '/healthz'
+      if (!isHere) return await file.fetch?.(request, signalbox)
+      const headers = { 'Cache-Control': 'no-store' }
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        return new Response(null, { status: 405, headers })
+      }
+      const error = await check()
+      if (error === undefined) return Response.json({ status: 'ok' }, { headers })
+      return Response.json({ status: 'unavailable', error }, { status: 503, headers })
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
+import { healthCheck } from '../../local/healthz.ts'
+import { prepareSchema } from '../../local/migrate.ts'
+import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-healthz-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function setUp() {
+  const database = embeddedDatabase(':memory:')
+  await prepareSchema(database)
+  const clock = new FakeClock()
+  return { database, clock, check: healthCheck({ database: () => database, folder, clock }) }
+}
+
+it('is bad while nothing can be written, which is tried once in ten seconds', async () => {
+  const { clock, check } = await setUp()
+  expect(await check()).toBeUndefined()
+  expect(await readdir(folder)).toEqual([])
+  // In place of a full disk.
+  await mkdir(join(folder, 'healthz.tmp/in-the-way'), { recursive: true })
+  await clock.advance(9_999)
+  expect(await check()).toBeUndefined()
+  await clock.advance(1)
+  const full = 'The data folder cannot be written: is the disk full?'
+  expect(await Promise.all([check(), check()])).toEqual([full, full])
+  await rm(join(folder, 'healthz.tmp'), { recursive: true })
+  expect(await check()).toBe(full)
+  await clock.advance(10_000)
+  expect(await check()).toBeUndefined()
+})
+
+it('is bad with another schema, and while the database cannot be read', async () => {
+  const { database, clock, check } = await setUp()
+  const version = statement('UPDATE payment_schema SET version = 99')
+  await database.write([version], AbortSignal.timeout(5_000))
+  expect(await check()).toMatch(/has schema 99/)
+  const read = () => Promise.reject(new Error('gone'))
+  const away = healthCheck({ database: () => ({ read }), folder, clock })
+  expect(await away()).toBe('The database of payments cannot be read.')
+})
