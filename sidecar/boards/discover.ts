@@ -43,6 +43,8 @@ export interface Bounds {
   depth: number
   folders: number
   ms: number
+  /** Ends the search at once. */
+  signal?: AbortSignal
 }
 
 /** A large monorepo has some thousand folders that git does not ignore: they take half a second. */
@@ -93,6 +95,7 @@ class Walk {
     const projects: string[] = []
     for (const dir of dirs) projects.push(await this.#begin(resolve(dir)))
     for (const [at, folder] of this.#queue.entries()) {
+      if (this.#bounds.signal?.aborted) break
       const isLate = performance.now() - startedAt > this.#bounds.ms
       if (isLate) this.#cutOff = `after ${this.#bounds.ms / 1_000} s and ${at} folders`
       if (isLate) break

@@ -106,10 +106,10 @@ class Boards implements OpenBoards {
     return { ready: ready.then(() => undefined), ended: this.#run(end) }
   }
 
-  /** Looks for boards that are not known yet. */
-  async look(since?: number): Promise<void> {
+  /** Looks for boards that are not known yet. `later`: not at the beginning. */
+  async look(later?: { since: number; signal: AbortSignal }): Promise<void> {
     const { dirs, search, repo, isRepoChosen } = this.#plan
-    const { boards, left, projects, workMs } = await discoverBoards(dirs, search)
+    const { boards, left, projects, workMs } = await discoverBoards(dirs, search, later)
     this.#lookedMs = workMs
     const known = new Map(this.boards().map((board) => [keyOf(board), board.name]))
     const [project = ''] = projects
@@ -118,9 +118,9 @@ class Boards implements OpenBoards {
     this.#left = [...left, ...unnamed]
     for (const found of named) {
       if (known.has(keyOf(found))) continue
-      const board = new Board(found, since)
+      const board = new Board(found, later?.since)
       this.#boards.set(keyOf(found), board)
-      if (since !== undefined) this.#plan.onFound?.(board)
+      if (later) this.#plan.onFound?.(board)
     }
   }
 
@@ -152,7 +152,7 @@ class Boards implements OpenBoards {
       await this.#sleep(pauseMs(this.#lookedMs, this.#boards.size > 0), end)
       if (end.aborted) break
       try {
-        await this.look(performance.now())
+        await this.look({ since: performance.now(), signal: end })
       } catch (error) {
         this.#plan.log('error', 'boards.defect', { error })
       }

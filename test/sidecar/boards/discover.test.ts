@@ -223,16 +223,19 @@ test('a store is found once, whatever leads to it', async () => {
   expect((await search(dir, { dirs })).boards).toEqual(['#backlog-md', 'a#cairn'])
 })
 
-test.skipIf(process.getuid?.() === 0)('a folder without permission is one sentence', async () => {
+test('a folder without permission is one sentence', async () => {
   const dir = makeFolder({ 'a/file': '', 'b/file': '', ...below('c', CAIRN) })
-  chmodSync(join(dir, 'a'), 0)
-  chmodSync(join(dir, 'b'), 0)
-  const { boards, left } = await search(dir)
+  for (const name of ['a', 'b']) chmodSync(join(dir, name), 0)
+  chmodSync(dir, 0o755)
+  // Root may enter all of them.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  const { boards, left } = await search(dir).finally(() => isRoot && process.seteuid?.(0))
   for (const name of ['a', 'b']) chmodSync(join(dir, name), 0o700)
   expect(boards).toEqual(['c#cairn'])
-  expect(left).toEqual([
-    'Boards were not looked for in what cannot be read: ~/a (EACCES), and 1 more.',
-  ])
+  const sentence =
+    /^Boards were not looked for in what cannot be read: ~\/[ab] \(EACCES\), and 1 more\.$/
+  expect(left).toEqual([expect.stringMatching(sentence)])
 })
 
 test('a tree that is deleted while it is walked is no failure', async () => {
