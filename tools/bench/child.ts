@@ -39,9 +39,18 @@ export interface Child {
 
 /**
  * Resolves when a line of output matches. Rejects if the process ends before, or after a timeout.
+ * `env`: variables besides ours.
  */
-export async function startNode(args: string[], ready: RegExp, waitMs: number): Promise<Child> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startNode(
+  args: string[],
+  ready: RegExp,
+  waitMs: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Child> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   void ended.then(() => running.delete(child))
   const stop = async () => {
@@ -58,9 +67,11 @@ export async function startNode(args: string[], ready: RegExp, waitMs: number): 
   })
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const fail = (why: string) => reject(new Error(`${args.join(' ')} ${why}\n${complaints}`))
-  createInterface(child.stdout).on('line', (line) => {
-    if (ready.test(line)) resolve(line)
-  })
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface(output).on('line', (line) => {
+      if (ready.test(line)) resolve(line)
+    })
+  }
   void ended.then(() => fail('ended before it was ready.'))
   const timer = setTimeout(() => fail(`was not ready within ${waitMs} ms.`), waitMs)
   try {

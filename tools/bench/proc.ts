@@ -20,6 +20,12 @@ export function memoryOf(pid: number): Memory {
   return { rssMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') }
 }
 
+/** Pages that several processes share count for each of them in part, so these can be added up. */
+export function ownMiBOf(pid: number): number {
+  const smaps = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(smaps)?.[1]) / 1_024
+}
+
 /** The CPU time of a process so far, in user and kernel mode, ± 10 ms. */
 export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

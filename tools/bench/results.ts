@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { BoardsRow } from './boards.ts'
 import type { BurstRow } from './burst.ts'
 import type { FanoutSample } from './fanout/load.ts'
 import type { IdleRow } from './idle.ts'
@@ -93,6 +94,12 @@ export interface PhoneResult extends Result {
   targets: { maxMs: number }
   phone: Device
   rows: PhoneRow[]
+}
+
+export interface BoardsResult extends Result {
+  targets: { timesMemory: number; readyMs: number }
+  tasksEach: number
+  rows: BoardsRow[]
 }
 
 /** The description of a run. `startedAt` is a value of `performance.now`. */

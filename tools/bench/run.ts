@@ -1,4 +1,4 @@
-// `npm run bench -- [latency] [refetch] [phone] [watch] [webhooks] [charge] [fanout] [--quick]
+// `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout] [--quick]
 // [--out DIR]`: measures this system and the alternatives in one run on this machine, and writes
 // numbers and plots.
 
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stopAll } from './child.ts'
+import { runBoards } from './run-boards.ts'
 import { runCharge } from './run-charge.ts'
 import { runFanout } from './run-fanout.ts'
 import { runLatency } from './run-latency.ts'
@@ -36,6 +37,7 @@ const BENCHES = {
   refetch: runRefetch,
   phone: runPhone,
   watch: runWatch,
+  boards: runBoards,
   webhooks: runWebhooks,
   charge: runCharge,
   fanout: runFanout,
