@@ -1,13 +1,13 @@
 // Publishes boards for as long as it runs.
 
-import { type OpenBoards, openBoards } from '../../sidecar/boards/open-boards.ts'
+import { openBoards } from '../../sidecar/boards/open-boards.ts'
 import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
-import { type Context, type Input, UsageError } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { type PublishOptions, readPublishing } from './publish-settings.ts'
 
 interface WatchOptions extends PublishOptions {
@@ -17,6 +17,8 @@ interface WatchOptions extends PublishOptions {
   wait?: boolean
   exitWithParent?: boolean
 }
+
+const FAILED = 1
 
 export async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
   const { io } = context
@@ -35,26 +37,24 @@ export async function run(input: Input<WatchOptions>, context: Context): Promise
     search: { followsLinks, only },
     watch: poll ? undefined : watchChokidar,
   })
-  const healthz = await health(port, open, metrics)
+  let healthz: Healthz | undefined
+  try {
+    if (port !== undefined) {
+      processMetrics(metrics)
+      healthz = await serveHealthz(port, open.health, metrics)
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const sentence = `Port ${port} for --healthz cannot be had (${code}).`
+    if (code !== 'EADDRINUSE') throw new UsageError(sentence)
+    // It may be free soon: a supervisor starts again after all but a wrong use.
+    noticeTo(io, 'error')(sentence)
+    return FAILED
+  }
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
   const { ready, ended } = open.run(end)
   void ready.then(() => log('info', 'boards.ready', { boards: open.boards().length }))
   await ended
   await healthz?.close()
   return 0
-}
-
-async function health(
-  port: number | undefined,
-  open: OpenBoards,
-  metrics: Metrics,
-): Promise<Healthz | undefined> {
-  if (port === undefined) return undefined
-  processMetrics(metrics)
-  try {
-    return await serveHealthz(port, open.health, metrics)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(`port ${port} for --healthz cannot be had (${code}).`)
-  }
 }

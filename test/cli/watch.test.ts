@@ -123,7 +123,7 @@ describe('watch', () => {
     const health = await fetch(`http://127.0.0.1:${port}/healthz`)
     expect([health.status, await health.json()]).toMatchObject([200, { files: 3, status: 'ok' }])
     const second = cli.start(['watch', cli.board, '--healthz', port])
-    expect(await second.exit).toBe(2)
+    expect(await second.exit).toBe(1)
     expect(second.logs()).toContain('EADDRINUSE')
   })
 })
