@@ -59,3 +59,37 @@ describe('a watch', () => {
     await until(async () => expect(await cli.title('T-1')).toBe('Mine'))
   })
 })
+
+describe('the list of boards', () => {
+  test('tells a watch that ended in order from one that was killed', async () => {
+    let aheadMs = 0
+    const clock: Clock = { ...hostClock, now: () => hostClock.now() + aheadMs }
+    await cli.server.close()
+    cli.server = await serveEdge(processEdge({ clock }))
+    const listed = async () => {
+      const headers = { Authorization: `Bearer ${cli.bearer}` }
+      const answer = await cli.server.edge.fetch('/api/boards', { headers })
+      const { boards } = (await answer.json()) as {
+        boards: { path: string; sidecar: { state: string; lastSeenAt: string } }[]
+      }
+      return boards.map(({ path, sidecar }) => ({ path, ...sidecar }))
+    }
+    const isListed = (state: string) =>
+      until(async () => expect(await listed()).toMatchObject([{ path: 'cli', state }]))
+    const first = await watch()
+    await isListed('running')
+    first.child.kill('SIGTERM')
+    await first.exit
+    await isListed('ended')
+    const second = await watch()
+    await isListed('running')
+    const [row] = await listed()
+    second.child.kill('SIGKILL')
+    await second.exit
+    aheadMs = 6 * 60_000
+    await isListed('running')
+    aheadMs = 8 * 60_000
+    await isListed('silent')
+    expect((await listed())[0]?.lastSeenAt).toBe(row?.lastSeenAt)
+  })
+})
