@@ -23,8 +23,9 @@ export function LanesView({ lanes, columns, changedAt, opened, isFiltered }: Lan
   const [limit, setLimit] = useState(LANES)
   const isOpen = ({ id }: Lane) => turned.get(id) ?? (isFiltered || !folded.has(id))
 
-  const finished = isFiltered ? [] : lanes.filter(({ id }) => folded.has(id))
-  const current = lanes.filter((lane) => lane.isShown && !finished.includes(lane))
+  const isAway = ({ id }: Lane) => !isFiltered && folded.has(id)
+  const finished = lanes.filter(isAway)
+  const current = lanes.filter((lane) => lane.isShown && !isAway(lane))
   const named = current.filter(({ id }) => id !== '')
   const others = current.filter(({ id }) => id === '')
   const shown = [

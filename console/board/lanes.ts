@@ -69,11 +69,12 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
     const head = cards.get(id)
     const closed = own.filter(({ isClosed }) => isClosed).length + (moved.get(id) ?? 0)
     const total = own.length + (moved.get(id) ?? 0)
+    const columns = columnsOf(own, same, isShown, turned)
+    const isMatched = columns.some((column) => column.cards.length > 0)
     return {
-      ...{ id, head, closed, total },
-      columns: columnsOf(own, same, isShown, turned),
+      ...{ id, head, closed, total, columns },
       isFinished: closed === total && head?.isClosed !== false,
-      isShown: own.some(isShown) || (head !== undefined && isShown(head)),
+      isShown: isMatched || (head !== undefined && isShown(head)),
     }
   })
   return { lanes: lanes.sort(compareLanes), columns }

@@ -84,6 +84,8 @@ export const BoardPicker = () => (
   </section>
 )
 
+/** There, the keyboard on the screen would cover the list. */
+const HAS_TOUCH = matchMedia('(pointer: coarse)').matches
 /** Others are found by typing. */
 const SHOWN = 100
 
@@ -115,7 +117,7 @@ function BoardList({ hrefOf, onChosen }: BoardListProps) {
         type="search"
         autocomplete="off"
         spellcheck={false}
-        autofocus
+        autofocus={!HAS_TOUCH}
         value={text}
         onText={setText}
       />

@@ -152,6 +152,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await page.keyboard.press('?')
     await page.getByText('Show the boards').waitFor()
     await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
     const list = await openList(page)
     const lamps = list.getByRole('link', { name: 'The lamps' })
     for (const text of [lamp, 'cairn', '2 open, 1 closed', 'Its sidecar runs', 'just now']) {
@@ -206,7 +207,8 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await keyboard.type('/')
     await expect.poll(() => field(page).inputValue()).toBe('test/')
     await keyboard.press('Escape')
-    await list.waitFor({ state: 'detached' })
+    // Closed, it is no dialog any more, but is still there for a moment.
+    await page.locator('dialog').waitFor({ state: 'detached' })
     await expect.poll(focused).toBe('Dim the lamp')
     await openList(page)
     await keyboard.press('ArrowDown')
@@ -256,6 +258,20 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     const list = page.getByRole('dialog', { name: 'Boards' })
     await list.getByText('The list of boards cannot be read. The edge does not answer.').waitFor()
     await list.getByRole('link', { name: shop }).click()
+    await shows(page, 'Open the shop', shop)
+    await context.close()
+  })
+
+  it('on a phone, the list is not covered by a keyboard on the screen', async () => {
+    const context = await browser.newContext({ hasTouch: true, isMobile: true })
+    const page = await context.newPage()
+    await page.goto(edge.origin)
+    await signIn(page, [lamp, 'test/*'])
+    await page.getByRole('button', { name: /choose another board/ }).tap()
+    const list = page.getByRole('dialog', { name: 'Boards' })
+    await list.getByRole('link', { name: 'The shop' }).waitFor()
+    expect(await page.evaluate('document.activeElement.localName')).not.toBe('input')
+    await list.getByRole('link', { name: 'The shop' }).tap()
     await shows(page, 'Open the shop', shop)
     await context.close()
   })
