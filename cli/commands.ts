@@ -39,7 +39,7 @@ export interface Definition {
 const HERE = ['DIR', 'folder of the project [this folder, or one above it]'] as const
 /** Of commands that read the data folder of a running system. */
 const RUNNING = [DATA, TRUST_DATA]
-const PUBLISHES = [FOLLOW_LINKS, POLL, RUN_OUTPUT]
+const PUBLISHES = [ONLY, FOLLOW_LINKS, POLL, RUN_OUTPUT]
 const PUBLISHING = [
   ...[EDGE, REPO, TOKEN_FILE, FOLLOW_LINKS, RUN_OUTPUT],
   new Setting(
@@ -66,16 +66,17 @@ const repoInsteadOf = (what: string) =>
 
 export const COMMANDS: Readonly<Record<string, Definition>> = {
   dev: {
-    argument: HERE,
-    usage: '[DIR] [--example | --no-board] [options]',
-    summary:
-      'runs Signalbox for a board, or payments alone (--no-board); also without the word dev',
+    argument: ['DIR...', HERE[1]],
+    usage: '[DIR...] [--example | --no-board] [options]',
+    summary: 'runs Signalbox for boards, or payments alone (--no-board); also without the word dev',
     description: `\
-Runs all of Signalbox for the board of the project in one process: the edge with its console, the
-payments and their database, the sidecar of the board, and a simulator of payment gateways. Without
-a board: --example makes one, --no-board runs payments alone. Prints the address, and a link that
-signs in one browser. A gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes
-the place of its simulator; PAYMENT_* variables are used, too.
+Runs all of Signalbox for the boards of the project in one process: the edge with its console, the
+payments and their database, the sidecars of the boards, and a simulator of payment gateways. The
+boards are that of the project and all below, each package of a monorepo and each tool of a folder;
+one that is made later appears. Several DIR are several projects. Without a board: --example makes
+one, --no-board runs payments alone. Prints the address, and a link that signs in one browser. A
+gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its
+simulator; PAYMENT_* variables are used, too.
 
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
 connect, and logs/ holds the log. The next start finds all of it there, and has the same address. It
@@ -98,15 +99,16 @@ listens on 127.0.0.1 alone, unless it is shared. SIGINT and SIGTERM end it with 
     load: () => import('./commands/dev.ts'),
   },
   serve: {
-    argument: ['DIR', 'folder of a task board to publish [none]'],
-    usage: '[DIR --repo NAME] [options]',
+    argument: ['DIR...', 'folders of task boards to publish, those below too [none]'],
+    usage: '[DIR... --repo NAME] [options]',
     summary: "runs the edge on a server of one's own, in one process",
     description: `\
 Runs the edge with its console, the payments and their database in one process and, with DIR, the
-sidecar of that board. Sidecars elsewhere can publish to it as well. Settings are variables of the
-environment or of --env, whose values take precedence: HOST [127.0.0.1], PORT, DATA_DIR,
-AUTH_SECRETS or AUTH_JWKS_URL, ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a
-database elsewhere; without it, the database is a file in the data folder.
+sidecars of the boards in each DIR and below, named as signalbox watch names them. Sidecars
+elsewhere can publish to it as well. Settings are variables of the environment or of --env, whose
+values take precedence: HOST [127.0.0.1], PORT, DATA_DIR, AUTH_SECRETS or AUTH_JWKS_URL,
+ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a database elsewhere; without it, the
+database is a file in the data folder.
 
 GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /metrics on that port
 of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
@@ -125,9 +127,9 @@ over the AUTH_ variables.`,
     usage: '[options]',
     summary: 'runs all of Signalbox on this machine',
     description: `\
-Runs the edge, its database, the sidecar of one board and a simulator of payment gateways. A gateway
-whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its simulator;
-PAYMENT_* variables are passed on.
+Runs the edge, its database, a sidecar for the board in DIR and those below, and a simulator of
+payment gateways. A gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the
+place of its simulator; PAYMENT_* variables are passed on.
 
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
 holds the log of each process. Everything listens on 127.0.0.1 alone, unless it is shared. SIGINT

@@ -141,7 +141,7 @@ export async function readDataFolder(
 
 async function servedStart(
   dir: string,
-  { url, serve: { boards, env: file, files } }: ServeJson,
+  { url, serve: { boards, repo, env: file, files } }: ServeJson,
   env: Environment,
 ): Promise<ServedStart> {
   const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
@@ -157,7 +157,7 @@ async function servedStart(
   }
   // Sidecars may publish any board to it.
   const [{ path } = { path: '*' }] = boards
-  const repos = path === '*' ? [path] : reposOf(path)
+  const repos = repo === undefined ? [path] : reposOf(path, [repo])
   const tokens = await mintTokens(secret, repos, Date.now(), audience)
   const local = { url, ...(publicUrl && { publicUrl }), path, boards, tokens, audience }
   return { dir, local, secret, served: { variables } }

@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
-import { removeLocalJson } from './local-json.ts'
+import { type LocalJson, removeLocalJson, type ServeJson, writeLocalJson } from './local-json.ts'
 import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -47,6 +47,8 @@ export interface Running {
   defer(close: () => Promise<unknown>): void
   /** Aborted when the system is to end, or has. */
   signal: AbortSignal
+  /** Writes local.json, until the system is to end. */
+  tellLocal(local: LocalJson | ServeJson): Promise<void>
 }
 
 export interface RunPlan {
@@ -71,14 +73,21 @@ export async function runIn(
   const closing: (() => Promise<unknown>)[] = [data.release]
   const over = new AbortController()
   const signal = AbortSignal.any([asked, over.signal])
+  let writing = Promise.resolve()
+  const tellLocal = async (local: LocalJson | ServeJson) => {
+    const before = writing.catch(() => undefined)
+    writing = before.then(() => (signal.aborted ? undefined : writeLocalJson(data.dir, local)))
+    await writing
+  }
   try {
     await removeLocalJson(data.dir)
-    return await run({ data, signal, defer: (close) => void closing.push(close) })
+    return await run({ data, signal, defer: (close) => void closing.push(close), tellLocal })
   } catch (error) {
     if (asked.aborted) return 0
     throw error
   } finally {
     over.abort()
+    await writing.catch(() => undefined)
     // First of all: a program that finds local.json may connect.
     await removeLocalJson(data.dir)
     for (const close of closing.toReversed()) await close()

@@ -1,14 +1,15 @@
-// The board for a start: that of the current project, or the example.
+// The boards for a start: those of the projects that are meant, or the example.
 
 import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { FoundBoard } from '../sidecar/boards/discover.ts'
+import { discoverBoards, type FoundBoard } from '../sidecar/boards/discover.ts'
 import {
   type Candidate,
   findStore,
   LAYOUT_SIGNS,
   projectOf,
   type Search,
+  StoreError,
   storesIn,
 } from '../sidecar/layouts/registry.ts'
 import { DATA_DIR } from './data-folder.ts'
@@ -48,9 +49,45 @@ export async function findProject(dir: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Says that findBoard found none. */
-export const noBoardAbove = (dir: string): string =>
-  `There is no task board in ${dir}, nor in a folder above it. Signalbox reads ${LAYOUT_SIGNS}.`
+/** Says that neither findBoard nor a search below found one. */
+export const noBoardAround = (dir: string): string =>
+  `There is no task board in ${dir}, nor above or below it. Signalbox reads ${LAYOUT_SIGNS}.`
+
+export interface Projects {
+  /** Their folders, each once. */
+  dirs: readonly string[]
+  /** The boards below the first, if none is in it. */
+  below: readonly FoundBoard[]
+}
+
+/**
+ * The projects that `dirs` mean: that of the board which `find` finds, else the folder itself where
+ * boards are below it, as those of a monorepo may be. Throws StoreError where there is none.
+ */
+export async function findProjects(
+  dirs: readonly string[],
+  search: Search,
+  find: typeof findBoard = findBoard,
+): Promise<Projects> {
+  const { only, ...any } = search
+  const below = new Map<string, readonly FoundBoard[]>()
+  for (const dir of dirs) {
+    const found = await find(dir, any)
+    const project = found?.dir ?? resolve(dir)
+    const isMeant = found && (only?.includes(found.store.layout) ?? true)
+    const { boards, left } = isMeant ? NOT_SEARCHED : await discoverBoards([project], search)
+    below.set(project, boards)
+    if (isMeant || boards.length > 0) continue
+    const refused = left.find(({ code }) => code !== 'unsearched')
+    const none = `There is no task board in ${dir}, nor below it. Signalbox reads ${LAYOUT_SIGNS}.`
+    throw new StoreError('no_board', refused?.message ?? none)
+  }
+  const [first = []] = below.values()
+  return { dirs: [...below.keys()], below: first }
+}
+
+/** A search takes its time, and goes on when the boards are published. */
+const NOT_SEARCHED = { boards: [], left: [] }
 
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

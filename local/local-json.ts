@@ -3,6 +3,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { NamedBoard } from '../sidecar/boards/names.ts'
 import type { LayoutName } from '../worker/board/wire.ts'
 import type { LocalGateways } from './gateways.ts'
 import { replacePrivateFile } from './private-file.ts'
@@ -56,12 +57,18 @@ export interface ServeJson {
   serve: {
     /** Those of this process; sidecars elsewhere may publish others. */
     boards: readonly LocalBoard[]
+    /** All of their names begin with it. Absent: there are none. */
+    repo?: string
     /** The file of --env. Absent: its variables are those of its environment. */
     env?: string
     /** Of its environment: the variables that name files of secrets. */
     files: Readonly<Record<string, string | undefined>>
   }
 }
+
+export const localBoard = ({ name, dir, store }: NamedBoard): LocalBoard => ({
+  ...{ path: name, dir, layout: store.layout },
+})
 
 const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
 

@@ -4,21 +4,46 @@ import { createReadStream } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../worker/shared/log.ts'
+import type { LocalBoard } from './local-json.ts'
 
-/** Takes what a sidecar logs, and says when the board's folder goes away and when it is back. */
-export function storeNotices(
+export const appeared = ({ path, layout, dir }: LocalBoard): string =>
+  `The board ${path} has appeared in ${dir} (${layout}).`
+
+/**
+ * Takes what sidecars log, and says which boards are left out, and when the folder of one goes away
+ * and when it is back.
+ */
+export function boardNotices(
   notice: (sentence: string) => void,
 ): (event: string, fields: Readonly<Record<string, unknown>>) => void {
-  let isThere = true
-  return (event, { root, dir, why }) => {
-    if (!/^store\.(missing|awaited|unreadable|present)$/.test(event)) return
-    // A sidecar that was started again logs once more what is known.
-    if (isThere === (event === 'store.present')) return
-    isThere = !isThere
-    const board = `The board in ${root ?? dir}`
-    if (isThere) notice(`${board} is back.`)
-    else if (event === 'store.unreadable') notice(`${board} cannot be read whole: ${why}.`)
-    else notice(`${board} is gone; what was published of it stays.`)
+  /** Their names. A process that was started again, and finds none, knows no name. */
+  const gone = new Set<unknown>()
+  return (event, { board, root, dir, why, error }) => {
+    const which = `The board ${board} in ${root}`
+    switch (event) {
+      case 'board.left_out':
+        notice(String(why))
+        break
+      case 'board.defect':
+        notice(`The board ${board} failed by a defect of Signalbox (${error}); it is opened again.`)
+        break
+      case 'store.awaited':
+        if (gone.size === 0) notice(`The board in ${dir} is gone; what was published of it stays.`)
+        gone.add(undefined)
+        break
+      case 'store.missing':
+      case 'store.unreadable':
+        // A sidecar that was started again logs once more what is known.
+        if (gone.has(board)) break
+        gone.add(board)
+        if (event === 'store.unreadable') notice(`${which} cannot be read whole: ${why}.`)
+        else notice(`${which} is gone; what was published of it stays.`)
+        break
+      case 'store.present':
+        if ([board, undefined].filter((it) => gone.delete(it)).length > 0) {
+          notice(`${which} is back.`)
+        }
+    }
   }
 }
 

@@ -1,12 +1,13 @@
-// Edge, console, ledger and, with a board, its sidecar in this process: what `signalbox` and
-// `signalbox serve` run, and the Node host of the tests.
+// Edge, console, ledger and, with boards, their sidecars in this process: what `signalbox` and
+// `signalbox serve` run.
 
-import type { RunOutput } from '../sidecar/files/file-reader.ts'
-import { healthOf } from '../sidecar/health.ts'
-import type { Store } from '../sidecar/layouts/layout.ts'
+import {
+  type BoardsPlan,
+  type OpenBoard,
+  type OpenBoards,
+  openBoards,
+} from '../sidecar/boards/open-boards.ts'
 import type { Log } from '../sidecar/log.ts'
-import { sidecarMetrics } from '../sidecar/metrics.ts'
-import { createProgress, openSidecar } from '../sidecar/open-sidecar.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
 import { ConfigError } from '../worker/config.ts'
@@ -26,15 +27,11 @@ import { StartError } from './start-error.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
-export interface BoardPlan {
-  store: Store
-  /** The repository's name at the edge. */
-  repo: string
-  runOutput: RunOutput
+type OfBoards = 'dirs' | 'search' | 'repo' | 'isRepoChosen' | 'runOutput' | 'terminal' | 'onFound'
+
+export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
   /** Look at the files each second, and watch nothing. */
   isPolling: boolean
-  /** Shows a line of progress. Absent: it is not shown. */
-  terminal?: (text: string) => void
 }
 
 export interface SystemPlan {
@@ -46,7 +43,7 @@ export interface SystemPlan {
   /** signalbox.config.ts */
   file: SignalboxFile
   /** Absent: sidecars elsewhere publish to it. */
-  board?: BoardPlan | undefined
+  boards?: BoardsHere | undefined
   /** Of this program; the edge's status names it. */
   version: string
   /** How often the payments are swept. Absent: as on every host. */
@@ -61,19 +58,17 @@ export interface SystemPlan {
 
 export interface System {
   edge: NodeEdge
-  /** How many tasks the board has; 0 without one. */
-  tasks(): number
-  /** Resolves when the console and the board are there. */
+  /** The first board first. One that is gone stays. */
+  boards(): readonly OpenBoard[]
+  /** Resolves when the console and the boards are there. */
   ready: Promise<unknown>
-  /** Never resolves. Rejects when the board's sidecar failed by a defect. */
-  failed: Promise<never>
   /** Replaces the AUTH_ variables. Throws ConfigError, and changes nothing then. */
   reload(variables: Variables): void
   /** Publishes what is pending, ends all streams, answers what is under way. */
   close(): Promise<void>
 }
 
-/** Throws StartError; nothing runs then. */
+/** Throws StartError, or StoreError without a board; nothing runs then. */
 export async function openSystem(plan: SystemPlan): Promise<System> {
   const { data, page, variables, notice, signal } = plan
   page.ready.catch(() => undefined)
@@ -82,6 +77,8 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const folder = data.edgeDir
   const check = healthCheck({ database: () => database, folder, clock: hostClock })
   const metrics = new Metrics()
+  const boards =
+    plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))
   const edge = await openNodeEdge({
     metrics,
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
@@ -98,18 +95,19 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     throw refusal(error, variables)
   })
   let auth = readAuth(variables)
-  const board = plan.board && publish(plan.board, { ...plan, edge, auth: () => auth, metrics })
+  const end = new AbortController()
+  const published = boards?.run(end.signal)
   return {
     edge,
-    tasks: () => board?.tasks() ?? 0,
-    ready: Promise.all([page.ready, board?.ready]),
-    failed: board?.failed ?? new Promise<never>(() => undefined),
+    boards: () => boards?.boards() ?? [],
+    ready: Promise.all([page.ready, published?.ready]),
     reload(fresh) {
       edge.reload(fresh)
       auth = readAuth(fresh)
     },
     async close() {
-      await board?.close()
+      end.abort()
+      await published?.ended
       await edge.close()
     },
   }
@@ -141,44 +139,29 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
   return portRefused(host, port, String(code), ofMetrics ? 'METRICS_PORT' : '--port')
 }
 
-type Publishing = Pick<SystemPlan, 'data' | 'version' | 'sidecarLog'> & {
-  edge: NodeEdge
-  /** As the edge has it now: the first secret signs what the sidecar sends. */
-  auth: () => AuthConfig
-  metrics: Metrics
-}
-
-/** The sidecar of a board in the process of its edge: without a socket, and with its own token. */
-function publish(plan: BoardPlan, { data, edge, auth, ...more }: Publishing) {
-  const { store, repo, runOutput, terminal } = plan
-  const token = tokenSource(repo, auth)
-  const transport = callTransport(async (request) => {
-    request.headers.set('authorization', `Bearer ${await token()}`)
-    return await edge.fetch(request)
-  })
-  const metrics = sidecarMetrics(more.metrics)
-  const { run, board, status } = openSidecar({
-    ...{ store, runOutput, version: more.version, log: more.sidecarLog, metrics },
-    edge: new EdgeHttp({ url: new URL(edge.url), repo, token, transport }),
-    cacheDir: data.cacheDir,
-    watch: plan.isPolling ? undefined : watchChokidar,
-    progress: terminal && createProgress(terminal),
-  })
-  metrics.watch(() => healthOf([{ board: repo, ...status() }]))
-  const end = new AbortController()
-  const { ready, ended } = run(end.signal)
-  const failed = ended.then(() => new Promise<never>(() => undefined))
-  // A failure is for those who wait for it. Until then it must not end the process.
-  failed.catch(() => undefined)
-  return {
-    ready: Promise.race([ready, failed]),
-    failed,
-    tasks: () => board.countTasks(),
-    async close() {
-      end.abort()
-      await ended.catch(() => undefined)
+/**
+ * The sidecars in the process of their edge: without a socket, and each with its own token. `now`:
+ * the edge, and what it verifies tokens by; its first secret signs what they send.
+ */
+function openBoardsHere(
+  { isPolling, ...boards }: BoardsHere,
+  { data, version, sidecarLog: log }: SystemPlan,
+  metrics: Metrics,
+  now: () => { edge: NodeEdge; auth: AuthConfig },
+): Promise<OpenBoards> {
+  return openBoards({
+    ...{ ...boards, cacheDir: data.cacheDir, version, log, metrics },
+    watch: isPolling ? undefined : watchChokidar,
+    edgeOf(repo) {
+      const { edge } = now()
+      const token = tokenSource(repo, () => now().auth)
+      const transport = callTransport(async (request) => {
+        request.headers.set('authorization', `Bearer ${await token()}`)
+        return await edge.fetch(request)
+      })
+      return new EdgeHttp({ url: new URL(edge.url), repo, token, transport })
     },
-  }
+  })
 }
 
 const TOKEN_MS = 86_400_000

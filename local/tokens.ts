@@ -34,12 +34,12 @@ const SCOPES = {
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
 
 /**
- * What the tokens of a local system cover: this repository, which is meant where none is named, and
- * every board below it, those that appear later, too. `others`: as it, of boards elsewhere.
+ * What the tokens of a local system cover: the first board, which is meant where none is named, and
+ * every board whose name begins with one of `names`, those that appear later, too.
  */
-export const reposOf = (repo: string, others: readonly string[] = []): string[] => [
-  repo,
-  ...[repo, ...others].flatMap((name) => [`${name}/*`, `${name}#*`]),
+export const reposOf = (first: string, names: readonly string[]): string[] => [
+  first,
+  ...names.flatMap((name) => [`${name}/*`, `${name}#*`]),
 ]
 
 /** Tokens for these repositories. `now` in ms; `audience`: of an edge that has its own. */

@@ -3,11 +3,12 @@
 
 import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
 import { checkVariables, edgeVariables, gatewaysIn, misspelt } from '../../local/environment.ts'
-import { findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
+import { findProjects, makeExample, type Projects } from '../../local/find-board.ts'
 import {
   describePayments,
   gatewaySecrets,
@@ -15,19 +16,21 @@ import {
   simulatorVariables,
 } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
-import { writeLocalJson } from '../../local/local-json.ts'
-import { deliveryNotices, storeNotices } from '../../local/notices.ts'
-import { openSystem } from '../../local/one-process.ts'
+import { type LocalJson, localBoard } from '../../local/local-json.ts'
+import { appeared, boardNotices, deliveryNotices } from '../../local/notices.ts'
+import { type BoardsHere, openSystem } from '../../local/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
 import { openSecret } from '../../local/secret.ts'
 import { openSharing, type SharePlan } from '../../local/share.ts'
 import { mintTokens, reposOf, signInLink } from '../../local/tokens.ts'
-import type { FoundBoard } from '../../sidecar/boards/discover.ts'
+import { nameBoards } from '../../sidecar/boards/names.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
-import { createLog } from '../../sidecar/log.ts'
+import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
+import { createLog, messageOf } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
+import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
-import { pathProblem } from '../../worker/shared/repos.ts'
+import { coversPath, pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,
   type Context,
@@ -41,7 +44,7 @@ import {
 } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
-const OF_THE_BOARD = ['--example', '--follow-links', '--poll', '--run-output']
+const OF_THE_BOARD = ['--example', '--only', '--follow-links', '--poll', '--run-output']
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 
@@ -57,6 +60,7 @@ interface DevOptions {
   trustData?: boolean
   repo?: string
   followLinks?: boolean
+  only?: readonly LayoutName[]
   poll?: boolean
   runOutput: RunOutput
   config: boolean
@@ -65,17 +69,10 @@ interface DevOptions {
 export async function run(input: Input<DevOptions>, context: Context): Promise<number> {
   const { options } = input
   const { io, cwd } = context
-  const { runOutput, poll: isPolling = false, trustData: trustsData = false } = options
+  const { trustData: trustsData = false } = options
   const { example: isExample = false } = options
   if (!options.board) refuseNeedless(input, OF_THE_BOARD, 'with --no-board')
-  const [dir = '.'] = input.arguments
-  const here = resolve(cwd, dir)
-  const found = options.board ? await boardIn(here, isExample, options.followLinks) : undefined
-  const { store, dir: project } = found ?? { dir: here }
-  const repo = options.repo ?? project
-  if (pathProblem(repo) !== undefined) {
-    throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
-  }
+  const { here, project, repo, repos, boards } = await findHere(input, cwd)
   const file = await loadConfig(options, context)
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
@@ -87,16 +84,15 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)
   const place = { dataDir, trustsData, env }
 
-  const bringUp = async ({ data, defer, signal }: Running): Promise<number> => {
+  const bringUp = async ({ data, defer, signal, tellLocal }: Running): Promise<number> => {
     const secret = await openSecret(place, notice)
     const ports = await claimPorts({ data, port: options.port, notice, signal })
     const url = loopbackUrl(ports.edge)
     const log = openLog(data.logFile('signalbox'))
     defer(log.close)
 
-    const repos = store ? reposOf(repo) : [repo]
     const { payments: token, ...ofBoard } = await mintTokens(secret, repos, Date.now())
-    const tokens = { ...(store && ofBoard), payments: token }
+    const tokens = { ...(boards && ofBoard), payments: token }
     const sharePlan = { place, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
@@ -118,13 +114,22 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     }
     checkVariables(variables, file, { embeds: true })
     const payments = describePayments(variables)
-    const onStore = storeNotices(notice)
+    const onBoard = boardNotices(notice)
+    /** Once it is ready. */
+    let update: (() => Promise<void>) | undefined
     const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
       page: edition.consoleIn(data.edgeDir),
-      board: store && { store, repo, runOutput, isPolling, ...terminal },
+      boards: boards && {
+        ...{ ...boards, ...terminal },
+        onFound(board) {
+          const isCovered = coversPath(repos, board.name)
+          notice(`${appeared(localBoard(board))}${isCovered ? '' : NOT_COVERED}`)
+          update?.().catch((error) => notice(`local.json cannot be written: ${messageOf(error)}.`))
+        },
+      },
       sweepEveryMs: SWEEP_EVERY_MS,
       log(...line) {
         log.write(...line)
@@ -132,7 +137,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       },
       sidecarLog(level, event, fields = {}) {
         log.write(level, event, fields)
-        onStore(event, fields)
+        onBoard(event, fields)
       },
     })
     defer(system.close)
@@ -141,13 +146,17 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     if (signal.aborted) return 0
 
     const { shared } = sharing ?? {}
-    const boards = store ? [{ path: repo, dir: project, layout: store.layout }] : []
     const described = { ...places, ...payments, ...(shared && { shared }) }
-    const local = { url, path: repo, boards, tokens, ...described }
-    await writeLocalJson(data.dir, local)
+    const localNow = (): LocalJson => {
+      const here = system.boards().map(localBoard)
+      return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
+    }
+    update = () => tellLocal(localNow())
+    await update()
+    const local = localNow()
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      boards: boards.map((board) => ({ ...board, tasks: system.tasks() })),
+      boards: system.boards().map((board) => ({ ...localBoard(board), tasks: board.tasks() })),
       ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
       ...{ gateways, isExample },
     })
@@ -155,7 +164,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     // Without the link: a log is read by others, too.
     announce(io, text, 'signalbox.ready', { url, repo, project, dataDir: data.dir })
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))
-    await Promise.race([asked, system.failed])
+    await asked
     return 0
   }
   const asked = io.ended()
@@ -164,16 +173,63 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   return code
 }
 
-async function boardIn(
-  here: string,
-  isExample: boolean,
-  followsLinks = false,
-): Promise<FoundBoard> {
-  const found = await findBoard(isExample ? await makeExample(here) : here, { followsLinks })
-  if (found) return found
-  const ways = 'signalbox --example makes one, signalbox --no-board runs payments alone.'
-  throw new UsageError(`${noBoardAbove(here)} ${ways}`)
+const NOT_COVERED = ' No token of this start covers it: those of the next one will.'
+
+interface Here {
+  /** The first folder that was named. */
+  here: string
+  /** The folder of its project. */
+  project: string
+  /** What boards are called after. */
+  repo: string
+  /** What tokens cover. */
+  repos: readonly string[]
+  /** Undefined: payments alone. */
+  boards?: BoardsHere
 }
+
+async function findHere(
+  { options, arguments: named }: Input<DevOptions>,
+  cwd: string,
+): Promise<Here> {
+  const { example: isExample = false, runOutput, poll: isPolling = false } = options
+  const folders = named.length === 0 ? [cwd] : named.map((dir) => resolve(cwd, dir))
+  const [here = cwd] = folders
+  if (folders.length > 1 && (isExample || !options.board)) {
+    throw new UsageError(`${isExample ? '--example' : '--no-board'} takes one DIR, not several.`)
+  }
+  const search = { followsLinks: options.followLinks, only: options.only }
+  const { dirs, below } = options.board
+    ? await projectsIn(isExample ? [await makeExample(here)] : folders, search)
+    : { dirs: folders, below: [] }
+  const [project = here, ...others] = dirs
+  const repo = options.repo ?? project
+  if (pathProblem(repo) !== undefined) {
+    throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
+  }
+  if (!options.board) return { here, project, repo, repos: [repo] }
+  const isRepoChosen = options.repo !== undefined
+  const elsewhere = isRepoChosen ? [] : await Promise.all(others.map((dir) => realpath(dir)))
+  const {
+    named: [first],
+  } = nameBoards(below, { repo, project: await realpath(project) })
+  const repos = reposOf(first?.name ?? repo, [repo, ...elsewhere])
+  if (JSON.stringify(repos).length > MAX_REPOS_CHARS) {
+    throw new UsageError('So many DIR do not fit in a token: name them all with --repo NAME.')
+  }
+  const boards = { dirs, search, repo, isRepoChosen, runOutput, isPolling }
+  return { here, project, repo, repos, boards }
+}
+
+/** A session has them in its cookie, and browsers drop one of 4 KiB. */
+const MAX_REPOS_CHARS = 2_400
+
+const projectsIn = (folders: readonly string[], search: Search): Promise<Projects> =>
+  findProjects(folders, search).catch((error: unknown) => {
+    if (!(error instanceof StoreError && error.code === 'no_board')) throw error
+    const ways = 'signalbox --example makes one, signalbox --no-board runs payments alone.'
+    throw new UsageError(`${error.message} ${ways}`)
+  })
 
 /** Lines of JSON from the edge and the sidecar, in one file. */
 function openLog(file: string) {

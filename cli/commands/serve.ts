@@ -5,14 +5,17 @@ import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../local/data-folder.ts'
 import { checkVariables, misspelt } from '../../local/environment.ts'
+import { findProjects } from '../../local/find-board.ts'
 import { readyLine } from '../../local/greeting.ts'
-import { writeLocalJson } from '../../local/local-json.ts'
+import { localBoard } from '../../local/local-json.ts'
 import { openSystem, type System, type Variables } from '../../local/one-process.ts'
 import { LOOPBACK } from '../../local/ports.ts'
 import { StartError } from '../../local/start-error.ts'
+import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
-import { openStore } from '../../sidecar/layouts/registry.ts'
+import { findStore, openFolder, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
+import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
@@ -36,6 +39,7 @@ interface ServeOptions {
   data?: string
   env?: string
   followLinks?: boolean
+  only?: readonly LayoutName[]
   poll?: boolean
   runOutput: RunOutput
   config: boolean
@@ -43,14 +47,14 @@ interface ServeOptions {
   verbose?: boolean
 }
 
-const OF_THE_BOARD = ['--repo', '--follow-links', '--poll', '--run-output', '--verbose']
+const OF_THE_BOARD = ['--repo', '--only', '--follow-links', '--poll', '--run-output', '--verbose']
 
 export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
   const { options } = input
-  const [argument] = input.arguments
+  const isWithBoards = input.arguments.length > 0
   const { io, cwd } = context
   const { port, repo = '', runOutput, poll: isPolling = false } = options
-  if (argument === undefined) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
+  if (!isWithBoards) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
   const file = await loadConfig(options, context)
   const read = async () => {
@@ -71,13 +75,11 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     }
   }
   const variables = variablesOf(env)
-  checkKeys(variables, argument !== undefined)
+  checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
-  const dir = argument === undefined ? undefined : resolve(cwd, argument)
-  const store =
-    dir === undefined
-      ? undefined
-      : await openStore(dir, { followsLinks: options.followLinks ?? false })
+  const folders = input.arguments.map((dir) => resolve(cwd, dir))
+  const search = { followsLinks: options.followLinks, only: options.only }
+  const { dirs } = await findProjects(folders, search, boardIn)
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
@@ -86,7 +88,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const reload = async () => {
     const system = await opened.promise
     const fresh = variablesOf(await read())
-    checkKeys(fresh, dir !== undefined)
+    checkKeys(fresh, isWithBoards)
     system.reload(fresh)
   }
   const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
@@ -94,14 +96,20 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const reloaded = () => log('info', 'config.reloaded')
   /** The keys that it had stay in force. */
   const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
+  const unwritten = (error: unknown) =>
+    log('error', 'local_json.unwritten', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
   const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
   const place = { dataDir, trustsData: false, env }
-  return await runIn({ place, host: 'node', asked, notice }, async ({ data, defer, signal }) => {
+  return await runIn({ place, host: 'node', asked, notice }, async (running) => {
+    const { data, defer, signal, tellLocal } = running
     const { CONSOLE_DIR } = variables
+    /** Once it is ready. */
+    let update: (() => Promise<void>) | undefined
+    const boards = { dirs, search, repo, isRepoChosen: true, runOutput, isPolling }
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
-      board: store && { store, repo, runOutput, isPolling },
+      boards: isWithBoards ? { ...boards, onFound: () => update?.().catch(unwritten) } : undefined,
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
         : edition.consoleIn(data.edgeDir),
@@ -113,14 +121,24 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     await Promise.race([system.ready, aborted(signal)])
     if (signal.aborted) return 0
     const { url } = system.edge
-    const boards = dir && store ? [{ path: repo, dir, layout: store.layout }] : []
-    const env = options.env !== undefined && { env: resolve(cwd, options.env) }
-    const serve = { boards, ...env, files: namesOfFiles(context.env) }
-    await writeLocalJson(data.dir, { url, serve })
+    const given = {
+      ...(isWithBoards && { repo }),
+      ...(options.env !== undefined && { env: resolve(cwd, options.env) }),
+      files: namesOfFiles(context.env),
+    }
+    update = () => tellLocal({ url, serve: { boards: system.boards().map(localBoard), ...given } })
+    await update()
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
-    await Promise.race([system.failed, aborted(signal)])
+    await aborted(signal)
     return 0
   })
+}
+
+/** As findBoard finds it, but in this folder alone: a server publishes what was named. */
+async function boardIn(dir: string, search?: Search): Promise<FoundBoard | undefined> {
+  await openFolder(dir)
+  const store = await findStore(dir, search)
+  return store && { store, dir: await projectOf(dir, store) }
 }
 
 function checkKeys(variables: Variables, isWithBoard: boolean): void {

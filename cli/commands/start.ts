@@ -20,16 +20,22 @@ import {
   simulatedCallback,
 } from '../../local/gateways.ts'
 import { greeting } from '../../local/greeting.ts'
-import { type LocalJson, writeLocalJson } from '../../local/local-json.ts'
+import type { LocalBoard, LocalJson } from '../../local/local-json.ts'
 import { prepareSchema } from '../../local/migrate.ts'
-import { followEvents, storeNotices } from '../../local/notices.ts'
+import { appeared, boardNotices, followEvents } from '../../local/notices.ts'
 import { claimPorts, loopbackUrl } from '../../local/ports.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from '../../local/processes.ts'
 import { openSecret } from '../../local/secret.ts'
 import { openSharing, type SharePlan, type Sharing } from '../../local/share.ts'
 import { StartError } from '../../local/start-error.ts'
 import { Supervisor } from '../../local/supervisor.ts'
-import { databaseAccess, type LocalTokens, mintTokens, signInLink } from '../../local/tokens.ts'
+import {
+  databaseAccess,
+  type LocalTokens,
+  mintTokens,
+  reposOf,
+  signInLink,
+} from '../../local/tokens.ts'
 import { until, untilAnswers } from '../../local/until.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
@@ -101,25 +107,35 @@ export async function run(
   })
   const place = { dataDir, trustsData, env }
   return await runIn({ place, host, asked, notice }, async (running) => {
-    const { data, defer, signal } = running
+    const { data, defer, signal, tellLocal } = running
     const secret = await openSecret(place, notice)
     defer(() => supervisor.stop())
     // The edge gets the other ports when it starts, so all are found before anything is started.
     const ports = await claimPorts({ data, port, notice, signal })
-    const boards = [{ path: repo, dir: storeDir, layout }]
-    const tokens = await mintTokens(secret, [repo], Date.now())
+    const boards: LocalBoard[] = [{ path: repo, dir: storeDir, layout }]
+    let local: LocalJson | undefined
+    const onFound = (found: LocalBoard) => {
+      // A sidecar that was started again finds all of them again.
+      if (boards.some(({ path }) => path === found.path)) return
+      boards.push(found)
+      if (!local) return
+      notice(appeared(found))
+      tellLocal(local).catch((error) => notice(`local.json cannot be written: ${error}.`))
+    }
+    const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
     const sharePlan = { place, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
-    const own = { path: repo, boards, tokens, secret, ports, gateways, sharing }
+    const own = { path: repo, boards, onFound, tokens, secret, ports, gateways, sharing }
     const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
-    const local = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
-    if (!local) return 0
-    if ('sentence' in local) throw new StartError('child_failed', local.sentence)
+    const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
+    if (!up) return 0
+    if ('sentence' in up) throw new StartError('child_failed', up.sentence)
+    local = up
 
     supervisor.keepAlive()
-    await writeLocalJson(data.dir, local)
+    await tellLocal(local)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
       ...{ boards, isExample: storeDir === EXAMPLE },
@@ -141,7 +157,9 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   followsLinks: boolean
   /** The repository's name. */
   path: string
-  boards: LocalJson['boards']
+  /** All that were found so far. */
+  boards: readonly LocalBoard[]
+  onFound(board: LocalBoard): void
   tokens: Required<LocalTokens>
   host: StartOptions['host']
   ports: Record<'edge' | 'simulator' | 'database', number>
@@ -203,7 +221,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   }
   const bringBoardUp = async () => {
     const { storeDir, followsLinks } = plan
-    const onStore = storeNotices(notice)
+    const onBoard = boardNotices(notice)
     let isReady = false
     supervisor.start(
       sidecarProcess({
@@ -213,7 +231,9 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
         logFile: data.logFile('sidecar'),
         onEvent(event, fields) {
           isReady ||= event === 'boards.ready'
-          onStore(event, fields)
+          onBoard(event, fields)
+          const { board, dir, layout } = fields as Record<string, unknown> & LocalBoard
+          if (event === 'board.found') plan.onFound({ path: String(board), dir, layout })
         },
       }),
     )

@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { noBoardAbove } from '../../local/find-board.ts'
+import { noBoardAround } from '../../local/find-board.ts'
 import type { LocalTokens } from '../../local/tokens.ts'
 import { publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
@@ -26,7 +26,7 @@ interface Found {
 export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
   tokens && tokens.sidecar === undefined
     ? ok('board', 'None: the running signalbox has payments alone.')
-    : error('board', noBoardAbove(dir))
+    : error('board', noBoardAround(dir))
 
 export async function checkBoard(dir: string, followsLinks = false): Promise<Found> {
   let store: Store

@@ -40,7 +40,7 @@ it.each([
   [['--repo', 'a\nb'], /control characters/],
   [['--repo', 'ä'.repeat(257)], /512 bytes/],
   [['--data', ''], /--data is empty/],
-  [['a', 'stuff'], /too many arguments for 'dev': expected 1 argument but got 2/],
+  [['--only', 'trello'], /must be one of cairn, backlog-md, [^"]*bmad, not "trello"/],
   [['--stroe', 'x'], /--stroe/],
 ])('dev refuses %j in one sentence that names what is wrong', async (args, sentence) => {
   const refused = await inputOf(['dev', ...args]).then(
@@ -60,6 +60,28 @@ it.each([['--example'], ['--follow-links'], ['--poll'], ['--run-output', 'none']
     expect({ code, err }).toEqual({ code: 2, err: sentence })
   },
 )
+
+it('dev and serve take several folders, and several layouts', async () => {
+  for (const command of ['dev', 'serve', './a']) {
+    const argv = [
+      command,
+      ...(command === './a' ? [] : ['./a']),
+      '--only',
+      'kiro',
+      'b',
+      '--only=bmad',
+    ]
+    expect(await inputOf(argv)).toMatchObject({
+      ...{ arguments: ['./a', 'b'], options: { only: ['kiro', 'bmad'] } },
+    })
+  }
+})
+
+it.each(['--example', '--no-board'])('dev refuses several folders with %s', async (option) => {
+  const { code, err } = await run(['dev', option, 'a', 'b'])
+  const sentence = `signalbox: ${option} takes one DIR, not several.\n`
+  expect({ code, err }).toEqual({ code: 2, err: sentence })
+})
 
 it.each<[argv: string[], input: object]>([
   [['--share'], { arguments: [], options: { share: 'network' } }],

@@ -55,7 +55,7 @@ describe('signalbox sign-in', () => {
     const file = join(dir, 'variables')
     const boards = [{ path: 'lamp', dir: '/srv/lamp', layout: 'cairn' as const }]
     const url = 'http://127.0.0.1:8787'
-    await writeLocalJson(dir, { url, serve: { boards, env: file, files: {} } })
+    await writeLocalJson(dir, { url, serve: { boards, repo: 'lamp', env: file, files: {} } })
     const variables = `AUTH_SECRETS="${SECRET} ${'x'.repeat(32)}"\nAUTH_AUDIENCE=ours\n`
     await writeFile(file, variables, { mode: 0o600 })
     const { out } = await run(`sign-in --data ${dir}`)

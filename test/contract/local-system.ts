@@ -53,7 +53,8 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
         origin: url,
         fetch: (route: string, init?: RequestInit) => fetch(`${url}${route}`, init),
       }
-      expect(await signIn(edge, { code })).toMatchObject({ status: 201, json: { repos: [path] } })
+      const repos = [path, `${path}/*`, `${path}#*`]
+      expect(await signIn(edge, { code })).toMatchObject({ status: 201, json: { repos } })
       expect(await signIn(edge, { code })).toMatchObject({ status: 401 })
     })
 

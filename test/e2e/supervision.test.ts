@@ -88,11 +88,12 @@ describe('a running system', () => {
     const lines = () => start.stderr.split('\n').filter((line) => line.includes('board'))
     const folder = join(start.storeDir, '.cairn')
     await rename(folder, join(start.storeDir, 'elsewhere'))
-    const gone = `signalbox: The board in ${folder} is gone; what was published of it stays.`
+    const board = `signalbox: The board ${start.storeDir} in ${folder}`
+    const gone = `${board} is gone; what was published of it stays.`
     await expect.poll(lines, PATIENT).toEqual([gone])
     await start.killAndWait('sidecar')
     await rename(join(start.storeDir, 'elsewhere'), folder)
-    await expect.poll(lines, PATIENT).toEqual([gone, `signalbox: The board in ${folder} is back.`])
+    await expect.poll(lines, PATIENT).toEqual([gone, `${board} is back.`])
     await editTask(start, 'LAMP-7', retitle('Saved after all'))
     await expect.poll(() => start.title('LAMP-7'), PATIENT).toBe('Saved after all')
   })

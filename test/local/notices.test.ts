@@ -2,30 +2,49 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { deliveryNotices, followEvents, storeNotices } from '../../local/notices.ts'
+import { boardNotices, deliveryNotices, followEvents } from '../../local/notices.ts'
 import { PATIENT } from '../support/patience.ts'
 
 describe('the terminal', () => {
-  it('shows once that the board is gone, and once that it is back', () => {
+  it('shows once that a board is gone, and once that it is back, by its name', () => {
     const notices: string[] = []
-    const onEvent = storeNotices((sentence) => notices.push(sentence))
-    onEvent('edge.synced', {})
-    onEvent('store.present', { root: '/b/.cairn', files: 7 })
-    onEvent('store.missing', { root: '/b/.cairn' })
-    onEvent('store.missing', { root: '/b/.cairn' })
+    const onEvent = boardNotices((sentence) => notices.push(sentence))
+    const [one, other] = [
+      { board: '/b', root: '/b/.cairn' },
+      { board: '/b/web#kiro', root: '/b/web/.kiro/specs' },
+    ]
+    onEvent('edge.synced', one)
+    onEvent('store.present', { ...one, files: 7 })
+    onEvent('store.present', { ...other, files: 7 })
+    onEvent('store.missing', one)
+    onEvent('store.missing', one)
     onEvent('store.awaited', { dir: '/b' })
-    expect(notices).toEqual(['The board in /b/.cairn is gone; what was published of it stays.'])
-    onEvent('store.present', { root: '/b/.cairn', files: 7 })
-    onEvent('store.present', { root: '/b/.cairn', files: 7 })
-    expect(notices.slice(1)).toEqual(['The board in /b/.cairn is back.'])
+    const gone = (name: string) => `The board ${name} is gone; what was published of it stays.`
+    expect(notices).toEqual([gone('/b in /b/.cairn')])
+    onEvent('store.missing', other)
+    onEvent('store.present', { ...one, files: 7 })
+    onEvent('store.present', { ...one, files: 7 })
+    expect(notices.slice(1)).toEqual([
+      gone('/b/web#kiro in /b/web/.kiro/specs'),
+      'The board /b in /b/.cairn is back.',
+    ])
+  })
+
+  it('shows which boards are left out, and why', () => {
+    const notices: string[] = []
+    const why = 'The board in /b/x is a link that leads out of it.'
+    boardNotices((sentence) => notices.push(sentence))('board.left_out', { why })
+    expect(notices).toEqual([why])
   })
 
   it('shows why a board cannot be read', () => {
     const notices: string[] = []
     const why = '/b/tasks cannot be read (EACCES)'
-    storeNotices((sentence) => notices.push(sentence))('store.unreadable', { root: '/b', why })
+    boardNotices((sentence) => notices.push(sentence))('store.unreadable', {
+      ...{ board: 'b', root: '/b', why },
+    })
     expect(notices).toEqual([
-      'The board in /b cannot be read whole: /b/tasks cannot be read (EACCES).',
+      'The board b in /b cannot be read whole: /b/tasks cannot be read (EACCES).',
     ])
   })
 
