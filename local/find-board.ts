@@ -7,6 +7,7 @@ import {
   type Candidate,
   findStore,
   LAYOUT_SIGNS,
+  openFolder,
   projectOf,
   type Search,
   StoreError,
@@ -72,6 +73,7 @@ export async function findProjects(
   const { only, ...any } = search
   const below = new Map<string, readonly FoundBoard[]>()
   for (const dir of dirs) {
+    await openFolder(dir)
     const found = await find(dir, any)
     const project = found?.dir ?? resolve(dir)
     const isMeant = found && (only?.includes(found.store.layout) ?? true)

@@ -13,7 +13,7 @@ import { LOOPBACK } from '../../local/ports.ts'
 import { StartError } from '../../local/start-error.ts'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
-import { findStore, openFolder, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
+import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
@@ -136,7 +136,6 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
 
 /** As findBoard finds it, but in this folder alone: a server publishes what was named. */
 async function boardIn(dir: string, search?: Search): Promise<FoundBoard | undefined> {
-  await openFolder(dir)
   const store = await findStore(dir, search)
   return store && { store, dir: await projectOf(dir, store) }
 }

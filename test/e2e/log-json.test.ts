@@ -129,7 +129,7 @@ describe('all that is printed is JSON', () => {
     { argv: ['serve', '--log', 'json'], why: 'No way to verify tokens is configured' },
     { argv: ['watch', '--log=json'], why: 'missing: DIR' },
     { argv: ['--log', 'json', '--prot', '1'], why: "unknown option '--prot'" },
-    { argv: ['dev', '/nowhere'], env: { SIGNALBOX_LOG: 'json' }, why: 'There is no task board' },
+    { argv: ['dev', '/nowhere'], env: { SIGNALBOX_LOG: 'json' }, why: 'There is no folder' },
   ])('by a command that is refused: $argv', async ({ argv, env, why }) => {
     const options = { cwd: folder, env: { ...programEnv(folder), ...env } }
     const refused = await promisify(execFile)(process.execPath, [PROGRAM, ...argv], options).catch(
