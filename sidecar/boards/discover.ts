@@ -2,7 +2,7 @@
 // runs no program.
 
 import { readdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
 import {
@@ -142,11 +142,8 @@ class Walk {
     })
     const names = new Set(entries.map(({ name }) => name))
     if (depth > 0) await this.#stores(path, names)
-    const rules = names.has('.gitignore')
-      ? await withRulesOf(path, names.has('.git') ? [] : above)
-      : names.has('.git') && depth > 0
-        ? []
-        : above
+    const inherited = names.has('.git') ? [] : above
+    const rules = names.has('.gitignore') ? await withRulesOf(path, inherited) : inherited
     for (const entry of entries) {
       if (!entry.isDirectory() || NEVER_ENTERED.includes(entry.name)) continue
       const child = join(path, entry.name)
@@ -163,8 +160,8 @@ class Walk {
         const dir = names ? path : await projectOf(path, store)
         if (dir !== path) project = dir
         // Whatever else is in a store's own folders is no board.
-        const own = [store.root, store.tasksIn, ...store.folders()].filter((it) => it !== path)
-        for (const folder of own) this.#seen.add(folder)
+        const own = [store.root, store.tasksIn, ...store.folders()]
+        for (const folder of own) if (isBelow(folder, path)) this.#seen.add(folder)
         if (!this.#only.includes(store.layout)) continue
         if (refused) this.#leave(refused.code, refused.message)
         else this.#found({ store, dir })
@@ -184,7 +181,7 @@ class Walk {
   #found(board: FoundBoard): void {
     const key = keyOf(board)
     const known = this.#boards.get(key)
-    const rank = ({ store, dir }: FoundBoard) => `${store.root.startsWith(dir) ? 0 : 1} ${dir}`
+    const rank = ({ store, dir }: FoundBoard) => `${isBelow(store.tasksIn, dir) ? 0 : 1} ${dir}`
     if (!known || rank(board) < rank(known)) this.#boards.set(key, board)
   }
 
@@ -202,5 +199,7 @@ class Walk {
     return [...this.#leftOut.values()]
   }
 }
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? error)

@@ -7,13 +7,14 @@ import type { Search } from '../../../sidecar/layouts/registry.ts'
 import { makeFolder } from '../layouts/store.ts'
 
 const CAIRN = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }
+const KIRO = { '.kiro/specs/tea/tasks.md': '' }
 /** A board of each tool in one folder. */
 const ALL = {
   ...CAIRN,
   'backlog/config.yml': '',
   '.taskmaster/tasks/tasks.json': '{}',
   'openspec/changes/add-tea/tasks.md': '',
-  '.kiro/specs/tea/tasks.md': '',
+  ...KIRO,
   '.specify/a': '',
   'specs/001-tea/tasks.md': '',
   '_bmad/_config/manifest.yaml': '',
@@ -210,6 +211,12 @@ test('a link from one board into another is left out with its sentence, the othe
   // Followed, it is the same store, and its own project’s.
   const followed = await search(dir, { followsLinks: true, dirs: ['b', 'a'] })
   expect(followed.boards).toEqual(['a#cairn'])
+})
+
+test('a link that is left out hides no other board', async () => {
+  const dir = makeFolder({ 'a/README.md': '', 'b/config.yaml': '', ...below('b', KIRO) })
+  symlinkSync('../b', join(dir, 'a/.cairn'))
+  expect((await search(dir)).boards).toEqual(['b#kiro'])
 })
 
 test('a store is found once, whatever leads to it', async () => {

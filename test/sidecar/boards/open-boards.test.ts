@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
@@ -226,6 +234,27 @@ test('a tree that is deleted while it is read hurts no other board', async () =>
   put(dir, { '.cairn/tasks/T-2.md': CAIRN['.cairn/tasks/T-1.md'] })
   await until(async () => expect(await ids('shop')).toBe('T-1 T-2'))
   expect(logged('board.defect')).toEqual([])
+})
+
+test('a board that cannot be read hurts no other one', async () => {
+  const dir = makeFolder({ ...CAIRN, ...below('a', KIRO), ...below('b', CAIRN) })
+  chmodSync(dir, 0o755)
+  chmodSync(join(dir, 'a/.kiro/specs/tea'), 0)
+  chmodSync(join(dir, 'b/.cairn/tasks/T-1.md'), 0)
+  // Root may read all of it.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    const { ids, ready, logged, names } = await publish(dir)
+    await ready
+    expect(names()).toEqual(['shop', 'shop/a#kiro', 'shop/b#cairn'])
+    expect(await ids('shop')).toBe('T-1')
+    expect(logged('store.unreadable')).toMatchObject([
+      { board: 'shop/a#kiro', why: expect.stringContaining('cannot be read (EACCES)') },
+    ])
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
 })
 
 test('without a board there is nothing to open, unless it waits for one', async () => {
