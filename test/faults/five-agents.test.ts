@@ -9,6 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { formatRoute } from '../../console/address.ts'
 import { plainTitle, statusName } from '../../console/board/cards.ts'
+import type { LocalBoard } from '../../local/local-json.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { Seeded } from '../../tools/prove/recorder/seeded.ts'
 import type { LayoutName, Task } from '../../worker/board/wire.ts'
@@ -35,14 +36,12 @@ const AFTER_FAULT_MS = 1_500
 class Served {
   readonly dir: string
   readonly agents: Agent[]
-  readonly #tools: readonly LayoutName[]
   readonly #starts: Starts
   #start: Start
 
   private constructor(starts: Starts, start: Start, tools: readonly LayoutName[], random: Seeded) {
     this.#starts = starts
     this.#start = start
-    this.#tools = tools
     this.dir = start.storeDir
     this.agents = agentsOf(this.dir, tools, random)
   }
@@ -54,10 +53,9 @@ class Served {
     return new Served(starts, await start.ready(), tools, random)
   }
 
-  /** A name that is kept over each restart. */
-  async boards(): Promise<{ path: string; layout: LayoutName }[]> {
-    const { path } = await this.#start.local()
-    return this.#tools.map((layout) => ({ path, layout }))
+  /** Their names are kept over each restart. */
+  async boards(): Promise<readonly LocalBoard[]> {
+    return (await this.#start.local()).boards
   }
 
   get link(): string {

@@ -7,6 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
 
 const MAX_PAUSE_MS = 250
+const CALM_EDITS = 3
+/** Longer than changes are collected for one message. */
+const CALM_PAUSE_MS = 250
 /** Between the two halves of a file: longer and shorter than changes are collected. */
 const MAX_HALF_MS = 300
 export const WORDS = [
@@ -55,6 +58,17 @@ export abstract class Agent {
   async pause(): Promise<void> {
     this.#isPaused = true
     await this.#step
+  }
+
+  /**
+   * A few edits, one message each. Under full load a lost change would soon be hidden by a burst,
+   * after which everybody reads everything.
+   */
+  async editCalmly(): Promise<void> {
+    for (let n = 0; n < CALM_EDITS; n++) {
+      await this.#tryStep()
+      await sleep(CALM_PAUSE_MS)
+    }
   }
 
   /** When all are paused. */

@@ -10,12 +10,14 @@ export const BACKLOG_CONFIG = 'project_name: Bakery\nstatuses: ["To Do", "In Pro
 export const backlogTask = (id: string, title: string, status: string, more = '') =>
   `---\nid: ${id}\ntitle: ${title}\nstatus: ${status}\n${more}---\nFlour.\n`
 
+/** As many stay. */
+export const KEPT_TASKS = 40
 const BACKLOG_STATUSES = ['To Do', 'In Progress', 'Done']
 const BACKLOG_FOLDERS = ['tasks', 'tasks', 'tasks', 'completed', 'drafts', 'archive/tasks']
 
 export class BacklogAgent extends Agent {
   readonly #dir: string
-  #next = 10
+  #next = 1_000
 
   constructor(dir: string, random: Seeded) {
     super(random)
@@ -30,11 +32,10 @@ export class BacklogAgent extends Agent {
     const step = this.random.weighted<() => Promise<void>>([
       [8, () => this.#edit(path, 'status', this.pick(BACKLOG_STATUSES) ?? '')],
       [3, () => this.#edit(path, 'labels', `[${this.pick(WORDS)}, ${this.pick(WORDS)}]`)],
-      [3, () => this.#edit(path, 'dependencies', `[BACK-${this.random.below(this.#next)}]`)],
+      [3, () => this.#edit(path, 'dependencies', `[BACK-${this.random.below(KEPT_TASKS)}]`)],
       [3, () => this.#retitle(path)],
-      [4, () => (names.length < 20 ? this.#add() : rm(path))],
+      [4, () => (names.length < KEPT_TASKS ? this.#add() : rm(path))],
       [2, () => this.#move(path)],
-      [1, () => rm(path)],
       [1, () => this.save(path, `---\nid: BACK-1\ntitle: [${this.words()}\n---\n`)],
       [1, () => this.save(join(this.#dir, 'config.yml'), this.#config())],
     ])

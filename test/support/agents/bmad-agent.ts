@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
 import { Agent, put, WORDS } from './agent.ts'
 
+const MOST_STORIES = 60
 const STORY_STATUSES = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'drafted', 'x']
 const KEY = /^ {2}([\w-]+): /
 
@@ -36,7 +37,7 @@ export class BmadAgent extends Agent {
       [3, () => this.save(file, `# Story ${this.words()}\n\nStatus: ${status}\n\n- [ ] Knead\n`)],
       [1, () => rm(file)],
       [1, () => rename(file, join(this.#dir, `1-${this.random.below(9)}-${this.pick(WORDS)}.md`))],
-      [1, () => this.save(this.#sprint, 'development_status: [not a map\n')],
+      [1, () => this.#break(lines)],
     ])
     await step()
   }
@@ -63,10 +64,16 @@ export class BmadAgent extends Agent {
     return this.save(this.#sprint, `${this.#lines(lines.join('\n')).join('\n')}\n`)
   }
 
+  /** For a while, its tool can read nothing. */
+  async #break(lines: readonly string[]): Promise<void> {
+    await this.save(this.#sprint, 'development_status: [not a map\n')
+    await this.#write(lines)
+  }
+
   async #add(lines: readonly string[], keys: readonly string[]): Promise<void> {
     const epic = 1 + this.random.below(4)
     const key = `${epic}-${this.random.below(20)}-${this.pick(WORDS)}`
-    if (keys.length > 30) return this.#write(lines.filter((_, n) => n % 2 === 0))
+    if (keys.length > MOST_STORIES) return this.#write(lines.filter((_, n) => n % 10 > 0))
     const isKnown = keys.includes(`epic-${epic}`)
     const more = isKnown ? [] : [`  epic-${epic}: in-progress`]
     await this.#write([...lines, ...more, `  ${key}: backlog`])

@@ -8,6 +8,9 @@ import { Agent, WORDS } from './agent.ts'
 /** The page shows fifty cards of a column at first, and a person's boards are not huge. */
 const MOST_FOLDERS = 6
 const MOST_LINES = 14
+/** A change that stays: of a small board, a message means most of it, and all of it is read anew. */
+export const KEPT = 'menu'
+export const KEPT_LINES = 40
 
 interface ListTool {
   marks: readonly string[]
@@ -44,6 +47,7 @@ export class ListAgent extends Agent {
     if (name === undefined) return this.#add()
     const place = join(this.#dir, name)
     const list = join(place, 'tasks.md')
+    if (name === KEPT) return this.#editOne(list)
     const step = this.random.weighted<() => Promise<void>>([
       [10, () => this.#edit(list, (lines) => this.#check(lines))],
       [4, () => this.#edit(list, (lines) => this.#insert(lines))],
@@ -57,6 +61,14 @@ export class ListAgent extends Agent {
       [1, () => this.#strange(list)],
     ])
     await step()
+  }
+
+  #editOne(list: string): Promise<void> {
+    return this.random.weighted<() => Promise<void>>([
+      [3, () => this.#edit(list, (lines) => this.#check(lines))],
+      [2, () => this.#edit(list, (lines) => this.#insert(lines, KEPT_LINES))],
+      [1, () => this.#edit(list, (lines) => this.#swap(lines))],
+    ])()
   }
 
   #name(): string {
@@ -85,8 +97,8 @@ export class ListAgent extends Agent {
     lines[at] = lines[at]?.replace(BOX, `$1[${this.pick(this.#tool.marks)}]`) ?? ''
   }
 
-  #insert(lines: string[]): void {
-    if (lines.length > MOST_LINES) this.#remove(lines)
+  #insert(lines: string[], most = MOST_LINES): void {
+    if (lines.length > most) this.#remove(lines)
     else lines.splice(this.random.below(lines.length), 0, this.#line(this.random.below(12)))
   }
 

@@ -23,6 +23,11 @@ export class GitAgent extends Agent {
     this.#dir = dir
   }
 
+  /** Each of its steps is a burst. */
+  override editCalmly(): Promise<void> {
+    return Promise.resolve()
+  }
+
   protected async step(): Promise<void> {
     await sleep(this.random.below(2_000))
     try {

@@ -3,13 +3,18 @@
 import { join } from 'node:path'
 import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
 import { type Agent, put } from './agent.ts'
-import { BACKLOG_CONFIG, BacklogAgent, backlogTask } from './backlog-agent.ts'
+import { BACKLOG_CONFIG, BacklogAgent, backlogTask, KEPT_TASKS } from './backlog-agent.ts'
 import { BmadAgent } from './bmad-agent.ts'
-import { KIRO, ListAgent, OPENSPEC } from './checklist-agent.ts'
+import { KEPT, KEPT_LINES, KIRO, ListAgent, OPENSPEC } from './checklist-agent.ts'
 import { GitAgent, git } from './git-agent.ts'
 
 const STORIES = '_bmad-output/implementation-artifacts'
 const SPRINT = `${STORIES}/sprint-status.yaml`
+
+/** Numbers from 100 on, as many as stay. */
+const kept = <Value>(count: number, make: (n: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, n) => make(100 + n))
+const MENU = kept(KEPT_LINES, (n) => `- [ ] ${n}.1 Dish ${n}\n`).join('')
 
 /** What each tool has in the beginning. */
 const FIRST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -19,12 +24,14 @@ const FIRST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'openspec/changes/tea/tasks.md':
       '## 1. Kettle\n\n- [x] 1.1 Fill\n- [ ] 1.2 Heat\n\n## 2. Cup\n\n- [ ] 2.1 Warm\n- [ ] Stir\n',
     'openspec/changes/cake/tasks.md': '- [ ] 1.1 Bake\n  - slowly\n- [ ] 1.2 Cool\n',
+    [`openspec/changes/${KEPT}/tasks.md`]: MENU,
     'openspec/changes/archive/2026-01-02-jam/tasks.md': '- [x] 1.1 Boil\n',
   },
   kiro: {
     '.kiro/specs/oven/requirements.md': '# Requirements Document\n\nHot.\n',
     '.kiro/specs/oven/tasks.md':
       '# Plan\n\n- [x] 1. Door\n  - [x] 1.1 Hinge\n  - [-] 1.2 Glass\n    - _Requirements: 1.2_\n- [ ]* 2. Paint\n',
+    [`.kiro/specs/${KEPT}/tasks.md`]: MENU,
     '.kiro/specs/till/tasks.md': '- [ ] 1. Drawer\n- [~] 2. Bell\n',
   },
   'backlog-md': {
@@ -36,13 +43,20 @@ const FIRST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'To Do',
       'dependencies: [BACK-1]\n',
     ),
+    ...Object.fromEntries(
+      kept(KEPT_TASKS, (n) => [
+        `backlog/tasks/back-${n} - Dish.md`,
+        backlogTask(`BACK-${n}`, `Dish ${n}`, 'To Do'),
+      ]),
+    ),
     'backlog/completed/back-3 - Sign.md': backlogTask('BACK-3', 'Sign', 'Done'),
     'backlog/drafts/draft-1 - Ice.md': backlogTask('DRAFT-1', 'Ice', 'Draft'),
   },
   bmad: {
     '_bmad/_config/manifest.yaml': 'installation:\n  version: 6.12.0\n',
     [SPRINT]:
-      'development_status:\n  epic-1: in-progress\n  1-1-dough: review\n  1-2-yeast: backlog\n  epic-1-retrospective: optional\n',
+      'development_status:\n  epic-1: in-progress\n  1-1-dough: review\n  1-2-yeast: backlog\n  epic-1-retrospective: optional\n  epic-9: backlog\n' +
+      kept(40, (n) => `  9-${n}-dish: backlog\n`).join(''),
     [`${STORIES}/1-1-dough.md`]: '# Story 1.1: Dough\n\nStatus: review\n\n- [ ] Knead\n',
   },
 }
