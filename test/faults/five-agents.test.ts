@@ -9,6 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { formatRoute } from '../../console/address.ts'
 import { plainTitle, statusName } from '../../console/board/cards.ts'
+import type { ListedBoard } from '../../libraries/api/types.ts'
 import type { LocalBoard } from '../../local/local-json.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { Seeded } from '../../tools/prove/recorder/seeded.ts'
@@ -32,25 +33,25 @@ const LONGEST_MS = FOR_MS > 120_000 ? 40_000 : 6_000
 /** After a fault, the agents go on for so long. */
 const AFTER_FAULT_MS = 1_500
 
-/** One process on one folder. */
+/** One process, and the folder with the boards that it serves. */
 class Served {
   readonly dir: string
   readonly agents: Agent[]
   readonly #starts: Starts
   #start: Start
 
-  private constructor(starts: Starts, start: Start, tools: readonly LayoutName[], random: Seeded) {
+  private constructor(starts: Starts, start: Start, random: Seeded) {
     this.#starts = starts
     this.#start = start
     this.dir = start.storeDir
-    this.agents = agentsOf(this.dir, tools, random)
+    this.agents = agentsOf(this.dir, TOOLS, random)
   }
 
-  static async open(starts: Starts, tools: readonly LayoutName[], random: Seeded): Promise<Served> {
+  static async open(starts: Starts, random: Seeded): Promise<Served> {
     const dir = await starts.folder()
-    await makeProject(dir, tools)
+    await makeProject(dir, TOOLS)
     const start = await starts.start({ launch: oneProcess, storeDir: dir, port: 'any' })
-    return new Served(starts, await start.ready(), tools, random)
+    return new Served(starts, await start.ready(), random)
   }
 
   /** Their names are kept over each restart. */
@@ -92,7 +93,7 @@ class Board {
   readonly steady: FollowingClient
   readonly restless: FollowingClient
 
-  constructor(served: Served, path: string, layout: LayoutName) {
+  constructor(served: Served, { path, layout }: LocalBoard) {
     this.path = path
     this.layout = layout
     this.served = served
@@ -112,6 +113,13 @@ class Board {
   async listed(): Promise<Task[]> {
     const response = await this.#ask('/tasks', {})
     return response.ok ? inOrder(((await response.json()) as { tasks: Task[] }).tasks) : []
+  }
+
+  /** What the directory of boards says of it. */
+  async reported(): Promise<ListedBoard | undefined> {
+    const response = await this.served.ask('/boards', {})
+    const { boards } = (await response.json()) as { boards: ListedBoard[] }
+    return boards.find(({ path }) => path === this.path)
   }
 
   #ask(route: string, init: RequestInit): Promise<Response> {
@@ -162,6 +170,15 @@ async function shownOn(page: Page): Promise<string[]> {
   return await page.evaluate(READ_COLUMNS)
 }
 
+/** By the keyboard, as a person does who sees another board. */
+async function switchTo(page: Page, { path }: Board): Promise<void> {
+  await page.keyboard.press('b')
+  const list = page.getByRole('dialog', { name: 'Boards' })
+  await list.getByRole('searchbox').fill(path)
+  await list.getByText(path, { exact: true }).click()
+  await list.waitFor({ state: 'hidden' })
+}
+
 /** As a link does: without loading the page again. */
 async function show(page: Page, { path }: Board, groups: 'on' | 'off'): Promise<void> {
   const hash = formatRoute({ view: 'board', path, query: { folder: 'all', groups } })
@@ -176,22 +193,22 @@ beforeAll(async () => {
 afterEach(() => starts.clear())
 afterAll(() => browser?.close())
 
-/** Each in a process of its own. */
-const PROJECTS: readonly (readonly LayoutName[])[] = TOOLS.map((tool) => [tool])
 const FAULTS = ['SIGKILL', 'frozen', 'SIGTERM', 'two SIGKILLs', 'none'] as const
+/** A tool's list has nothing of these. */
+const UNLISTED = new Set(['drafts', 'archive'])
+/** A sidecar reports a change of its board at most every 30 s. */
+const DIRECTORY_WAIT = { ...PATIENT, timeout: 60_000 }
 
 it(
   `each page and client equals the files of five agents, whatever is killed (seed ${SEED})`,
   async () => {
     const random = new Seeded(SEED)
-    const served: Served[] = []
-    for (const tools of PROJECTS) served.push(await Served.open(starts, tools, random.fork()))
-    const boards = (await Promise.all(served.map(boardsOf))).flat()
+    const served = await Served.open(starts, random.fork())
+    const { agents } = served
+    const boards = (await served.boards()).map((it) => new Board(served, it))
     expect(boards.map(({ layout }) => layout).sort()).toEqual([...TOOLS].sort())
-    const pages = new Map<Served, Page>()
-    for (const it of served) if (browser) pages.set(it, await openPage(browser, it.link))
+    const page = browser && (await openPage(browser, served.link))
 
-    const agents = served.flatMap((it) => it.agents)
     const work = Promise.all(agents.map((agent) => agent.run()))
     work.catch(() => undefined)
     const slowest = new Map<string, number>()
@@ -201,17 +218,17 @@ it(
       const leaving = new AbortController()
       const left = comeAndGo(boards, random.fork(), leaving.signal)
       await sleep(SHORTEST_MS + random.below(LONGEST_MS - SHORTEST_MS))
-      await Promise.all(served.map((it) => inflict(it, fault)))
+      await inflict(served, fault)
       await sleep(AFTER_FAULT_MS)
       for (const agent of agents) await agent.pause()
+      await Promise.all(agents.map((agent) => agent.editCalmly()))
       for (const agent of agents) await agent.settle()
       leaving.abort()
       await left
 
       const restedAt = Date.now()
-      for (const board of boards) {
+      for (const [n, board] of inTurn(boards, rests).entries()) {
         const files = await board.files()
-        const page = pages.get(board.served)
         const equals = async (what: string, read: () => unknown, expected: unknown) => {
           const message = `${what} of ${board.layout}, rest ${rests} after ${fault}, seed ${SEED}`
           await expect.poll(read, { ...PATIENT, message }).toEqual(expected)
@@ -221,6 +238,7 @@ it(
         await equals('a client that stays', () => inOrder(board.steady.tasks.values()), files)
         await equals('a client that leaves', () => inOrder(board.restless.tasks.values()), files)
         if (!page) continue
+        if (n > 0) await switchTo(page, board)
         await show(page, board, 'off')
         await equals('the page', () => shownOn(page).catch(String), inColumns(files))
         if (files.every(({ parent }) => parent === undefined)) continue
@@ -231,18 +249,26 @@ it(
     }
     await Promise.all(agents.map((agent) => agent.end()))
     await work
-    for (const { steady, restless } of boards) await Promise.all([steady.close(), restless.close()])
+    for (const agent of agents) await agent.settle()
+    for (const board of boards) {
+      const listed = (await board.files()).filter(({ folder }) => !UNLISTED.has(folder ?? ''))
+      const ready = listed.filter((task) => task.ready).length
+      const counts = { tasks: listed.length, ready }
+      await expect.poll(() => board.reported(), DIRECTORY_WAIT).toMatchObject({ counts })
+      await board.steady.close()
+      await board.restless.close()
+    }
     const edits = agents.map((agent) => `${agent.constructor.name} ${agent.edits}`).join(', ')
-    console.log(
-      `seed ${SEED}: ${rests} rests; edits: ${edits}; slowest:`,
-      Object.fromEntries(slowest),
-    )
+    const times = Object.fromEntries(slowest)
+    console.log(`seed ${SEED}: ${rests} rests; edits: ${edits}; slowest:`, times)
   },
   FOR_MS + 600_000,
 )
 
-async function boardsOf(served: Served): Promise<Board[]> {
-  return (await served.boards()).map(({ path, layout }) => new Board(served, path, layout))
+/** Begins with the one that came last in the turn before: the page has shown it since. */
+const inTurn = (boards: readonly Board[], turn: number): Board[] => {
+  const at = (boards.length - (turn % boards.length)) % boards.length
+  return [...boards.slice(at), ...boards.slice(0, at)]
 }
 
 async function openPage(from: Browser, link: string): Promise<Page> {
