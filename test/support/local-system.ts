@@ -218,14 +218,15 @@ export class Starts {
 
   /** Ends all systems, with SIGKILL if needed. */
   async clear(): Promise<void> {
-    // A later one may have the data folder of an earlier one.
-    for (const start of this.#starts.splice(0).toReversed()) {
+    const starts = this.#starts.splice(0)
+    for (const start of starts.toReversed()) {
       start.process.kill('SIGTERM')
       const late = setTimeout(() => start.process.kill('SIGKILL'), 15_000)
       await start.ended
       clearTimeout(late)
-      await start.nothingLeft()
     }
+    // A later one may have the data folder of an earlier one: what is left is left of both.
+    for (const start of starts) await start.nothingLeft()
     for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true })
   }
 }
