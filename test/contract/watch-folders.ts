@@ -74,7 +74,7 @@ export function folderContract(name: string, watch: Watch): void {
     it('hints at enough of 6,000 files, replaced while this process is busy, to cause a scan', async (test) => {
       const { folder, listener } = await openBoard(test, watch, 6_000)
       // This process does not read the system's queue meanwhile: it overflows, and hints are lost.
-      spawnSync(process.execPath, ['-e', REPLACE_ALL, folder.tasks])
+      expect(spawnSync(process.execPath, ['-e', REPLACE_ALL, folder.tasks]).status).toBe(0)
       await vi.waitFor(() => expect(listener.known.size).toBe(6_000), {
         timeout: 90_000,
         interval: 100,
