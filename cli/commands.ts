@@ -244,14 +244,14 @@ this name. If the edge has an AUTH_AUDIENCE, set it here too.`,
   doctor: {
     argument: HERE,
     usage: '[DIR] [--edge URL --repo NAME | --data DIR] [--payments] [options]',
-    summary: 'checks a board, this machine, the edge, the token and, with --payments, payments',
+    summary: 'checks boards, this machine, the edge, the token and, with --payments, payments',
     description: `\
-Checks the board in DIR and the limits of this machine. With an edge, it also checks whether the
-edge answers, its clock and the token. With --payments it goes on with the checks of
-signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
-are those of the running signalbox that uses this folder; without --edge and --data, of the one that
-runs in the project or above it, if there is one. Prints one line for each check: ok, warn or
-error.`,
+Checks the boards of the project and below, and the limits of this machine. With an edge, it also
+checks whether the edge answers, its clock and the token. With --payments it goes on with the checks
+of signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the
+token are those of the running signalbox that uses this folder, and all of its boards are checked;
+without --edge and --data, of the one that runs in the project or above it, if there is one. Prints
+one line for each check: ok, warn or error.`,
     options: [
       ...[FOLLOW_LINKS, EDGE, REPO, TOKEN_FILE, ...RUNNING],
       new Setting('--payments', 'check payments too, as signalbox payments doctor does'),

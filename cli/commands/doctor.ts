@@ -1,5 +1,6 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
+import { resolve } from 'node:path'
 import { misspelt } from '../../local/environment.ts'
 import { findProject } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
@@ -13,7 +14,7 @@ import {
   systemIn,
   takenFrom,
 } from '../data-folder.ts'
-import { checkBoard, checkInotify, noBoard } from '../doctor/board.ts'
+import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
@@ -40,28 +41,28 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const elsewhere = named ? undefined : readEdge(input, context)
   const { payments: isWithPayments = false } = options
   if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
-  // A link that leads elsewhere is a finding about the board, below.
-  const at = given ?? (named?.served && named.local.boards[0]?.dir)
   // A server may have none, and is checked from anywhere.
   const isServer = named?.served !== undefined
-  const project = isServer ? undefined : await findProject(at ?? cwd)
-  const dir = at ?? project
-  const board = dir === undefined ? undefined : await checkBoard(dir, options.followLinks)
-  const store = board?.store
-  const isBroken = board !== undefined && store === undefined
+  const folder = resolve(cwd, given ?? '.')
+  const project = isServer ? undefined : await findProject(folder)
+  const running = (given === undefined && named?.local.boards) || []
+  const around = isServer && given === undefined ? [] : [project ?? folder]
+  const dirs = [...around, ...running.map(({ dir }) => dir)]
+  const { findings: ofBoards, ...boards } = await checkBoards(dirs, {
+    followsLinks: options.followLinks,
+  })
+  const isBroken = boards.stores.length === 0 && (ofBoards.length > 0 || given !== undefined)
   const isElsewhere = named !== undefined || isBroken
   const here = isElsewhere ? undefined : await systemIn(project ?? cwd, input, env)
   const start = named ?? here
-  const findings = [
-    ...(here ? [takenFrom(here)] : []),
-    ...(board?.findings ?? (isServer ? [] : [noBoard(cwd, start?.local.tokens)])),
-  ]
-  if (store) findings.push(...(await checkInotify(store, board.files)))
+  const findings = [...(here ? [takenFrom(here)] : []), ...ofBoards]
+  if (ofBoards.length === 0 && !isServer) findings.push(noBoard(folder, start?.local.tokens))
+  if (boards.stores.length > 0) findings.push(...(await checkInotify(boards.stores, boards.files)))
   if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
   const edge = start ? edgeOf(start) : elsewhere
   if (edge) findings.push(...(await checkEdgeAt(edge)))
   // After an error about the board it would only distract; the check of payments says it too.
-  else if (store && !isWithPayments) findings.push(warn('edge', NO_EDGE))
+  else if (boards.stores.length > 0 && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
     const { check } = await import('../doctor/payments.ts')
     findings.push(...(await check(input, context, here)))

@@ -1,14 +1,16 @@
-// The doctor's checks of the board and of this machine. Reads, and changes nothing.
+// The doctor's checks of boards and of this machine. Reads, and changes nothing.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { noBoardAround } from '../../local/find-board.ts'
 import type { LocalTokens } from '../../local/tokens.ts'
+import { discoverBoards } from '../../sidecar/boards/discover.ts'
+import { nameBoards } from '../../sidecar/boards/names.ts'
 import { publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
-import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
+import type { Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
@@ -16,9 +18,9 @@ import { error, type Finding, ok, some, warn } from '../findings.ts'
 /** The kernel's queue of events that are not read yet. A larger burst loses events. */
 const QUEUE = 16_384
 
-interface Found {
+interface Checked {
   findings: Finding[]
-  store?: Store
+  stores: readonly Store[]
   files: number
 }
 
@@ -28,14 +30,40 @@ export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
     ? ok('board', 'None: the running signalbox has payments alone.')
     : error('board', noBoardAround(dir))
 
-export async function checkBoard(dir: string, followsLinks = false): Promise<Found> {
-  let store: Store
-  try {
-    store = await openStore(dir, { followsLinks })
-  } catch (thrown) {
-    if (!(thrown instanceof StoreError)) throw thrown
-    return { findings: [error('board', thrown.message)], files: 0 }
+/** All boards in `dirs` and below, as a start would find them. */
+export async function checkBoards(dirs: readonly string[], search: Search): Promise<Checked> {
+  const { boards, left, projects } = await discoverBoards(dirs, search)
+  const [project = ''] = projects
+  const { named, left: unnamed } = nameBoards(boards, { repo: project, project })
+  const findings: Finding[] = []
+  let files = 0
+  for (const { store } of named) {
+    const checked = await checkStore(store)
+    findings.push(...checked.findings)
+    files += checked.files
   }
+  // Without any board it is the reason why.
+  const level = named.length > 0 ? warn : error
+  const leftOut = [...left, ...unnamed].map(({ message }) => level('board', message))
+  return {
+    findings: merged([...findings, ...leftOut]),
+    stores: named.map(({ store }) => store),
+    files,
+  }
+}
+
+/** Each board has its line; what is true of all of them, one line, and what is wrong, its own. */
+function merged(findings: readonly Finding[]): Finding[] {
+  const checks = [...new Set(findings.map(({ about }) => about))]
+  return checks.flatMap((check) => {
+    const own = findings.filter(({ about }) => about === check)
+    const wrong = own.filter(({ level }) => level !== 'ok')
+    if (check === 'board') return own
+    return wrong.length > 0 ? wrong : own.slice(0, 1)
+  })
+}
+
+async function checkStore(store: Store): Promise<{ findings: Finding[]; files: number }> {
   const files = await listed(store)
   const known = files.flatMap((path) => {
     const kind = store.classify(path)
@@ -50,7 +78,7 @@ export async function checkBoard(dir: string, followsLinks = false): Promise<Fou
     checkNames(files, store),
     ...checkFiles(store, known),
   ]
-  return { findings, store, files: known.length }
+  return { findings, files: known.length }
 }
 
 const NAMES: Record<FileKind, readonly [one: string, many: string]> = {
@@ -177,7 +205,7 @@ function longTexts({ cut, leftOut, near }: LongTexts): Finding[] {
 }
 
 /** Linux only: elsewhere watching has no such limits. `files` is what the watcher would see. */
-export async function checkInotify(store: Store, files: number): Promise<Finding[]> {
+export async function checkInotify(stores: readonly Store[], files: number): Promise<Finding[]> {
   const limit = async (name: string): Promise<number> =>
     Number(await readFile(`/proc/sys/fs/inotify/${name}`, 'utf8').catch(() => 'NaN'))
   const [watches, instances, queue] = await Promise.all([
@@ -187,7 +215,7 @@ export async function checkInotify(store: Store, files: number): Promise<Finding
   ])
   if (Number.isNaN(watches)) return []
   // One a folder, and one for the root or a folder between it and those of the tasks.
-  const needed = store.folders().length + 1
+  const needed = stores.reduce((sum, store) => sum + store.folders().length + 1, 0)
   const sentence =
     `${watches} watches (${needed} needed for ${files} files), ` +
     `${instances} instances, a queue of ${queue} events`

@@ -136,9 +136,41 @@ describe('doctor', () => {
     expect(await system()).toContain(data)
   })
 
+  test('looks at all boards of a project, and says what is wrong with which', async () => {
+    const spec = join(cli.board, 'packages/web/.kiro/specs/tea')
+    await mkdir(spec, { recursive: true })
+    await writeFile(join(spec, 'tasks.md'), '- [ ] 1. Boil\n- [ ] 1. Again\n')
+    await writeFile(join(cli.board, '.cairn/tasks/no id.md'), 'x')
+    await symlink(join(cli.board, '.cairn'), join(cli.board, 'packages/.cairn'))
+    const { code, out } = await run(['doctor'], {}, { cwd: join(cli.board, 'packages') })
+    const lines = out.replaceAll(/ +/g, ' ').replaceAll(cli.board, '~').trimEnd().split('\n')
+    expect([code, lines]).toEqual([
+      0,
+      [
+        'ok board cairn in ~/.cairn: 2 tasks, 1 configuration.',
+        'ok board kiro in ~/packages/web/.kiro: 1 file of tasks.',
+        expect.stringMatching(
+          /^warn board The board in ~\/packages is a link that leads out of it/,
+        ),
+        expect.stringMatching(
+          /^warn names 1 task files are ignored.*: ~\/.cairn\/tasks\/no id\.md\.$/,
+        ),
+        'ok files Every file can be read.',
+        expect.stringMatching(
+          /^warn ids 1 ids belong to several tasks.*~\/packages\/web\/.*\/tasks\.md/,
+        ),
+        'ok texts Nothing will be cut: every text is shorter than 512 KiB.',
+        expect.stringMatching(/^ok inotify .*\(9 needed for 4 files\)/),
+        expect.stringMatching(/^warn edge Not checked/),
+      ],
+    ])
+  })
+
   test('does not check the edge without a board', async () => {
-    for (const argv of [['doctor'], ['doctor', cli.home]]) {
-      const { code, out } = await run(argv, {}, { cwd: cli.home })
+    const empty = join(cli.home, 'empty')
+    await mkdir(empty)
+    for (const argv of [['doctor'], ['doctor', empty]]) {
+      const { code, out } = await run(argv, {}, { cwd: empty })
       expect([code, out]).toEqual([1, expect.stringMatching(/^error +board .*no task board.*\n$/)])
     }
   })
@@ -163,7 +195,7 @@ describe('doctor', () => {
   })
 
   test('fails without a board or an edge, and for the token of another repository or an expired one', async () => {
-    expect((await run(['doctor', cli.home])).code).toBe(1)
+    expect((await run(['doctor', join(cli.home, '.edge')])).code).toBe(1)
     const away = await run(
       ['doctor', cli.board, '--json', '--edge', 'http://127.0.0.1:1'],
       cli.env(),
