@@ -4,7 +4,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalBoard } from '../../local/local-json.ts'
 import { run } from '../cli/run.ts'
 import { backlogTask } from '../support/agents/backlog-agent.ts'
 import { ask, noTools } from '../support/judges.ts'
@@ -127,6 +128,19 @@ const BACKLOG = TOOLS['backlog-md']
 const starts = new Starts()
 afterAll(() => starts.clear())
 
+/** One process with the boards of all tools in one folder. */
+let running: { dir: string; boards: readonly LocalBoard[]; options: string[] }
+beforeAll(async () => {
+  running = await serveAll()
+})
+
+async function serveAll() {
+  const dir = await starts.folder()
+  for (const [, tool] of LAYOUTS) new SharedBoard(dir, tool)
+  const start = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
+  return { dir, boards: (await start.local()).boards, options: ['--data', start.dataDir] }
+}
+
 /** A board that agents share. It is read and written at once, as nothing may come between. */
 class SharedBoard {
   readonly dir: string
@@ -212,7 +226,7 @@ async function work(
 
 const inOrder = (tasks: string[]) => tasks.toSorted((a, b) => (a < b ? -1 : 1))
 
-describe.concurrent.each(LAYOUTS)('by wait alone, on a board of %s', (_, tool) => {
+describe.concurrent.each(LAYOUTS)('by wait alone, on a board of %s', (layout, tool) => {
   it('an agent closes each task, and ends', async () => {
     const board = new SharedBoard(await starts.folder(), tool)
     board.add()
@@ -220,13 +234,13 @@ describe.concurrent.each(LAYOUTS)('by wait alone, on a board of %s', (_, tool) =
     expect(tool.tasks.filter((task) => !board.isOver(task))).toEqual([])
   })
 
-  it('two agents close each task once, one that comes late as well', async () => {
-    const board = new SharedBoard(await starts.folder(), tool)
-    const plan = { launch: oneProcess, storeDir: board.dir }
-    const { dataDir } = await (await starts.start(plan)).ready()
+  it('two agents of a running Signalbox close each task once, one that comes late as well', async () => {
+    const { boards, options, dir } = running
+    const board = new SharedBoard(dir, tool)
+    const { path = '' } = boards.find((it) => it.layout === layout) ?? {}
     const idle = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const both = idle.map(({ resolve }) =>
-      work(board, { options: ['--data', dataDir], onIdle: resolve }),
+      work(board, { options: [...options, '--board', path], onIdle: resolve }),
     )
     // At least the later one goes on from a place.
     await Promise.all(idle.map(({ promise }) => promise))
