@@ -2,12 +2,11 @@
 // among the files.
 
 import { realpath } from 'node:fs/promises'
-import { relative, sep } from 'node:path'
 import { claimsOf } from '../../libraries/client/edge.ts'
 import { isRunning } from '../../local/data-folder.ts'
 import { boardsAbove } from '../../local/find-board.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
-import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
+import { type NamedBoard, nameBoards, relativeTo } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { onlyPath } from '../../worker/shared/repos.ts'
 import {
@@ -113,7 +112,7 @@ function choose<Board extends { name: string; dir: string }>(
     const why = only ? `Several boards are called ${name}` : `There is no board ${name}`
     throw new UsageError(`${why}: choose one with --board: ${names}.`)
   }
-  const around = boards.filter(({ dir }) => isWithin(here, dir))
+  const around = boards.filter(({ dir }) => relativeTo(dir, here) !== undefined)
   const depth = Math.max(...around.map(({ dir }) => dir.length))
   const [nearest, ...others] = around.filter(({ dir }) => dir.length === depth)
   if (!nearest) throw new UsageError(`There are several boards: choose one with --board: ${names}.`)
@@ -129,9 +128,4 @@ function called<Board extends { name: string }>(boards: readonly Board[], end: s
   const exact = boards.filter(({ name }) => name === end)
   if (exact.length > 0) return exact
   return boards.filter(({ name }) => ['/', '\\', '#'].some((mark) => name.endsWith(mark + end)))
-}
-
-function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`)
 }

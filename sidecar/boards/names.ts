@@ -86,7 +86,7 @@ function placeName({ dir, store }: FoundBoard, { repo, project, dirs }: Naming):
 }
 
 /** The way from `folder` to `dir`; undefined if it is elsewhere. */
-function relativeTo(folder: string, dir: string): string | undefined {
+export function relativeTo(folder: string, dir: string): string | undefined {
   const way = relative(folder, dir)
   return way === '..' || way.startsWith(`..${sep}`) ? undefined : slashed(way)
 }
