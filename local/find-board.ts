@@ -1,12 +1,13 @@
 // The boards for a start: those of the projects that are meant, or the example.
 
-import { cp, mkdir, stat } from 'node:fs/promises'
+import { cp, mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { discoverBoards, type FoundBoard } from '../sidecar/boards/discover.ts'
+import { isRepository } from '../sidecar/boards/gitignore.ts'
 import {
   type Candidate,
   findStore,
-  LAYOUT_SIGNS,
+  noBoardIn,
   openFolder,
   projectOf,
   type Search,
@@ -31,7 +32,7 @@ export async function* boardsAbove(
       yield { ...found, dir: at }
       break
     }
-    if (at === dirname(at) || (await isThere(join(at, '.git')))) return
+    if (at === dirname(at) || (await isRepository(at))) return
   }
 }
 
@@ -49,10 +50,6 @@ export async function findProject(dir: string): Promise<string | undefined> {
   for await (const found of boardsAbove(dir)) return found.dir
   return undefined
 }
-
-/** Says that neither findBoard nor a search below found one. */
-export const noBoardAround = (dir: string): string =>
-  `There is no task board in ${dir}, nor above or below it. Signalbox reads ${LAYOUT_SIGNS}.`
 
 export interface Projects {
   /** Their folders, each once. */
@@ -77,25 +74,19 @@ export async function findProjects(
     const found = await find(dir, any)
     const project = found?.dir ?? resolve(dir)
     const isMeant = found && (only?.includes(found.store.layout) ?? true)
-    const { boards, left } = isMeant ? NOT_SEARCHED : await discoverBoards([project], search)
-    below.set(project, boards)
-    if (isMeant || boards.length > 0) continue
-    const refused = left.find(({ code }) => code !== 'unsearched')
-    const none = `There is no task board in ${dir}, nor below it. Signalbox reads ${LAYOUT_SIGNS}.`
-    throw new StoreError('no_board', refused?.message ?? none)
+    // A search takes its time, and goes on when the boards are published.
+    below.set(project, isMeant ? [] : await boardsBelow(project, search))
   }
   const [first = []] = below.values()
   return { dirs: [...below.keys()], below: first }
 }
 
-/** A search takes its time, and goes on when the boards are published. */
-const NOT_SEARCHED = { boards: [], left: [] }
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
+async function boardsBelow(dir: string, search: Search): Promise<readonly FoundBoard[]> {
+  const { boards, left } = await discoverBoards([dir], search)
+  if (boards.length > 0) return boards
+  const refused = left.find(({ code }) => code !== 'unsearched')
+  throw refused ? new StoreError('no_board', refused.message) : noBoardIn(dir, 'below')
+}
 
 const EXAMPLE = 'signalbox-example'
 

@@ -2,7 +2,7 @@
 // would look again and again.
 
 import { BoardError } from '../../libraries/client/types.ts'
-import { noBoardAround } from '../../local/find-board.ts'
+import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { findPlace, type PlaceOptions } from '../wait/place.ts'
 import { doubtAbout, type Until, waitFor } from '../wait/wait-for.ts'
@@ -32,7 +32,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
   const notice = noticeTo(io)
   const place = await findPlace(input, context, notice)
   if (!place) {
-    io.err(`signalbox: ${noBoardAround(context.cwd)}\n`)
+    io.err(`signalbox: ${noBoardIn(context.cwd, 'above or below').message}\n`)
     return FAILED
   }
   const { board } = place

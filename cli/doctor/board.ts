@@ -2,7 +2,6 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { noBoardAround } from '../../local/find-board.ts'
 import type { LocalTokens } from '../../local/tokens.ts'
 import { discoverBoards } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
@@ -10,7 +9,7 @@ import { publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
-import type { Search } from '../../sidecar/layouts/registry.ts'
+import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
@@ -28,7 +27,7 @@ interface Checked {
 export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
   tokens && tokens.sidecar === undefined
     ? ok('board', 'None: the running signalbox has payments alone.')
-    : error('board', noBoardAround(dir))
+    : error('board', noBoardIn(dir, 'above or below').message)
 
 /** All boards in `dirs` and below, as a start would find them. */
 export async function checkBoards(dirs: readonly string[], search: Search): Promise<Checked> {

@@ -41,12 +41,12 @@ export function enter(path: string, rules: Rules): Rules | undefined {
 
 /** The rules above `folder` in its repository. None if they leave out the folder: it was named. */
 export async function rulesAbove(folder: string): Promise<Rules> {
-  if (await isThere(join(folder, '.git'))) return []
+  if (await isRepository(folder)) return []
   const above = [folder]
   for (let at = dirname(folder); ; at = dirname(at)) {
     if (at === above.at(-1)) return []
     above.push(at)
-    if (await isThere(join(at, '.git'))) break
+    if (await isRepository(at)) break
   }
   let rules: Rules = []
   for (const at of above.reverse()) {
@@ -80,8 +80,9 @@ async function read(file: string): Promise<string> {
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
+/** Whether it is the top of one. */
+export const isRepository = (folder: string): Promise<boolean> =>
+  lstat(join(folder, '.git')).then(
     () => true,
     () => false,
   )

@@ -1,11 +1,11 @@
 // Publishes all boards below some folders: a sidecar for each, in one process. It looks for boards
 // again and again, since one may be made at any time.
 
-import { type Clock, hostClock } from '../../worker/shared/clock.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { intervalMs } from '../files/scan.ts'
 import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
-import { LAYOUT_SIGNS, type Search, StoreError } from '../layouts/registry.ts'
+import { noBoardIn, type Search, StoreError } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
 import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
 import {
@@ -39,14 +39,12 @@ export interface BoardsPlan
   metrics?: Metrics
   /** Called for each that was not there at the beginning. */
   onFound?: (board: OpenBoard) => unknown
-  clock?: Pick<Clock, 'after'>
   /** Pause after a search that took this long; see `intervalMs`. */
   pauseMs?: (workMs: number, hasBoards: boolean) => number
 }
 
 export interface OpenBoard extends NamedBoard {
   tasks(): number
-  health(): BoardHealth
 }
 
 export interface OpenBoards {
@@ -134,8 +132,7 @@ class Boards implements OpenBoards {
       return new StoreError(isLink ? code : 'no_board', message)
     }
     const where = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.#plan.dirs)
-    const why = `There is no task board in ${where}, nor below: looked for ${LAYOUT_SIGNS}.`
-    return new StoreError('no_board', why)
+    return noBoardIn(where, 'below')
   }
 
   #say(): void {
@@ -148,8 +145,8 @@ class Boards implements OpenBoards {
   async #run(end: AbortSignal): Promise<void> {
     this.#open(end)
     for (;;) {
-      const pauseMs = this.#plan.pauseMs ?? intervalMs
-      await this.#sleep(pauseMs(this.#lookedMs, this.#boards.size > 0), end)
+      const pauseMs = (this.#plan.pauseMs ?? intervalMs)(this.#lookedMs, this.#boards.size > 0)
+      await sleep(pauseMs, undefined, { signal: end }).catch(() => undefined)
       if (end.aborted) break
       try {
         await this.look({ since: performance.now(), signal: end })
@@ -160,17 +157,6 @@ class Boards implements OpenBoards {
       this.#open(end)
     }
     await Promise.all(this.#running)
-  }
-
-  async #sleep(ms: number, end: AbortSignal): Promise<void> {
-    if (end.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = (this.#plan.clock ?? hostClock).after(ms, resolve)
-    const onAbort = () => resolve()
-    end.addEventListener('abort', onAbort)
-    await promise
-    end.removeEventListener('abort', onAbort)
-    cancel()
   }
 
   /** Opens the sidecars of those that have none, a few at a time. */

@@ -22,11 +22,6 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   bmad,
 }
 
-/** The layouts and what they are found by, for people. */
-export const LAYOUT_SIGNS = new Intl.ListFormat('en-GB').format(
-  LAYOUT_NAMES.map((name) => LAYOUTS[name].signs),
-)
-
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: 'not_a_folder' | 'no_board' | 'linked_elsewhere' | 'linked_folder'
@@ -35,6 +30,14 @@ export class StoreError extends Error {
     super(message)
     this.code = code
   }
+}
+
+/** `nor`: where else it was looked for. */
+export function noBoardIn(where: string, nor?: string): StoreError {
+  const signs = LAYOUT_NAMES.map((name) => LAYOUTS[name].signs)
+  const why = `There is no task board in ${where}${nor === undefined ? '' : `, nor ${nor}`}`
+  const list = new Intl.ListFormat('en-GB').format(signs)
+  return new StoreError('no_board', `${why}: looked for ${list}.`)
 }
 
 /** A store that is there. `refused`: why it must not be read. */
@@ -128,7 +131,6 @@ export async function openFolder(dir: string): Promise<string> {
 export async function openStore(dir: string, search: Search = {}): Promise<Store> {
   await openFolder(dir)
   const store = await findStore(dir, search)
-  if (store) return store
-  const why = `There is no task board in ${resolve(dir)}: looked for ${LAYOUT_SIGNS}.`
-  throw new StoreError('no_board', why)
+  if (!store) throw noBoardIn(resolve(dir))
+  return store
 }

@@ -206,17 +206,6 @@ test('of two boards with one name the second is left out, and said once', async 
   expect(logged('board.left_out')).toMatchObject([{ level: 'warn', code: 'same_name', why }])
 })
 
-test('a link from one board into another is left out with its sentence', async () => {
-  const dir = makeFolder({ ...CAIRN, 'b/README.md': '', ...below('c', KIRO) })
-  symlinkSync('../.cairn', join(dir, 'b/.cairn'))
-  const { names, ready, logged } = await publish(dir)
-  await ready
-  expect(names()).toEqual(['shop', 'shop/c#kiro'])
-  expect(logged('board.left_out')).toMatchObject([
-    { code: 'linked_elsewhere', why: expect.stringContaining('is a link that leads out of it') },
-  ])
-})
-
 test('a tree that is deleted while it is read hurts no other board', async () => {
   const tasks = Array.from({ length: 300 }, (_, at) => [`.cairn/tasks/T-${at}.md`, 'x'])
   const many = { ...CAIRN, ...Object.fromEntries(tasks) }
@@ -271,13 +260,6 @@ test('without a board there is nothing to open, unless it waits for one', async 
   put(join(dir, 'b'), KIRO)
   await ready
   expect(await ids('shop')).toBe('tea tea/1 tea/2')
-})
-
-test('--only publishes boards of these layouts', async () => {
-  const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('a', OPENSPEC), ...below('b', KIRO) })
-  const { names, ready } = await publish(dir, { search: { only: ['kiro', 'openspec'] } })
-  await ready
-  expect(names()).toEqual(['shop', 'shop/a#openspec', 'shop/b#kiro'])
 })
 
 const hasGit = !spawnSync('git', ['--version']).error
