@@ -41,13 +41,13 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   const elsewhere = named ? undefined : readEdge(input, context)
   const { payments: isWithPayments = false } = options
   if (!isWithPayments) refuseNeedless(input, ['--env', '--no-config'], 'without --payments')
-  // A server may have none, and is checked from anywhere.
+  // A server may have none.
   const isServer = named?.served !== undefined
   const folder = resolve(cwd, given ?? '.')
   const project = isServer ? undefined : await findProject(folder)
-  const running = (given === undefined && named?.local.boards) || []
-  const around = isServer && given === undefined ? [] : [project ?? folder]
-  const dirs = [...around, ...running.map(({ dir }) => dir)]
+  // A system that was named is checked from anywhere.
+  const ofSystem = given === undefined ? named?.local.boards : undefined
+  const dirs = ofSystem?.map(({ dir }) => dir) ?? [project ?? folder]
   const { findings: ofBoards, ...boards } = await checkBoards(dirs, {
     followsLinks: options.followLinks,
   })
