@@ -80,6 +80,7 @@ class Walk {
   readonly #queue: Folder[] = []
   /** Folders that are never entered (again): those seen, and those of stores. */
   readonly #seen = new Set<string>()
+  readonly #startedAt = performance.now()
   /** Why there may be more. */
   #cutOff: string | undefined
 
@@ -91,17 +92,13 @@ class Walk {
   }
 
   async run(dirs: readonly string[]): Promise<Discovery> {
-    const startedAt = performance.now()
     const projects: string[] = []
     for (const dir of dirs) projects.push(await this.#begin(resolve(dir)))
-    for (const [at, folder] of this.#queue.entries()) {
-      if (this.#bounds.signal?.aborted) break
-      const isLate = performance.now() - startedAt > this.#bounds.ms
-      if (isLate) this.#cutOff = `after ${this.#bounds.ms / 1_000} s and ${at} folders`
-      if (isLate) break
+    for (const folder of this.#queue) {
+      if (this.#bounds.signal?.aborted || this.#isLate()) break
       await this.#folder(folder)
     }
-    const workMs = performance.now() - startedAt
+    const workMs = performance.now() - this.#startedAt
     return { boards: [...this.#boards.values()], left: this.#left(), projects, workMs }
   }
 
@@ -145,11 +142,21 @@ class Walk {
     const inherited = names.has('.git') ? [] : above
     const rules = names.has('.gitignore') ? await withRulesOf(path, inherited) : inherited
     for (const entry of entries) {
+      // Rules of others may make each of many folders costly.
+      if (this.#isLate()) break
       if (!entry.isDirectory() || NEVER_ENTERED.includes(entry.name)) continue
       const child = join(path, entry.name)
       const entered = enter(child, rules)
       if (entered) this.#enqueue({ path: child, depth: depth + 1, rules: entered })
     }
+  }
+
+  #isLate(): boolean {
+    const { ms } = this.#bounds
+    const isLate = performance.now() - this.#startedAt > ms
+    // The same sentence each time, since each is shown once.
+    if (isLate) this.#cutOff = `after ${ms / 1_000} s`
+    return isLate
   }
 
   /** Takes the stores in a folder. Resolves with the folder of their project. */

@@ -7,8 +7,10 @@ import ignore, { type Ignore } from 'ignore'
 
 /** A person's longest has some hundred lines. */
 const FILE_BYTES = 256 << 10
+/** Each costs time and memory for each folder: of 40,000, some thousand folders take 2.6 GB. */
+const MAX_RULES = 1_000
 /** A longer line makes an expression that the engine refuses. */
-const LINE_CHARS = 1_000
+const RULE = /^[^#].{0,1000}$/s
 /** As git itself compares names: with their case where the file system has one. */
 const OPTIONS = { ignorecase: process.platform === 'darwin' }
 
@@ -23,7 +25,10 @@ export type Rules = readonly RuleFile[]
 /** `rules` and those of the folder's own file. */
 export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> {
   const text = await read(join(folder, '.gitignore'))
-  const lines = text.split(/\r?\n/).filter((line) => line.length <= LINE_CHARS)
+  const lines = text
+    .split(/\r?\n/)
+    .filter((line) => RULE.test(line))
+    .slice(0, MAX_RULES)
   return text === '' ? rules : [...rules, { folder, rules: ignore(OPTIONS).add(lines.join('\n')) }]
 }
 

@@ -1,10 +1,9 @@
 // The Backlog.md layout: `backlog/` with a markdown file per task, named after id and title.
 
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, normalize, relative, sep } from 'node:path'
 import { defined, Fields, sentence, utcTime } from './fields.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
-import { isFile, realFolder } from './store-folder.ts'
+import { isFile, readConfig, realFolder } from './store-folder.ts'
 import { readFrontMatter } from './text.ts'
 import { readYamlMap } from './yaml.ts'
 
@@ -52,7 +51,7 @@ async function atRoot(dir: string): Promise<Place | undefined> {
   const config = join(dir, ROOT_CONFIG)
   const root = await realFolder(dir)
   if (root === undefined || !(await isFile(config))) return undefined
-  const named = folderNamed(await readFile(config, 'utf8'))
+  const named = folderNamed(await readConfig(config))
   for (const name of named === undefined ? STORES : [named]) {
     const folder = await realFolder(join(root, name))
     if (folder !== undefined) return { root, folder, configFile: join(root, ROOT_CONFIG) }

@@ -1,12 +1,11 @@
 // The BMAD layout: `sprint-status.yaml` with the status of each epic and story, and a file for each
 // story beside it. Where they differ, the YAML leads.
 
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
-import { isFile, realFolder } from './store-folder.ts'
+import { isFile, readConfig, realFolder } from './store-folder.ts'
 import { limitText, whyNoText } from './text.ts'
 import { type Plain, readYamlMap } from './yaml.ts'
 
@@ -61,7 +60,7 @@ export const bmad = {
 /** The folder that the configuration names, if it is in the project. */
 async function artifactsOf(root: string): Promise<string> {
   for (const config of CONFIGS) {
-    const yaml = readYamlMap(await readFile(join(root, config), 'utf8').catch(() => ''))
+    const yaml = readYamlMap(await readConfig(join(root, config)).catch(() => ''))
     const named = yaml.ok && yaml.fields.get('implementation_artifacts')
     if (typeof named !== 'string') continue
     const folder = resolve(root, named.replace('{project-root}', root))

@@ -1,6 +1,7 @@
 // What detecting a layout asks of the disk. Reads only.
 
-import { realpath, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { YAML_BYTES } from './yaml.ts'
 
 export async function isFile(path: string): Promise<boolean> {
   return (await statOf(path))?.isFile() ?? false
@@ -9,6 +10,15 @@ export async function isFile(path: string): Promise<boolean> {
 /** The real path of a folder; undefined when there is none. */
 export async function realFolder(path: string): Promise<string | undefined> {
   return (await statOf(path))?.isDirectory() ? realpath(path) : undefined
+}
+
+/**
+ * The text of a tool's configuration; empty when there is none, or it is too large. Nothing but a
+ * file is read: a pipe or a device may never end.
+ */
+export async function readConfig(path: string): Promise<string> {
+  const found = await statOf(path)
+  return found?.isFile() && found.size <= YAML_BYTES ? await readFile(path, 'utf8') : ''
 }
 
 // Whatever cannot be looked at (no such file, no permission, a loop of links) is not there for us.

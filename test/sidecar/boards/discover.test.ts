@@ -178,6 +178,32 @@ test('a .gitignore that is no plain file, or no text, hides nothing and ends', a
   expect((await search(odd)).boards).toEqual(['a#cairn'])
 })
 
+test('a configuration that is a pipe, a device or endless hides no other board, and ends', async () => {
+  const dir = makeFolder({ ...below('a', CAIRN), ...below('b', ALL), ...below('c', ALL) })
+  mkdirSync(join(dir, 'b/_bmad/bmm'))
+  spawnSync('mkfifo', [join(dir, 'b/_bmad/bmm/config.yaml')])
+  symlinkSync('/dev/zero', join(dir, 'b/backlog.config.yml'))
+  mkdirSync(join(dir, 'c/_bmad/bmm'))
+  symlinkSync('/dev/zero', join(dir, 'c/_bmad/bmm/config.yaml'))
+  spawnSync('truncate', ['--size=3G', join(dir, 'c/backlog.config.yml')])
+  const all = ['b', 'c'].flatMap((folder) => LAYOUTS.map((name) => `${folder}#${name}`))
+  expect(await search(dir)).toEqual({ boards: ['a#cairn', ...all], left: [] })
+})
+
+test('of a .gitignore without end the first lines hold', async () => {
+  const lines = Array.from({ length: 40_000 }, (_, at) => `q${at.toString(36)}`)
+  const rules = ['left/', ...lines, 'right/']
+  const dir = makeFolder({
+    '.gitignore': rules.join('\n'),
+    // Each folder in it gets a copy of the rules above.
+    'many/.gitignore': '!*\n',
+    ...Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`many/${at}/a`, ''])),
+    ...below('left/a', CAIRN),
+    ...below('right', CAIRN),
+  })
+  expect(await search(dir)).toEqual({ boards: ['right#cairn'], left: [] })
+})
+
 test('what was cut off by a bound is one sentence', async () => {
   const dir = makeFolder({ ...below('a/b/c', CAIRN), ...below('a', CAIRN), 'd/e/f/g/h/i': '' })
   const end = 'name the folder of a board that it did not find.'
