@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { createLog } from '../sidecar/log.ts'
+import { createLog, printable } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
 import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'
@@ -80,7 +80,7 @@ export const noticeTo =
   (io: Io, level: Level = 'info') =>
   (sentence: string): void => {
     if (io.logsJson) createLog('json', io.err)(level, 'signalbox.notice', { message: sentence })
-    else io.err(`signalbox: ${sentence}\n`)
+    else io.err(`signalbox: ${printable(sentence)}\n`)
   }
 
 /** Prints a result: the text, or under `--log json` the event. */

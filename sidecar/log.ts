@@ -14,6 +14,13 @@ export function messageOf(error: unknown): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
+/** Control characters, of a folder's name for example, could rewrite what a terminal shows. */
+export const printable = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (it) => {
+    const code = it.codePointAt(0)?.toString(16)
+    return `\\u{${code}}`
+  })
+
 export function createLog(
   format: LogFormat,
   write: (line: string) => void,
@@ -31,7 +38,9 @@ export function createLog(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => {
         const shown = redact(name, value)
-        return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, redact)}`
+        const text = typeof shown === 'string' ? shown : JSON.stringify(shown, redact)
+        // The lines of a stack are ours.
+        return ` ${name}=${value instanceof Error ? text : printable(text)}`
       })
     write(`${time.slice(11, 19)} ${level.padEnd(5)} ${event}${rest.join('')}\n`)
   }

@@ -24,6 +24,12 @@ test('for people it is one line of words', () => {
   )
 })
 
+test('for people, a name cannot rewrite what the terminal shows', () => {
+  expect(logged('pretty', { path: 'a\u001b[2J\n\u009b\u202eb' })).toBe(
+    '00:00:00 info  it.happened path=a\\u{1b}[2J\\u{a}\\u{9b}\\u{202e}b\n',
+  )
+})
+
 test('a secret does not reach the log by its name, nor inside a text or an error', () => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'
   const line = logged('json', {
