@@ -14,7 +14,6 @@ import type { LocalBoard } from '../../local/local-json.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { Seeded } from '../../tools/prove/recorder/seeded.ts'
 import type { LayoutName, Task } from '../../worker/board/wire.ts'
-import type { Agent } from '../support/agents/agent.ts'
 import { agentsOf, makeProject } from '../support/agents/project.ts'
 import { hasChromium, launchChromium } from '../support/chromium.ts'
 import { linkOf } from '../support/console-page.ts'
@@ -36,7 +35,7 @@ const AFTER_FAULT_MS = 1_500
 /** One process, and the folder with the boards that it serves. */
 class Served {
   readonly dir: string
-  readonly agents: Agent[]
+  readonly agents: ReturnType<typeof agentsOf>
   readonly #starts: Starts
   #start: Start
 
@@ -71,10 +70,12 @@ class Served {
 
   async again(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { dataDir } = this.#start
-    this.#start.process.kill(signal)
-    await this.#start.ended
     const plan = { launch: oneProcess, storeDir: this.dir, dataDir, port: 'last' } as const
-    this.#start = await (await this.#starts.start(plan)).ready()
+    await this.agents.withGit.withBoards(async () => {
+      this.#start.process.kill(signal)
+      await this.#start.ended
+      this.#start = await (await this.#starts.start(plan)).ready()
+    })
   }
 
   async freeze(forMs: number): Promise<void> {
@@ -204,7 +205,7 @@ it(
   async () => {
     const random = new Seeded(SEED)
     const served = await Served.open(starts, random.fork())
-    const { agents } = served
+    const agents = served.agents.all
     const boards = (await served.boards()).map((it) => new Board(served, it))
     expect(boards.map(({ layout }) => layout).sort()).toEqual([...TOOLS].sort())
     const page = browser && (await openPage(browser, served.link))

@@ -9,18 +9,36 @@ import { Agent } from './agent.ts'
 
 const run = promisify(execFile)
 
-export function git(dir: string, ...args: string[]): Promise<unknown> {
+export async function git(dir: string, ...args: string[]): Promise<string> {
   const who = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
-  return run('git', [...who, ...args], { cwd: dir })
+  return (await run('git', [...who, ...args], { cwd: dir })).stdout.trim()
 }
+
+/** It has no boards. */
+export const EMPTY_BRANCH = 'empty'
+const MAX_AWAY_MS = 3_000
 
 export class GitAgent extends Agent {
   readonly #dir: string
   #branch = 'main'
+  #maySeeNoBoard = true
+  #away: Promise<void> = Promise.resolve()
 
   constructor(dir: string, random: Seeded) {
     super(random)
     this.#dir = dir
+  }
+
+  /**
+   * Meanwhile the boards are there: what starts without one takes the first that appears for the
+   * project's own, so their names would be others.
+   */
+  async withBoards(work: () => Promise<void>): Promise<void> {
+    this.#maySeeNoBoard = false
+    await this.#away.catch(() => undefined)
+    await this.tidy()
+    await work()
+    this.#maySeeNoBoard = true
   }
 
   /** Each of its steps is a burst. */
@@ -39,6 +57,7 @@ export class GitAgent extends Agent {
             git(this.#dir, 'stash', '-q', '-u').then(() => git(this.#dir, 'stash', 'pop', '-q')),
         ],
         [1, () => git(this.#dir, 'checkout', '-qf', 'HEAD', '--', '.')],
+        [this.#maySeeNoBoard ? 2 : 0, () => this.#leave()],
       ])
       await step()
     } catch (error) {
@@ -49,9 +68,29 @@ export class GitAgent extends Agent {
 
   async #checkout(): Promise<void> {
     const other = this.#branch === 'main' ? 'other' : 'main'
-    await git(this.#dir, 'add', '-A')
-    await git(this.#dir, 'commit', '-q', '--allow-empty', '-m', 'work')
+    await this.#commit()
     await git(this.#dir, 'checkout', '-qf', other)
     this.#branch = other
+  }
+
+  async #commit(): Promise<void> {
+    await git(this.#dir, 'add', '-A')
+    await git(this.#dir, 'commit', '-q', '--allow-empty', '-m', 'work')
+  }
+
+  /** To a branch from before there were boards, and back. */
+  #leave(): Promise<void> {
+    this.#away = (async () => {
+      await this.#commit()
+      await git(this.#dir, 'checkout', '-qf', EMPTY_BRANCH)
+      await sleep(this.random.below(MAX_AWAY_MS))
+      await git(this.#dir, 'checkout', '-qf', this.#branch)
+    })()
+    return this.#away
+  }
+
+  protected override async tidy(): Promise<void> {
+    if ((await git(this.#dir, 'branch', '--show-current')) !== EMPTY_BRANCH) return
+    await git(this.#dir, 'checkout', '-qf', this.#branch)
   }
 }

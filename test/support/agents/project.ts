@@ -6,7 +6,7 @@ import { type Agent, put } from './agent.ts'
 import { BACKLOG_CONFIG, BacklogAgent, backlogTask, KEPT_TASKS } from './backlog-agent.ts'
 import { BmadAgent } from './bmad-agent.ts'
 import { KEPT, KEPT_LINES, KIRO, ListAgent, OPENSPEC } from './checklist-agent.ts'
-import { GitAgent, git } from './git-agent.ts'
+import { EMPTY_BRANCH, GitAgent, git } from './git-agent.ts'
 
 const STORIES = '_bmad-output/implementation-artifacts'
 const SPRINT = `${STORIES}/sprint-status.yaml`
@@ -61,7 +61,7 @@ const FIRST: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** Makes a project with the boards of these tools, all of them on two branches. */
+/** Makes a project with the boards of these tools on two of its branches. */
 export async function makeProject(dir: string, tools: readonly string[]): Promise<void> {
   for (const tool of tools) {
     for (const [name, text] of Object.entries(FIRST[tool] ?? {})) await put(join(dir, name), text)
@@ -71,10 +71,14 @@ export async function makeProject(dir: string, tools: readonly string[]): Promis
   await git(dir, 'add', '-A')
   await git(dir, 'commit', '-qm', 'first')
   await git(dir, 'branch', 'other')
+  await git(dir, 'branch', EMPTY_BRANCH, await git(dir, 'commit-tree', EMPTY_TREE, '-m', 'empty'))
 }
 
+/** Git knows it without its being stored. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
 /** Those that edit the boards of these tools, and the one with git. */
-export function agentsOf(dir: string, tools: readonly string[], random: Seeded): Agent[] {
+export function agentsOf(dir: string, tools: readonly string[], random: Seeded): Agents {
   const made: Record<string, (own: Seeded) => Agent> = {
     openspec: (own) => new ListAgent(join(dir, 'openspec/changes'), OPENSPEC, own),
     kiro: (own) => new ListAgent(join(dir, '.kiro/specs'), KIRO, own),
@@ -82,5 +86,11 @@ export function agentsOf(dir: string, tools: readonly string[], random: Seeded):
     bmad: (own) => new BmadAgent(join(dir, STORIES), own),
   }
   const agents = tools.flatMap((tool) => made[tool]?.(random.fork()) ?? [])
-  return [...agents, new GitAgent(dir, random.fork())]
+  const withGit = new GitAgent(dir, random.fork())
+  return { all: [...agents, withGit], withGit }
+}
+
+interface Agents {
+  all: readonly Agent[]
+  withGit: GitAgent
 }
