@@ -7,7 +7,8 @@ import { Agent, put, WORDS } from './agent.ts'
 
 const MOST_STORIES = 60
 const STORY_STATUSES = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'drafted', 'x']
-const KEY = /^ {2}([\w-]+): /
+/** Of a line that its tool can read: a file that others replaced half-way has other ones, too. */
+const LINE = /^ {2}([\w-]+): [\w-]+(?= #|$)/
 
 export class BmadAgent extends Agent {
   readonly #dir: string
@@ -21,7 +22,7 @@ export class BmadAgent extends Agent {
 
   protected async step(): Promise<void> {
     const lines = (await readFile(this.#sprint, 'utf8')).trimEnd().split('\n')
-    const keys = lines.flatMap((line) => KEY.exec(line)?.[1] ?? [])
+    const keys = lines.flatMap((line) => LINE.exec(line)?.[1] ?? [])
     const story = this.pick(keys.filter((key) => /^\d/.test(key))) ?? '1-1-dough'
     const file = join(this.#dir, `${story}.md`)
     const status = this.pick(STORY_STATUSES) ?? ''
@@ -49,7 +50,7 @@ export class BmadAgent extends Agent {
   #lines(text: string): string[] {
     const seen = new Map(
       text.split('\n').flatMap((line): [string, string][] => {
-        const key = KEY.exec(line)?.[1]
+        const key = LINE.exec(line)?.[1]
         return key === undefined ? [] : [[key, line.replace(/ # .*/, '')]]
       }),
     )
