@@ -48,7 +48,7 @@ export interface OpenBoard extends NamedBoard {
 }
 
 export interface OpenBoards {
-  /** All that were found, the first board first. One that is gone stays. */
+  /** Those of the beginning, the first board first, then as they were found. None goes away. */
   boards(): readonly OpenBoard[]
   health(): Health
   /**

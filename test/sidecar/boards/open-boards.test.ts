@@ -13,6 +13,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
 import { callTransport, EdgeHttp } from '../../../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../../../sidecar/watch/watch-chokidar.ts'
+import { randomFrom } from '../../../tools/bench/statistics.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { token } from '../../support/edge.ts'
@@ -244,6 +245,36 @@ test('a board that cannot be read hurts no other one', async () => {
   } finally {
     if (isRoot) process.seteuid?.(0)
   }
+})
+
+test('boards that come and go at random are in the end as their files', async () => {
+  const random = randomFrom(7)
+  const pick = (count: number) => Math.floor(random() * count)
+  const dir = makeFolder(CAIRN)
+  const { ids, ready, names, logged } = await publish(dir)
+  await ready
+  const places = ['a', 'a/b', 'c', 'd/e'].map((name) => join(dir, name))
+  for (let step = 0; step < 60; step++) {
+    const place = places[pick(places.length)] ?? dir
+    const [from, to] = [join(place, '.kiro'), join(place, '.moved')]
+    const act = [
+      () => put(place, { [`.kiro/specs/s${pick(5)}/tasks.md`]: `- [ ] ${pick(9)}. A\n` }),
+      () => rmSync(from, { recursive: true, force: true }),
+      () => existsSync(from) && !existsSync(to) && renameSync(from, to),
+      () => existsSync(to) && !existsSync(from) && renameSync(to, from),
+    ][pick(4)]
+    act?.()
+    if (pick(3) === 0) await new Promise((resolve) => setTimeout(resolve, pick(60)))
+  }
+  for (const place of places) {
+    rmSync(join(place, '.kiro'), { recursive: true, force: true })
+    put(place, { '.kiro/specs/last/tasks.md': '- [ ] 1. A\n' })
+  }
+  for (const name of ['shop/a#kiro', 'shop/a/b#kiro', 'shop/c#kiro', 'shop/d/e#kiro']) {
+    await until(async () => expect(await ids(name)).toBe('last last/1'))
+  }
+  expect([await ids('shop'), names().length]).toEqual(['T-1', 5])
+  expect([logged('board.defect'), logged('boards.defect')]).toEqual([[], []])
 })
 
 test('without a board there is nothing to open, unless it waits for one', async () => {
