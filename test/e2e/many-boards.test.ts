@@ -1,7 +1,7 @@
 // One process over a monorepo: OpenSpec at the top, Kiro and Backlog.md in packages, BMAD in a
 // repository of its own, and what only looks like a board.
 
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServeJson } from '../../local/local-json.ts'
@@ -221,5 +221,54 @@ describe.each([
     const present = sorted([...NAMES.filter((it) => !/web/.test(it)), '/packages/late#kiro'])
     expect(await running.names()).toEqual(present)
     for (const board of present) expect(await tasksOf(running, board)).not.toEqual([])
+  })
+})
+
+describe('signalbox for several folders', () => {
+  let dir: string
+  beforeAll(async () => {
+    dir = await starts.folder()
+    const list = '- [ ] 1. Boil\n'
+    // Each is a project of its own.
+    for (const name of ['a', 'b', 'c']) await put(dir, `${name}/.git/HEAD`, '')
+    await put(dir, 'a/.kiro/specs/x/tasks.md', list)
+    await put(dir, 'b/openspec/changes/y/tasks.md', list)
+    await put(dir, 'b/below/.kiro/specs/z/tasks.md', list)
+    await put(dir, 'c/below/.kiro/specs/z/tasks.md', list)
+  })
+  afterAll(() => starts.clear())
+
+  const A = 'a/.kiro/specs/..'
+  it.each([
+    { args: ['a', 'b'], names: ['~/a', '~/b#openspec', '~/b/below#kiro'] },
+    { args: [A, 'b', '--repo=shop'], names: ['shop', 'shop/b#openspec', 'shop/b/below#kiro'] },
+    { args: ['b', 'a', '--only=kiro'], names: ['~/b/below#kiro', '~/a#kiro'] },
+    { args: ['c'], names: ['~/c/below#kiro'] },
+  ])('publishes $names for $args, and means the first where none is named', async (given) => {
+    const [first = '', ...others] = given.args
+    const more = others.map((arg) => (arg.startsWith('-') ? arg : join(dir, arg)))
+    const plan = { launch: oneProcess, storeDir: join(dir, first), args: more }
+    const start = await (await starts.start(plan)).ready()
+    const { path, boards } = await start.local()
+    const names = given.names.map((name) => name.replace('~', dir))
+    expect(boards.map((board) => board.path)).toEqual(names)
+    expect(path).toBe(names[0])
+    const ids = async (query: string) =>
+      (await start.json<{ tasks: Task[] }>(`/tasks${query}`)).tasks.map(({ id }) => id)
+    for (const name of names) expect(await ids(`?path=${encodeURIComponent(name)}`)).toHaveLength(2)
+    expect(await ids('')).toEqual(await ids(`?path=${encodeURIComponent(path)}`))
+  })
+
+  it('refuses a folder without a board, or that is not there, and writes nothing', async () => {
+    await put(dir, 'none/.git/HEAD', '')
+    for (const [folder, why] of [
+      ['none', 'There is no task board in'],
+      ['nowhere', 'There is no folder'],
+    ] as const) {
+      const { code, out, err } = await run(['dev', join(dir, 'a'), join(dir, folder)])
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain(`signalbox: ${why} ${join(dir, folder)}`)
+    }
+    expect(await readdir(join(dir, 'a'))).toEqual(['.git', '.kiro'])
   })
 })

@@ -1,6 +1,6 @@
 // What `npm start` promises whatever runs the edge: it keeps its processes up, and ends them all.
 
-import { rename } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -96,6 +96,24 @@ describe('a running system', () => {
     await expect.poll(lines, PATIENT).toEqual([gone, `${board} is back.`])
     await editTask(start, 'LAMP-7', retitle('Saved after all'))
     await expect.poll(() => start.title('LAMP-7'), PATIENT).toBe('Saved after all')
+  })
+
+  it('publishes a board below the first, and has it in local.json', async () => {
+    const folder = join(start.storeDir, 'packages/tea')
+    await mkdir(join(folder, '.kiro/specs/cup'), { recursive: true })
+    await writeFile(join(folder, '.kiro/specs/cup/tasks.md'), '- [ ] 1. Find a cup\n')
+    // It looks for boards at once.
+    await start.killAndWait('sidecar')
+    const path = `${start.storeDir}/packages/tea#kiro`
+    const boards = async () => (await start.local()).boards
+    await expect.poll(boards, PATIENT).toEqual([
+      { path: start.storeDir, dir: start.storeDir, layout: 'cairn' },
+      { path, dir: folder, layout: 'kiro' },
+    ])
+    const title = () =>
+      start.fetch(`/tasks/cup%2F1?path=${encodeURIComponent(path)}`).then((it) => it.text())
+    await expect.poll(title, PATIENT).toContain('Find a cup')
+    expect(start.stderr).toContain(`The board ${path} has appeared in ${folder} (kiro).`)
   })
 
   it('restarts the database on the same port, with its data', async () => {
