@@ -48,7 +48,9 @@ export interface Running {
   /** Aborted when the system is to end, or has. */
   signal: AbortSignal
   /** Writes local.json, until the system is to end. */
-  tellLocal(local: LocalJson | ServeJson): Promise<void>
+  writeLocal(now: () => LocalJson | ServeJson): Promise<void>
+  /** A board has appeared: writes it again, if it was written. */
+  rewriteLocal(): void
 }
 
 export interface RunPlan {
@@ -73,15 +75,22 @@ export async function runIn(
   const closing: (() => Promise<unknown>)[] = [data.release]
   const over = new AbortController()
   const signal = AbortSignal.any([asked, over.signal])
+  let localNow: (() => LocalJson | ServeJson) | undefined
   let writing = Promise.resolve()
-  const tellLocal = async (local: LocalJson | ServeJson) => {
+  const writeLocal = async (now: () => LocalJson | ServeJson) => {
+    localNow = now
     const before = writing.catch(() => undefined)
-    writing = before.then(() => (signal.aborted ? undefined : writeLocalJson(data.dir, local)))
+    writing = before.then(() => (signal.aborted ? undefined : writeLocalJson(data.dir, now())))
     await writing
   }
+  const rewriteLocal = () => {
+    if (localNow)
+      writeLocal(localNow).catch((error) => notice(`local.json cannot be written: ${error}.`))
+  }
+  const defer = (close: () => Promise<unknown>) => void closing.push(close)
   try {
     await removeLocalJson(data.dir)
-    return await run({ data, signal, defer: (close) => void closing.push(close), tellLocal })
+    return await run({ data, signal, defer, writeLocal, rewriteLocal })
   } catch (error) {
     if (asked.aborted) return 0
     throw error

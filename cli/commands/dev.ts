@@ -26,7 +26,7 @@ import { mintTokens, reposOf, signInLink } from '../../local/tokens.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
-import { createLog, messageOf } from '../../sidecar/log.ts'
+import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
@@ -84,7 +84,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)
   const place = { dataDir, trustsData, env }
 
-  const bringUp = async ({ data, defer, signal, tellLocal }: Running): Promise<number> => {
+  const bringUp = async ({ data, defer, signal, writeLocal, rewriteLocal }: Running) => {
     const secret = await openSecret(place, notice)
     const ports = await claimPorts({ data, port: options.port, notice, signal })
     const url = loopbackUrl(ports.edge)
@@ -115,8 +115,6 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     checkVariables(variables, file, { embeds: true })
     const payments = describePayments(variables)
     const onBoard = boardNotices(notice)
-    /** Once it is ready. */
-    let update: (() => Promise<void>) | undefined
     const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const system = await openSystem({
@@ -127,7 +125,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
         onFound(board) {
           const isCovered = coversPath(repos, board.name)
           notice(`${appeared(localBoard(board))}${isCovered ? '' : NOT_COVERED}`)
-          update?.().catch((error) => notice(`local.json cannot be written: ${messageOf(error)}.`))
+          rewriteLocal()
         },
       },
       sweepEveryMs: SWEEP_EVERY_MS,
@@ -151,8 +149,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       const here = system.boards().map(localBoard)
       return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
     }
-    update = () => tellLocal(localNow())
-    await update()
+    await writeLocal(localNow)
     const local = localNow()
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({

@@ -96,20 +96,16 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   const reloaded = () => log('info', 'config.reloaded')
   /** The keys that it had stay in force. */
   const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
-  const unwritten = (error: unknown) =>
-    log('error', 'local_json.unwritten', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
   const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
   const place = { dataDir, trustsData: false, env }
   return await runIn({ place, host: 'node', asked, notice }, async (running) => {
-    const { data, defer, signal, tellLocal } = running
+    const { data, defer, signal, writeLocal, rewriteLocal } = running
     const { CONSOLE_DIR } = variables
-    /** Once it is ready. */
-    let update: (() => Promise<void>) | undefined
     const boards = { dirs, search, repo, isRepoChosen: true, runOutput, isPolling }
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
-      boards: isWithBoards ? { ...boards, onFound: () => update?.().catch(unwritten) } : undefined,
+      boards: isWithBoards ? { ...boards, onFound: rewriteLocal } : undefined,
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
         : edition.consoleIn(data.edgeDir),
@@ -126,8 +122,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
       ...(options.env !== undefined && { env: resolve(cwd, options.env) }),
       files: namesOfFiles(context.env),
     }
-    update = () => tellLocal({ url, serve: { boards: system.boards().map(localBoard), ...given } })
-    await update()
+    await writeLocal(() => ({ url, serve: { boards: system.boards().map(localBoard), ...given } }))
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await aborted(signal)
     return 0

@@ -107,7 +107,7 @@ export async function run(
   })
   const place = { dataDir, trustsData, env }
   return await runIn({ place, host, asked, notice }, async (running) => {
-    const { data, defer, signal, tellLocal } = running
+    const { data, defer, signal, writeLocal, rewriteLocal } = running
     const secret = await openSecret(place, notice)
     defer(() => supervisor.stop())
     // The edge gets the other ports when it starts, so all are found before anything is started.
@@ -118,9 +118,8 @@ export async function run(
       // A sidecar that was started again finds all of them again.
       if (boards.some(({ path }) => path === found.path)) return
       boards.push(found)
-      if (!local) return
-      notice(appeared(found))
-      tellLocal(local).catch((error) => notice(`local.json cannot be written: ${error}.`))
+      if (local) notice(appeared(found))
+      rewriteLocal()
     }
     const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
     const sharePlan = { place, secret, tokens, ports }
@@ -135,7 +134,7 @@ export async function run(
     local = up
 
     supervisor.keepAlive()
-    await tellLocal(local)
+    await writeLocal(() => up)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
       ...{ boards, isExample: storeDir === EXAMPLE },
