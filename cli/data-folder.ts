@@ -8,6 +8,7 @@ import type { LocalJson, ServeJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
 import { mintTokens, reposOf } from '../local/tokens.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
+import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
 import { type Finding, ok } from './findings.ts'
@@ -157,7 +158,10 @@ async function servedStart(
   }
   // Sidecars may publish any board to it.
   const [{ path } = { path: '*' }] = boards
-  const repos = repo === undefined ? [path] : reposOf(path, [repo])
+  const below = repo === undefined ? [path] : reposOf(path, [repo])
+  // One at the top of the project that appeared after the first.
+  const others = boards.map((board) => board.path).filter((it) => !coversPath(below, it))
+  const repos = [...below, ...others]
   const tokens = await mintTokens(secret, repos, Date.now(), audience)
   const local = { url, ...(publicUrl && { publicUrl }), path, boards, tokens, audience }
   return { dir, local, secret, served: { variables } }

@@ -30,7 +30,7 @@ import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
-import { coversPath, pathProblem } from '../../worker/shared/repos.ts'
+import { pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,
   type Context,
@@ -123,8 +123,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       boards: boards && {
         ...{ ...boards, ...terminal },
         onFound(board) {
-          const isCovered = coversPath(repos, board.name)
-          notice(`${appeared(localBoard(board))}${isCovered ? '' : NOT_COVERED}`)
+          notice(appeared(localBoard(board)))
           rewriteLocal()
         },
       },
@@ -170,8 +169,6 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   return code
 }
 
-const NOT_COVERED = ' No token of this start covers it: those of the next one will.'
-
 interface Here {
   /** The first folder that was named. */
   here: string
@@ -210,7 +207,9 @@ async function findHere(
   const {
     named: [first],
   } = nameBoards(below, { repo, project: await realpath(project) })
-  const repos = reposOf(first?.name ?? repo, [repo, ...elsewhere])
+  const covered = reposOf(first?.name ?? repo, [repo, ...elsewhere])
+  // The project may yet get a board of its own, and nobody else publishes to this edge.
+  const repos = first === undefined ? covered : [...covered, `${repo}*`]
   if (JSON.stringify(repos).length > MAX_REPOS_CHARS) {
     throw new UsageError('So many DIR do not fit in a token: name them all with --repo NAME.')
   }

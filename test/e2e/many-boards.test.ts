@@ -257,6 +257,18 @@ describe('signalbox for several folders', () => {
       (await start.json<{ tasks: Task[] }>(`/tasks${query}`)).tasks.map(({ id }) => id)
     for (const name of names) expect(await ids(`?path=${encodeURIComponent(name)}`)).toHaveLength(2)
     expect(await ids('')).toEqual(await ids(`?path=${encodeURIComponent(path)}`))
+    // The first project may get a board of its own while it runs.
+    const ofProject = others.includes('--repo=shop') ? 'shop' : join(dir, first)
+    const answer = await start.fetch(`/tasks?path=${encodeURIComponent(ofProject)}`)
+    expect(answer.status).toBe(names.includes(ofProject) ? 200 : 404)
+  })
+
+  it('refuses more folders than a session can name, unless they have one name', async () => {
+    const folders = Array.from({ length: 40 }, (_, n) => `many/${n}-${'x'.repeat(40)}`)
+    for (const folder of folders) await put(dir, `${folder}/.kiro/specs/x/tasks.md`, '- [ ] 1.\n')
+    const { code, err } = await run(['dev', ...folders.map((folder) => join(dir, folder))])
+    const why = 'So many DIR do not fit in a token: name them all with --repo NAME.'
+    expect([code, err]).toEqual([2, `signalbox: ${why}\n`])
   })
 
   it('refuses a folder without a board, or that is not there, and writes nothing', async () => {
