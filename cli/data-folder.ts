@@ -29,12 +29,12 @@ export interface LocalStart {
   served?: undefined
 }
 
-type SaidOfAServe = 'url' | 'publicUrl' | 'path' | 'boards' | 'tokens' | 'shared'
+type ServedFields = 'url' | 'publicUrl' | 'path' | 'boards' | 'tokens' | 'shared'
 
 /** A `serve`: its gateways, database and secrets are those of its variables. */
 interface ServedStart {
   dir: string
-  local: Pick<LocalJson, SaidOfAServe> & { audience: string }
+  local: Pick<LocalJson, ServedFields> & { audience: string }
   secret: string
   served: {
     /** Some name the file of a secret. */

@@ -22,11 +22,10 @@ export interface EdgeHttpOptions {
 }
 
 export class EdgeHttp implements Edge {
+  readonly repo: string
   readonly #options: EdgeHttpOptions
   readonly #transport: Transport
   #token: string | undefined
-
-  readonly repo: string
 
   constructor(options: EdgeHttpOptions) {
     this.#options = options

@@ -199,7 +199,7 @@ export class Publisher {
         if (since !== NEVER) onPublished?.(clock.elapsed() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#retry.recovered(clock.elapsed())
-        this.#tellDirectory()
+        this.#reportToDirectory()
       }
     } catch (error) {
       this.#wait(this.#retry.defect(error, clock.elapsed()), since)
@@ -207,7 +207,7 @@ export class Publisher {
     this.#isBusy = false
   }
 
-  #tellDirectory(): void {
+  #reportToDirectory(): void {
     const { run } = this.#standing
     const { store, lastSyncAt } = this.status()
     if (run === null || store === null || lastSyncAt === null) return

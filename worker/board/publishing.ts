@@ -100,7 +100,7 @@ export const changesAnswerSchema = z.object({
     .exactOptional(),
 })
 
-/** What the edge's directory of boards is told of one. */
+/** A board's row in the edge's directory of boards. */
 export const boardReportSchema = z.object({
   run: counter.describe('The run of the sidecar, from its sync.'),
   sidecar: z.object({

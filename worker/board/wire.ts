@@ -45,7 +45,7 @@ export type StoreState = z.infer<typeof publishing.storeSchema>
 export const WIRE = 3
 /** A sidecar syncs at least this often, also without changes: silence means that it is gone. */
 export const REPORT_MS = 30_000
-/** Without changes, the directory of boards hears of a sidecar about this often. */
+/** Without changes, a sidecar reports to the directory of boards about this often. */
 export const HEARTBEAT_MS = 300_000
 
 /** The error of both sides when their versions differ. */
