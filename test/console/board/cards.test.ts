@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   announcementOf,
   type Board,
+  type Cards,
   cardsOf,
   changedIds,
   idEnd,
@@ -79,6 +80,14 @@ describe('a card', () => {
       parentTitle: 'The task LAMP-2',
     })
   })
+})
+
+it('cards are in the order of the tool, whatever was shown before', () => {
+  const idsOf = (cards: Cards) => [...cards.keys()]
+  const before = cardsOf(boardOf([task('LAMP-10'), task('LAMP-2'), task('LAMP-3')]), NONE)
+  expect(idsOf(before)).toEqual(['LAMP-2', 'LAMP-3', 'LAMP-10'])
+  const tasks = [task('LAMP-1'), task('LAMP-10', { rank: 1 }), task('LAMP-3')]
+  expect(idsOf(cardsOf(boardOf(tasks), before))).toEqual(['LAMP-10', 'LAMP-1', 'LAMP-3'])
 })
 
 describe('the object of a card', () => {
