@@ -44,15 +44,18 @@ export class WatchedList {
 
   #change(given: readonly Item[], gone: readonly string[]): Changes {
     const items = this.#items ?? new Map<string, Item>()
+    const order = this.#name === 'tasks' ? byId : newestFirst
     let isNew = false
+    let isUnordered = false
     for (const id of gone) isNew = items.delete(id) || isNew
     for (const item of given) {
-      if (isSame(items.get(item.id), item)) continue
+      const known = items.get(item.id)
+      if (isSame(known, item)) continue
       items.set(item.id, item)
       isNew = true
+      isUnordered ||= !known || order(known, item) !== 0
     }
-    const order = this.#name === 'tasks' ? byId : newestFirst
-    this.#items = isNew ? new Map([...items].sort(([, a], [, b]) => order(a, b))) : items
+    this.#items = isUnordered ? new Map([...items].sort(([, a], [, b]) => order(a, b))) : items
     return { isNew, ids: idsOf(given, gone) }
   }
 
