@@ -2,16 +2,14 @@
 
 import { cp, mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { discoverBoards, type FoundBoard } from '../sidecar/boards/discover.ts'
+import { discoverBoards, type FoundBoard, whyNone } from '../sidecar/boards/discover.ts'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
 import {
   type Candidate,
   findStore,
-  noBoardIn,
   openFolder,
   projectOf,
   type Search,
-  StoreError,
   storesIn,
 } from '../sidecar/layouts/registry.ts'
 import { DATA_DIR } from './data-folder.ts'
@@ -84,8 +82,7 @@ export async function findProjects(
 async function boardsBelow(dir: string, search: Search): Promise<readonly FoundBoard[]> {
   const { boards, left } = await discoverBoards([dir], search)
   if (boards.length > 0) return boards
-  const refused = left.find(({ code }) => code !== 'unsearched')
-  throw refused ? new StoreError('no_board', refused.message) : noBoardIn(dir, 'below')
+  throw whyNone(dir, left)
 }
 
 const EXAMPLE = 'signalbox-example'

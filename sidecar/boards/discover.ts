@@ -6,10 +6,11 @@ import { join, resolve, sep } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
 import {
+  noBoardIn,
   openFolder,
   projectOf,
   type Search,
-  type StoreError,
+  StoreError,
   storesIn,
 } from '../layouts/registry.ts'
 import { messageOf } from '../log.ts'
@@ -62,6 +63,13 @@ export const discoverBoards = (
   search: Search = {},
   bounds: Partial<Bounds> = {},
 ): Promise<Discovery> => new Walk(search, { ...BOUNDS, ...bounds }).run(dirs)
+
+/** Why no board was found in `where` and below. */
+export function whyNone(where: string, left: readonly LeftOut[]): StoreError {
+  const { code, message } = left.find((it) => it.code !== 'unsearched') ?? noBoardIn(where, 'below')
+  const isLink = code === 'linked_elsewhere' || code === 'linked_folder'
+  return new StoreError(isLink ? code : 'no_board', message)
+}
 
 interface Folder {
   path: string

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { intervalMs } from '../files/scan.ts'
 import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
-import { noBoardIn, type Search, StoreError } from '../layouts/registry.ts'
+import type { Search, StoreError } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
 import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
-import { discoverBoards, keyOf, type LeftOut } from './discover.ts'
+import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
 export interface BoardsPlan
@@ -125,14 +125,8 @@ class Boards implements OpenBoards {
   /** Why there is no board at all. */
   get none(): StoreError | undefined {
     if (this.#boards.size > 0) return undefined
-    const first = this.#left.find(({ code }) => code !== 'unsearched')
-    if (first) {
-      const { code, message } = first
-      const isLink = code === 'linked_elsewhere' || code === 'linked_folder'
-      return new StoreError(isLink ? code : 'no_board', message)
-    }
     const where = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.#plan.dirs)
-    return noBoardIn(where, 'below')
+    return whyNone(where, this.#left)
   }
 
   #say(): void {
