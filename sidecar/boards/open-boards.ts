@@ -81,8 +81,8 @@ class Boards implements OpenBoards {
   readonly #anyPublished = Promise.withResolvers<void>()
   readonly #running = new Set<Promise<void>>()
   #left: readonly LeftOut[] = []
-  /** Sentences about what was left out: each is said once. */
-  readonly #said = new Set<string>()
+  /** Sentences about what was left out: each is logged once. */
+  readonly #logged = new Set<string>()
   #lookedMs = 0
   #opening = 0
 
@@ -129,10 +129,11 @@ class Boards implements OpenBoards {
     return whyNone(where, this.#left)
   }
 
-  #say(): void {
+  #logLeftOut(): void {
     for (const { code, message } of this.#left) {
-      if (!this.#said.has(message)) this.#plan.log('warn', 'board.left_out', { code, why: message })
-      this.#said.add(message)
+      if (!this.#logged.has(message))
+        this.#plan.log('warn', 'board.left_out', { code, why: message })
+      this.#logged.add(message)
     }
   }
 
@@ -155,7 +156,7 @@ class Boards implements OpenBoards {
 
   /** Opens the sidecars of those that have none, a few at a time. */
   #open(end: AbortSignal): void {
-    this.#say()
+    this.#logLeftOut()
     while (this.#opening < AT_ONCE && !end.aborted) {
       const next = this.boards().find(({ state }) => state === 'waiting')
       if (!next) return
