@@ -31,6 +31,7 @@ export class DirectoryWriter {
   /** As the directory has it: the report, and when it came, by both readings of the clock. */
   #written: { report: string; elapsed: number; now: number } | undefined
   #nextAt = 0
+  #isAbsent: boolean = false
   #writing: Promise<void> | undefined
   #isClosed: boolean = false
   #cancel: () => void = () => undefined
@@ -101,13 +102,15 @@ export class DirectoryWriter {
       return
     }
     const { reason, status, code, message: why } = reply
-    // An edge of before the directory.
-    const isAbsent = status === 404
-    if (isAbsent) {
-      this.lost()
-      this.close()
+    const fields = { reason, status, code, why }
+    if (status !== 404) {
+      log('debug', 'directory.failed', fields)
+      return
     }
-    log('debug', isAbsent ? 'directory.absent' : 'directory.failed', { reason, status, code, why })
+    // An edge of before the directory, which may be a later one soon; or a proxy while it starts.
+    this.#nextAt = clock.elapsed() + HEARTBEAT_MS
+    if (!this.#isAbsent) log('debug', 'directory.absent', fields)
+    this.#isAbsent = true
   }
 
   #report(standing: Standing, state: 'running' | 'ended'): BoardReport {

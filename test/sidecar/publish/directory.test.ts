@@ -228,16 +228,20 @@ describe('a directory that fails', () => {
     expect(came).toHaveLength(1)
   })
 
-  test('of an edge that has none is asked once, and that is said once', async () => {
+  test('of an edge that has none is asked every five minutes, and that is said once', async () => {
     const { came, clock, answers, events, publisher, start, change } = setUp()
     const absent = { ok: false, reason: 'refused', status: 404, message: 'There is nothing here.' }
     answers.report = () => absent as Failure
     await start()
     change()
-    await clock.advance(20 * MINUTE)
-    await publisher.close()
-    expect(came).toHaveLength(1)
+    await clock.advance(9 * MINUTE)
+    expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5])
     expect(events.filter((it) => it.includes('directory'))).toEqual(['debug directory.absent'])
+    // It was upgraded.
+    answers.report = () => ({ ok: true, value: {} })
+    await clock.advance(9 * MINUTE)
+    expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5, 10, 15])
+    await publisher.close()
     expect(clock.pending).toBe(0)
   })
 })
