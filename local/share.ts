@@ -43,8 +43,18 @@ export interface Sharing {
   close(): Promise<void>
 }
 
+/**
+ * A connection on which nothing comes or goes is cut: whoever can reach the port could open very
+ * many. What waits here says something more often: a stream does so every 25 s.
+ */
+const SILENCE_MS = 60_000
+
 /** Throws a StartError if this machine is in no local network. */
-export async function openSharing(plan: SharePlan, addresses = lanAddresses()): Promise<Sharing> {
+export async function openSharing(
+  plan: SharePlan,
+  addresses = lanAddresses(),
+  silenceMs = SILENCE_MS,
+): Promise<Sharing> {
   const { what, place, secret, tokens, ports } = plan
   if (what === 'lines') return { text: () => sharingLines(ports), close: async () => undefined }
   const [first, ...others] = addresses
@@ -60,14 +70,14 @@ export async function openSharing(plan: SharePlan, addresses = lanAddresses()): 
   const { openCertificate } = await import('./certificate.ts')
   const { pem, fingerprint } = await openCertificate(file, [...new Set(names)], Date.now())
   // Phones remember certificate and session by the port, so it should be the same at each start.
-  const edge = await openFront(pem, ports.edge + 1, (incoming, outgoing) => {
+  const edge = await openFront(pem, ports.edge + 1, silenceMs, (incoming, outgoing) => {
     const [, code] = PHONE_PATH.exec(incoming.url ?? '') ?? []
     if (code === undefined) forward(ports.edge, incoming, outgoing)
     else void signIn(code, { secret, tokens }, outgoing)
   })
   const payments =
     what === 'payments'
-      ? await openFront(pem, ports.edge + 2, (incoming, outgoing) => {
+      ? await openFront(pem, ports.edge + 2, silenceMs, (incoming, outgoing) => {
           // The rest of it has no token, and is for programs of this machine.
           if (PAY_PATH.test(incoming.url ?? '')) forward(ports.simulator, incoming, outgoing)
           else answer(outgoing, 404, 'There is nothing here.')
@@ -111,7 +121,7 @@ export function lanAddresses(interfaces = networkInterfaces()): string[] {
 }
 
 /** On `port`, or on any other if that is taken. */
-async function openFront(pem: string, port: number, handle: RequestListener) {
+async function openFront(pem: string, port: number, silenceMs: number, handle: RequestListener) {
   const secure = createServer({ key: pem, cert: pem }, (incoming, outgoing) => {
     const { url = '', headers, socket } = incoming
     const { hostname } = URL.parse(`https://${headers.host ?? ''}`) ?? {}
@@ -134,9 +144,8 @@ async function openFront(pem: string, port: number, handle: RequestListener) {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    socket.setTimeout(SILENCE_MS, () => socket.destroy())
+    socket.setTimeout(silenceMs, () => socket.destroy())
     socket.once('data', (first) => {
-      socket.setTimeout(0)
       socket.pause()
       socket.unshift(first)
       if (first[0] === TLS_HANDSHAKE) return secure.emit('connection', socket)
@@ -163,8 +172,6 @@ async function openFront(pem: string, port: number, handle: RequestListener) {
   }
 }
 
-/** A connection that sends nothing is cut. */
-const SILENCE_MS = 60_000
 /** The first byte of a connection that is TLS. */
 const TLS_HANDSHAKE = 0x16
 

@@ -6,6 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { hostname, type NetworkInterfaceInfo, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect as connectSecurely } from 'node:tls'
 import jsQr from 'jsqr'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSecretFile, openSecret, type SecretPlace } from '../../local/secret.ts'
@@ -184,6 +185,26 @@ describe('the https port of a shared system', () => {
     const ended = once(silent.resume(), 'close')
     await second.close()
     await ended
+  })
+
+  it('cuts a connection on which nothing comes, also in the middle of a request', async () => {
+    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'], 200)
+    const { port } = new URL(second.shared?.urls[0] ?? '')
+    for (const begun of ['', 'GET / HT', '\x16\x03\x01']) {
+      const silent = connect({ host: '127.0.0.1', port: Number(port) })
+      silent.on('error', () => undefined)
+      silent.write(begun)
+      await once(silent.resume(), 'close')
+    }
+    const secure = connectSecurely({
+      ...{ host: '127.0.0.1', port: Number(port) },
+      rejectUnauthorized: false,
+    })
+    secure.on('error', () => undefined)
+    await once(secure, 'secureConnect')
+    secure.write('GET / HT')
+    await once(secure.resume(), 'close')
+    await second.close()
   })
 
   it('answers 502 while nothing listens behind it', async () => {
