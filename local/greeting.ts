@@ -90,7 +90,8 @@ function afterReady(greeting: Greeting): string {
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
-  const tokenOf = (name: string) => `$(node -p 'require("${module}/local.json").tokens.${name}')`
+  const file = JSON.stringify(`${module}/local.json`)
+  const tokenOf = (name: string) => `$(node -p ${quote(`require(${file}).tokens.${name}`)})`
   const named = dir === DATA_DIR ? '' : ` --data ${quote(dir)}`
   const data = trustsData ? `${named} --trust-data` : named
   const watching =

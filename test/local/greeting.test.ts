@@ -1,13 +1,17 @@
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Greeting, greeting } from '../../local/greeting.ts'
 
 const boardIn = (dir: string, tasks: number) => ({
   ...{ path: `${dir}#kiro`, dir, layout: 'kiro' as const, tasks },
 })
 
-const linesWith = (boards: Greeting['boards']): string[] =>
+const linesWith = (boards: Greeting['boards'], dataDir = '/shop/.signalbox'): string[] =>
   greeting({
-    ...{ boards, dataDir: '/shop/.signalbox', trustsData: false, host: 'node', link: '' },
+    ...{ boards, dataDir, trustsData: false, host: 'node', link: '' },
     ...{ isExample: false, cwd: '/shop', gateways: [] },
     local: {
       ...{ url: 'http://127.0.0.1:1', path: '/shop', boards, database: 'd', databaseToken: '' },
@@ -44,5 +48,17 @@ describe('the greeting', () => {
       '            and 14 more',
       'edge        http://127.0.0.1:1 (node)',
     ])
+  })
+
+  it('has lines for a shell that run nothing of the name of a folder', () => {
+    const parent = mkdtempSync(join(tmpdir(), 'signalbox-greeting-'))
+    onTestFinished(() => rmSync(parent, { recursive: true }))
+    const dataDir = join(parent, `a"'$(touch odd)\`touch odd\` \\b`)
+    mkdirSync(dataDir)
+    writeFileSync(join(dataDir, 'local.json'), '{"tokens":{"board":"ab"}}')
+    const line = linesWith([FIRST], dataDir).find((it) => it.includes('curl -N')) ?? ''
+    const printed = execFileSync('bash', ['-c', line.replace('curl', 'echo')], { cwd: parent })
+    expect(String(printed)).toBe('-N -H Authorization: Bearer ab http://127.0.0.1:1/api/events\n')
+    expect(readdirSync(parent)).toHaveLength(1)
   })
 })
