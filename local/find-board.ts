@@ -82,7 +82,7 @@ export async function findProjects(
 async function boardsBelow(dir: string, search: Search): Promise<readonly FoundBoard[]> {
   const { boards, left } = await discoverBoards([dir], search)
   if (boards.length > 0) return boards
-  throw whyNone(dir, left)
+  throw whyNone(dir, left, search.only)
 }
 
 const EXAMPLE = 'signalbox-example'

@@ -223,8 +223,8 @@ const MAX_REPOS_CHARS = 2_400
 const projectsIn = (folders: readonly string[], search: Search): Promise<Projects> =>
   findProjects(folders, search).catch((error: unknown) => {
     if (!(error instanceof StoreError && error.code === 'no_board')) throw error
-    const ways = 'signalbox --example makes one, signalbox --no-board runs payments alone.'
-    throw new UsageError(`${error.message} ${ways}`)
+    const ways = ' signalbox --example makes one, signalbox --no-board runs payments alone.'
+    throw new UsageError(`${error.message}${search.only ? '' : ways}`)
   })
 
 /** Lines of JSON from the edge and the sidecar, in one file. */

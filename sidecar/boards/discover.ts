@@ -65,8 +65,9 @@ export const discoverBoards = (
 ): Promise<Discovery> => new Walk(search, { ...BOUNDS, ...bounds }).run(dirs)
 
 /** Why no board was found in `where` and below. */
-export function whyNone(where: string, left: readonly LeftOut[]): StoreError {
-  const { code, message } = left.find((it) => it.code !== 'unsearched') ?? noBoardIn(where, 'below')
+export function whyNone(where: string, left: readonly LeftOut[], only: Search['only']): StoreError {
+  const first = left.find(({ code }) => code !== 'unsearched')
+  const { code, message } = first ?? noBoardIn(where, 'below', only)
   const isLink = code === 'linked_elsewhere' || code === 'linked_folder'
   return new StoreError(isLink ? code : 'no_board', message)
 }

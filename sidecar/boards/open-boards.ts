@@ -126,7 +126,7 @@ class Boards implements OpenBoards {
   get none(): StoreError | undefined {
     if (this.#boards.size > 0) return undefined
     const where = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(this.#plan.dirs)
-    return whyNone(where, this.#left)
+    return whyNone(where, this.#left, this.#plan.search.only)
   }
 
   #logLeftOut(): void {
@@ -236,7 +236,7 @@ class Board implements OpenBoard {
     this.since = since
   }
 
-  tasks = (): number => this.sidecar?.board.countTasks() ?? 0
+  tasks = (): number => this.sidecar?.board.summary().counts.tasks ?? 0
 
   health = (): BoardHealth => ({ board: this.name, ...(this.sidecar?.status() ?? UNKNOWN) })
 }

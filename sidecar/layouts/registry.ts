@@ -32,10 +32,11 @@ export class StoreError extends Error {
   }
 }
 
-/** `nor`: where else it was looked for. */
-export function noBoardIn(where: string, nor?: string): StoreError {
-  const signs = LAYOUT_NAMES.map((name) => LAYOUTS[name].signs)
-  const why = `There is no task board in ${where}${nor === undefined ? '' : `, nor ${nor}`}`
+/** `nor`: where else it was looked for. `only`: one of another layout may be there. */
+export function noBoardIn(where: string, nor?: string, only?: readonly LayoutName[]): StoreError {
+  const signs = (only ?? LAYOUT_NAMES).map((name) => LAYOUTS[name].signs)
+  const what = only ? `${only.join(' or ')} board (--only)` : 'task board'
+  const why = `There is no ${what} in ${where}${nor === undefined ? '' : `, nor ${nor}`}`
   const list = new Intl.ListFormat('en-GB').format(signs)
   return new StoreError('no_board', `${why}: looked for ${list}.`)
 }

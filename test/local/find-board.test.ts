@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findBoard, makeExample } from '../../local/find-board.ts'
+import { findBoard, findProjects, makeExample } from '../../local/find-board.ts'
 
 let project: string
 beforeEach(async () => {
@@ -26,6 +26,12 @@ describe('the board of a project', () => {
     await mkdir(join(project, '.git'))
     expect(await findBoard(project)).toMatchObject({ dir: project })
   })
+})
+
+it('a layout that was left out is not said to be missing from a folder', async () => {
+  await expect(findProjects([project], { only: ['kiro', 'bmad'] })).rejects.toThrow(
+    `no kiro or bmad board (--only) in ${project}, nor below: looked for Kiro (`,
+  )
 })
 
 describe('the example', () => {
