@@ -86,7 +86,7 @@ const countOf = (tasks: number | undefined): string =>
 
 function afterReady(greeting: Greeting): string {
   const { boards, dataDir, trustsData, local, link, gateways, cwd } = greeting
-  const [board] = boards
+  const [board, another] = boards
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
@@ -97,12 +97,12 @@ function afterReady(greeting: Greeting): string {
   const watching =
     board &&
     `
-Watch the board in another terminal:
+Watch the ${another ? 'first board' : 'board'} in another terminal:
 
   curl -N -H "Authorization: Bearer ${tokenOf('board')}" ${local.url}/api/events
 
 ${changeOf(board.dir, greeting)}
-`
+${another ? anotherOf(another) : ''}`
   // A real one must not be charged for a try.
   const payable = gateways.find((it) => it.driver === 'redirect' && it.mode === 'simulated')
   const charging =
@@ -123,6 +123,11 @@ ${watching ?? ''}${charging ?? ''}
 Ctrl-C ends all of it.
 `
 }
+
+/** In an address, `#` would begin what is never sent. */
+const anotherOf = ({ path }: LocalBoard): string => `
+For another board, add to curl: -G --data-urlencode ${quote(`path=${path}`)}
+`
 
 function changeOf(boardDir: string, { isExample, cwd }: Greeting): string {
   if (!isExample) return 'and save a task of the board in an editor.'

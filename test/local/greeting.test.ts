@@ -38,6 +38,8 @@ describe('the greeting', () => {
       '            /other (kiro, 0 tasks): /other#kiro',
       'edge        http://127.0.0.1:1 (node)',
     ])
+    const add = "-G --data-urlencode 'path=/shop/packages/web#kiro'"
+    expect(lines).toContain(`For another board, add to curl: ${add}`)
   })
 
   it('counts what is beyond ten boards', () => {
