@@ -60,6 +60,9 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
       if (reached === undefined) doubtAbout(watched, wait).then(onDoubt, () => undefined)
       reached = id
     })
+    // Nothing of it was said yet, and of a folder that is gone a task may look ready.
+    const isAtOnce = reached === undefined && until.kind !== 'any'
+    if (isAtOnce) onDoubt(await doubtAbout(watched, wait).catch(() => undefined))
     print({ ...outcome, status: row?.status, title: row?.title, board })
     return 0
   } catch (error) {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostClock } from '../../libraries/client/clock.ts'
 import { Connection } from '../../libraries/client/connection.ts'
-import { Edge } from '../../libraries/client/edge.ts'
+import { BOARDS_ROUTE, Edge } from '../../libraries/client/edge.ts'
 import { parseMessage, taskRoute } from '../../libraries/client/message.ts'
 import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
 import { isFinal } from '../../libraries/client/stream.ts'
@@ -23,6 +23,15 @@ export interface EdgePlace {
   url: string
   path: string | undefined
   token: () => Promise<string>
+}
+
+/** Of all boards that the token covers and a sidecar has reported. */
+export async function boardNames(place: Omit<EdgePlace, 'path'>): Promise<{ name: string }[]> {
+  const edge = new Edge({ ...place, path: undefined, fetch, clock: hostClock })
+  const found = await new Reads(edge).read(BOARDS_ROUTE)
+  if (found.state !== 'found') return []
+  const { boards } = found.value as { boards: { path: string }[] }
+  return boards.map(({ path }) => ({ name: path }))
 }
 
 /** Ends with the signal. Throws BoardError where it is refused, or cannot be reached. */
@@ -106,6 +115,10 @@ export function edgeBoard(
     async config() {
       const found = await read('/status')
       return found.state === 'found' ? (found.value as { config?: BoardConfig }).config : undefined
+    },
+    async isGone() {
+      const found = await read('/status')
+      return found.state === 'found' && (found.value as { store?: string }).store === 'missing'
     },
   }
 }

@@ -82,6 +82,8 @@ export function filesBoard(
       const record = await board.read('board:board').catch(() => null)
       return record?.kind === 'board' ? record.board : undefined
     },
+    // It was there a moment ago.
+    isGone: async () => false,
   }
 }
 

@@ -4,11 +4,11 @@
 import { realpath } from 'node:fs/promises'
 import { claimsOf } from '../../libraries/client/edge.ts'
 import { isRunning } from '../../local/data-folder.ts'
-import { boardsAbove } from '../../local/find-board.ts'
+import { boardsAbove, findProject } from '../../local/find-board.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards, relativeTo } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
-import { onlyPath } from '../../worker/shared/repos.ts'
+import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import {
   type Context,
   type Input,
@@ -19,7 +19,7 @@ import {
 } from '../command.ts'
 import { type RunningOptions, readDataFolder, runningAbove } from '../data-folder.ts'
 import { TOKEN_FILE } from '../setting.ts'
-import { type EdgePlace, edgeBoard } from './edge-board.ts'
+import { boardNames, type EdgePlace, edgeBoard } from './edge-board.ts'
 import { filesBoard } from './files-board.ts'
 import type { WatchedBoard } from './wait-for.ts'
 
@@ -48,8 +48,10 @@ export async function findPlace(
     const token = tokenSource(input, env)
     if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
     const covered = claimsOf(await token().catch(() => undefined)).repos
-    const only = Array.isArray(covered) ? onlyPath(covered.map(String)) : undefined
-    return atEdge({ url: url.href.replace(/\/+$/, ''), path: name ?? only, token })
+    const repos = Array.isArray(covered) ? covered.map(String) : []
+    const edge = { url: url.href.replace(/\/+$/, ''), token }
+    const path = name === undefined ? onlyPath(repos) : await wholeName(edge, name, repos)
+    return atEdge({ ...edge, path })
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
   const here = await realpath(cwd).catch(() => cwd)
@@ -62,9 +64,26 @@ export async function findPlace(
   if (token === undefined) return undefined
   const boards = local.boards.map((board) => ({ ...board, name: board.path }))
   // Without one of its own, sidecars elsewhere publish to it.
-  const path = boards.length === 0 ? name : choose(boards, name, here, notice).name
+  const chosen = boards.length === 0 ? undefined : choose(boards, name, here, notice)
+  const path = chosen?.name ?? name
   if (path === undefined) throw missing({ '--board NAME, the name of the board': path })
+  const own = name === undefined ? await findProject(here) : undefined
+  if (own !== undefined && !boards.some(({ dir }) => dir === own)) {
+    notice(`Waiting for the board ${path}: the one in ${own} is not of the running Signalbox.`)
+  }
   return atEdge({ url: local.url, path, token: async () => token })
+}
+
+/** Of those that the edge lists; a board that it does not list yet may still be published. */
+async function wholeName(
+  edge: Omit<EdgePlace, 'path'>,
+  name: string,
+  repos: readonly string[],
+): Promise<string> {
+  if (exactPaths(repos).includes(name)) return name
+  // Whatever keeps the list from being read, the wait itself comes to it.
+  const listed = await boardNames(edge).catch(() => [])
+  return listed.length === 0 || coversPath(repos, name) ? name : withName(listed, name).name
 }
 
 const atEdge = (place: EdgePlace): Place => ({
@@ -105,22 +124,29 @@ function choose<Board extends { name: string; dir: string }>(
   here: string,
   notice: (sentence: string) => void,
 ): Board {
-  const [only, another] = name === undefined ? boards : called(boards, name)
+  if (name !== undefined) return withName(boards, name)
+  const [only, another] = boards
   if (only && !another) return only
-  const names = boards.map((board) => board.name).join(', ')
-  if (name !== undefined) {
-    const why = only ? `Several boards are called ${name}` : `There is no board ${name}`
-    throw new UsageError(`${why}: choose one with --board: ${names}.`)
-  }
   const around = boards.filter(({ dir }) => relativeTo(dir, here) !== undefined)
   const depth = Math.max(...around.map(({ dir }) => dir.length))
   const [nearest, ...others] = around.filter(({ dir }) => dir.length === depth)
-  if (!nearest) throw new UsageError(`There are several boards: choose one with --board: ${names}.`)
+  if (!nearest) throw unclear('There are several boards', boards)
   if (others.length > 0) {
     const beside = others.map((board) => board.name).join(', ')
     notice(`Waiting for the board ${nearest.name}; --board chooses another one here: ${beside}.`)
   }
   return nearest
+}
+
+function withName<Board extends { name: string }>(boards: readonly Board[], name: string): Board {
+  const [only, another] = called(boards, name)
+  if (only && !another) return only
+  throw unclear(only ? `Several boards are called ${name}` : `There is no board ${name}`, boards)
+}
+
+function unclear(why: string, boards: readonly { name: string }[]): UsageError {
+  const names = boards.map(({ name }) => name).join(', ')
+  return new UsageError(`${why}: choose one with --board: ${names}.`)
 }
 
 /** Those of this name; else those whose names end so: `web#kiro`, `kiro`. */

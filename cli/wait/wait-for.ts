@@ -35,6 +35,8 @@ export interface WatchedBoard {
   changedAfter(place: string | undefined): Promise<Placed<Changed>>
   /** Undefined: not known. */
   config(): Promise<BoardConfig | undefined>
+  /** Its folder is: what was read of it stays. */
+  isGone(): Promise<boolean>
 }
 
 export interface Wait {
@@ -121,11 +123,12 @@ function isSo({ ready, status }: Task, until: Until): boolean {
 const isSame = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase()
 
-/** A sentence about what may be misspelt. It may appear yet, so the wait goes on. */
+/** A sentence about what may be misspelt or gone. It may appear yet, so the wait goes on. */
 export async function doubtAbout(
   board: WatchedBoard,
   { task, until }: Wait,
 ): Promise<string | undefined> {
+  if (await board.isGone()) return 'The folder of the board is gone; this is what was last in it.'
   if (task !== undefined && (await board.task(task)).value === undefined) {
     return `There is no task ${task} yet; waiting for it.`
   }

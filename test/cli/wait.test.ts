@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LocalBoard, writeLocalJson } from '../../local/local-json.ts'
+import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import {
+  boardReport,
   following,
   publishedRepo,
   type Repo,
@@ -216,6 +218,39 @@ describe('signalbox wait, with a running Signalbox', () => {
     })
   })
 
+  it('takes the end of a name at an edge elsewhere, too, and names the boards where it is none', async () => {
+    const [first, web] = [
+      await publishedRepo(edge, [taskRecord('F-1')]),
+      await publishedRepo(edge, [taskRecord('W-1')]),
+    ]
+    const repos = [first.path, `${web.path}*`]
+    const env = { SIGNALBOX_TOKEN: await token({ repos }) }
+    for (const repo of [first, web]) {
+      const body = JSON.stringify(boardReport())
+      expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    }
+    const named = (name: string) =>
+      run(['wait', '--url', edge.origin, '--until', 'ready', '--board', name], env)
+    const end = web.path.replace(/^.*\//, '')
+    expect(lineOf(await named(end))).toMatchObject({ task: 'W-1', board: web.path })
+    expect(lineOf(await named(web.path)).task).toBe('W-1')
+    const unknown = await named('other')
+    expect([unknown.code, unknown.out]).toEqual([2, ''])
+    expect(unknown.err).toContain(`There is no board other: choose one with --board: `)
+    expect(unknown.err).toContain(web.path)
+  })
+
+  it('says that the folder of the board is gone, also where a task of it looks ready', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const store = { state: 'missing' as const, version: '0.0.0' }
+    await repo.sync({ step: 'root', run: repo.run, root: EMPTY_HASH, store })
+    const { out, err } = await wait(repo, '--until', 'ready')
+    expect(lineOf({ out }).task).toBe('A-1')
+    expect(err).toBe('signalbox: The folder of the board is gone; this is what was last in it.\n')
+    const over = await wait(repo, '--timeout', '1s')
+    expect([over.code, over.err]).toEqual([3, err])
+  })
+
   it('finds the Signalbox that runs here by itself, and its board by the last part of its name', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const data = join(dir, '.signalbox')
@@ -265,6 +300,11 @@ describe('signalbox wait, with a running Signalbox', () => {
     )
     const named = await from(dir, '--board', second.path)
     expect([lineOf(named).task, named.err]).toEqual(['S-1', ''])
+    const unknown = join(dir, 'vendor')
+    await mkdir(join(unknown, '.kiro/specs'), { recursive: true })
+    expect((await from(unknown)).err).toContain(
+      `Waiting for the board ${first.path}: the one in ${unknown} is not of the running Signalbox.`,
+    )
     const elsewhere = await from('/')
     expect(elsewhere).toMatchObject({ code: 2, out: '' })
     const names = repos.join(', ')
