@@ -52,8 +52,9 @@ export const turnedGroups = (isNow: boolean, layout: BoardStatus['layout']): str
 /** In the order of their own tasks, with that of the tasks that are part of nothing last. */
 export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan): Lanes {
   const members = new Map<string, CardData[]>()
+  const laneOf = laneFinder(cards)
   for (const card of onBoard) {
-    const id = laneOf(card, cards)
+    const id = laneOf(card)
     const lane = members.get(id)
     if (lane) lane.push(card)
     else members.set(id, [card])
@@ -64,7 +65,7 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
   if (others.length > 0) members.set('', others)
   const columns = columnsOf([...members.values()].flat(), config, isShown, turned)
   const same = { states: columns.map(({ status }) => status), closed: config?.closed ?? [] }
-  const moved = closedElsewhere(cards, onBoard)
+  const moved = closedElsewhere(cards, onBoard, laneOf)
   const lanes = [...members].map(([id, own]): Lane => {
     const head = cards.get(id)
     const closed = own.filter(({ isClosed }) => isClosed).length + (moved.get(id) ?? 0)
@@ -81,31 +82,39 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
 }
 
 /**
- * The outermost task that it is part of; empty if it is part of nothing. In a circle, the last one
- * before it closes.
+ * Of a card: the outermost task that it is part of; empty if it is part of nothing. A circle is cut
+ * where it closes. Each task is looked at once: a row of 10,000 parents would take ten seconds.
  */
-function laneOf({ task: { id, parent } }: CardData, cards: Cards): string {
-  if (parent === undefined || parent === id) return ''
-  const seen = new Set([id])
-  let outermost = parent
-  for (
-    let next: string | undefined = parent;
-    next !== undefined && !seen.has(next);
-    next = cards.get(next)?.task.parent
-  ) {
-    seen.add(next)
-    outermost = next
+function laneFinder(cards: Cards): (card: CardData) => string {
+  const known = new Map<string, string>()
+  return ({ task: { id } }) => {
+    const way = new Set<string>()
+    let outermost = id
+    let next: string | undefined = id
+    for (; next !== undefined && !way.has(next) && !known.has(next); next = parentOf(next, cards)) {
+      way.add(next)
+      outermost = next
+    }
+    // Another card came by here.
+    if (next !== undefined && !way.has(next)) outermost = known.get(next) || next
+    for (const at of way) known.set(at, at === outermost ? '' : outermost)
+    return known.get(id) ?? ''
   }
-  return outermost
 }
 
+const parentOf = (id: string, cards: Cards): string | undefined => cards.get(id)?.task.parent
+
 /** By lane. Tools move what is done to another folder, and the progress must not fall by that. */
-function closedElsewhere(cards: Cards, onBoard: readonly CardData[]): Map<string, number> {
+function closedElsewhere(
+  cards: Cards,
+  onBoard: readonly CardData[],
+  laneOf: (card: CardData) => string,
+): Map<string, number> {
   const here = new Set(onBoard)
   const counts = new Map<string, number>()
   for (const card of cards.values()) {
     if (!card.isClosed || here.has(card)) continue
-    const id = laneOf(card, cards)
+    const id = laneOf(card)
     if (id !== '') counts.set(id, (counts.get(id) ?? 0) + 1)
   }
   return counts

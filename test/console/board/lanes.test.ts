@@ -98,10 +98,25 @@ describe('the groups', () => {
   it('lose no task in a circle, and have a head without a task where it does not exist', () => {
     const { lanes } = grouped([part('A', 'B'), part('B', 'A'), part('C', 'gone')])
     expect(lanes.map((lane) => [lane.id, lane.head?.task.id, idsOf(lane)])).toEqual([
-      ['A', 'A', ['B']],
       ['B', 'B', ['A']],
       ['gone', undefined, ['C']],
     ])
+  })
+
+  it.each([
+    ['a row of 10,000 parents', (n: number) => (n === 0 ? undefined : String(n - 1))],
+    ['the same row, from its end', (n: number) => (n === 9_999 ? undefined : String(n + 1))],
+    ['a circle of 10,000', (n: number) => String((n + 1) % 10_000)],
+  ])('take no time for %s', (_, parentOf) => {
+    const ids = Array.from({ length: 10_000 }, (_, n) => n)
+    const tasks = ids.map((n) => {
+      const parent = parentOf(n)
+      return parent === undefined ? task(String(n)) : part(String(n), parent)
+    })
+    const startedAt = performance.now()
+    const { lanes } = grouped(tasks)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(lanes.map(({ total }) => total)).toEqual([9_999])
   })
 
   it('are finished when all is closed, their own task, too', () => {
