@@ -4,6 +4,7 @@ import { cp, mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { discoverBoards, type FoundBoard, whyNone } from '../sidecar/boards/discover.ts'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
+import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import {
   type Candidate,
   findStore,
@@ -81,7 +82,8 @@ export async function findProjects(
 
 async function boardsBelow(dir: string, search: Search): Promise<readonly FoundBoard[]> {
   const { boards, left } = await discoverBoards([dir], search)
-  if (boards.length > 0) return boards
+  const { only = LAYOUT_NAMES } = search
+  if (boards.some(({ store }) => only.includes(store.layout))) return boards
   throw whyNone(dir, left, search.only)
 }
 

@@ -206,7 +206,7 @@ async function findHere(
   const elsewhere = isRepoChosen ? [] : await Promise.all(others.map((dir) => realpath(dir)))
   const {
     named: [first],
-  } = nameBoards(below, { repo, project: await realpath(project) })
+  } = nameBoards(below, { repo, project: await realpath(project), only: options.only })
   const covered = reposOf(first?.name ?? repo, [repo, ...elsewhere])
   // The project may yet get a board of its own, and nobody else publishes to this edge.
   const repos = first === undefined ? covered : [...covered, `${repo}*`]

@@ -57,7 +57,10 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 /** Two finds with the same key are one store. */
 export const keyOf = ({ store: { layout, tasksIn } }: FoundBoard): string => `${layout} ${tasksIn}`
 
-/** All boards in `dirs` and below. */
+/**
+ * All boards in `dirs` and below. Of the layouts that are not asked for, too: what a board is called
+ * depends on those beside it.
+ */
 export const discoverBoards = (
   dirs: readonly string[],
   search: Search = {},
@@ -94,7 +97,6 @@ class Walk {
   #cutOff: string | undefined
 
   constructor({ followsLinks = false, only = LAYOUT_NAMES }: Search, bounds: Bounds) {
-    // The folders of other layouts' stores are not entered either.
     this.#search = { followsLinks }
     this.#only = only
     this.#bounds = bounds
@@ -178,9 +180,8 @@ class Walk {
         // Whatever else is in a store's own folders is no board.
         const own = [store.root, store.tasksIn, ...store.folders()]
         for (const folder of own) if (isBelow(folder, path)) this.#seen.add(folder)
-        if (!this.#only.includes(store.layout)) continue
-        if (refused) this.#leave(refused.code, refused.message)
-        else this.#found({ store, dir })
+        if (!refused) this.#found({ store, dir })
+        else if (this.#only.includes(store.layout)) this.#leave(refused.code, refused.message)
       }
     } catch (error) {
       // It was deleted, or cannot be read, in the middle.

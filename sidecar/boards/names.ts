@@ -1,6 +1,7 @@
 // What each board is called at the edge: by its place, whenever it was found.
 
 import { basename, relative, sep } from 'node:path'
+import type { LayoutName } from '../../worker/board/wire.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { LAYOUT_NAMES } from '../layouts/layout.ts'
 import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'
@@ -15,6 +16,8 @@ export interface Naming {
    * the nearest of them, else after its own folder. Real paths.
    */
   dirs?: readonly string[]
+  /** The others have their names, and are not among those that are named. Absent: all layouts. */
+  only?: readonly LayoutName[] | undefined
 }
 
 export interface NamedBoard extends FoundBoard {
@@ -31,6 +34,7 @@ export function nameBoards(
   naming: Naming,
   known: ReadonlyMap<string, string> = new Map(),
 ): { named: NamedBoard[]; left: LeftOut[] } {
+  const { only = LAYOUT_NAMES } = naming
   const taken = new Set(known.values())
   const named: NamedBoard[] = []
   const left: LeftOut[] = []
@@ -39,9 +43,10 @@ export function nameBoards(
     const isFirst = board.dir === naming.project && !taken.has(naming.repo)
     const name = before ?? (isFirst ? naming.repo : placeName(board, naming))
     const problem = before === undefined && whyNot(board, name, taken)
+    taken.add(name)
+    if (!only.includes(board.store.layout)) continue
     if (problem) left.push(problem)
     else named.push({ ...board, name })
-    taken.add(name)
   }
   return { named, left }
 }

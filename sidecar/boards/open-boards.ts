@@ -111,7 +111,8 @@ class Boards implements OpenBoards {
     this.#lookedMs = workMs
     const known = new Map(this.boards().map((board) => [keyOf(board), board.name]))
     const [project = ''] = projects
-    const naming = { repo, project, ...(isRepoChosen && { dirs: projects }) }
+    const { only } = search
+    const naming = { repo, project, only, ...(isRepoChosen && { dirs: projects }) }
     const { named, left: unnamed } = nameBoards(boards, naming, known)
     this.#left = [...left, ...unnamed]
     for (const found of named) {

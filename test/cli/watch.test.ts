@@ -89,13 +89,15 @@ describe('watch', () => {
     expect(await exit).toBe(0)
   })
 
-  test('--only narrows the boards, and a layout that is none is refused', async () => {
+  test('--only narrows the boards and changes no name, and a layout that is none is refused', async () => {
     await mkdir(join(cli.board, '.kiro/specs/tea'), { recursive: true })
     await writeFile(join(cli.board, '.kiro/specs/tea/tasks.md'), '- [ ] 1. Heat water\n')
+    cli.bearer = await token({ repos: [`${REPO}#*`] })
     const narrowed = ['watch', cli.board, '--only', 'kiro', '--only', 'bmad']
     const { logs } = cli.start(narrowed)
     await until(() => expect(logs()).toContain('"event":"boards.ready","boards":1'))
-    expect(await cli.title('tea')).toBe('tea')
+    expect(logs()).toContain(`"board":"${REPO}#kiro"`)
+    expect(logs()).not.toContain('edge.failed')
     const { code, err } = await run(['watch', cli.board, '--only', 'jira'], cli.env())
     expect(code).toBe(2)
     expect(err).toContain('--only LAYOUT must be one of cairn, backlog-md, task-master, openspec')

@@ -53,6 +53,12 @@ test('without a board in the project itself, no other one takes its name', () =>
   expect(named([board('/home/tea/a', 'kiro')], NAMING)).toEqual(['/home/tea/a#kiro'])
 })
 
+test('--only changes no name', () => {
+  const boards = [board('/home/tea', 'cairn'), board('/home/tea', 'kiro'), board('/srv/a', 'kiro')]
+  expect(named(boards, { ...NAMING, only: ['kiro'] })).toEqual(['/home/tea#kiro', '/srv/a#kiro'])
+  expect(named(boards, { ...NAMING, only: ['cairn'] })).toEqual(['/home/tea'])
+})
+
 test('the first board keeps its name beside one whose layout is tried earlier', () => {
   const kiro = board('/home/tea', 'kiro')
   const known = new Map([[keyOf(kiro), '/home/tea']])
