@@ -58,7 +58,7 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 export const keyOf = ({ store: { layout, tasksIn } }: FoundBoard): string => `${layout} ${tasksIn}`
 
 /**
- * All boards in `dirs` and below. Of the layouts that are not asked for, too: what a board is called
+ * All boards in `dirs` and below. Of the layouts that are not asked for, too: the name of a board
  * depends on those beside it.
  */
 export const discoverBoards = (

@@ -3,7 +3,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Metrics } from '../../worker/shared/metrics.ts'
-import { intervalMs } from '../files/scan.ts'
 import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
@@ -39,8 +38,8 @@ export interface BoardsPlan
   metrics?: Metrics
   /** Called for each that was not there at the beginning. */
   onFound?: (board: OpenBoard) => unknown
-  /** Pause after a search that took this long; see `intervalMs`. */
-  pauseMs?: (workMs: number, hasBoards: boolean) => number
+  /** Pause after a search that took this long. Absent: `pauseMs`. */
+  pauseMs?: typeof pauseMs
 }
 
 export interface OpenBoard extends NamedBoard {
@@ -60,6 +59,13 @@ export interface OpenBoards {
 
 /** To read a board keeps a core busy: with more at a time each of them is there later. */
 const AT_ONCE = 4
+
+/**
+ * A fiftieth of the time may be spent in searches. They mostly wait for the disk, and longer on a
+ * busy machine, where a new board must not be found much later for it.
+ */
+const pauseMs = (searchMs: number, hasBoards: boolean): number =>
+  Math.max(hasBoards ? 30_000 : 1_000, 50 * searchMs)
 
 /** Finds the boards. Throws StoreError if there is none, unless the plan waits for one. */
 export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
@@ -141,8 +147,8 @@ class Boards implements OpenBoards {
   async #run(end: AbortSignal): Promise<void> {
     this.#open(end)
     for (;;) {
-      const pauseMs = (this.#plan.pauseMs ?? intervalMs)(this.#lookedMs, this.#boards.size > 0)
-      await sleep(pauseMs, undefined, { signal: end }).catch(() => undefined)
+      const pause = (this.#plan.pauseMs ?? pauseMs)(this.#lookedMs, this.#boards.size > 0)
+      await sleep(pause, undefined, { signal: end }).catch(() => undefined)
       if (end.aborted) break
       try {
         await this.look({ since: performance.now(), signal: end })
