@@ -191,7 +191,12 @@ let browser: Browser | undefined
 beforeAll(async () => {
   if (hasChromium) browser = await launchChromium()
 })
-afterEach(() => starts.clear())
+/** Agents and clients go on until they are ended. */
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await Promise.allSettled(ends.splice(0).map((end) => end()))
+  await starts.clear()
+})
 afterAll(() => browser?.close())
 
 const FAULTS = ['SIGKILL', 'frozen', 'SIGTERM', 'two SIGKILLs', 'none'] as const
@@ -210,6 +215,10 @@ it(
     expect(boards.map(({ layout }) => layout).sort()).toEqual([...TOOLS].sort())
     const page = browser && (await openPage(browser, served.link))
 
+    for (const agent of agents) ends.push(() => agent.end())
+    for (const { steady, restless } of boards) {
+      for (const client of [steady, restless]) ends.push(() => client.close())
+    }
     const work = Promise.all(agents.map((agent) => agent.run()))
     work.catch(() => undefined)
     const slowest = new Map<string, number>()
@@ -256,8 +265,6 @@ it(
       const ready = listed.filter((task) => task.ready).length
       const counts = { tasks: listed.length, ready }
       await expect.poll(() => board.reported(), DIRECTORY_WAIT).toMatchObject({ counts })
-      await board.steady.close()
-      await board.restless.close()
     }
     const edits = agents.map((agent) => `${agent.constructor.name} ${agent.edits}`).join(', ')
     const times = Object.fromEntries(slowest)

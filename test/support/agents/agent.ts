@@ -134,8 +134,11 @@ export abstract class Agent {
   }
 }
 
-/** Another agent was faster: the file or folder is gone, or there again. */
-const LOST_RACES = new Set(['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EISDIR'])
+/** Another agent was faster: the file or folder is gone, or there again. Or it is copied onto itself. */
+const LOST_RACES = new Set([
+  ...['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EISDIR'],
+  'ERR_FS_CP_EINVAL',
+])
 
 export async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
