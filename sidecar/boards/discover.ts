@@ -43,13 +43,17 @@ export interface Bounds {
   /** Levels below a folder that was named. */
   depth: number
   folders: number
+  boards: number
   ms: number
   /** Ends the search at once. */
   signal?: AbortSignal
 }
 
-/** A large monorepo has some thousand folders that git does not ignore: they take half a second. */
-const BOUNDS: Bounds = { depth: 8, folders: 20_000, ms: 5_000 }
+/**
+ * A large monorepo has some thousand folders that git does not ignore: they take half a second. Of
+ * each board the edge has three files open, and many processes may open 1,024.
+ */
+const BOUNDS: Bounds = { depth: 8, folders: 20_000, boards: 250, ms: 5_000 }
 const NEVER_ENTERED = ['node_modules', '.git']
 /** Only these say that nothing is there (any more). */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
@@ -106,7 +110,7 @@ class Walk {
     const projects: string[] = []
     for (const dir of dirs) projects.push(await this.#begin(resolve(dir)))
     for (const folder of this.#queue) {
-      if (this.#bounds.signal?.aborted || this.#isLate()) break
+      if (this.#bounds.signal?.aborted || this.#isOver()) break
       await this.#folder(folder)
     }
     const workMs = performance.now() - this.#startedAt
@@ -154,7 +158,7 @@ class Walk {
     const rules = names.has('.gitignore') ? await withRulesOf(path, inherited) : inherited
     for (const entry of entries) {
       // Rules of others may make each of many folders costly.
-      if (this.#isLate()) break
+      if (this.#isOver()) break
       if (!entry.isDirectory() || NEVER_ENTERED.includes(entry.name)) continue
       const child = join(path, entry.name)
       const entered = enter(child, rules)
@@ -162,12 +166,13 @@ class Walk {
     }
   }
 
-  #isLate(): boolean {
-    const { ms } = this.#bounds
-    const isLate = performance.now() - this.#startedAt > ms
+  #isOver(): boolean {
+    const { ms, boards } = this.#bounds
     // The same sentence each time, since each is shown once.
-    if (isLate) this.#cutOff = `after ${ms / 1_000} s`
-    return isLate
+    if (performance.now() - this.#startedAt > ms) this.#cutOff = `after ${ms / 1_000} s`
+    else if (this.#boards.size >= boards) this.#cutOff = `after ${boards} boards`
+    else return false
+    return true
   }
 
   /** Takes the stores in a folder. Resolves with the folder of their project. */

@@ -218,6 +218,11 @@ test('what was cut off by a bound is one sentence', async () => {
     boards: ['a#cairn'],
     left: [`The search for boards ended after 3 folders: ${end}`],
   })
+  // What is named is found in every case.
+  expect(await search(dir, { dirs: ['a/b/c', 'a', ''], boards: 2 })).toEqual({
+    boards: ['a#cairn', 'a/b/c#cairn'],
+    left: [`The search for boards ended after 2 boards: ${end}`],
+  })
   const { left } = await search(dir, { ms: 1e-9 })
   expect(left).toEqual([expect.stringContaining('The search for boards ended after')])
 })
