@@ -10,6 +10,7 @@ import { mintTokens, reposOf } from '../local/tokens.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
+import { isSecretName } from '../worker/shared/secrets.ts'
 import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
 import { type Finding, ok } from './findings.ts'
 
@@ -167,12 +168,14 @@ async function servedStart(
   return { dir, local, secret, served: { variables } }
 }
 
-/** systemd names the folder of its credentials. */
-const NAMES_FILES = /_FILE$|^CREDENTIALS_DIRECTORY$/
-
-/** Of these variables, those that say where secrets are. */
+/** Of these variables, those that say where secrets are: systemd names the folder of its own. */
 export const namesOfFiles = (env: Environment): Environment =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => NAMES_FILES.test(name)))
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => {
+      const [, secret] = /^(.*)_FILE$/.exec(name) ?? []
+      return name === 'CREDENTIALS_DIRECTORY' || (secret !== undefined && isSecretName(secret))
+    }),
+  )
 
 const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW
 
