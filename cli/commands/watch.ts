@@ -53,7 +53,11 @@ export async function run(input: Input<WatchOptions>, context: Context): Promise
   }
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
   const { ready, ended } = open.run(end)
-  void ready.then(() => log('info', 'boards.ready', { boards: open.boards().length }))
+  void ready.then(() => {
+    const { boards } = open.health()
+    const behind = boards.filter((board) => board.behind).length
+    log('info', 'boards.ready', { boards: boards.length, behind })
+  })
   await ended
   await healthz?.close()
   return 0

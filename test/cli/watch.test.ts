@@ -64,7 +64,7 @@ describe('watch', () => {
     await writeFile(join(beside, 'p/openspec/changes/jam/tasks.md'), '- [ ] 1.1 Cook\n')
     cli.bearer = await token({ repos: [REPO, `${REPO}/*`] })
     const { child, exit, logs } = cli.start(['watch', cli.board, beside, '--healthz', '0'])
-    await until(() => expect(logs()).toContain('"event":"boards.ready","boards":3'))
+    await until(() => expect(logs()).toContain('"event":"boards.ready","boards":3,"behind":1'))
     const lines = logs()
       .trim()
       .split('\n')
