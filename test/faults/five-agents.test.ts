@@ -221,7 +221,7 @@ it(
     }
     const work = Promise.all(agents.map((agent) => agent.run()))
     work.catch(() => undefined)
-    const slowest = new Map<string, number>()
+    const slowest = new Map<string, { ms: number; of: string }>()
     let rests = 0
     for (const from = Date.now(); Date.now() - from < FOR_MS; rests++) {
       const fault = FAULTS[rests % FAULTS.length] ?? 'none'
@@ -240,9 +240,11 @@ it(
       for (const [n, board] of inTurn(boards, rests).entries()) {
         const files = await board.files()
         const equals = async (what: string, read: () => unknown, expected: unknown) => {
-          const message = `${what} of ${board.layout}, rest ${rests} after ${fault}, seed ${SEED}`
+          const of = `${board.layout}, rest ${rests} after ${fault}`
+          const message = `${what} of ${of}, seed ${SEED}`
           await expect.poll(read, { ...PATIENT, message }).toEqual(expected)
-          slowest.set(what, Math.max(slowest.get(what) ?? 0, Date.now() - restedAt))
+          const ms = Date.now() - restedAt
+          if (ms > (slowest.get(what)?.ms ?? 0)) slowest.set(what, { ms, of })
         }
         await equals('the list', () => board.listed(), files)
         await equals('a client that stays', () => inOrder(board.steady.tasks.values()), files)
