@@ -236,14 +236,14 @@ it(
       leaving.abort()
       await left
 
-      const restedAt = Date.now()
       for (const [n, board] of inTurn(boards, rests).entries()) {
         const files = await board.files()
         const equals = async (what: string, read: () => unknown, expected: unknown) => {
           const of = `${board.layout}, rest ${rests} after ${fault}`
           const message = `${what} of ${of}, seed ${SEED}`
+          const askedAt = Date.now()
           await expect.poll(read, { ...PATIENT, message }).toEqual(expected)
-          const ms = Date.now() - restedAt
+          const ms = Date.now() - askedAt
           if (ms > (slowest.get(what)?.ms ?? 0)) slowest.set(what, { ms, of })
         }
         await equals('the list', () => board.listed(), files)
