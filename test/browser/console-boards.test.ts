@@ -211,8 +211,11 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await page.locator('dialog').waitFor({ state: 'detached' })
     await expect.poll(focused).toBe('Dim the lamp')
     await openList(page)
+    // At first the list has only the board that is shown.
+    await page.getByRole('link', { name: 'The shop' }).waitFor()
     await keyboard.press('ArrowDown')
     await keyboard.press('ArrowDown')
+    await expect.poll(focused).toContain('The shop')
     await keyboard.press('Enter')
     await shows(page, 'Open the shop', shop)
     await expect.poll(focused).toBe(shop.replace(/^.*\//, ''))
