@@ -112,13 +112,11 @@ export function edgeBoard(
       const ids = gone && new Set([...tasks.map(({ id }) => id), ...gone])
       return { id: seq ?? found.seq, value: { rows: tasks, ids } }
     },
-    async config() {
+    async about() {
       const found = await read('/status')
-      return found.state === 'found' ? (found.value as { config?: BoardConfig }).config : undefined
-    },
-    async isGone() {
-      const found = await read('/status')
-      return found.state === 'found' && (found.value as { store?: string }).store === 'missing'
+      if (found.state !== 'found') return { isGone: false }
+      const { config, store } = found.value as { config?: BoardConfig; store?: string }
+      return { config, isGone: store === 'missing' }
     },
   }
 }

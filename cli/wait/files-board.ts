@@ -78,12 +78,11 @@ export function filesBoard(
       const all = Array.from({ length: BUCKETS }, (_, n) => Object.keys(board.bucket(n)) as Key[])
       return { id, value: { ...(await rowsOf(all.flat().sort())), ids: undefined } }
     },
-    async config() {
+    async about() {
       const record = await board.read('board:board').catch(() => null)
-      return record?.kind === 'board' ? record.board : undefined
+      // It was there a moment ago.
+      return { ...(record?.kind === 'board' && { config: record.board }), isGone: false }
     },
-    // It was there a moment ago.
-    isGone: async () => false,
   }
 }
 

@@ -33,10 +33,14 @@ export interface WatchedBoard {
   task(id: string): Promise<Placed<Task | undefined>>
   /** What changed after this place; undefined: all there is. May be more, and is never less. */
   changedAfter(place: string | undefined): Promise<Placed<Changed>>
-  /** Undefined: not known. */
-  config(): Promise<BoardConfig | undefined>
+  about(): Promise<About>
+}
+
+export interface About {
+  /** Absent: not known. */
+  config?: BoardConfig | undefined
   /** Its folder is: what was read of it stays. */
-  isGone(): Promise<boolean>
+  isGone: boolean
 }
 
 export interface Wait {
@@ -89,7 +93,7 @@ export async function waitFor(
       return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
     }
     const after = await board.changedAfter(checked)
-    const isToDo = isFreed ? toDoIn(await board.config()) : undefined
+    const isToDo = isFreed ? toDoIn((await board.about()).config) : undefined
     const found = after.value.rows.filter((row) =>
       isToDo ? canBegin(row, isToDo) : isSo(row, until),
     )
@@ -128,13 +132,14 @@ export async function doubtAbout(
   board: WatchedBoard,
   { task, until }: Wait,
 ): Promise<string | undefined> {
-  if (await board.isGone()) return 'The folder of the board is gone; this is what was last in it.'
+  const { isGone, config } = await board.about()
+  if (isGone) return 'The folder of the board is gone; this is what was last in it.'
   if (task !== undefined && (await board.task(task)).value === undefined) {
     return `There is no task ${task} yet; waiting for it.`
   }
   if (until.kind !== 'status') return undefined
   const isMeant = (status: string) => isSame(status, until.status)
-  const { states = [], closed = [] } = (await board.config()) ?? {}
+  const { states = [], closed = [] } = config ?? {}
   if ([...states, ...closed].some(isMeant)) return undefined
   const { rows } = (await board.changedAfter(undefined)).value
   const known = new Set([...states, ...closed, ...rows.map(({ status }) => status)])
