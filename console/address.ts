@@ -40,9 +40,6 @@ export function formatRoute({ view, id, path = '', query = {} }: Link): string {
   return search === '' ? place : `${place}?${search}`
 }
 
-/** What people call a board: the last part of its path. */
-export const boardName = (path: string): string => path.split(/[/\\]/).findLast(Boolean) ?? path
-
 /** A URL that was typed by hand may contain a stray percent sign. */
 function decode(text: string): string {
   try {

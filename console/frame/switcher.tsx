@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Boards, ListedBoard } from '../../libraries/api/types.ts'
-import { boardName } from '../address.ts'
+import { lastPart } from '../../worker/shared/repos.ts'
 import { problemText, repeatedRead } from '../data/http.ts'
 import { canSwitch, knownPaths, live } from '../data/live.ts'
 import { openPagePoller } from '../data/page-poller.ts'
@@ -19,7 +19,7 @@ import { boardLamp } from './lamp.ts'
 /** Also in the title, which names the tab. */
 export function Name() {
   const path = live.value?.path
-  const board = path === undefined ? undefined : boardName(path)
+  const board = path === undefined ? undefined : lastPart(path)
   useEffect(() => {
     if (board !== undefined) document.title = `Signalbox · ${board}`
     return () => {
@@ -40,7 +40,7 @@ export function Name() {
 function Switcher({ path }: { path: string | undefined }) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  const text = path === undefined ? 'Boards' : boardName(path)
+  const text = path === undefined ? 'Boards' : lastPart(path)
   useKey('b', () => setOpen(true))
   return (
     <>
@@ -174,7 +174,7 @@ interface EntryLinkProps {
 function EntryLink({ entry: { path, board }, href, isCurrent }: EntryLinkProps) {
   return (
     <a href={href} aria-current={isCurrent ? 'page' : undefined}>
-      <strong dir="auto">{board?.title ?? boardName(path)}</strong>
+      <strong dir="auto">{board?.title ?? lastPart(path)}</strong>
       <bdi class="path mono">{path}</bdi>
       <span class="row hint">
         {board ? <About board={board} /> : 'No sidecar has reported it.'}

@@ -4,6 +4,7 @@
 
 import { type BoardReport, HEARTBEAT_MS, type LayoutName } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
+import { lastPart } from '../../worker/shared/repos.ts'
 import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
 import type { Edge } from './edge.ts'
@@ -132,7 +133,6 @@ export class DirectoryWriter {
  */
 export function titleOf(repo: string, layout: LayoutName, project: string | undefined): string {
   const mark = `#${layout}`
-  const lastOf = (path: string) => path.split(/[/\\]/).findLast(Boolean) ?? path
-  if (repo.endsWith(mark)) return `${lastOf(repo.slice(0, -mark.length))} (${layout})`
-  return project ?? lastOf(repo)
+  if (repo.endsWith(mark)) return `${lastPart(repo.slice(0, -mark.length))} (${layout})`
+  return project ?? lastPart(repo)
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boardName, formatRoute, parseRoute } from '../../console/address.ts'
+import { formatRoute, parseRoute } from '../../console/address.ts'
+import { lastPart } from '../../worker/shared/repos.ts'
 
 describe('the URL of a view', () => {
   it('contains the view, the open id and the filters', () => {
@@ -55,6 +56,6 @@ describe('the name of a board', () => {
     ['shop', 'shop'],
     ['/', '/'],
   ])('%s is %s', (path, name) => {
-    expect(boardName(path)).toBe(name)
+    expect(lastPart(path)).toBe(name)
   })
 })

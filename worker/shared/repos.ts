@@ -1,11 +1,14 @@
 // Repositories by their paths: what one may be called, and which of them a token covers. Pure. The
-// edge, the console and the local system use it.
+// edge, the console, sidecars and the local system use it.
 
 /** Paths of repositories: exact, or a prefix followed by `*`. */
 export type Repos = readonly string[]
 
 export const coversPath = (repos: Repos, path: string): boolean =>
   repos.some((repo) => (isPrefix(repo) ? path.startsWith(repo.slice(0, -1)) : repo === path))
+
+/** What people call it: the last part of its path. */
+export const lastPart = (path: string): string => path.split(/[/\\]/).findLast(Boolean) ?? path
 
 export const exactPaths = (repos: Repos): string[] => repos.filter((repo) => !isPrefix(repo))
 
