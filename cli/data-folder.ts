@@ -1,12 +1,14 @@
 // The data folder of a running system. Reads, and makes nothing.
 
-import { constants, existsSync, readFileSync, realpathSync } from 'node:fs'
+import { constants, existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DATA_DIR, databaseIn } from '../local/data-folder.ts'
 import type { LocalJson, ServeJson } from '../local/local-json.ts'
 import { findSecretFile } from '../local/secret.ts'
 import { mintTokens, reposOf } from '../local/tokens.ts'
+import { isRepository } from '../sidecar/boards/gitignore.ts'
+import { isWithin } from '../sidecar/layouts/store-folder.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
@@ -67,7 +69,7 @@ export async function systemIn(
   if (options.edge !== undefined) return undefined
   if (['--data', '--repo', '--env', '--token-file'].some((name) => typed.has(name)))
     return undefined
-  const dir = runningAbove(project)
+  const dir = await runningAbove(project)
   return dir === undefined ? undefined : await readDataFolder(dir, options, env)
 }
 
@@ -76,24 +78,24 @@ export async function systemIn(
  * top of its git repository: beyond that begins somebody else's project, as for findBoard, unless
  * the system there has a board of this repository.
  */
-export function runningAbove(folder: string): string | undefined {
+export async function runningAbove(folder: string): Promise<string | undefined> {
   let repository: string | undefined
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, DATA_DIR, 'local.json')
-    if (existsSync(file) && (repository === undefined || hasBoardIn(repository, file))) {
+    if (existsSync(file) && (repository === undefined || (await hasBoardIn(repository, file)))) {
       return dirname(file)
     }
-    if (existsSync(join(at, '.git'))) repository ??= at
+    if (await isRepository(at)) repository ??= at
     if (at === dirname(at)) return undefined
   }
 }
 
 /** Only what is read whole later says more than that. */
-function hasBoardIn(folder: string, file: string): boolean {
+async function hasBoardIn(folder: string, file: string): Promise<boolean> {
   try {
-    const local = parsed(readFileSync(file, { encoding: 'utf8', flag: NOT_THROUGH_A_LINK }))
+    const local = parsed(await readFile(file, { encoding: 'utf8', flag: NOT_THROUGH_A_LINK }))
     const { boards } = (local && 'serve' in local ? local.serve : local) ?? { boards: [] }
-    return boards.some(({ dir }) => dir === folder || dir.startsWith(folder + sep))
+    return boards.some(({ dir }) => isWithin(dir, folder))
   } catch {
     return false
   }

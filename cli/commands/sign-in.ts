@@ -11,7 +11,7 @@ export async function run(
   { options }: Input<RunningOptions & { phone?: boolean }>,
   { io, env, cwd }: Context,
 ): Promise<number> {
-  const dir = options.data ?? runningAbove(cwd) ?? join(cwd, DATA_DIR)
+  const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)
   if (options.phone) {
     const { shared } = local

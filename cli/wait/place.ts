@@ -6,8 +6,9 @@ import { claimsOf } from '../../libraries/client/edge.ts'
 import { isRunning } from '../../local/data-folder.ts'
 import { boardsAbove, findProject } from '../../local/find-board.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
-import { type NamedBoard, nameBoards, relativeTo } from '../../sidecar/boards/names.ts'
+import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
+import { isWithin } from '../../sidecar/layouts/store-folder.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import {
   type Context,
@@ -55,7 +56,7 @@ export async function findPlace(
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
   const here = await realpath(cwd).catch(() => cwd)
-  const dir = options.data ?? runningAbove(cwd)
+  const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
     return await inFiles(here, name, notice)
   }
@@ -127,7 +128,7 @@ function choose<Board extends { name: string; dir: string }>(
   if (name !== undefined) return withName(boards, name)
   const [only, another] = boards
   if (only && !another) return only
-  const around = boards.filter(({ dir }) => relativeTo(dir, here) !== undefined)
+  const around = boards.filter(({ dir }) => isWithin(here, dir))
   const depth = Math.max(...around.map(({ dir }) => dir.length))
   const [nearest, ...others] = around.filter(({ dir }) => dir.length === depth)
   if (!nearest) throw unclear('There are several boards', boards)

@@ -2,7 +2,7 @@
 // runs no program.
 
 import { readdir } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
 import {
@@ -13,6 +13,7 @@ import {
   StoreError,
   storesIn,
 } from '../layouts/registry.ts'
+import { isWithin } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
 import { enter, type Rules, rulesAbove, withRulesOf } from './gitignore.ts'
 
@@ -184,7 +185,9 @@ class Walk {
         if (dir !== path) project = dir
         // Whatever else is in a store's own folders is no board.
         const own = [store.root, store.tasksIn, ...store.folders()]
-        for (const folder of own) if (isBelow(folder, path)) this.#seen.add(folder)
+        for (const folder of own) {
+          if (folder !== path && isWithin(folder, path)) this.#seen.add(folder)
+        }
         if (!refused) this.#found({ store, dir })
         else if (this.#only.includes(store.layout)) this.#leave(refused.code, refused.message)
       }
@@ -203,7 +206,7 @@ class Walk {
   #found(board: FoundBoard): void {
     const key = keyOf(board)
     const known = this.#boards.get(key)
-    const rank = ({ store, dir }: FoundBoard) => `${isBelow(store.tasksIn, dir) ? 0 : 1} ${dir}`
+    const rank = ({ store, dir }: FoundBoard) => `${isWithin(store.tasksIn, dir) ? 0 : 1} ${dir}`
     if (!known || rank(board) < rank(known)) this.#boards.set(key, board)
   }
 
@@ -221,7 +224,5 @@ class Walk {
     return [...this.#leftOut.values()]
   }
 }
-
-const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? error)

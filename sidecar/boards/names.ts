@@ -4,6 +4,7 @@ import { basename, relative, sep } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { LAYOUT_NAMES } from '../layouts/layout.ts'
+import { isWithin } from '../layouts/store-folder.ts'
 import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'
 
 export interface Naming {
@@ -70,7 +71,7 @@ const byPlace =
   ({ project }: Naming) =>
   (one: FoundBoard, other: FoundBoard): number => {
     const rank = ({ dir, store }: FoundBoard) => [
-      relativeTo(project, dir) === undefined ? 1 : 0,
+      isWithin(dir, project) ? 0 : 1,
       dir,
       LAYOUT_NAMES.indexOf(store.layout),
     ]
@@ -80,20 +81,14 @@ const byPlace =
   }
 
 function placeName({ dir, store }: FoundBoard, { repo, project, dirs }: Naming): string {
-  const within = relativeTo(project, dir)
-  if (within !== undefined) return `${joined(repo, within)}#${store.layout}`
+  const placed = (name: string, folder: string) =>
+    `${joined(name, slashed(relative(folder, dir)))}#${store.layout}`
+  if (isWithin(dir, project)) return placed(repo, project)
   if (dirs === undefined) return `${slashed(dir)}#${store.layout}`
   const [nearest = dir] = dirs
-    .filter((it) => relativeTo(it, dir) !== undefined)
+    .filter((it) => isWithin(dir, it))
     .toSorted((a, b) => b.length - a.length)
-  const named = joined(repo, basename(nearest))
-  return `${joined(named, relativeTo(nearest, dir) ?? '')}#${store.layout}`
-}
-
-/** The way from `folder` to `dir`; undefined if it is elsewhere. */
-export function relativeTo(folder: string, dir: string): string | undefined {
-  const way = relative(folder, dir)
-  return way === '..' || way.startsWith(`..${sep}`) ? undefined : slashed(way)
+  return placed(joined(repo, basename(nearest)), nearest)
 }
 
 const slashed = (path: string): string => path.split(sep).join('/')

@@ -3,10 +3,11 @@
 // only what may leave this machine is kept.
 
 import { lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
+import { isWithin } from '../layouts/store-folder.ts'
 import { limitText } from '../layouts/text.ts'
 import { digest, type FileStat, isRacy, type ParsedFile, type SeenStat, youngest } from './facts.ts'
 import { maskSecrets } from './mask-secrets.ts'
@@ -102,8 +103,7 @@ export function isLost(
   { tasksIn, folders }: Pick<Store, 'tasksIn' | 'folders'>,
   path: string,
 ): boolean {
-  const isOfTasks = path === tasksIn || path.startsWith(tasksIn + sep)
-  if (!isOfTasks || statOf(tasksIn)) return false
+  if (!isWithin(path, tasksIn) || statOf(tasksIn)) return false
   const others = folders().filter((folder) => folder !== dirname(path))
   return !others.some((folder) => statOf(join(folder, basename(path))))
 }

@@ -1,7 +1,7 @@
 // Which layouts there are, and which of them a folder holds.
 
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { dirname, resolve, sep } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { backlogMd } from './backlog-md.ts'
 import { bmad } from './bmad.ts'
@@ -10,6 +10,7 @@ import { kiro } from './kiro.ts'
 import { LAYOUT_NAMES, type Layout, type Store } from './layout.ts'
 import { openSpec } from './openspec.ts'
 import { specKit } from './spec-kit.ts'
+import { isWithin } from './store-folder.ts'
 import { taskMaster } from './task-master.ts'
 
 const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
@@ -101,8 +102,7 @@ async function linkedElsewhere(
   { root, folders }: Store,
 ): Promise<StoreError | undefined> {
   const real = await realpath(dir)
-  const isWithin = (path: string) => path === real || path.startsWith(real + sep)
-  const elsewhere = [root, ...folders()].find((path) => !isWithin(path))
+  const elsewhere = [root, ...folders()].find((path) => !isWithin(path, real))
   if (elsewhere === undefined) return undefined
   const why = `The board in ${resolve(dir)} is a link that leads out of it, to ${elsewhere}`
   return new StoreError('linked_elsewhere', `${why}: use --follow-links if you trust that.`)

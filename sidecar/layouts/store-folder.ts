@@ -1,7 +1,12 @@
-// What detecting a layout asks of the disk. Reads only.
+// What detecting a layout asks of paths and of the disk. Reads only.
 
 import { readFile, realpath, stat } from 'node:fs/promises'
+import { sep } from 'node:path'
 import { YAML_BYTES } from './yaml.ts'
+
+/** Whether a path is this folder, or below it. Both are absolute. */
+export const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
 export async function isFile(path: string): Promise<boolean> {
   return (await statOf(path))?.isFile() ?? false
