@@ -1,10 +1,9 @@
 // The board in a real browser: the view alone, over a fake board, with the security policy of the
 // page.
 
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type BoardPage, BoardPages } from '../support/board-page.ts'
-import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
+import { describe, expect, it } from 'vitest'
+import { type BoardPage, boardPages } from '../support/board-page.ts'
+import { hasChromium, whySkipped } from '../support/chromium.ts'
 import {
   detailOf,
   FIRST,
@@ -17,18 +16,7 @@ import {
 } from '../support/made-up-board.ts'
 
 describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
-  let browser: Browser
-  const boards = new BoardPages()
-  beforeAll(async () => {
-    browser = await openChromium()
-  })
-  afterEach(async () => {
-    expect(await boards.clear()).toEqual([])
-  })
-  afterAll(() => closePages(browser))
-
-  const open = (hash?: string) => boards.open(browser, hash)
-  const openFull = (hash?: string) => boards.openFull(browser, hash)
+  const { open, openFull } = boardPages()
   const isFocused = (board: BoardPage, id: string | undefined) =>
     expect.poll(() => board.focused()).toBe(id)
 

@@ -1,11 +1,10 @@
 // The groups of the board in a real browser, over a fake board.
 
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Task } from '../../libraries/client/index.ts'
 import { seriousFaults } from '../support/axe.ts'
-import { type BoardPage, BoardPages } from '../support/board-page.ts'
-import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
+import { type BoardPage, boardPages } from '../support/board-page.ts'
+import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { detailOf, FIRST, STATUS, task } from '../support/made-up-board.ts'
 
 const part = (parent: string, number: number, fields: Partial<Task> = {}) =>
@@ -17,15 +16,7 @@ const CHANGES = [
 ]
 
 describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`, () => {
-  let browser: Browser
-  const boards = new BoardPages()
-  beforeAll(async () => {
-    browser = await openChromium()
-  })
-  afterEach(async () => {
-    expect(await boards.clear()).toEqual([])
-  })
-  afterAll(() => closePages(browser))
+  const boards = boardPages()
 
   const open = async (
     { hash, tasks = CHANGES, layout = 'openspec' as const } = {} as {
@@ -34,7 +25,7 @@ describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`
       layout?: 'openspec' | 'backlog-md'
     },
   ): Promise<BoardPage> => {
-    const board = await boards.open(browser, hash)
+    const board = await boards.open(hash)
     await board.update({ ...FIRST, tasks, status: { ...STATUS, layout } })
     await board.page.locator('.lane, [data-card]').first().waitFor()
     return board

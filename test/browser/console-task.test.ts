@@ -1,27 +1,15 @@
 // The open task in a real browser: it stays open while it changes, and hostile content is harmless.
 
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seriousFaults } from '../support/axe.ts'
-import { BoardPages } from '../support/board-page.ts'
-import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
+import { boardPages } from '../support/board-page.ts'
+import { hasChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole } from '../support/console-page.ts'
 import { Starts } from '../support/local-system.ts'
 import { detailOf, FIRST, session, TASKS, withChanged } from '../support/made-up-board.ts'
 
 describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
-  let browser: Browser
-  const boards = new BoardPages()
-  beforeAll(async () => {
-    browser = await openChromium()
-  })
-  afterEach(async () => {
-    expect(await boards.clear()).toEqual([])
-  })
-  afterAll(() => closePages(browser))
-
-  const open = (hash?: string) => boards.open(browser, hash)
-  const openFull = (hash?: string) => boards.openFull(browser, hash)
+  const { open, openFull, newContext } = boardPages()
 
   it('keeps folded-out parts open when the task changes', async () => {
     const board = await openFull('#/board/LAMP-4')
@@ -124,7 +112,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     const starts = new Starts()
     try {
       const start = await (await starts.start()).ready()
-      const context = await browser.newContext()
+      const context = await newContext()
       // The sanitiser parses in a separate document, but the policy of the page reports that as
       // well.
       const { page } = await openConsole(context, linkOf(start))

@@ -4,8 +4,10 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import type { BoardStatus, Session, Task, TaskDetail } from '../../libraries/client/index.ts'
 import { PAGE_HEADERS } from '../../worker/console/routes.ts'
+import { closePages, openChromium } from './chromium.ts'
 import { FIRST } from './made-up-board.ts'
 
 const ORIGIN = 'https://board.test'
@@ -109,29 +111,38 @@ export class BoardPage {
   }
 }
 
-/** The boards of one test file. */
-export class BoardPages {
-  readonly #opened: BoardPage[] = []
+/**
+ * Opens boards for the tests of a `describe`, in a browser of their own. They are closed after each
+ * test, and none may have had an error.
+ */
+export function boardPages() {
+  const opened: BoardPage[] = []
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openChromium()
+  })
+  afterEach(async () => {
+    const boards = opened.splice(0)
+    for (const { page } of boards) await page.close()
+    expect(boards.flatMap(({ errors }) => errors)).toEqual([])
+  })
+  afterAll(() => closePages(browser))
 
-  /** Opens a board without data. */
-  async open(browser: Browser, hash?: string): Promise<BoardPage> {
+  /** A board without data. */
+  const open = async (hash?: string): Promise<BoardPage> => {
     const board = await BoardPage.open(browser, hash)
-    this.#opened.push(board)
+    opened.push(board)
     return board
   }
-
-  async openFull(browser: Browser, hash?: string): Promise<BoardPage> {
-    const board = await this.open(browser, hash)
-    await board.update(FIRST)
-    await board.card('LAMP-4').waitFor()
-    return board
-  }
-
-  /** Closes all boards, and returns their errors. */
-  async clear(): Promise<string[]> {
-    const opened = this.#opened.splice(0)
-    for (const { page } of opened) await page.close()
-    return opened.flatMap(({ errors }) => errors)
+  return {
+    open,
+    async openFull(hash?: string): Promise<BoardPage> {
+      const board = await open(hash)
+      await board.update(FIRST)
+      await board.card('LAMP-4').waitFor()
+      return board
+    },
+    newContext: () => browser.newContext(),
   }
 }
 
