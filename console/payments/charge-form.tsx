@@ -11,9 +11,9 @@ import { Dialog, Field, Form, Select, useOnce } from '../ui/elements.tsx'
 import { isWeb } from '../ui/format.ts'
 import { StatusBadge } from './elements.tsx'
 import { type Feed, useFeed } from './feed.ts'
+import { amountProblem, exampleAmount, sumText } from './format.ts'
 import {
   currenciesOf,
-  exampleAmount,
   failureText,
   isRefusal,
   keyedPost,
@@ -64,7 +64,7 @@ type State =
   /** `transactionId`: this payment may still be paid, but there is no page for it. */
   | { name: 'idle'; problem?: string; transactionId?: string | undefined }
   | { name: 'leaving' }
-  | { name: 'charged'; response: PaymentResponse }
+  | { name: 'charged'; response: PaymentResponse; sum: string }
 
 /** `gateways`: at least one. */
 function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
@@ -79,14 +79,15 @@ function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
     const back = { page: location.origin + location.pathname, path: route.peek().path }
     const request = orderOf(order, reference.current, back)
     if (!request) {
-      setState({ name: 'idle', problem: `This is not a valid amount in ${order.currency}.` })
+      setState({ name: 'idle', problem: amountProblem(order.currency) })
       return
     }
     setState({ name: 'idle' })
     try {
       const response = await charge(request)
       refresh()
-      setState(leave(response) ? { name: 'leaving' } : { name: 'charged', response })
+      const sum = sumText(request.amount, request.currency)
+      setState(leave(response) ? { name: 'leaving' } : { name: 'charged', response, sum })
     } catch (problem) {
       if (isRefusal(problem)) reference.current = newReference()
       const { transactionId } = problem instanceof ApiProblem ? problem : {}
@@ -94,7 +95,7 @@ function ChargeForm({ gateways }: { gateways: readonly Gateway[] }) {
       setState({ name: 'idle', problem: failureText(problem), transactionId })
     }
   })
-  if (state.name === 'charged') return <Charged response={state.response} />
+  if (state.name === 'charged') return <Charged response={state.response} sum={state.sum} />
   const { problem, transactionId } = state.name === 'idle' ? state : {}
   return (
     <Form onSubmit={run}>
@@ -171,7 +172,7 @@ const StoryLink = ({ id }: { id: string }) => (
 )
 
 /** Shown instead of a payment page: how to pay in the app of the bank. */
-function Charged({ response }: { response: PaymentResponse }) {
+function Charged({ response, sum }: { response: PaymentResponse; sum: string }) {
   const { transactionId, status, readableCode, deepLink, redirectUrl } = response
   const [link, text] = isWeb(deepLink)
     ? [deepLink, 'Open the app of the bank']
@@ -185,8 +186,8 @@ function Charged({ response }: { response: PaymentResponse }) {
       ) : (
         <p>
           {readableCode === undefined
-            ? 'The charge was created, but there is no payment page.'
-            : 'The charge was created. Pay it in the app of the bank with this code:'}
+            ? `The charge of ${sum} was created, but there is no payment page.`
+            : `The charge of ${sum} was created. Pay it in the app of the bank with this code:`}
         </p>
       )}
       {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}

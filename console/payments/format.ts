@@ -1,7 +1,13 @@
 // Amounts and statuses as people read and type them, with the factors of the edge. Pure.
 
 import type { PaymentStatus } from '../../libraries/api/types.ts'
-import { decimalsOf, fromMinor, isCurrency, toMinor } from '../../worker/payments/domain/money.ts'
+import {
+  decimalsOf,
+  fromMinor,
+  isAmount,
+  isCurrency,
+  toMinor,
+} from '../../worker/payments/domain/money.ts'
 import { LANGUAGE } from '../ui/format.ts'
 
 /** In the order of the life of a payment. */
@@ -47,13 +53,39 @@ export const money = (amount: number, currency: string): string =>
     .map(({ text }) => text)
     .join('')
 
-/** The text for an input field: `12.5`. */
-export const amountText = (amount: number, currency: string): string =>
-  String(fromMinor(amount, currency))
-
-/** Parses a typed amount into minor units; undefined if it cannot be charged. */
-export function parseAmount(text: string, currency: string): number | undefined {
-  // Accepts the separators with which amounts are shown.
-  const amount = toMinor(text.replaceAll(',', '').trim(), currency)
-  return amount !== undefined && amount > 0 ? amount : undefined
+/** `5.50 USD`, as it is typed: for the last look before money moves. */
+export function sumText(amount: number, currency: string): string {
+  const number = moneyParts(amount, currency)
+    .filter(({ isCurrency, text }) => !isCurrency && text.trim() !== '')
+    .map(({ text }) => text)
+  return `${number.join('')} ${currency}`
 }
+
+/** The text for an input field: `12.50`. */
+export const amountText = (amount: number, currency: string): string =>
+  fromMinor(amount, currency).toFixed(decimalsOf(currency))
+
+/**
+ * Parses a typed amount into minor units; undefined if it is none. A comma is refused: it separates
+ * thousands for some people and decimals for others, and guessing wrong moves a hundred times the
+ * money.
+ */
+export function parseAmount(text: string, currency: string): number | undefined {
+  const typed = text.trim()
+  const decimals = decimalsOf(currency)
+  const isTyped = decimals === 0 ? /^\d+$/ : new RegExp(`^\\d+(\\.\\d{1,${decimals}})?$`)
+  const amount = isTyped.test(typed) ? toMinor(typed, currency) : undefined
+  return isAmount(amount) ? amount : undefined
+}
+
+/** What to type instead of an amount that `parseAmount` refused. */
+export function amountProblem(currency: string): string {
+  const decimals = decimalsOf(currency)
+  const how =
+    decimals === 0 ? 'digits only' : `digits, and at most one point with ${decimals} decimals`
+  return `Enter the amount in ${currency} with ${how}, like ${exampleAmount(currency)}.`
+}
+
+/** A typical amount, as a person types it. */
+export const exampleAmount = (currency: string): string =>
+  decimalsOf(currency) === 0 ? '25000' : '12.50'

@@ -2,7 +2,6 @@
 // order of a test charge, with its return URL.
 
 import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
-import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'
 import { parseAmount } from './format.ts'
@@ -84,7 +83,3 @@ const DEFAULT_CURRENCIES = ['IQD', 'USD', 'EUR'] as const
 
 export const currenciesOf = ({ currencies }: Gateway): readonly string[] =>
   currencies ?? DEFAULT_CURRENCIES
-
-/** A typical amount, as a person types it. */
-export const exampleAmount = (currency: string): string =>
-  minorUnits(currency) === 1 ? '25000' : '12.50'

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
+  amountProblem,
   amountText,
   money,
   moneyParts,
   parseAmount,
   STATUSES,
+  sumText,
 } from '../../../console/payments/format.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 
@@ -32,12 +34,58 @@ describe('amounts', () => {
     ] as const) {
       expect(parseAmount(amountText(amount, currency), currency)).toBe(amount)
     }
-    expect(parseAmount(' 25,000 ', 'IQD')).toBe(25_000)
-    expect(parseAmount('12.345', 'USD')).toBeUndefined()
-    expect(parseAmount('0', 'USD')).toBeUndefined()
-    expect(parseAmount('-5', 'USD')).toBeUndefined()
-    expect(parseAmount('1e3', 'USD')).toBeUndefined()
-    expect(parseAmount('', 'USD')).toBeUndefined()
+    expect(amountText(1_250, 'USD')).toBe('12.50')
+  })
+
+  it.each([
+    ['5.50', 'USD', 550],
+    [' 5.5 ', 'USD', 550],
+    ['007', 'USD', 700],
+    ['25000', 'IQD', 25_000],
+    ['1.250', 'KWD', 1_250],
+  ])('%s %s is typed with digits and at most one point', (text, currency, amount) => {
+    expect(parseAmount(text, currency)).toBe(amount)
+  })
+
+  it.each([
+    ...['5,50', '25,000', '1,234.50', '1.234.50', '5.', '.5', '1 000', '1\u00a0000', "1'000"],
+    ...[
+      '-5',
+      '+5',
+      '1e3',
+      '0x10',
+      '٥',
+      '５',
+      '5.50 USD',
+      '$5',
+      '0',
+      '0.00',
+      '',
+      ' ',
+      'NaN',
+      'Infinity',
+    ],
+    ...['12.345', '12.500', '9999999999999999'],
+  ])('“%s” is refused, since it may be meant as another amount', (text) => {
+    expect(parseAmount(text, 'USD')).toBeUndefined()
+  })
+
+  it('has no decimals that its currency does not have', () => {
+    expect(parseAmount('25000.0', 'IQD')).toBeUndefined()
+    expect(parseAmount('1.2500', 'KWD')).toBeUndefined()
+  })
+
+  it('is explained with an example that is accepted', () => {
+    expect(amountProblem('USD')).toBe(
+      'Enter the amount in USD with digits, and at most one point with 2 decimals, like 12.50.',
+    )
+    expect(amountProblem('IQD')).toBe('Enter the amount in IQD with digits only, like 25000.')
+  })
+
+  it('is named before money moves, as it is typed', () => {
+    expect(sumText(550, 'USD')).toBe('5.50 USD')
+    expect(sumText(55_000, 'USD')).toBe('550.00 USD')
+    expect(sumText(25_000, 'IQD')).toBe('25,000 IQD')
   })
 })
 

@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parseRoute } from '../../../console/address.ts'
 import { ApiProblem } from '../../../console/data/http.ts'
-import { parseAmount } from '../../../console/payments/format.ts'
-import {
-  exampleAmount,
-  failureText,
-  isRefusal,
-  keyedPost,
-  orderOf,
-} from '../../../console/payments/requests.ts'
+import { exampleAmount, parseAmount } from '../../../console/payments/format.ts'
+import { failureText, isRefusal, keyedPost, orderOf } from '../../../console/payments/requests.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
