@@ -25,7 +25,14 @@ export interface Checklists {
   /** The change's title, in the heading of such a file. */
   titleOf(heading: string): string | undefined
   /** What the tool has in the text of a task. */
-  fieldsOf?(item: Item, idOf: (number: string) => string): Partial<TaskSource>
+  fieldsOf?(item: Item, list: List): Partial<TaskSource>
+}
+
+/** What the tasks of one checklist have in common. */
+export interface List {
+  numbers: readonly string[]
+  /** Of the task with this number. */
+  idOf(number: string): string
 }
 
 /** A task of a checklist. */
@@ -55,8 +62,11 @@ const DONE = 'done'
  * most, unless they begin a link. Spaces are bounded, or a line of spaces would take minutes.
  */
 const TASK = /^(\s*)(?:[-*+]|\d{1,9}[.)])\s*\[(?:\s{0,40}([^\]\s]?)\s{0,40}\](?![([])|\s+\])\s*(.*)/
-const NUMBER = /^[*_~`]*(T\d{1,6}[A-Za-z]?|\d{1,5}(?:\.\d{1,5}){0,20}[a-z]?)[.):]?[*_~`]*(?:\s+|$)/
+const NUMBER =
+  /^([*_~`]*)(T\d{1,6}[A-Za-z]?|\d{1,5}(?:\.\d{1,5}){0,20}[a-z]?)\\?[.):]?([*_~`]*)(?:\s+|$)/
 const FENCE = /^\s*(?:```|~~~)/
+/** A line that goes on with the text above it, though it is not indented. */
+const GOES_ON = /^\s*(?![-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|```|~~~|[>|<]|[-*_=]{3})\S/
 
 export function checklistStore(tool: Checklists): Store {
   const { root, tasksIn, board } = tool
@@ -138,10 +148,11 @@ function aboutEntry({ titleOf }: Checklists, change: Change, text: string): Entr
 function listEntries(tool: Checklists, change: Change, text: string): Entry[] {
   const { items, rest } = readChecklist(text)
   const idOf = (name: string): string => `${change.id}/${name}`
+  const numbers = items.flatMap(({ number }) => number ?? [])
   const seen = new Map<string, number>()
   const entries = items.map((item, at): Entry & { kind: 'task' } => {
     const id = idOf(item.number ?? nameOf(item.text, seen))
-    const fields = tool.fieldsOf?.(item, idOf) ?? {}
+    const fields = tool.fieldsOf?.(item, { numbers, idOf }) ?? {}
     const { title = item.text } = fields
     const below = unindented(item.lines.slice(1))
     const body = (title.length > TITLE_CHARS ? [title, ...below] : below).join('\n')
@@ -190,36 +201,47 @@ function readChecklist(text: string): { items: Item[]; rest: string[] } {
   const open: Item[] = []
   let group: string | undefined
   let isFenced = false
+  let isInText = false
   for (const line of text.split(/\r?\n/)) {
     const found = TASK.exec(line)
     const indent = widthOf(found?.[1] ?? /^\s*/.exec(line)?.[0] ?? '')
     const isBlank = line.trim() === ''
-    while (!isBlank && indent <= (open.at(-1)?.indent ?? -1)) open.pop()
+    const goesOn = isInText && !isFenced && found === null && GOES_ON.test(line)
+    while (!isBlank && !goesOn && indent <= (open.at(-1)?.indent ?? -1)) open.pop()
     if (found) {
       const [, , mark = '', written = ''] = found
       const text = written.replace(/^\*\s+/, '')
       const number = NUMBER.exec(text)
       const item = {
-        text: text.slice(number?.[0].length ?? 0).trim(),
+        text: withoutNumber(text, number),
         lines: [line],
         mark,
         isOptional: text !== written,
-        number: number?.[1],
+        number: number?.[2],
         group,
         indent,
       }
       items.push(item)
       open.push(item)
+      isInText = true
       continue
     }
     if (FENCE.test(line)) isFenced = !isFenced
     else if (!isFenced && line.startsWith('## ')) group = headingText(line)
     const of = open.at(-1)
+    isInText = of !== undefined && !isBlank
     if (of) of.lines.push(line)
     else if (!isBlank) rest.push(line)
   }
   for (const { lines } of items) while (lines.at(-1)?.trim() === '') lines.pop()
   return { items, rest }
+}
+
+/** Emphasis that begins before the number and ends in the text is of neither. */
+function withoutNumber(text: string, number: RegExpExecArray | null): string {
+  const [all = '', opening = '', , closing = ''] = number ?? []
+  const rest = text.slice(all.length).trim()
+  return closing.length < opening.length ? rest.replace(opening.slice(closing.length), '') : rest
 }
 
 const widthOf = (space: string): number => space.replaceAll('\t', '    ').length

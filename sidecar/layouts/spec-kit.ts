@@ -1,7 +1,7 @@
 // The spec-kit layout: `specs/<feature>/` with `tasks.md` and `spec.md`, beside `.specify/`.
 
 import { join } from 'node:path'
-import { checklistStore } from './checklist.ts'
+import { checklistStore, type List } from './checklist.ts'
 import type { Layout } from './layout.ts'
 import { realFolder } from './store-folder.ts'
 
@@ -18,16 +18,16 @@ export const specKit = {
       marks: { x: 'done', X: 'done' },
       about: ['spec.md'],
       titleOf: (heading) => heading.replace(/^feature specification:\s+/i, ''),
-      fieldsOf({ text, group = '' }, idOf) {
-        const marks = MARKS.exec(text)?.[0] ?? ''
-        const waits = DEPS.exec(text)
-        const labels = [...marks.matchAll(/\w+/g)].map(([mark]) => (mark === 'P' ? PARALLEL : mark))
-        const deps = [...(waits?.[1] ?? '').matchAll(/T\d{1,6}[A-Za-z]?/g)].map(([id]) => idOf(id))
+      fieldsOf({ text, lines, number, group = '' }, list) {
+        const below = lines.slice(1).map((line) => line.trim())
+        const waitsFor = idsAfter([text, ...below].join(' '), list).filter((id) => id !== number)
+        const [shown, marks] = withoutMarks(text)
+        const labels = marks.map((mark) => (mark === 'P' ? PARALLEL : mark))
         const priority = /\(Priority: (\w+)\)/.exec(group)?.[1]
         return {
-          title: text.slice(marks.length, waits?.index).trim(),
+          title: shown,
           ...(labels.length > 0 && { labels }),
-          ...(deps.length > 0 && { deps }),
+          ...(waitsFor.length > 0 && { deps: waitsFor.map(list.idOf) }),
           ...(priority !== undefined && { priority }),
         }
       },
@@ -35,7 +35,57 @@ export const specKit = {
   },
 } satisfies Layout
 
-/** `[P] [US1]`: which may run in parallel, and for which user story. */
-const MARKS = /^(?:\[(?:P|US\d{1,6})\]\s*)+/
 const PARALLEL = 'parallel'
-const DEPS = /\(depends on ([^()]{1,1000})\)$/i
+/** `[P] [US1]`: which may run in parallel, and for which user story. */
+const MARKS_FIRST = /^(?:\[(?:P|US\d{1,6})\]\s*)+/
+const MARKS_LAST = /(?:\s{0,40}\[(?:P|US\d{1,6})\])+[.;]?$/
+/** What a task waits for, in parentheses of its own; they may end on a later line. */
+const WAITS_ALONE =
+  /\s{0,40}[*_~`]{0,3}\(\s{0,40}[*_~`]{0,3}depends?\s+(?:up)?on\b[^()]{0,1000}(?:\)[*_~`]*[.;]?|$)/i
+
+function withoutMarks(text: string): [text: string, marks: string[]] {
+  const first = MARKS_FIRST.exec(text)?.[0] ?? ''
+  const own = text.slice(first.length).replace(WAITS_ALONE, '').trimEnd()
+  const last = MARKS_LAST.exec(own)?.[0] ?? ''
+  const marks = [...`${first}${last}`.matchAll(/\w+/g)].map(([mark]) => mark)
+  return [own.slice(0, own.length - last.length).trim(), marks]
+}
+
+const WAITS = /\b(?:depends?\s+(?:up)?on|dependenc(?:y|ies)\s*:|depends\s*:)/gi
+/** In parentheses there may be words beside the ids; elsewhere a list ends with its last id. */
+const TO_PARENTHESIS = /^[^()]{1,1000}(?=\))/
+const ID = 'T\\d{1,6}[A-Za-z]?'
+const LIST = new RegExp(
+  `^(?:[\\s:,;&+/*_~\`([\\]–—-]|\\b(?:and|or|to|through|tasks?|all|both|of|on)\\b|${ID}|(?<=\\d[-–—])\\d{3,6})+`,
+  'i',
+)
+const EMPHASIS = '[*_~`]{0,3}'
+/** The second of two that are the ends of a range is often without its letter: `T001-003`. */
+const RANGE_OR_ID = new RegExp(
+  `(${ID})(?:${EMPHASIS}\\s{0,9}(?:-|–|—|\\.\\.|to\\b|through\\b)\\s{0,9}${EMPHASIS}(${ID}|\\d{3,6}))?`,
+  'g',
+)
+/** How far a parenthesis is looked for. In a text of nothing else the search would take minutes. */
+const NEAR_CHARS = 400
+
+/** The numbers that a text says it depends on. */
+function idsAfter(text: string, list: List): string[] {
+  const ids = [...text.matchAll(WAITS)].flatMap(({ 0: words, index }) => {
+    const before = text.slice(Math.max(0, index - NEAR_CHARS), index)
+    const rest = text.slice(index + words.length)
+    const isEnclosed = before.lastIndexOf('(') > before.lastIndexOf(')')
+    const named = (isEnclosed && TO_PARENTHESIS.exec(rest)?.[0]) || LIST.exec(rest)?.[0] || ''
+    return [...named.matchAll(RANGE_OR_ID)].flatMap(([, from = '', to]) =>
+      to === undefined ? [from] : range(from, to.startsWith('T') ? to : `T${to}`, list),
+    )
+  })
+  return [...new Set(ids)]
+}
+
+/** Between the two, those that the list has: a number that was left out is nobody's. */
+function range(from: string, to: string, { numbers }: List): string[] {
+  const at = (id: string): number => Number(/\d+/.exec(id)?.[0])
+  const isBetween = (id: string): boolean =>
+    id.startsWith('T') && at(id) > at(from) && at(id) < at(to)
+  return [from, ...numbers.filter(isBetween), to]
+}

@@ -372,4 +372,69 @@ describe('a list of spec-kit', () => {
     expect(tasks['001-tea/T001']).not.toHaveProperty('priority')
     expect(Object.values(tasks).find(({ title }) => title === 'TXXX Clean up')).toBeDefined()
   })
+
+  test.each([
+    ['(depends on T001)', 'Pour', ['T001']],
+    ['(depends on T001).', 'Pour', ['T001']],
+    ['(depends on T001) [P]', 'Pour', ['T001']],
+    ['[P] (depends on T001)', 'Pour', ['T001']],
+    ['*(depends on T001)*', 'Pour', ['T001']],
+    ['**(Depends on: T001, T002)**', 'Pour', ['T001', 'T002']],
+    ['_(depends upon **T001**, `T002`)_', 'Pour', ['T001', 'T002']],
+    ['(depends on T001 for the kettle, T002)', 'Pour', ['T001', 'T002']],
+    ['(depends on T001,\n  T002)', 'Pour', ['T001', 'T002']],
+    ['(depends on T001,\nT002)', 'Pour', ['T001', 'T002']],
+    ['\n  (depends on T001)', 'Pour', ['T001']],
+    ['\n  - **Depends on**: T001 and T002', 'Pour', ['T001', 'T002']],
+    ['\n  Dependencies: T001', 'Pour', ['T001']],
+    ['(depends on T001-T004)', 'Pour', ['T001', 'T002', 'T004']],
+    ['(depends on T001–T004)', 'Pour', ['T001', 'T002', 'T004']],
+    ['(depends on T001 — T004)', 'Pour', ['T001', 'T002', 'T004']],
+    ['(depends on T001 through T004)', 'Pour', ['T001', 'T002', 'T004']],
+    ['(depends on T001-004, T020)', 'Pour', ['T001', 'T002', 'T004', 'T020']],
+    ['(depends on T001–T010)', 'Pour', ['T001', 'T002', 'T004', 'T010']],
+    ['that depends on T001', 'Pour that depends on T001', ['T001']],
+    ['that depends on [T001]', 'Pour that depends on [T001]', ['T001']],
+    ['what depends on it (see T001)', 'Pour what depends on it (see T001)', undefined],
+    ['(T001 comes before)', 'Pour (T001 comes before)', undefined],
+    ['\n\nT009 depends on T001', 'Pour', undefined],
+  ])('reads what a task waits for from %j', async (written, title, waitsFor) => {
+    const text = `- [ ] T001 Fill\n- [ ] T002 Heat\n- [ ] T004 Wait\n- [ ] T009 Pour ${written}\n`
+    const tasks = await listed({ '.specify/x': '', 'specs/tea/tasks.md': text })
+    const pour = tasks['tea/T009']
+    expect(pour?.title).toBe(title)
+    expect(pour?.deps).toEqual(waitsFor?.map((id) => `tea/${id}`))
+    expect(pour?.ready).toBe(waitsFor === undefined)
+    expect(pour?.labels).toEqual(written.includes('[P]') ? ['parallel'] : undefined)
+  })
+
+  test('takes no time for a text of nothing but what it waits for', async () => {
+    const text = `- [ ] T001 Fill ${'depends on (T002 '.repeat(60_000)}\n`
+    const from = performance.now()
+    const tasks = await listed({ '.specify/x': '', 'specs/tea/tasks.md': text })
+    expect(performance.now() - from).toBeLessThan(5_000)
+    expect(tasks['tea/T001']?.ready).toBe(false)
+  })
+})
+
+test.each([
+  ['**11. Pour**', '11', 'Pour'],
+  ['**11. Pour** it', '11', 'Pour it'],
+  ['**11.** Pour', '11', 'Pour'],
+  ['__1.2__ **Pour**', '1.2', '**Pour**'],
+  ['*11 Pour*', '11', 'Pour'],
+  ['~~3) Pour~~', '3', 'Pour'],
+  ['11\\. Pour', '11', 'Pour'],
+])('a number in emphasis is a number: %j', async (written, number, title) => {
+  const tasks = await listed({ '.kiro/specs/tea/tasks.md': `- [ ] ${written}\n` })
+  expect(tasks[`tea/${number}`]?.title).toBe(title)
+})
+
+test('a line that goes on without being indented is part of its task', async () => {
+  const list =
+    '- [ ] 1 Fill\nthe kettle\n# Title\n- [ ] 2 Heat\n\nof none\n- [ ] 3 Pour\n> of none\n'
+  const tasks = await listOf(list)
+  expect(tasks['tea/1']?.body).toBe('the kettle')
+  expect(tasks['tea/2']).not.toHaveProperty('body')
+  expect(tasks['tea/3']).not.toHaveProperty('body')
 })
