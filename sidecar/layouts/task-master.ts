@@ -81,19 +81,38 @@ function parseTasks(text: string): Parsed {
   if (!isRecord(file)) {
     return { state: 'broken', entries: [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)] }
   }
-  // The tool's older files hold no tags.
-  const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
   const problems: string[] = []
+  const tags = tagsOf(file, problems)
   const tasks = tags.flatMap(([tag, value]) => {
     const name = idPart(tag)
     const shown = tag.slice(0, 40).toWellFormed()
     if (name !== tag) problems.push(`the tag "${shown}" has a name that no id can hold whole`)
-    if (isRecord(value) && Array.isArray(value.tasks)) return tagEntries(name, value.tasks)
+    if (isTag(value)) return tagEntries(name, value.tasks)
     problems.push(`the tag "${shown}" holds no list of tasks`)
     return []
   })
   // One tag or task that is out of order is how its author left it: the file was read whole.
   return { state: 'ok', entries: [boardEntry(sentence('The file', problems)), ...tasks] }
+}
+
+type Tag = { tasks: Plain[] }
+
+const isTag = (value: Plain | Tag): value is Tag => isRecord(value) && Array.isArray(value.tasks)
+
+/**
+ * The tool's older files hold a list and no tags. Beside tags that list is an old copy, from which
+ * the tool once made them: its ids would stand in the place of theirs.
+ */
+function tagsOf(file: { [key: string]: Plain }, problems: string[]): [string, Plain | Tag][] {
+  const { tasks, metadata, ...tags } = file
+  const named: [string, Plain | Tag][] = Object.entries(tags)
+  for (const [name, value] of Object.entries({ tasks, metadata })) {
+    if (isTag(value ?? null)) named.push([name, value ?? null])
+  }
+  if (!Array.isArray(tasks)) return named
+  if (!named.some(([, value]) => isTag(value))) return [['master', { tasks }]]
+  problems.push('the list "tasks" beside the tags is of an older form, and the tool ignores it')
+  return named
 }
 
 /** Of the tool's `state.json`. Empty if it names no tag. */
@@ -172,7 +191,7 @@ function readTask(
   const { id: number, description, details, testStrategy, subtasks, ...others } = value
   const problems: string[] = []
   if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
-  if (subtasks !== undefined && !Array.isArray(subtasks)) problems.push('"subtasks" is not a list')
+  if (!Array.isArray(subtasks ?? [])) problems.push('"subtasks" is not a list')
   const { id } = place
   const nested = place.parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
   const texts = Object.entries({

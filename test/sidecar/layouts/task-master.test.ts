@@ -67,6 +67,29 @@ test('reads the older file without tags', async () => {
   ])
 })
 
+test.each([
+  ['first', { tasks: [{ id: 1, title: 'Old', status: 'pending' }], alpha: { tasks: [FIVE] } }],
+  ['last', { alpha: { tasks: [FIVE] }, tasks: [{ id: 1 }], metadata: { version: '1' } }],
+  ['beside an empty tag', { tasks: [{ id: 5 }], alpha: { tasks: [] }, note: 'x' }],
+])('does not show the older list in the place of tags: %s', async (_, file) => {
+  const [board, ...tasks] = await parse(file)
+  expect(board).toMatchObject({ board: { invalid: expect.stringContaining('older form') } })
+  expect(tasks.flatMap((e) => (e.kind === 'task' ? [e.task.tag] : []))).not.toContain('master')
+  expect(tasks).toHaveLength(file.alpha.tasks.length * 3)
+})
+
+test('takes what is null for what is absent', async () => {
+  const one = { id: 1, title: 'One', status: 'pending', subtasks: null, dependencies: null }
+  const [task] = tasksOf(await parse({ alpha: { tasks: [one] } }))
+  expect(task).toEqual({
+    id: 'alpha:1',
+    tag: 'alpha',
+    title: 'One',
+    status: 'pending',
+    body: '',
+  })
+})
+
 test('gives a task another source when it changes, and only then', async () => {
   const sources = async (tasks: object[]) =>
     (await parse({ t: { tasks } })).flatMap((e) => (e.kind === 'task' ? [e.source] : []))
