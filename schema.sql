@@ -20,17 +20,21 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 2 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 3 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
 -- it to NULL, and fails as a whole.
 CREATE TABLE IF NOT EXISTS payment_ledger (
   one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
-  batch INTEGER NOT NULL
+  batch INTEGER NOT NULL,
+  -- The database's own id. Our ids at a gateway are derived in its namespace: two installations
+  -- that share an account never share a payment. A backup keeps it, a copy draws another one.
+  installation TEXT NOT NULL
 ) STRICT;
 
-INSERT INTO payment_ledger (one, batch) VALUES (1, 0) ON CONFLICT DO NOTHING;
+INSERT INTO payment_ledger (one, batch, installation) VALUES (1, 0, lower(hex(randomblob(16))))
+ON CONFLICT DO NOTHING;
 
 -- One row for each attempt to be paid. It is stored before the gateway is called, so that a charge
 -- can be found after a crash.
@@ -88,7 +92,10 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- The first webhook about it that was genuine and could not be read: the second raises an alert.
   unreadable_event TEXT,
   -- Its most urgent open alert, as `{"id", "kind"}`: whoever reads the payment sees it, too.
-  alert TEXT CHECK (alert IS NULL OR json_valid(alert))
+  alert TEXT CHECK (alert IS NULL OR json_valid(alert)),
+  -- The installation that began it, where it told its gateway. Of another one, it is never sent,
+  -- checked or cancelled here. NULL: begun before schema 3, whose requests must stay as they were.
+  installation TEXT
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
@@ -174,6 +181,15 @@ CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_reference
 -- Events are kept for 90 days.
 CREATE INDEX IF NOT EXISTS payment_webhook_events_by_age
   ON payment_webhook_events (received_at);
+
+-- What is left of older events: a repeated webhook is known for as long as its key is kept. Keys
+-- come in the order of their age, so the oldest have the lowest rowids.
+CREATE TABLE IF NOT EXISTS payment_event_keys (
+  gateway TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  UNIQUE (gateway, event_id)
+) STRICT;
 
 -- Refunds. The row is claimed before the gateway is called: after a crash the refund can be
 -- checked, and is never made a second time.

@@ -36,6 +36,7 @@ const WHOLE: Rows = {
       ...{ charge_answer: '{"qrCode":"é😀"}', expires_at: NOW + 7, called_by: '01CALL' },
       ...{ called_until: NOW + 8, error: ERROR, paid_at: NOW, paid_amount: -5, is_repeat: 1 },
       ...{ paid_currency: 'USD', unreadable_event: '01E', alert: '{"id":"01A","kind":"dispute"}' },
+      installation: 'ours',
       ...{ refunded_amount: Number.MAX_SAFE_INTEGER, status: 'PartiallyRefunded' },
     }),
   ],

@@ -9,6 +9,8 @@ import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.t
 import { type SqliteDatabase, sqliteDatabase } from '../support/sqlite-database.ts'
 
 const SCHEMA = readFileSync('schema.sql', 'utf8')
+/** With payments, and as a version with schema 2 left them. */
+const SCHEMA_2 = readFileSync('test/fixtures/schema-2.sql', 'utf8')
 const ours = await readScripts()
 
 /** The table of the number, as schema.sql has it, and a table of notes. */
@@ -215,10 +217,33 @@ describe('a database', () => {
   })
 
   it('of the first schema gets what came later', async () => {
-    database = madeOf(`${SCHEMA}; DROP TABLE payment_audit; DROP TABLE ended_sessions;
+    database = madeOf(`${SCHEMA_2}; DROP TABLE payment_audit; DROP TABLE ended_sessions;
       UPDATE payment_schema SET version = 1;`)
     expect(await run(ours)).toEqual({ from: 1, to: SCHEMA_VERSION })
     expect(schemaOf(database)).toEqual(schemaOf(madeOf(SCHEMA)))
+  })
+
+  it('of schema 2 keeps every row, and gets an id of its own, the same whenever it is upgraded', async () => {
+    const upgraded = async (script: string) => {
+      database = madeOf(script)
+      const before = content()
+      await run(ours)
+      expect(schemaOf(database)).toEqual(schemaOf(madeOf(SCHEMA)))
+      return { before, after: content() }
+    }
+    const { before, after } = await upgraded(SCHEMA_2)
+    const oldest = before.payment_transactions?.[0]?.id
+    expect(after.payment_ledger).toMatchObject([{ batch: 100, installation: oldest }])
+    for (const [table, rows] of Object.entries(before)) {
+      if (table !== 'payment_schema') expect(after[table], table).toMatchObject(rows)
+    }
+    const inserts = /^INSERT INTO payment_(?!schema|ledger).*$/gm
+    const [empty, another] = [
+      await upgraded(SCHEMA_2.replaceAll(inserts, '')),
+      await upgraded(SCHEMA_2.replaceAll(inserts, '')),
+    ].map(({ after }) => after.payment_ledger?.[0]?.installation)
+    expect(empty).toMatch(/^[0-9a-f]{32}$/)
+    expect(another).not.toBe(empty)
   })
 
   it('of this schema gets back an index that was dropped', async () => {

@@ -47,6 +47,7 @@ describe('schema.sql', () => {
       'payment_audit',
       'payment_charge_keys',
       'payment_deliveries',
+      'payment_event_keys',
       'payment_ledger',
       'payment_outbox',
       'payment_refunds',

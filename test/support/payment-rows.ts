@@ -47,6 +47,7 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   is_repeat: 0,
   unreadable_event: null,
   alert: null,
+  installation: null,
   ...own,
 })
 

@@ -34,6 +34,8 @@ export interface ChargeStart {
 
 /** What is known of the request: rows that carry its id, its key or its order. */
 export interface KnownCharges {
+  /** The database's own id. */
+  installation: string
   /** The row that this very call has stored before. */
   own: TransactionRow | undefined
   byKey: TransactionRow | undefined
@@ -196,7 +198,7 @@ function replacement(
   return { ...begun, keys, replaced: replaceCharge(stranded, replaces, { id, correlationId, now }) }
 }
 
-function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
+function newCharge({ attempts, installation }: KnownCharges, start: ChargeStart): NewCharge {
   const { id, now, until, idempotencyKey } = start
   const { customerPhone: _, ...request } = start.request
   const { gateway, reference, amount, currency, description, metadata } = request
@@ -207,7 +209,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     reference,
     attempt,
     gateway_transaction_id: null,
-    external_reference_id: externalReference({ ...start, ...request }, attempt),
+    external_reference_id: externalReference({ ...start, ...request, installation }, attempt),
     idempotency_key: idempotencyKey ?? null,
     request_hash: start.requestHash,
     status: 'Pending',
@@ -234,27 +236,30 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     is_repeat: start.isRepeat ? 1 : 0,
     unreadable_event: null,
     alert: null,
+    installation,
   }
   const event = newEvent('PaymentInitiated', transaction, { id, now })
   return { state: 'begun', transaction, events: [event], keys: [] }
 }
 
-/** Generated once. Another one would rename payments that a gateway may still be asked about. */
+/** Generated once. Another one would rename payments that were charged after a backup. */
 const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
 
 /**
  * Our name for a payment at its gateway, a UUIDv5 of the gateway, the caller's key or else the
- * order, and the attempt. It is derived, so that every repetition of a charge has the same one.
+ * order, and the attempt, in the namespace of the installation: others may share its account, and
+ * have an order of this name. It is derived, so that a restored backup gives a charge that it has
+ * lost the same one.
  */
 export function externalReference(
-  charge: { gateway: string; reference: string; idempotencyKey?: string },
+  charge: { installation: string; gateway: string; reference: string; idempotencyKey?: string },
   attempt: number,
 ): string {
-  const { gateway, reference, idempotencyKey } = charge
+  const { installation, gateway, reference, idempotencyKey } = charge
   // As JSON, so that no key looks like an order, and no two orders look alike.
   const key = idempotencyKey === undefined ? reference : { key: idempotencyKey }
   // Two gateways may share an account: without the gateway one payment there would pay two here.
-  return v5(JSON.stringify([gateway, key, attempt]), NAMESPACE)
+  return v5(JSON.stringify([gateway, key, attempt]), v5(installation, NAMESPACE))
 }
 
 // The way out for a stranded charge: it is open and cannot be paid, because its page or its code

@@ -38,6 +38,7 @@ export interface TransactionRow {
   unreadable_event: string | null
   /** An OpenAlert. */
   alert: string | null
+  installation: string | null
 }
 
 export interface ChargeKeyRow {

@@ -87,6 +87,7 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
   const keys = rows.all('chargeKeys').filter(isOurs)
   const further = keys.find(({ idempotency_key: key }) => key === idempotencyKey)
   return {
+    installation: rows.installation,
     own: rows.get('transactions', id),
     byKey: ofGateway.find(
       (row) =>

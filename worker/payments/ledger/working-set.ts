@@ -61,12 +61,15 @@ export interface Matched extends Match {
 }
 
 export class WorkingSet {
+  /** The database's own id. */
+  readonly installation: string
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
   readonly #events = new Map<string, EarlierEvent[]>()
   /** What takes the changes of the running operation back, in their order. */
   #undo: (() => void)[] = []
 
-  constructor(loaded: Changes, events: readonly EarlierEvent[] = []) {
+  constructor(installation: string, loaded: Changes, events: readonly EarlierEvent[] = []) {
+    this.installation = installation
     this.#tables = {
       transactions: new Table(loaded.transactions),
       chargeKeys: new Table(loaded.chargeKeys),

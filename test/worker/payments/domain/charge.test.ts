@@ -30,7 +30,10 @@ const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
   ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
   ...own,
 })
-const NOTHING: KnownCharges = { own: undefined, byKey: undefined, attempts: [], keys: [] }
+const NOTHING: KnownCharges = {
+  ...{ installation: 'ours', own: undefined, byKey: undefined },
+  ...{ attempts: [], keys: [] },
+}
 const attempts = (...rows: Partial<TransactionRow>[]): KnownCharges => ({
   ...NOTHING,
   attempts: rows.map((row, at) => transactionRow({ id: `01TX-${at}`, attempt: at + 1, ...row })),
@@ -85,13 +88,14 @@ describe('a new charge', () => {
   })
 })
 
-it('has a name at its gateway for each gateway, key or order, and attempt', () => {
+it('has a name at its gateway for each installation, gateway, key or order, and attempt', () => {
   const of = (gateway: string, own: object, attempt = 1) =>
-    externalReference({ gateway, reference: 'order-1', ...own }, attempt)
+    externalReference({ installation: 'ours', gateway, reference: 'order-1', ...own }, attempt)
   const [key, order] = [{ idempotencyKey: 'order-1' }, { reference: 'order-2' }]
   const names = [of('bank', {}), of('bank', key), of('bank', order), of('shop', {})]
   names.push(of('shop', key), of('bank', {}, 2), of('bank', key, 2))
-  expect(new Set(names).size).toBe(7)
+  names.push(of('bank', { installation: 'theirs' }), of('bank', { installation: 'theirs', ...key }))
+  expect(new Set(names).size).toBe(9)
   expect(of('bank', {})).toBe(names[0])
   expect(of('bank', { ...key, ...order })).toBe(names[1])
 })

@@ -87,7 +87,13 @@ describe('a charge that replaces a stranded one', () => {
   const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {
     const stranded = transactionRow(row)
     const attempts = [stranded]
-    return { own: undefined, byKey: by === 'key' ? stranded : undefined, attempts, keys: [] }
+    return {
+      installation: 'ours',
+      own: undefined,
+      byKey: by === 'key' ? stranded : undefined,
+      attempts,
+      keys: [],
+    }
   }
   const begun = (rows: KnownCharges, own: Partial<ChargeStart> = {}) => {
     const charge = beginCharge(rows, start(own))
@@ -170,7 +176,10 @@ describe('a charge that replaces a stranded one', () => {
       ...{ called_by: '01TY', called_until: NOW + 1 },
     })
     const first = transactionRow(came('Cancelled'))
-    const rows = { own: undefined, byKey: undefined, attempts: [first, second], keys: [] }
+    const rows = {
+      ...{ installation: 'ours', own: undefined, byKey: undefined },
+      ...{ attempts: [first, second], keys: [] },
+    }
     const underWay = { state: 'in_progress', until: NOW + 1 }
     expect(beginCharge(rows, start())).toEqual(underWay)
     // Also by its key, which moved to that one.
@@ -182,7 +191,13 @@ describe('a charge that replaces a stranded one', () => {
     const first = begun(known({ idempotency_key: 'key-1' }))
     const stored = first.replaced?.payment.transaction ?? transactionRow()
     const attempts = [stored, first.transaction]
-    const rows = { own: first.transaction, byKey: undefined, attempts, keys: [] }
+    const rows = {
+      installation: 'ours',
+      own: first.transaction,
+      byKey: undefined,
+      attempts,
+      keys: [],
+    }
     const { transaction } = first
     expect(begun(rows)).toEqual({ state: 'begun', transaction, events: [], keys: [] })
   })

@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { externalReference } from '../../../../worker/payments/domain/begin-charge.ts'
-import { NOBODY } from '../../../support/ledger-fakes.ts'
+import { BOTH, NOBODY } from '../../../support/ledger-fakes.ts'
 import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
+import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
 const LESS = { amount: 20_000, currency: 'IQD' }
@@ -176,12 +177,17 @@ describe('an event without a payment', () => {
   })
 
   it('is applied when its charge has ended without an answer, by its order or by our name', async () => {
-    const w = rivalledSetup()
+    const database = sqliteDatabase()
+    const [{ installation = '' } = {}] = database.all('SELECT installation FROM payment_ledger')
+    const w = rivalledSetup(BOTH, database)
     const before = await w.pending({ request: { reference: 'order-0' } })
     const reference = 'order-7'
     const named = { reference, gatewayTransactionId: 'gateway-7' }
     await w.webhook(before, named)
-    const externalReferenceId = externalReference({ gateway: 'redirect', reference }, 1)
+    const externalReferenceId = externalReference(
+      { installation: String(installation), gateway: 'redirect', reference },
+      1,
+    )
     const refund = { ...named, externalReferenceId, status: 'Refunded' } as const
     await w.webhook(before, { ...refund, reference: '', occurredAt: T0 + HOUR })
     const transaction = await w.pending({ request: { reference } })

@@ -57,8 +57,10 @@ export const impatient: Clock = {
  * What no caller may notice: the ledger is in an object, so all is copied that passes, and another
  * ledger writes, so every second save is refused and decided again.
  */
-export function rivalledSetup(subscribers: Subscribers = BOTH): LedgerSetup {
-  const database = sqliteDatabase()
+export function rivalledSetup(
+  subscribers: Subscribers = BOTH,
+  database = sqliteDatabase(),
+): LedgerSetup {
   let isRefused = true
   const rivalled: Database = {
     ...database,

@@ -48,8 +48,9 @@ export async function countPayers(
  */
 const PAYMENTS_AT_ONCE = 200
 const WRITE_WITHIN_MS = 6_000
-const ADVANCE = `REPLACE INTO payment_ledger (one, batch)
-  VALUES (1, (SELECT batch + 1 FROM payment_ledger WHERE ${SCHEMA} = ${SCHEMA_VERSION}))`
+const ADVANCE = `REPLACE INTO payment_ledger (one, batch, installation) VALUES (1,
+  (SELECT batch + 1 FROM payment_ledger WHERE ${SCHEMA} = ${SCHEMA_VERSION}),
+  (SELECT installation FROM payment_ledger))`
 
 /** For the story of each payment. Its id begins with the time, and ends as the payment's. */
 const RECORD = `INSERT INTO payment_audit (id, at, action, subject, transaction_id)

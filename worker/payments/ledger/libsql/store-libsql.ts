@@ -19,15 +19,16 @@ import { type Row, type Statement, statement } from './statement-libsql.ts'
 /** NULL while a migration is under way. */
 export const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
 
-const POSITION = statement(`SELECT batch, ${SCHEMA} AS schema FROM payment_ledger`)
+const POSITION = statement(`SELECT batch, installation, ${SCHEMA} AS schema FROM payment_ledger`)
 
 /**
  * First of a save. `batch` may not be NULL: on another number than was loaded, on another schema,
  * or if the row is missing, the statement fails, and with it all of the transaction. So a ledger
  * stops with the first step of a migration, however long it has been awake.
  */
-const ADVANCE = `REPLACE INTO payment_ledger (one, batch) VALUES (1,
-  (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
+const ADVANCE = `REPLACE INTO payment_ledger (one, batch, installation) VALUES (1,
+  (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}),
+  (SELECT installation FROM payment_ledger))`
 
 export interface Loaded {
   rows: WorkingSet
@@ -45,7 +46,8 @@ export function libsqlStore(database: Database) {
     async load(keys: Keys, signal: AbortSignal): Promise<Loaded> {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
-      return { batch: await batchIn(database, positions), rows: read(results) }
+      const { batch, installation } = await positionIn(database, positions)
+      return { batch, rows: read(results, installation) }
     },
     /**
      * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
@@ -91,8 +93,10 @@ async function loadRows(
   }
 }
 
-async function batchIn(database: Database, [row]: readonly Row[] = []): Promise<number> {
-  if (row?.schema === SCHEMA_VERSION) return Number(row.batch)
+async function positionIn(database: Database, [row]: readonly Row[] = []) {
+  if (row?.schema === SCHEMA_VERSION) {
+    return { batch: Number(row.batch), installation: String(row.installation) }
+  }
   throw (await schemaMismatch(database, undefined)) ?? new SchemaMismatch(LACKS_LEDGER)
 }
 
@@ -125,7 +129,7 @@ export const COLUMNS = {
     ...['currency', 'refunded_amount', 'description', 'metadata', 'request', 'redirect_url'],
     ...['charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at'],
     ...['correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount'],
-    ...['paid_currency', 'is_repeat', 'unreadable_event', 'alert'],
+    ...['paid_currency', 'is_repeat', 'unreadable_event', 'alert', 'installation'],
   ],
   chargeKeys: ['id', 'gateway', 'idempotency_key', 'transaction_id'],
   webhookEvents: [
@@ -225,7 +229,7 @@ const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =
 /** Statements of one transaction, and how their results are read together. */
 export interface Load {
   statements: Statement[]
-  read(results: readonly (readonly Row[])[]): WorkingSet
+  read(results: readonly (readonly Row[])[], installation: string): WorkingSet
 }
 
 export function loadOf(keys: Keys): Load {
@@ -238,13 +242,13 @@ export function loadOf(keys: Keys): Load {
   )
   return {
     statements: parts.map((part) => part.statement),
-    read(results) {
+    read(results, installation) {
       const loaded: Partial<Rows> = {}
       const events: EarlierEvent[] = []
       for (const [at, part] of parts.entries()) {
         part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, events)
       }
-      return new WorkingSet(loaded, events)
+      return new WorkingSet(installation, loaded, events)
     },
   }
 }
