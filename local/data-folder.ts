@@ -5,25 +5,22 @@ import {
   access,
   chmod,
   constants,
-  link,
   lstat,
   mkdir,
   readdir,
-  readFile,
   rename,
-  rm,
   stat,
   writeFile,
 } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { type LocalJson, removeLocalJson, type ServeJson, writeLocalJson } from './local-json.ts'
+import { takeLock } from './lock.ts'
 import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
 
 /** The data folder unless another one is named. */
 export const DATA_DIR = '.signalbox'
-const LOCK = 'lock'
 
 /** The database of payments of a system in one process, as LIBSQL_URL names it. */
 export const databaseIn = (dataDir: string): string => `file:${join(dataDir, 'node/payments.db')}`
@@ -138,7 +135,8 @@ export async function openDataFolder(
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
     const link = 'signalbox sign-in prints a link to it'
-    const sentence = `Signalbox already runs here (pid ${lock.pid}): ${link}.`
+    const who = lock.pid === undefined ? 'another container or user' : `pid ${lock.pid}`
+    const sentence = `Signalbox already runs here (${who}): ${link}.`
     throw new StartError('data_folder_in_use', `${sentence} The data folder is ${dir}.`)
   }
   for (const name of await readdir(logs)) {
@@ -201,7 +199,7 @@ async function claim(dir: string, folders: string[]) {
   await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  return await takeLock(join(dir, LOCK))
+  return await takeLock(dir)
 }
 
 async function orRefused<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
@@ -214,97 +212,4 @@ async function orRefused<Result>(dir: string, work: () => Promise<Result>): Prom
       cause,
     })
   }
-}
-
-// One running system per data folder: two would write the same databases. A file names the process
-// that holds the folder, and counts only as long as that very process lives.
-
-export type Lock =
-  | {
-      ok: true
-      /** The holder before us died without giving it back; its children may still be ending. */
-      inherited: boolean
-      release(): Promise<void>
-    }
-  | { ok: false; pid: number }
-
-/** Whether a system runs with this folder: one that was killed leaves its local.json behind. */
-export async function isRunning(dir: string): Promise<boolean> {
-  const holder = readHolder(await readFile(join(dir, LOCK), 'utf8').catch(() => ''))
-  return holder !== undefined && (await isAlive(holder))
-}
-
-interface Holder {
-  pid: number
-  /** Tells a process from a later one with the same pid; empty where the system does not say. */
-  born: string
-}
-
-export async function takeLock(file: string): Promise<Lock> {
-  const own = JSON.stringify({ pid: process.pid, born: await bornOf(process.pid) } satisfies Holder)
-  const fresh = `${file}.${process.pid}`
-  await writeFile(fresh, own, { mode: 0o600 })
-  try {
-    for (let inherited = false; ; inherited = true) {
-      // Unlike a file that is opened and then written, a link is never seen empty.
-      if (await linked(fresh, file)) {
-        return { ok: true, inherited, release: () => rm(file, { force: true }) }
-      }
-      const text = await readFile(file, 'utf8').catch(() => '')
-      const holder = readHolder(text)
-      if (holder && (await isAlive(holder))) return { ok: false, pid: holder.pid }
-      await removeStale(file, text)
-    }
-  } finally {
-    await rm(fresh, { force: true })
-  }
-}
-
-const linked = (from: string, to: string): Promise<boolean> =>
-  link(from, to).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return false
-      throw error
-    },
-  )
-
-/** Between our reading and our removing, another start may have put its own lock there. */
-async function removeStale(file: string, text: string): Promise<void> {
-  const aside = `${file}.stale.${process.pid}`
-  await rename(file, aside).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  const moved = await readFile(aside, 'utf8').catch(() => text)
-  if (moved !== text) await linked(aside, file)
-  await rm(aside, { force: true })
-}
-
-function readHolder(text: string): Holder | undefined {
-  try {
-    const { pid, born } = JSON.parse(text) as Partial<Holder>
-    return Number.isInteger(pid) && pid !== undefined ? { pid, born: String(born) } : undefined
-  } catch {
-    // Not our writing: nobody holds it.
-    return undefined
-  }
-}
-
-async function isAlive({ pid, born }: Holder): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
-  }
-  return (await bornOf(pid)) === born
-}
-
-/** A container restarts with the same pids, so a pid alone would find itself holding the lock. */
-async function bornOf(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name before the last bracket may hold anything; the start time is the 20th field after it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // Dead, and its parent does not ask how it ended: in some containers none ever does.
-  return fields[0] === 'Z' ? 'dead' : (fields[19] ?? '')
 }

@@ -3,8 +3,8 @@
 
 import { realpath } from 'node:fs/promises'
 import { claimsOf } from '../../libraries/client/edge.ts'
-import { isRunning } from '../../local/data-folder.ts'
 import { boardsAbove, findProject } from '../../local/find-board.ts'
+import { isRunning } from '../../local/lock.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'

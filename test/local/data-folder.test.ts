@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   chmod,
   chown,
@@ -15,9 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDataFolder, takeLock } from '../../local/data-folder.ts'
+import { openDataFolder } from '../../local/data-folder.ts'
 import { openSecret } from '../../local/secret.ts'
-import { PATIENT } from '../support/patience.ts'
 
 let parent: string
 let dir: string
@@ -141,47 +138,4 @@ describe('the data folder', () => {
     await open()
     await expect(open()).rejects.toMatchObject({ code: 'data_folder_in_use' })
   })
-})
-
-/** A pid that no process has: past the largest that the system gives out. */
-const NOBODY = 2 ** 22 + 1
-
-describe('the lock of a data folder', () => {
-  it('has one holder until it is released', async () => {
-    const file = join(parent, 'lock')
-    const first = await takeLock(file)
-    expect(await takeLock(file)).toEqual({ ok: false, pid: process.pid })
-    if (first.ok) await first.release()
-    expect(await takeLock(file)).toMatchObject({ ok: true, inherited: false })
-  })
-
-  it.each([
-    ['a process that is gone', JSON.stringify({ pid: NOBODY, born: '1' })],
-    ['an earlier process with the same pid', JSON.stringify({ pid: process.pid, born: '1' })],
-    ['an unreadable file', 'not ours'],
-    ['an empty file', ''],
-  ])('is inherited from %s, and no other file is left', async (_, text) => {
-    const file = join(parent, 'lock')
-    await writeFile(file, text)
-    expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
-    expect(await readdir(parent)).toEqual(['lock'])
-  })
-
-  it.runIf(process.platform === 'linux')(
-    'is inherited from a dead child of a careless parent',
-    async () => {
-      const careless = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'])
-      try {
-        const [line] = await once(careless.stdout, 'data')
-        const pid = Number(String(line))
-        const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')
-        await expect.poll(async () => (await fields())[2], PATIENT).toBe('Z')
-        const file = join(parent, 'lock')
-        await writeFile(file, JSON.stringify({ pid, born: (await fields())[21] }))
-        expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
-      } finally {
-        careless.kill()
-      }
-    },
-  )
 })
