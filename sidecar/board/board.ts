@@ -56,7 +56,7 @@ export class Board implements Records {
     this.#readFile = read
     this.#relations = new Relations(store)
     const entry = this.#fixedBoard()
-    const fact = entry && factOf(NO_FILE, NO_FILE, entry, undefined)
+    const fact = entry && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, entry, undefined)
     if (!fact) return
     this.#relations.add(fact)
     this.#relations.takeRules()
@@ -108,7 +108,7 @@ export class Board implements Records {
       this.#replace(path, undefined)
       return
     }
-    const { hash, stat } = file
+    const { hash, stat, state } = file
     const before = this.files.factsOf(path)
     if (this.files.hashOf(path) === hash) {
       this.files.touch(path, stat)
@@ -118,9 +118,9 @@ export class Board implements Records {
     this.#parsed.put(path, file)
     const name = before[0]?.path ?? compact(path)
     const facts = file.entries
-      .map((entry) => factOf(name, hash, entry, this.#relations.rules))
+      .map((entry) => factOf({ path: name, hash, state }, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
-    const isKept = file.state === 'broken' && this.#store.classify(path) === 'tasks'
+    const isKept = state === 'broken' && this.#store.classify(path) === 'tasks'
     const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
     const isSaid = (fact: Fact) => names.has(this.#relations.claims.nameOf(fact))
     const kept = isKept ? before.filter((fact) => !isSaid(fact)) : []

@@ -13,7 +13,8 @@ import {
 import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
 
-const NO_RULES: Rules = { closed: [], states: [], staleAfterMs: STALE_AFTER_MS }
+/** Before any configuration was read. */
+const NO_RULES: Rules = { isRead: false, closed: [], states: [], staleAfterMs: STALE_AFTER_MS }
 
 /** What follows from other files, beside the entry itself. */
 export interface Derived {
@@ -32,7 +33,7 @@ export class Relations {
   /** Folded id of a task → its sessions. */
   readonly #sessions = new Multimap<SessionFact>()
   readonly #running = new Set<SessionFact>()
-  #rules: Rules | undefined
+  #rules = NO_RULES
   /** Folded. */
   #closed = new Set<string>()
   /** Folded status → as the configuration spells it. */
@@ -64,7 +65,7 @@ export class Relations {
     this.#running.delete(fact)
   }
 
-  get rules(): Rules | undefined {
+  get rules(): Rules {
     return this.#rules
   }
 
@@ -73,9 +74,9 @@ export class Relations {
     const board = this.claims.holder('board:board')
     // A configuration that is gone for a moment must not open every closed task.
     if (board?.kind !== 'board') return false
-    const { closed, states, staleAfterMs } = board
-    const before = this.#rules ?? NO_RULES
-    const rules = { closed, states, staleAfterMs }
+    const { isRead, closed, states, staleAfterMs } = board
+    const before = this.#rules
+    const rules = { isRead, closed, states, staleAfterMs }
     this.#rules = rules
     this.#closed = new Set(closed.map(this.#foldStatus))
     this.#states = new Map(states.map((state) => [this.#foldStatus(state), state]))
@@ -143,7 +144,7 @@ export class Relations {
         const newest = holder === fact ? this.#newestSession(fact.id, now) : undefined
         const closed = this.#isClosed(fact)
         const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
-        const isHeld = fact.standing !== undefined
+        const isHeld = fact.standing !== undefined || !this.#rules.isRead
         const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
         return { task: { ...deriveTask(signs), ...this.#shown(fact) }, ...twin }
       }
@@ -212,20 +213,16 @@ export class Relations {
   }
 
   #healthOf(session: SessionFact, now: number): Health {
-    return healthOf(this.#signs(session), this.#staleAfterMs, now)
+    return healthOf(this.#signs(session), this.#rules.staleAfterMs, now)
   }
 
   #staleAt(session: SessionFact): number | undefined {
-    return staleAt(this.#signs(session), this.#staleAfterMs)
+    return staleAt(this.#signs(session), this.#rules.staleAfterMs)
   }
 
   #signs(session: SessionFact): SessionSigns {
     const { status, startedAtMs } = session
     return { status, startedAtMs, heartbeatAtMs: this.heartbeatOf(session)?.heartbeatAtMs }
-  }
-
-  get #staleAfterMs(): number {
-    return (this.#rules ?? NO_RULES).staleAfterMs
   }
 }
 

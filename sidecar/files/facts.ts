@@ -49,6 +49,8 @@ interface RunFact extends Origin {
 interface BoardFact extends Origin {
   kind: 'board'
   id: 'board'
+  /** False: nobody knows which statuses are closed now, so nothing is ready. */
+  isRead: boolean
   /** Of the last configuration that could be read. */
   closed: readonly string[]
   states: readonly string[]
@@ -64,7 +66,7 @@ interface SettingFact extends Origin {
 
 export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact | SettingFact
 /** What everything else is derived by. */
-export type Rules = Pick<BoardFact, 'closed' | 'states' | 'staleAfterMs'>
+export type Rules = Pick<BoardFact, 'isRead' | 'closed' | 'states' | 'staleAfterMs'>
 
 /** A file that was read and parsed. */
 export interface ParsedFile extends Parsed {
@@ -88,10 +90,17 @@ const NO_DEPS: readonly string[] = []
 /** Milliseconds of a time as a file spells it; 0, long ago, when it cannot be read. */
 const timeOf = (text: string): number => Date.parse(text) || 0
 
+/** Where an entry was read. */
+interface Source {
+  path: string
+  /** Of the file's text. */
+  hash: string
+  state: Parsed['state']
+}
+
 /** The facts of one entry; undefined when nothing in it counts (a live file out of order). */
 export function factOf(
-  path: string,
-  fileHash: string,
+  { path, hash: fileHash, state }: Source,
   entry: Entry,
   lastRules: Rules | undefined,
 ): Fact | undefined {
@@ -144,10 +153,11 @@ export function factOf(
         states: board.states.map(compact),
         staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
       }
-      const rules = (board.invalid && lastRules) || given
+      const isRead = state === 'ok'
+      const rules = { ...((!isRead && lastRules) || given), isRead }
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.
-      const hash = digest(JSON.stringify([board, rules.staleAfterMs]))
+      const hash = digest(JSON.stringify([board, rules.staleAfterMs, isRead]))
       const project = board.project === undefined ? undefined : compact(board.project)
       return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
     }

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { compact, type Fact, type FileFacts, type SeenStat, word } from './facts.ts'
 import type { RunOutput } from './file-reader.ts'
 
-const FORMAT = 4
+const FORMAT = 5
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
 
@@ -144,6 +144,7 @@ type CachedFact =
   | [
       'b',
       hash: string,
+      isRead: 0 | 1,
       staleAfterMs: number,
       closed: string[],
       states: string[],
@@ -206,6 +207,7 @@ function pack(fact: Fact, fileHash: string): CachedFact {
       return [
         'b',
         fact.hash,
+        fact.isRead ? 1 : 0,
         fact.staleAfterMs,
         [...fact.closed],
         [...fact.states],
@@ -256,9 +258,9 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
       return { kind: 'run', path, id, hash: fileHash, sent }
     }
     case 'b': {
-      const [, hash, staleAfterMs, closed, states, named] = packed
+      const [, hash, isRead, staleAfterMs, closed, states, named] = packed
       const project = named === 0 ? undefined : named
-      const rules = { closed, states, staleAfterMs }
+      const rules = { isRead: isRead === 1, closed, states, staleAfterMs }
       return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
     }
     case 'v': {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
-import { config, fresh, live, session, sorted, started, task, taskOf } from '../fake-board.ts'
+import {
+  config,
+  FakeBoard,
+  fresh,
+  live,
+  session,
+  sorted,
+  started,
+  task,
+  taskOf,
+} from '../fake-board.ts'
 
 describe('ready', () => {
   const board = () =>
@@ -66,6 +76,27 @@ describe('ready', () => {
     expect(fake.board.settle(0)).toEqual(['board:board'])
     expect((await taskOf(fake, 'task:A')).ready).toBe(false)
     expect(await fake.board.read('board:board')).toMatchObject({ board: { invalid: 'broken' } })
+  })
+
+  test('is never ready while the configuration is invalid, nor before it was read', async () => {
+    const fake = new FakeBoard()
+    fake.put('/s/tasks/A', task('A'))
+    fake.put('/s/tasks/B', task('B', { status: 'done' }))
+    const ready = async () => {
+      fake.board.settle(0)
+      const rows = [await taskOf(fake, 'task:A'), await taskOf(fake, 'task:B')]
+      expect(fake.board.summary().counts.ready).toBe(rows.filter((row) => row.ready).length)
+      return rows.flatMap((row) => (row.ready ? [row.id] : []))
+    }
+    expect(await ready()).toEqual([])
+    fake.put('/s/config', config([], { invalid: 'broken' }))
+    expect(await ready()).toEqual([])
+    fake.put('/s/config', config(['done']))
+    expect(await ready()).toEqual(['A'])
+    fake.put('/s/config', config([], { invalid: 'broken' }))
+    expect(await ready()).toEqual([])
+    fake.put('/s/config', config(['done']))
+    expect(await ready()).toEqual(['A'])
   })
 })
 

@@ -190,7 +190,8 @@ test('reads the configuration', async () => {
   ])
   for (const text of ['states: [a]\n', 'states: [a]\nsession_stale_after: 0\n']) {
     const [silent] = say(store, 'config.yaml', text)
-    const fact = silent && factOf('config.yaml', 'hash', silent, undefined)
+    const fact =
+      silent && factOf({ path: 'config.yaml', hash: 'hash', state: 'ok' }, silent, undefined)
     expect(fact).toMatchObject({ staleAfterMs: 180_000 })
   }
   const [broken] = say(store, 'config.yaml', 'states: [a')
