@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { LocalTokens } from '../../local/tokens.ts'
 import { discoverBoards } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
-import { publishedEntry } from '../../sidecar/files/file-reader.ts'
+import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
@@ -128,7 +128,7 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
       broken.push(`${path} (${source.why})`)
       continue
     }
-    const { entries } = store.parse(path, kind, source.text)
+    const { entries } = parseFile(store, path, kind, source.text)
     const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
     for (const entry of entries) {

@@ -22,10 +22,10 @@ export function Notices({ live }: { live: Live }) {
   }
   // Until something is published, nothing is missing.
   const isMissing = status && !status.config && status.counts.tasks > 0
-  const invalid = isMissing ? 'its file is missing.' : status?.config?.invalid
+  const invalid = isMissing ? 'its configuration is missing.' : status?.config?.invalid
   return invalid === undefined ? null : (
     <section class="notice caution" role="status">
-      <p>The board’s configuration cannot be read: {invalid}</p>
+      <p>The board cannot be read whole: {invalid}</p>
     </section>
   )
 }

@@ -6,9 +6,15 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
-import type { Entry, Store } from '../layouts/layout.ts'
+import {
+  type Entry,
+  type FileKind,
+  type Parsed,
+  type Store,
+  withInvalid,
+} from '../layouts/layout.ts'
 import { isWithin } from '../layouts/store-folder.ts'
-import { limitText } from '../layouts/text.ts'
+import { conflictLine, limitText } from '../layouts/text.ts'
 import { digest, type FileStat, isRacy, type ParsedFile, type SeenStat, youngest } from './facts.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { readSource } from './read-source.ts'
@@ -71,12 +77,26 @@ export function createFileReader(deps: {
       const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...looked }
       return { state: 'parsed', file, unsure: false }
     }
-    const parsed = store.parse(path, kind, text)
+    const parsed = parseFile(store, path, kind, text)
     const entries = parsed.entries.map((entry) => publishedEntry(entry, runOutput))
     const file = { hash, state: parsed.state, entries, chars: text.length, ...looked }
     const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
     return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
   }
+}
+
+/** What a file says. What a merge left unresolved is no more than that, whatever a tool makes of it. */
+export function parseFile(store: Store, path: string, kind: FileKind, text: string): Parsed {
+  const parsed = store.parse(path, kind, text)
+  // A program may print such lines.
+  const isOutput = kind === 'run' || kind === 'live'
+  const line = isOutput ? undefined : conflictLine(text, { hasFences: path.endsWith('.md') })
+  if (line === undefined) return parsed
+  const isKept = kind === 'tasks' && parsed.state === 'broken'
+  const rest = isKept ? '; its tasks stay as they were last read' : ''
+  const why = `${basename(path)} has conflict markers, from line ${line} on${rest}.`
+  const entries = parsed.entries.map((entry) => withInvalid(entry, why))
+  return { state: kind === 'tasks' ? parsed.state : 'broken', entries }
 }
 
 /**

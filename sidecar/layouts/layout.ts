@@ -74,6 +74,22 @@ export function invalidOf(entry: Entry): string | undefined {
   }
 }
 
+/** The entry with this reason in place of any other. */
+export function withInvalid(entry: Entry, invalid: string): Entry {
+  switch (entry.kind) {
+    case 'task':
+      return { ...entry, task: { ...entry.task, invalid } }
+    case 'session':
+      return { ...entry, session: { ...entry.session, invalid } }
+    case 'board':
+      return { ...entry, board: { ...entry.board, invalid } }
+    case 'run':
+    case 'live':
+    case 'setting':
+      return entry
+  }
+}
+
 /** What a file says. `broken`: it could not be read whole, and its entries say so. */
 export interface Parsed {
   state: 'ok' | 'broken'

@@ -48,6 +48,21 @@ function unread(invalid: string, body?: string): FrontMatter {
   return body === undefined ? { fields, invalid } : { fields, invalid, body: limitText(body) }
 }
 
+/** The lines that git puts around two versions. `=======` alone underlines a heading. */
+const MARKER = /^(?:<{7}|>{7})(?: .*)?$/
+const FENCE = /^\s*(?:```|~~~)/
+
+/** The line of the first marker of a merge conflict. In Markdown a code fence may show one. */
+export function conflictLine(text: string, has: { hasFences: boolean }): number | undefined {
+  if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return undefined
+  let isFenced = false
+  const at = text.split(/\r?\n/).findIndex((line) => {
+    if (has.hasFences && FENCE.test(line)) isFenced = !isFenced
+    return !isFenced && MARKER.test(line)
+  })
+  return at < 0 ? undefined : at + 1
+}
+
 const encoder = new TextEncoder()
 
 /**

@@ -268,6 +268,6 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await board.card('LAMP-1').waitFor()
     const { config: _, ...status } = STATUS
     await board.update({ status, state: LIVE })
-    await says('The board’s configuration cannot be read: its file is missing.')
+    await says('The board cannot be read whole: its configuration is missing.')
   })
 })
