@@ -181,6 +181,9 @@ class Walk {
     let project = path
     try {
       for await (const { store, refused } of storesIn(path, this.#search, names)) {
+        // The path is real; a link that has just replaced it leads to a board of others.
+        const isSwapped = !this.#search.followsLinks && !isWithin(store.root, path)
+        if (isSwapped && !refused) continue
         const dir = names ? path : await projectOf(path, store)
         if (dir !== path) project = dir
         // Whatever else is in a store's own folders is no board.

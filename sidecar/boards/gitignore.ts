@@ -1,9 +1,10 @@
 // Which folders the `.gitignore` files of a repository leave out. They are read by a library: git
 // itself runs programs that the repository's own configuration names.
 
-import { lstat, readFile } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { readSmall } from '../layouts/open-here.ts'
 
 /** A person's longest has some hundred lines. */
 const FILE_BYTES = 256 << 10
@@ -24,7 +25,8 @@ export type Rules = readonly RuleFile[]
 
 /** `rules` and those of the folder's own file. */
 export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> {
-  const text = await read(join(folder, '.gitignore'))
+  // git follows no link here either.
+  const text = readSmall(join(folder, '.gitignore'), FILE_BYTES) ?? ''
   const lines = text
     .split(/\r?\n/)
     .filter((line) => RULE.test(line))
@@ -73,17 +75,6 @@ function readmitted(path: string, { folder, rules }: RuleFile): RuleFile {
 }
 
 const slashed = (from: string, to: string): string => relative(from, to).split(sep).join('/')
-
-/** Empty unless it is a plain file: git follows no link here, and a pipe would never end. */
-async function read(file: string): Promise<string> {
-  try {
-    const stat = await lstat(file)
-    return stat.isFile() && stat.size <= FILE_BYTES ? await readFile(file, 'utf8') : ''
-  } catch {
-    // Without it more is looked at, and nothing else.
-    return ''
-  }
-}
 
 /** Whether it is the top of one. */
 export const isRepository = (folder: string): Promise<boolean> =>

@@ -53,7 +53,8 @@ export function createFileReader(deps: {
     const stat = statOf(path)
     const source = readSource(store, path)
     if (source.state !== 'read') {
-      const why = whyHidden(store, path)
+      const isElsewhere = source.state === 'refused' && source.elsewhere
+      const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
       if (why !== undefined) return { state: 'later', why }
     }
     if (source.state === 'gone') return { state: 'gone' }

@@ -3,16 +3,9 @@
 // the thread pool costs more than reading it.
 
 import { isUtf8 } from 'node:buffer'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-} from 'node:fs'
+import { closeSync, fstatSync, lstatSync } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
+import { openHere, type PlaceOf, readAtMost } from '../layouts/open-here.ts'
 import { sizeText } from '../layouts/text.ts'
 
 const TASKS_BYTES = 64 << 20
@@ -34,14 +27,19 @@ export type Source =
       why: string
       /** The machine's fault (no file handles left, a disk error), not the file's: ask again. */
       transient?: true
+      /** A link above it leads elsewhere, or did a moment ago: nothing is known of this file. */
+      elsewhere?: true
     }
 
 type ReadStore = Pick<Store, 'classify'>
 
-/** Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. */
-export function readSource(store: ReadStore, path: string): Source {
+/**
+ * Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. `placeOf`: absent
+ * but in tests.
+ */
+export function readSource(store: ReadStore, path: string, placeOf?: PlaceOf): Source {
   for (let attempt = 1; ; attempt++) {
-    const { source, again } = tryRead(store, path)
+    const { source, again } = tryRead(path, store.classify(path), placeOf)
     if (!again || attempt === TRIES) return source
   }
 }
@@ -52,25 +50,16 @@ interface Attempt {
   again: boolean
 }
 
-function tryRead({ classify }: ReadStore, path: string): Attempt {
+function tryRead(path: string, kind: FileKind | undefined, placeOf?: PlaceOf): Attempt {
   try {
-    const real = realpathSync.native(path)
-    // A link may lead anywhere, and what it leads to changes without a change of the link. A path
-    // may differ without one: some systems spell the same name in two ways.
-    if (real !== path && (classify(real) === undefined || lstatSync(path).isSymbolicLink())) {
-      return settled({ state: 'refused', why: 'The file is a link, and no link is followed.' })
-    }
-    return readRegular(real, classify(path))
+    return readRegular(path, kind, placeOf)
   } catch (error) {
     return failure(path, error)
   }
 }
 
-function readRegular(real: string, kind: FileKind | undefined): Attempt {
-  // Without O_NONBLOCK, opening a named pipe waits for a writer for ever, and the sidecar with it.
-  // Windows knows neither flag.
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
-  const fd = openSync(real, flags)
+function readRegular(path: string, kind: FileKind | undefined, placeOf?: PlaceOf): Attempt {
+  const fd = openHere(path, placeOf)
   try {
     const before = fstatSync(fd)
     if (!before.isFile()) {
@@ -93,22 +82,12 @@ function readRegular(real: string, kind: FileKind | undefined): Attempt {
   }
 }
 
+const LINK = 'The file is a link or behind one, and no link is followed.'
+
 const settled = (source: Source): Attempt => ({ source, again: false })
 
 const tooLarge = (size: number, limit: number): string =>
   `The file is too large: ${sizeText(size)}, and at most ${sizeText(limit)} are read.`
-
-/** The first `size` bytes, or fewer when the file was cut meanwhile. */
-function readAtMost(fd: number, size: number): Buffer {
-  const buffer = Buffer.allocUnsafe(size)
-  let length = 0
-  while (length < size) {
-    const count = readSync(fd, buffer, length, size - length, null)
-    if (count === 0) break
-    length += count
-  }
-  return buffer.subarray(0, length)
-}
 
 /** A byte order mark is dropped. */
 function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {
@@ -128,7 +107,11 @@ function failure(path: string, error: unknown): Attempt {
         ? { source: { state: 'refused', why: 'The file is a link to nothing.' }, again: true }
         : settled({ state: 'gone' })
     case 'ELOOP':
-      return settled({ state: 'refused', why: 'The file is a link that leads nowhere.' })
+    // FreeBSD says so of a link that is not followed.
+    case 'EMLINK':
+      return settled({ state: 'refused', why: LINK })
+    case 'elsewhere':
+      return { source: { state: 'refused', why: LINK, elsewhere: true }, again: true }
     case 'EACCES':
     case 'EPERM':
       return settled({ state: 'refused', why: 'The file may not be read by this user.' })

@@ -2,10 +2,11 @@
 // with what was read of it. Beneath every watcher, because what a watcher says may be lost. It
 // keeps nothing: what it found is reported again until it was read.
 
-import { type Dirent, lstatSync, opendirSync, realpathSync } from 'node:fs'
+import { type Dir, type Dirent, lstatSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
+import { openFolderHere } from '../layouts/open-here.ts'
 import { isLost } from './file-reader.ts'
 import type { FileTable } from './file-table.ts'
 
@@ -121,9 +122,9 @@ class Scan {
   async #list(folder: string): Promise<string | undefined> {
     const prefix = folder.endsWith(sep) ? folder : folder + sep
     let why: string | undefined
-    let dir: ReturnType<typeof opendirSync>
+    let dir: Dir
     try {
-      dir = opendirSync(folder, { bufferSize: 256 })
+      dir = openFolderHere(folder, { bufferSize: 256 })
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? undefined : whyOf(folder, error)
     }

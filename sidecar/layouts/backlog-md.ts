@@ -48,13 +48,14 @@ export const backlogMd = {
 
 /** `backlog.config.yml` beside the store, which may name another folder of the project. */
 async function atRoot(dir: string): Promise<Place | undefined> {
-  const config = join(dir, ROOT_CONFIG)
   const root = await realFolder(dir)
-  if (root === undefined || !(await isFile(config))) return undefined
-  const named = folderNamed(await readConfig(config))
+  if (root === undefined) return undefined
+  const configFile = join(root, ROOT_CONFIG)
+  if (!(await isFile(configFile))) return undefined
+  const named = folderNamed(readConfig(configFile))
   for (const name of named === undefined ? STORES : [named]) {
     const folder = await realFolder(join(root, name))
-    if (folder !== undefined) return { root, folder, configFile: join(root, ROOT_CONFIG) }
+    if (folder !== undefined) return { root, folder, configFile }
   }
   return undefined
 }

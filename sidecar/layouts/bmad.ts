@@ -49,7 +49,7 @@ export const bmad = {
     const marks = await Promise.all(OLDER.map((name) => realFolder(join(root, name))))
     const isMarked = await isFile(join(root, MANIFEST))
     if (!isMarked && marks.every((mark) => mark === undefined)) return undefined
-    const folder = await artifactsOf(root)
+    const folder = artifactsOf(root)
     const [current, older] = [join(folder, STATUS_FILE), join(folder, OLDER_STATUS_FILE)]
     const isOlder = !(await isFile(current)) && (await isFile(older))
     const file = isOlder ? older : current
@@ -58,9 +58,9 @@ export const bmad = {
 } satisfies Layout
 
 /** The folder that the configuration names, if it is in the project. */
-async function artifactsOf(root: string): Promise<string> {
+function artifactsOf(root: string): string {
   for (const config of CONFIGS) {
-    const yaml = readYamlMap(await readConfig(join(root, config)).catch(() => ''))
+    const yaml = readYamlMap(readConfig(join(root, config)))
     const named = yaml.ok && yaml.fields.get('implementation_artifacts')
     if (typeof named !== 'string') continue
     const folder = resolve(root, named.replace('{project-root}', root))

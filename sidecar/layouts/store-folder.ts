@@ -1,7 +1,8 @@
 // What detecting a layout asks of paths and of the disk. Reads only.
 
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { sep } from 'node:path'
+import { readSmall } from './open-here.ts'
 import { YAML_BYTES } from './yaml.ts'
 
 /** Whether a path is this folder, or below it. Both are absolute. */
@@ -17,14 +18,8 @@ export async function realFolder(path: string): Promise<string | undefined> {
   return (await statOf(path))?.isDirectory() ? realpath(path) : undefined
 }
 
-/**
- * The text of a tool's configuration; empty when there is none, or it is too large. Nothing but a
- * file is read: a pipe or a device may never end.
- */
-export async function readConfig(path: string): Promise<string> {
-  const found = await statOf(path)
-  return found?.isFile() && found.size <= YAML_BYTES ? await readFile(path, 'utf8') : ''
-}
+/** The text of a tool's configuration; empty when there is none here, or it is too large. */
+export const readConfig = (path: string): string => readSmall(path, YAML_BYTES) ?? ''
 
 // Whatever cannot be looked at (no such file, no permission, a loop of links) is not there for us.
 const statOf = (path: string) => stat(path).catch(() => undefined)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { type Bounds, discoverBoards } from '../../../sidecar/boards/discover.ts'
 import type { Search } from '../../../sidecar/layouts/registry.ts'
 import { makeFolder } from '../layouts/store.ts'
+import { swapForLink } from '../layouts/swapped-folder.ts'
 
 const CAIRN = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }
 const KIRO = { '.kiro/specs/tea/tasks.md': '' }
@@ -260,6 +261,19 @@ test('a store is found once, whatever leads to it', async () => {
   })
   const dirs = ['', 'a', 'a/.cairn', 'backlog', '']
   expect((await search(dir, { dirs })).boards).toEqual(['#backlog-md', 'a#cairn'])
+})
+
+test('a folder that is swapped for a link and back has no board of what the link leads to', async () => {
+  const dir = makeFolder(below('own', CAIRN))
+  const foreign = makeFolder(CAIRN)
+  await swapForLink(join(dir, 'own'), foreign)
+  const roots = new Set<string>()
+  for (let n = 0; n < 150; n++) {
+    const { boards } = await discoverBoards([dir])
+    for (const { store } of boards) roots.add(store.root)
+  }
+  expect([...roots].filter((root) => root.startsWith(foreign))).toEqual([])
+  expect(roots).toContain(join(dir, 'own/.cairn'))
 })
 
 test('a folder without permission is one sentence', async () => {

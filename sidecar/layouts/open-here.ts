@@ -1,0 +1,116 @@
+// Opens a file or a folder of a board at its path, and nowhere else. What a path leads to may be
+// swapped for a link at any moment, also between two looks at it, so what was opened is compared.
+
+import {
+  closeSync,
+  constants,
+  type Dir,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
+
+/** A folder above is a link, or what was opened is not what stands at the path. */
+export class ElsewhereError extends Error {
+  override readonly name = 'ElsewhereError'
+  readonly code = 'elsewhere'
+}
+
+// Without O_NONBLOCK, opening a named pipe waits for a writer for ever, and the sidecar with it.
+// Windows knows neither flag.
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+
+/** Where a descriptor's file is; undefined: this system does not say. */
+export type PlaceOf = (fd: number) => string | undefined
+
+/**
+ * The descriptor of what is at this real path. Throws as `openSync` does (ELOOP: it is a link), and
+ * ElsewhereError where a link above it leads to something else.
+ */
+export function openHere(path: string, placeOf: PlaceOf = placeByProc): number {
+  const fd = openSync(path, FLAGS)
+  try {
+    const place = placeOf(fd)
+    if (place === undefined ? isStillAt(path, fd) : isSame(place, path)) return fd
+    throw new ElsewhereError(`${path} leads elsewhere.`)
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+/** Linux names the file itself, which no swap of folders changes afterwards. */
+function placeByProc(fd: number): string | undefined {
+  try {
+    return process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${fd}`) : undefined
+  } catch {
+    // Some containers have no /proc.
+    return undefined
+  }
+}
+
+/** A file that was replaced since then is still that of this path. */
+const isSame = (place: string, path: string): boolean =>
+  place === path || place === `${path} (deleted)`
+
+/** Asks twice, since the path may be swapped between a look at its name and one at its identity. */
+function isStillAt(path: string, fd: number): boolean {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  const isHere = () => {
+    const found = lstatSync(path, { bigint: true })
+    return isSpelled(realpathSync.native(path), path) && found.dev === dev && found.ino === ino
+  }
+  return isHere() && isHere()
+}
+
+/** macOS and Windows spell the same name in several ways. */
+const isSpelled = (real: string, path: string): boolean => folded(real) === folded(path)
+
+const folded = (path: string): string =>
+  process.platform === 'linux' ? path : path.normalize('NFC').toLowerCase()
+
+/** Lists the folder that is here: the names of another one could become tasks. */
+export function openFolderHere(path: string, options: { bufferSize: number }): Dir {
+  if (process.platform !== 'linux') return opendirSync(path, options)
+  const fd = openHere(path)
+  try {
+    return opendirSync(placeByProc(fd) === undefined ? path : `/proc/self/fd/${fd}`, options)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The first `size` bytes, or fewer when the file was cut meanwhile. */
+export function readAtMost(fd: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafe(size)
+  let length = 0
+  while (length < size) {
+    const count = readSync(fd, buffer, length, size - length, null)
+    if (count === 0) break
+    length += count
+  }
+  return buffer.subarray(0, length)
+}
+
+/** The text of a small file. Undefined: there is none here, it is no usual file, or it is larger. */
+export function readSmall(path: string, maxBytes: number): string | undefined {
+  let fd: number
+  try {
+    fd = openHere(path)
+  } catch {
+    return undefined
+  }
+  try {
+    const found = fstatSync(fd)
+    if (!found.isFile() || found.size > maxBytes) return undefined
+    return readAtMost(fd, found.size).toString('utf8')
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
