@@ -21,7 +21,12 @@ const faultsOfOrder = z.strictObject({
   timeout: flag,
   /** The request has no effect, and the response is an HTML page with this status. */
   outage: wholeFrom(200, 599),
-  /** Limits `slowMs`, `timeout` and `outage` to these endpoints. */
+  /**
+   * The first request that changes something takes effect, but the response is a 502; each further
+   * one is refused with 409 and the id of what the first one made.
+   */
+  answerLost: flag,
+  /** Limits `slowMs`, `timeout`, `outage` and `answerLost` to these endpoints. */
   endpoints: z.array(z.string()).exactOptional(),
   /** Limits `slowMs`, `timeout` and `outage` to this many requests. */
   times: count,
@@ -86,6 +91,8 @@ export class ActiveFaults {
   #plan: FaultPlan = { all: {}, orders: {} }
   /** The number of affected requests for each set of faults. */
   #affected = new Map<Faults, number>()
+  /** Of the fault `answerLost`: the lost responses, by endpoint and order. */
+  #lost = new Map<string, Response>()
 
   get plan(): FaultPlan {
     return this.#plan
@@ -94,6 +101,7 @@ export class ActiveFaults {
   set(plan: FaultPlan): void {
     this.#plan = plan
     this.#affected = new Map()
+    this.#lost = new Map()
   }
 
   /** `names`: all ids of an order, see `namesOf`. */
@@ -124,12 +132,26 @@ export class ActiveFaults {
     of: Payment | Order | undefined,
     work: () => Response | Promise<Response>,
   ): Promise<Response> {
-    const { slowMs, outage, timeout } = this.ofRequest(endpoint, of ? namesOf(of) : [])
+    const names = of ? namesOf(of) : []
+    const { slowMs, outage, timeout, answerLost } = this.ofRequest(endpoint, names)
     if (slowMs) await sleep(slowMs)
     if (outage !== undefined) return outagePage(outage)
+    if (answerLost && of && c.req.method === 'POST') {
+      return await this.#loseAnswer(
+        [endpoint, of.externalReference ?? of.reference].join(' '),
+        work,
+      )
+    }
     const response = await work()
     if (timeout) await clientGone(c.req.raw.signal)
     return response
+  }
+
+  async #loseAnswer(request: string, work: () => Response | Promise<Response>): Promise<Response> {
+    const lost = this.#lost.get(request)
+    if (lost) return conflict(await lost.clone().json())
+    this.#lost.set(request, await work())
+    return outagePage(502)
   }
 
   #ofOrder(names: readonly (string | undefined)[]): Faults {
@@ -149,6 +171,22 @@ const outagePage = (status: number): Response =>
       '<body><h1>We will be back soon</h1><p>Scheduled maintenance.</p></body></html>',
     { status, headers: { 'content-type': 'text/html; charset=utf-8' } },
   )
+
+const optionalId = z.string().optional()
+const madeIn = z.object({
+  transactionDetails: z.object({ transactionId: optionalId }).optional(),
+  ...{ paymentId: optionalId, id: optionalId },
+})
+
+/** In the forms of all gateways: each driver understands its own. */
+function conflict(answer: unknown): Response {
+  const { transactionDetails, paymentId, id } = madeIn.parse(answer)
+  const transactionId = transactionDetails?.transactionId ?? paymentId ?? id
+  const [code, message] = ['CONFLICT', 'There is such a transaction already.']
+  const error = { type: 'invalid_request_error', code, message }
+  const errors = [{ code, title: message }]
+  return Response.json({ code, message, transactionId, error, errors }, { status: 409 })
+}
 
 /** Resolves when the client has closed the connection. */
 const clientGone = (signal: AbortSignal): Promise<void> =>

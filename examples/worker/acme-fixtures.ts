@@ -16,6 +16,7 @@ export const charge: GatewayCharge = {
   gateway: 'acme',
   reference: 'order-7',
   externalReferenceId: 'ext-7',
+  earlier: 'none',
   amount: 1_250,
   currency: 'USD',
   description: 'Two lamps',

@@ -57,6 +57,13 @@ const UNAVAILABLE = { code: 'gateway_unavailable' }
 const INVALID = { code: 'invalid_argument' }
 const FORGED = { code: 'invalid_webhook_signature' }
 
+/** In the forms of several gateways. */
+const CONFLICT = {
+  ...{ code: 'CONFLICT', message: 'It exists already.', transactionId: 'gt-0' },
+  errors: [{ code: 'CONFLICT', title: 'It exists already.' }],
+  error: { type: 'invalid_request_error', code: 'conflict', message: 'It exists already.' },
+}
+
 /** Faults of a gateway, for every request. */
 const OUTAGES: Record<string, Answer> = {
   'an HTML page with 200': () => page('Maintenance'),
@@ -172,6 +179,15 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
       assert.equal(setup.sent.filter(isMoney).length, gateway.chargeIsIdempotent ? most : 1)
     })
 
+    it(`never declares that nothing was made, when the answer was ${fault} and then a conflict`, async () => {
+      const setup = setupOf(failingAtMoney(thenConflict(outage)))
+      for (const earlier of ['none', 'unknown'] as const) {
+        // The second charge is refused at once: its answer was lost by the first.
+        await leavesOpen(setup.end(gateway.charge({ ...charge, earlier }, setup.call())))
+      }
+      if (refund) await leavesOpen(refunded(setupOf(failingAtMoney(thenConflict(outage))), refund))
+    })
+
     if (gateway.checkStatus) {
       it(`reports an unknown status when the answer is ${fault}`, async () => {
         const setup = setupOf(outage)
@@ -262,6 +278,20 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
   })
 
   return cases
+}
+
+/** One outage, and a refusal of every further request, as of one that was carried out before. */
+function thenConflict(outage: Answer): Answer {
+  let requests = 0
+  return (request) => (requests++ === 0 ? outage(request) : json(CONFLICT, 409))
+}
+
+/** It was made, or its outcome is unknown, or its refusal is only about the last request. */
+async function leavesOpen(work: Promise<{ ok: boolean } | undefined>): Promise<void> {
+  const answer = await work.catch((error: unknown) => {
+    assert.equal((error as { code?: unknown }).code, UNAVAILABLE.code)
+  })
+  assert.ok(!answer || !('coversEarlier' in answer), 'a conflict is no proof that none was made')
 }
 
 function assertMoney({ amount, currency }: { amount: number; currency: string }): void {

@@ -75,6 +75,7 @@ export class GatewaySetup {
   /**
    * For one charge, webhook or check. `token`: an access token that it has already. `deadlineAt`:
    * in ms of the clock's `elapsed`. `verdict`: what the circuit breaker is told in the end.
+   * `unanswered`: how many tries so far had no definite answer.
    */
   call({
     token,
@@ -82,7 +83,7 @@ export class GatewaySetup {
   }: {
     token?: string
     deadlineAt?: number
-  } = {}): GatewayCall & { verdict(): 'success' | 'failure' | 'neutral' } {
+  } = {}): GatewayCall & { verdict(): 'success' | 'failure' | 'neutral'; unanswered(): number } {
     return openCall({ ...this.#deps, key: this.gateway.key, deadlineAt }, token)
   }
 

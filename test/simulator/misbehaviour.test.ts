@@ -37,6 +37,16 @@ describe('the API', () => {
     expect(performance.now() - started).toBeGreaterThan(75)
   })
 
+  it('loses its answer, and refuses each repetition with the id of what it made', async () => {
+    setup.faults({ all: { answerLost: true, endpoints: ['init'] } })
+    const init = () => setup.init('lost', { externalReferenceId: 'ext-lost' })
+    expect((await init()).status).toBe(502)
+    const again = await init()
+    expect([again.status, (await init()).status]).toEqual([409, 409])
+    const { transactionId } = (await again.json()) as { transactionId: string }
+    expect(await setup.inquiry(transactionId)).toMatchObject({ status: 'PENDING' })
+  })
+
   it('never answers, but executes the request', async () => {
     await setup.token()
     setup.faults({ all: { timeout: true, endpoints: ['init'] } })

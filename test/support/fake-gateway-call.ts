@@ -2,6 +2,7 @@
 
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import type {
+  CountedReply,
   GatewayCall,
   GatewayReply,
   GatewayRequest,
@@ -19,7 +20,7 @@ export class FakeGatewayCall implements GatewayCall {
     this.#answers = answers.map((answer) => (typeof answer === 'function' ? answer : () => answer))
   }
 
-  async send(request: GatewayRequest): Promise<GatewayReply> {
+  async send(request: GatewayRequest): Promise<CountedReply> {
     this.requests.push(request)
     const answer = this.#answers.shift()
     if (!answer) throw new GatewayUnavailableException('Nobody answers')
@@ -28,7 +29,7 @@ export class FakeGatewayCall implements GatewayCall {
     if (reply.status >= 500 || [408, 425, 429].includes(reply.status)) {
       throw new GatewayUnavailableException(`Answered with ${reply.status}`)
     }
-    return reply
+    return { ...reply, unanswered: 0 }
   }
 
   warn(event: string, fields: Record<string, unknown>): void {

@@ -2,7 +2,11 @@
 
 import { CompactSign } from 'jose'
 import { type Answer, json } from '../../libraries/testing/gateway-setup.ts'
-import type { GatewayCharge, WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
+import type {
+  GatewayCharge,
+  GatewayRefund,
+  WebhookRequest,
+} from '../../worker/payments/gateways/gateway.ts'
 
 export const SETTINGS = {
   base_url: 'https://gateway.test',
@@ -18,6 +22,7 @@ export const CHARGE: GatewayCharge = {
   gateway: 'shop',
   reference: 'order-7',
   externalReferenceId: '6f1c1a5e-0000-5000-8000-000000000007',
+  earlier: 'none',
   amount: 25_000,
   currency: 'IQD',
   description: 'Two lamps',
@@ -32,7 +37,10 @@ export const NAMES = {
   amount: CHARGE.amount,
   currency: CHARGE.currency,
 }
-export const REFUND = { ...NAMES, refundId: 'rf-1', refundAmount: 25_000, reason: 'Broken' }
+export const REFUND: GatewayRefund = {
+  ...NAMES,
+  ...{ refundId: 'rf-1', earlier: 'none', refundAmount: 25_000, reason: 'Broken' },
+}
 
 const TRANSACTION = '/api/v2/payment-gateway/transaction'
 export const INIT = `POST ${TRANSACTION}/init`

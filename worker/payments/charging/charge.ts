@@ -126,7 +126,7 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
       ...(isStranded && { stranded: begun.transaction }),
     }
   }
-  const called = await call(deps, order, begun.transaction, admitted)
+  const called = await call(deps, order, begun, admitted)
   const { result, transaction } = called
   const { alert } = toTransaction(begun.transaction)
   const answer = () => ({ ...responseOf(order.gateway, called), ...(alert && { alert }) })
@@ -165,31 +165,34 @@ async function begin(
 async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
   const now = clock.now()
+  const nextCheckAt = unknownCheckAt(now)
   await ledger.finishCharge({
     transactionId: begun.transaction.id,
     eventId: newId(now),
     now,
-    result: { kind: 'unsent', nextCheckAt: unknownCheckAt(now) },
+    result: { kind: begun.earlier === 'none' ? 'unsent' : 'unknown', nextCheckAt },
   })
 }
 
 async function call(
   deps: ChargeDeps,
   { request, gateway, context, deadlines }: Order,
-  transaction: TransactionRow,
+  begun: Extract<ChargeBegun, { state: 'begun' }>,
   admitted: AdmittedCall,
 ): Promise<Answered<ChargeResult>> {
   const { ledger, clock } = deps
+  const { transaction, earlier } = begun
   const { id: transactionId } = transaction
+  const mayBeMade = () => earlier === 'unknown' || admitted.unanswered() > 0
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
   return await callGateway<ChargeResult>(deps, gateway, {
     ...{ name: 'charge', transaction, admitted, deadlines },
     async ask(gatewayCall) {
-      const charge = gatewayCharge(request, transaction, { callbackUrl, now: clock.now() })
-      const answer = await gateway.charge(charge, gatewayCall)
-      return chargeResult(request, transaction, answer, clock.now())
+      const more = { earlier, callbackUrl, now: clock.now() }
+      const answer = await gateway.charge(gatewayCharge(request, transaction, more), gatewayCall)
+      return chargeResult(request, transaction, answer, clock.now(), mayBeMade())
     },
-    failed: (error) => failedCharge(error, unknownCheckAt(clock.now())),
+    failed: (error) => failedCharge(error, unknownCheckAt(clock.now()), mayBeMade()),
     store: (result, now) =>
       ledger.finishCharge({ transactionId, eventId: newId(now), now, result }),
   })

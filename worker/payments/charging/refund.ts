@@ -154,14 +154,18 @@ async function call(
 ): Promise<RefundResult> {
   const { ledger, clock } = deps
   const { refundId, request, deadlines, refundedAmount } = claimed
+  // Of a refund there is no earlier call: only the one that claimed it sends its id.
+  const mayBeMade = () => admitted.unanswered() > 0
   const called = await callGateway<RefundOutcome>(deps, gateway, {
     ...{ name: 'refund', transaction, admitted, deadlines, fields: { refundId } },
     async ask(gatewayCall) {
       const { amount: refundAmount, reason } = request
-      const refund = { ...storedPayment(transaction), refundId, refundAmount, reason }
-      return refundResult(await gateway.refund(refund, gatewayCall), clock.now())
+      const asked = { refundId, refundAmount, reason, earlier: 'none' } as const
+      const refund = { ...storedPayment(transaction), ...asked }
+      const answer = await gateway.refund(refund, gatewayCall)
+      return refundResult(answer, clock.now(), mayBeMade())
     },
-    failed: (error) => failedRefund(error, clock.now()),
+    failed: (error) => failedRefund(error, clock.now(), mayBeMade()),
     store: (result, now) => ledger.finishRefund({ refundId, now, result }),
   })
   const { result } = called

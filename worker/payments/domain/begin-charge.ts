@@ -45,8 +45,13 @@ export interface KnownCharges {
   keys: readonly ChargeKeyRow[]
 }
 
+/** `unknown`: an earlier call with this id was sent, and had no definite answer. */
+export type Earlier = 'none' | 'unknown'
+
 /** What became of the request, for its caller. */
-export type ChargeBegun = { state: 'begun'; transaction: TransactionRow } | FoundCharge
+export type ChargeBegun =
+  | { state: 'begun'; transaction: TransactionRow; earlier: Earlier }
+  | FoundCharge
 
 export type FoundCharge =
   /**
@@ -74,6 +79,7 @@ interface NewCharge {
   /** Call the gateway. */
   state: 'begun'
   transaction: TransactionRow
+  earlier: Earlier
   events: readonly NewEvent[]
   /** Keys that belong to it from now on. */
   keys: readonly ChargeKeyRow[]
@@ -97,8 +103,10 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   }
   // This call is repeated: the answer to its first try was lost.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
+  if (!isMine) return found
   const keys = found.key ? [found.key] : []
-  return isMine ? { state: 'begun', transaction, events: [], keys } : found
+  const earlier = before.id === start.id ? 'none' : earlierCall(before)
+  return { state: 'begun', transaction, earlier, events: [], keys }
 }
 
 /**
@@ -166,6 +174,10 @@ function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean 
     (until === null || until <= start.now)
   )
 }
+
+/** Of an open charge that no call is waiting for, and that has no answer. */
+export const earlierCall = ({ called_until }: TransactionRow): Earlier =>
+  called_until === NEVER_CALLED ? 'none' : 'unknown'
 
 const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): TransactionRow => ({
   ...transaction,
@@ -239,7 +251,7 @@ function newCharge({ attempts, installation }: KnownCharges, start: ChargeStart)
     installation,
   }
   const event = newEvent('PaymentInitiated', transaction, { id, now })
-  return { state: 'begun', transaction, events: [event], keys: [] }
+  return { state: 'begun', transaction, earlier: 'none', events: [event], keys: [] }
 }
 
 /** Generated once. Another one would rename payments that were charged after a backup. */

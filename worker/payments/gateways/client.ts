@@ -9,7 +9,7 @@ import type { CallKind } from '../domain/status.ts'
 import type { TokenAnswer } from './access-token.ts'
 import { callbackLimit, type Purpose, type Verdict } from './admission.ts'
 import { type Exchanged, type ExchangeFailure, exchange, withRetries } from './exchange.ts'
-import type { Gateway, GatewayCall, GatewayReply, GatewayRequest } from './gateway.ts'
+import type { CountedReply, Gateway, GatewayCall, GatewayRequest } from './gateway.ts'
 import type { Admission, GatewayGuard } from './guard.ts'
 
 export interface ClientDeps {
@@ -26,6 +26,8 @@ export type Admitted =
   | {
       ok: true
       call: GatewayCall
+      /** How many tries so far had no definite answer. */
+      unanswered(): number
       /** Reports the result of the call, once. Never rejects. */
       end(): Promise<void>
     }
@@ -75,10 +77,12 @@ export function createClient(deps: ClientDeps) {
   ): Promise<Admitted> {
     const admission = await ask(key, kind, purpose)
     if (!admission.ok) return { ok: false, error: refusalOf(key, admission) }
-    const { verdict, ...call } = openCall({ ...deps, key, deadlineAt }, admission.accessToken)
+    const opened = openCall({ ...deps, key, deadlineAt }, admission.accessToken)
+    const { verdict, unanswered, ...call } = opened
     return {
       ok: true,
       call,
+      unanswered,
       async end() {
         // A stranger may know an input that makes the gateway fail. Counting such failures would
         // let them open the circuit for every payer.
@@ -93,17 +97,18 @@ export function createClient(deps: ClientDeps) {
     /**
      * Runs `work` with a call and reports its result, also when it throws. Throws
      * GatewayUnavailableException for an open circuit, TooManyCallbacks for a used-up limit.
+     * `unanswered`: how many tries so far had no definite answer.
      */
     async run<Result>(
       gateway: Pick<Gateway, 'key'>,
       kind: CallKind,
-      work: (call: GatewayCall) => Promise<Result>,
+      work: (call: GatewayCall, unanswered: () => number) => Promise<Result>,
       { purpose, deadlineAt }: { purpose?: Purpose; deadlineAt?: number } = {},
     ): Promise<Result> {
       const admitted = await admit(gateway, kind, purpose, deadlineAt)
       if (!admitted.ok) throw admitted.error
       try {
-        return await work(admitted.call)
+        return await work(admitted.call, admitted.unanswered)
       } finally {
         await admitted.end()
       }
@@ -115,7 +120,7 @@ function refusalOf(
   key: string,
   { reason, retryAfterMs }: Extract<Admission, { ok: false }>,
 ): GatewayUnavailableException {
-  const known = { retryAfterMs }
+  const known = { retryAfterMs, isUnsent: true }
   return reason === 'circuit_open'
     ? new GatewayUnavailableException(`${key} is failing and is not called for now.`, known)
     : new TooManyCallbacks(`${key} is called too often because of its callbacks.`, known)
@@ -134,10 +139,13 @@ export function openCall(
 ): GatewayCall & {
   /** The result so far. A failure stays a failure, even if a later request succeeds. */
   verdict(): Verdict
+  /** How many tries so far had no definite answer. */
+  unanswered(): number
 } {
   const { key, clock, log, notify, deadlineAt } = deps
   let verdict: Verdict = 'neutral'
   let isUnsent = true
+  let unanswered = 0
 
   /** `refused`: the token that the gateway has just refused. */
   async function sendOnce(request: GatewayRequest, refused?: string): Promise<Exchanged> {
@@ -157,21 +165,24 @@ export function openCall(
     const exchanged = await exchange(deps, request, deadlineAt, bearer)
     // A question changes nothing at the gateway.
     const isSent = exchanged.ok || exchanged.reason !== 'no_time'
-    if (isSent && request.method === 'POST') isUnsent = false
+    if (!isSent || request.method === 'GET') return exchanged
+    isUnsent = false
+    if (!exchanged.ok) unanswered++
     return exchanged
   }
 
-  async function send(request: GatewayRequest): Promise<GatewayReply> {
+  async function send(request: GatewayRequest): Promise<CountedReply> {
     const { endpoint } = request
     let mayRefresh = request.withToken === true
     const once = async () => {
-      const wasUnsent = isUnsent
+      const [wasUnsent, before] = [isUnsent, unanswered]
       const first = await sendOnce(request)
       if (!mayRefresh || statusOf(first) !== 401) return first
       // The token was refused, so the gateway did nothing and the request may be sent again: now,
       // or by the next call if no new token can be fetched.
       mayRefresh = false
       isUnsent = wasUnsent
+      unanswered = before
       return await sendOnce(request, token)
     }
     const exchanged = await withRetries(once, {
@@ -188,13 +199,14 @@ export function openCall(
       throw new GatewayUnavailableException(message, { retryAfterMs, isUnsent })
     }
     if (exchanged.reply.status < 300 && verdict === 'neutral') verdict = 'success'
-    return exchanged.reply
+    return { ...exchanged.reply, unanswered }
   }
 
   return {
     send,
     warn: (event, fields) => log('warn', event, { gateway: key, ...fields }),
     verdict: () => verdict,
+    unanswered: () => unanswered,
   }
 }
 

@@ -1,6 +1,7 @@
 // The port of a payment gateway. A driver is one short file: it builds requests and reads replies.
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
+import type { Earlier } from '../domain/begin-charge.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { MaskedFields } from '../mask.ts'
@@ -13,7 +14,7 @@ export interface GatewayCall {
    * after a timeout, a lost connection, a 5xx, 408, 425 or 429, and for an HTML page or anything
    * else that is not JSON, with any status.
    */
-  send(request: GatewayRequest): Promise<GatewayReply>
+  send(request: GatewayRequest): Promise<CountedReply>
   /** Logs a warning, such as `payments.redirect_gateway.unknown_status`. */
   warn(event: string, fields: Record<string, unknown>): void
 }
@@ -49,9 +50,15 @@ export interface GatewayReply {
   body: unknown
 }
 
+export interface CountedReply extends GatewayReply {
+  /** How many tries of this call had no definite answer: each may have been carried out. */
+  unanswered: number
+}
+
 /** A charge as a driver gets it: validated, with its ids. */
 export interface GatewayCharge extends ChargeRequest {
   externalReferenceId: string
+  earlier: Earlier
   /** Where the gateway sends callbacks; undefined when our own address is not known. */
   callbackUrl: string | undefined
   /** ms. */
@@ -69,8 +76,19 @@ export type ChargeAnswer =
       readableCode?: string
       deepLink?: string
     }
-  /** A definite refusal: the gateway made no payment. */
-  | { ok: false; error: PaymentError }
+  | Refused
+
+/** A definite refusal: the gateway made no payment, or no refund. */
+export interface Refused {
+  ok: false
+  error: PaymentError
+  /**
+   * It made none by an earlier request for the same thing either. Without this, a refusal after a
+   * request that had no definite answer leaves the outcome unknown: it may be refused because the
+   * earlier one was carried out.
+   */
+  coversEarlier?: true
+}
 
 /** A webhook request, its body read once and untouched. */
 export interface WebhookRequest {
@@ -148,6 +166,7 @@ export interface SupportsRefund {
 export interface GatewayRefund extends StoredPayment {
   /** Our id; a repeated refund has the same one. */
   refundId: string
+  earlier: Earlier
   /** In minor units. For a `full` gateway it is the charged amount. */
   refundAmount: number
   reason: string
@@ -155,9 +174,7 @@ export interface GatewayRefund extends StoredPayment {
 
 export type RefundAnswer =
   /** `isDone` false: accepted; the gateway reports later that the money was sent. */
-  | { ok: true; isDone: boolean; gatewayRefundId?: string }
-  /** A definite refusal. */
-  | { ok: false; error: PaymentError }
+  { ok: true; isDone: boolean; gatewayRefundId?: string } | Refused
 
 /** Without it a payment whose webhook was lost stays open until a person resolves it. */
 export interface SupportsStatusCheck {

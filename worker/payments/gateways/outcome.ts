@@ -16,7 +16,13 @@ import { isoTime } from '../domain/shown.ts'
 import { possibleTime } from '../domain/time.ts'
 import { maskError } from '../mask.ts'
 import type { ChargeRequest, OpenedPayment } from '../schemas.ts'
-import type { ChargeAnswer, GatewayCharge, RefundAnswer, StoredPayment } from './gateway.ts'
+import type {
+  ChargeAnswer,
+  GatewayCharge,
+  RefundAnswer,
+  Refused,
+  StoredPayment,
+} from './gateway.ts'
 
 /** Throws InvalidArgumentException for a payment without a gateway id: it cannot be asked about. */
 export function storedPayment(row: TransactionRow): StoredPayment {
@@ -31,7 +37,7 @@ export function storedPayment(row: TransactionRow): StoredPayment {
 export const gatewayCharge = (
   request: ChargeRequest,
   { external_reference_id }: TransactionRow,
-  more: Pick<GatewayCharge, 'callbackUrl' | 'now'>,
+  more: Pick<GatewayCharge, 'earlier' | 'callbackUrl' | 'now'>,
 ): GatewayCharge => ({
   ...request,
   externalReferenceId: external_reference_id ?? '',
@@ -43,14 +49,19 @@ const REFUND_CHECK_MS = 5 * 60_000
 /** A charge that is answered days late has no check left, but may still be paid. */
 const LATE_CHECK_MS = 5 * 60_000
 
-/** `now` in ms. Throws GatewayUnavailableException for a `redirectUrl` that is no page. */
+/**
+ * `now` in ms; `mayBeMade`: an earlier request for it was sent and had no definite answer. Throws
+ * GatewayUnavailableException for a `redirectUrl` that is no page, and for a refusal that does not
+ * settle what the earlier request did.
+ */
 export function chargeResult(
   request: ChargeRequest,
   transaction: TransactionRow,
   answer: ChargeAnswer,
   now: number,
+  mayBeMade: boolean,
 ): ChargeResult {
-  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
+  if (!answer.ok) return refused(answer, mayBeMade)
   const { redirectUrl, qrCode, readableCode, deepLink } = answer
   if (redirectUrl !== undefined && !isPage(redirectUrl)) {
     const { gatewayTransactionId } = answer
@@ -84,17 +95,21 @@ function isPage(text: string): boolean {
 }
 
 /** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
-export function failedCharge(error: unknown, nextCheckAt: number): ChargeResult {
-  const result = failedResult(error, nextCheckAt)
+export function failedCharge(
+  error: unknown,
+  nextCheckAt: number,
+  mayBeMade: boolean,
+): ChargeResult {
+  const result = failedResult(error, nextCheckAt, mayBeMade)
   if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
   const { gatewayTransactionId, isUnsent } = error
-  if (isUnsent) return { kind: 'unsent', nextCheckAt }
+  if (isUnsent && !mayBeMade) return { kind: 'unsent', nextCheckAt }
   return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
 }
 
-/** `now` in ms. */
-export function refundResult(answer: RefundAnswer, now: number): RefundOutcome {
-  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
+/** As `chargeResult`. */
+export function refundResult(answer: RefundAnswer, now: number, mayBeMade: boolean): RefundOutcome {
+  if (!answer.ok) return refused(answer, mayBeMade)
   const { gatewayRefundId, isDone } = answer
   const id = gatewayRefundId !== undefined && { gatewayRefundId }
   if (isDone) return { kind: 'done', ...id }
@@ -102,16 +117,31 @@ export function refundResult(answer: RefundAnswer, now: number): RefundOutcome {
 }
 
 /** Of what a driver threw. */
-export const failedRefund = (error: unknown, now: number): RefundOutcome =>
-  error instanceof GatewayUnavailableException && error.isUnsent
+export const failedRefund = (error: unknown, now: number, mayBeMade: boolean): RefundOutcome =>
+  error instanceof GatewayUnavailableException && error.isUnsent && !mayBeMade
     ? { kind: 'unsent' }
-    : failedResult(error, now + REFUND_CHECK_MS)
+    : failedResult(error, now + REFUND_CHECK_MS, mayBeMade)
+
+function refused(
+  { error, coversEarlier }: Refused,
+  mayBeMade: boolean,
+): { kind: 'refused'; error: PaymentError } {
+  if (!mayBeMade || coversEarlier) return { kind: 'refused', error: maskError(error) }
+  // It may be refused because the earlier request was carried out: as refused, the order would be
+  // charged again, and the payer could pay twice.
+  const why = maskError(error).rawCode ?? error.code
+  throw new GatewayUnavailableException(
+    `The gateway refused it (${why}) after a request that it had not answered.`,
+  )
+}
 
 /** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
 const failedResult = (
   error: unknown,
   nextCheckAt: number,
+  mayBeMade: boolean,
 ): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
+  if (mayBeMade) return { kind: 'unknown', nextCheckAt }
   if (error instanceof GatewayRefusedException) {
     return { kind: 'refused', error: maskError(error.error) }
   }

@@ -45,13 +45,13 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
         return { ...begun, transaction: shown(begun.transaction, known) }
       }
       if (begun.state !== 'begun') return begun
-      const { state, transaction, events, keys, replaced } = begun
+      const { state, transaction, earlier, events, keys, replaced } = begun
       const payment = { transaction, refunds: [], webhookEvents: [], alerts: [] }
       if (replaced) store(rows, replaced, rules)
       store(rows, { payment, events, alerts: [] }, rules)
       rows.put({ chargeKeys: keys })
       recordCharge(rows, start, transaction, replaced?.payment.transaction.id)
-      return { state, transaction: shown(transaction, known) }
+      return { state, transaction: shown(transaction, known), earlier }
     },
   }
 }

@@ -3,15 +3,14 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import { NEVER_CALLED } from '../domain/begin-charge.ts'
+import { earlierCall, NEVER_CALLED } from '../domain/begin-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS, unknownCheckAt } from '../domain/check.ts'
 import {
-  GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
   PaymentConflictException,
 } from '../domain/exceptions.ts'
-import type { ChargeResult } from '../domain/finish-charge.ts'
+import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { GatewayClient } from '../gateways/client.ts'
@@ -111,19 +110,30 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const { id: transactionId, request: asked } = transaction
     const request = JSON.parse(asked ?? '{}') as ChargeRequest
     const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
-    const charge = gatewayCharge(request, transaction, { callbackUrl, now: clock.now() })
-    let result: ChargeResult
-    try {
-      const answer = await deps.client.run(gateway, 'charge', (call) =>
-        gateway.charge(charge, call),
-      )
-      result = chargeResult(request, transaction, answer, clock.now())
-    } catch (error) {
-      if (!isAnswer(error)) return await unreachable(check, error)
-      result = failedCharge(error, unknownCheckAt(clock.now()))
+    const earlier = earlierCall(transaction)
+    const finish = (result: ChargeResult, now = clock.now()) =>
+      ledger.finishCharge({ transactionId, eventId: newId(now), now, result })
+    // Stored before it is sent: after a crash it must not look as if it had never been sent.
+    if (earlier === 'none') {
+      await finish({ kind: 'unknown', nextCheckAt: clock.now() + CHECK_CLAIM_MS })
     }
-    const now = clock.now()
-    await ledger.finishCharge({ transactionId, eventId: newId(now), now, result })
+    const charge = gatewayCharge(request, transaction, { earlier, callbackUrl, now: clock.now() })
+    let unanswered = () => 0
+    const mayBeMade = () => earlier === 'unknown' || unanswered() > 0
+    let result: ChargeResult
+    let failure: unknown
+    try {
+      const answer = await deps.client.run(gateway, 'charge', (call, counted) => {
+        unanswered = counted
+        return gateway.charge(charge, call)
+      })
+      result = chargeResult(request, transaction, answer, clock.now(), mayBeMade())
+    } catch (error) {
+      failure = error
+      result = failedCharge(error, unknownCheckAt(clock.now()), mayBeMade())
+    }
+    if (result.kind === 'unsent' || isAnswer(result)) await finish(result)
+    if (!isAnswer(result)) return await unreachable(check, failure)
     log('info', 'payments.check.charged_again', { ...idsOf(transaction), result: result.kind })
     return { result: result.kind === 'refused' ? 'refused' : 'answered', isAlerted: false }
   }
@@ -173,10 +183,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 }
 
-/** A refusal, or a payment id without a page to pay on. */
-const isAnswer = (error: unknown): boolean =>
-  error instanceof GatewayRefusedException ||
-  (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined)
+/** A page, a definite refusal, or a payment id without a page to pay on. */
+const isAnswer = (result: ChargeResult): boolean =>
+  result.kind === 'answered' || result.kind === 'refused' || gatewayIdIn(result) !== undefined
 
 const idsOf = ({ id, gateway, correlation_id }: TransactionRow): Fields => ({
   transactionId: id,

@@ -39,8 +39,7 @@ describe('a call to a gateway', () => {
     expect(call.verdict()).toBe('neutral')
     const headers = { 'x-shop': '7' }
     expect(await setup.end(call.send({ ...ONCE, headers }))).toEqual({
-      status: 201,
-      body: { id: 1 },
+      ...{ status: 201, body: { id: 1 }, unanswered: 0 },
     })
     const [sent] = setup.sent
     expect(sent).toMatchObject({ method: 'POST', path: '/things/7?x=1', body: '{"a":1}' })
@@ -63,13 +62,21 @@ describe('a call to a gateway', () => {
 
   it('returns undefined for an empty body', async () => {
     const setup = setupOf(() => new Response(null, { status: 204 }))
-    expect(await setup.end(setup.call().send(ASK))).toEqual({ status: 204, body: undefined })
+    expect(await setup.end(setup.call().send(ASK))).toEqual({
+      status: 204,
+      body: undefined,
+      unanswered: 0,
+    })
   })
 
   it('returns a refusal without a retry, with a neutral verdict', async () => {
     const setup = setupOf(() => json({ code: 'NO' }, 422))
     const call = setup.call()
-    expect(await setup.end(call.send(ASK))).toEqual({ status: 422, body: { code: 'NO' } })
+    expect(await setup.end(call.send(ASK))).toEqual({
+      status: 422,
+      body: { code: 'NO' },
+      unanswered: 0,
+    })
     expect(setup.sent).toHaveLength(1)
     expect(call.verdict()).toBe('neutral')
   })
@@ -95,9 +102,24 @@ describe('a call to a gateway', () => {
       () => json({ ok: 1 }),
     )
     const call = setup.call()
-    expect(await setup.end(call.send(ASK))).toEqual({ status: 200, body: { ok: 1 } })
+    expect(await setup.end(call.send(ASK))).toEqual({ status: 200, body: { ok: 1 }, unanswered: 0 })
     expect(call.verdict()).toBe('success')
     expect(setup.lines.map(({ fields }) => fields.reason)).toEqual(['connection', 'not_json'])
+  })
+
+  it('counts the tries of the whole call without an answer, of what changes something', async () => {
+    const setup = setupOf(
+      noConnection,
+      () => page('Sorry'),
+      () => json({}),
+      () => json({}, 503),
+      () => json({}),
+    )
+    const call = setup.call()
+    const change = { ...ONCE, isIdempotent: true }
+    expect(await setup.end(call.send(change))).toMatchObject({ unanswered: 2 })
+    expect(await setup.end(call.send(ASK))).toMatchObject({ unanswered: 2 })
+    expect([call.unanswered(), setup.sent.length]).toEqual([2, 5])
   })
 
   it.each<[string, Answer]>([
@@ -285,14 +307,18 @@ describe('a call with an access token', () => {
       const setup = tokenSetup((token) => token === 't1', refusal)
       const call = setup.call({ token: 'expired' })
       const reply = await setup.end(call.send({ ...ONCE, withToken: true }))
-      expect(reply).toEqual({ status: 200, body: { token: 't1' } })
+      expect(reply).toEqual({ status: 200, body: { token: 't1' }, unanswered: 0 })
       expect(setup.sent).toHaveLength(3)
     },
   )
 
   it('returns a second 401, since the token is not the cause', async () => {
     const setup = tokenSetup(() => false)
-    expect(await setup.end(setup.call().send(WITH))).toEqual({ status: 401, body: {} })
+    expect(await setup.end(setup.call().send(WITH))).toEqual({
+      status: 401,
+      body: {},
+      unanswered: 0,
+    })
     expect(setup.asked).toHaveLength(4)
   })
 

@@ -27,7 +27,7 @@ describe('the result of a charge', () => {
     }
     const { ok, ...given } = answer
     expect(ok).toBe(true)
-    expect(chargeResult(request, transaction, answer, NOW)).toEqual({
+    expect(chargeResult(request, transaction, answer, NOW, false)).toEqual({
       kind: 'answered',
       answer: {
         ...given,
@@ -46,7 +46,7 @@ describe('the result of a charge', () => {
     'leaves out %s, at which nothing can expire',
     (expiresAt) => {
       const answer = { ok: true as const, gatewayTransactionId: 'g-1', deepLink: 'x', expiresAt }
-      const result = chargeResult(request, transaction, answer, NOW)
+      const result = chargeResult(request, transaction, answer, NOW, false)
       expect(result).toMatchObject({ kind: 'answered', answer: { deepLink: 'x' } })
       expect(result).not.toHaveProperty('answer.expiresAt')
       expect(result).not.toHaveProperty('expiresAt')
@@ -65,14 +65,14 @@ describe('the result of a charge', () => {
     ['', false],
   ])('with the redirectUrl %s has a page: %s', (redirectUrl, isPage) => {
     const answer = { ok: true as const, gatewayTransactionId: 'g-1', redirectUrl }
-    const result = () => chargeResult(request, transaction, answer, NOW)
+    const result = () => chargeResult(request, transaction, answer, NOW, false)
     if (isPage) expect(result()).toMatchObject({ answer: { redirectUrl } })
     else expect(result).toThrow(GatewayUnavailableException)
   })
 
   it('leaves out what the gateway did not give', () => {
     const answer = { ok: true as const, gatewayTransactionId: 'g-1' }
-    const result = chargeResult(request, transaction, answer, NOW)
+    const result = chargeResult(request, transaction, answer, NOW, false)
     expect(result.kind === 'answered' && Object.keys(result.answer)).toEqual([
       'status',
       'gateway',
@@ -84,7 +84,7 @@ describe('the result of a charge', () => {
 
   it('is checked soon after it expires', () => {
     const answer = { ok: true as const, gatewayTransactionId: 'g-1', expiresAt: NOW + 120_000 }
-    expect(chargeResult(request, transaction, answer, NOW)).toMatchObject({
+    expect(chargeResult(request, transaction, answer, NOW, false)).toMatchObject({
       nextCheckAt: NOW + 180_000,
     })
   })
@@ -92,14 +92,14 @@ describe('the result of a charge', () => {
   it('is still checked when the answer comes a week late', () => {
     const late = NOW + 7 * 86_400_000
     const answer = { ok: true as const, gatewayTransactionId: 'g-1' }
-    expect(chargeResult(request, transaction, answer, late)).toMatchObject({
+    expect(chargeResult(request, transaction, answer, late, false)).toMatchObject({
       nextCheckAt: late + 300_000,
     })
   })
 
   it('is refused with the gateway’s own reason', () => {
     const error = { code: 'declined', rawCode: 'E7', message: 'No.' }
-    expect(chargeResult(request, transaction, { ok: false, error }, NOW)).toEqual({
+    expect(chargeResult(request, transaction, { ok: false, error }, NOW, false)).toEqual({
       kind: 'refused',
       error,
     })

@@ -65,8 +65,10 @@ beforeEach(async () => {
     ...{ ledger, queries, clock, log, onMismatch: 'log' },
     gateways: new Map([['shop', shop]]),
     client: {
-      run: (_gateway, _kind, work) =>
-        work({ send: () => Promise.reject(new Error('unexpected call')), warn: () => undefined }),
+      run: (_gateway, _kind, work) => {
+        const send = () => Promise.reject(new Error('unexpected call'))
+        return work({ send, warn: () => undefined }, () => 0)
+      },
     },
   })
 })

@@ -56,9 +56,9 @@ describe('a charge without an id of its gateway', () => {
     expect(made.moves()).toEqual(['PaymentCancelled'])
   })
 
-  it('is Failed when the gateway refuses it now, with one event', async () => {
+  it('is Failed when the gateway refuses it for its earlier call too, with one event', async () => {
     const error = { code: 'declined', message: 'No.' }
-    const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error })
+    const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error, coversEarlier: true })
     const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(2 * MINUTE)

@@ -115,7 +115,10 @@ export interface Duplicate {
   redirectUrl: string | undefined
 }
 
-/** The transaction that already has our external reference, if the gateway refused a second one. */
+/**
+ * The transaction that already has our external reference, if the gateway refused a second one. Any
+ * conflict with a transaction that it names is asked about: it may be the one that we lost.
+ */
 export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
   if (reply.status !== 400 && reply.status !== 409) return undefined
   const values = namedValues(reply.body)
@@ -123,10 +126,11 @@ export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
     ({ value }) =>
       typeof value === 'string' && /^[A-Z_]*EXTERNAL_REFERENCE[A-Z_]*EXIST/.test(value),
   )
-  if (!isDuplicate) return undefined
   const find = (name: string) => values.find((each) => each.name === name)?.value
+  const transactionId = optionalId.parse(find('transactionId'))
+  if (!isDuplicate && (reply.status !== 409 || transactionId === undefined)) return undefined
   return {
-    transactionId: optionalId.parse(find('transactionId')),
+    transactionId,
     redirectUrl: optionalText.parse(find('redirectUrl')),
   }
 }

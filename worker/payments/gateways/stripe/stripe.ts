@@ -6,8 +6,10 @@ import type {
   Driver,
   Gateway,
   GatewayCall,
+  GatewayReply,
   GatewayRequest,
   RefundAnswer,
+  Refused,
   SupportsCancel,
   SupportsRefund,
   SupportsStatusCheck,
@@ -62,6 +64,13 @@ export const stripe = {
       form,
       isIdempotent: true,
     })
+    /** An earlier request with this key would have given its own answer, so there was none. */
+    const refused = (endpoint: string, reply: GatewayReply): Refused => ({
+      ok: false,
+      error: wire.refusalIn(endpoint, reply),
+      // The credentials are checked before the key.
+      ...(!isAuthFailure(reply) && { coversEarlier: true }),
+    })
     const successUrlOf = (returnUrl: string | undefined) => returnUrl ?? settings.success_url ?? ''
     const sessionPath = (id: string) => `${SESSIONS}/${encodeURIComponent(id)}`
 
@@ -91,7 +100,7 @@ export const stripe = {
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
         if (isAuthFailure(reply)) throw unexpectedReply(endpoint, reply)
-        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
+        if (!isSuccess(reply)) return refused(endpoint, reply)
         const { id, url, expires_at } = parseReply(wire.madeSession, reply.body, endpoint)
         return {
           ok: true,
@@ -154,7 +163,7 @@ export const stripe = {
         if (typeof intent !== 'string') return { ok: false, error: wire.NOTHING_PAID }
         const form = wire.refundOf(refund, intent)
         const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))
-        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn('refunds', reply) }
+        if (!isSuccess(reply)) return refused('refunds', reply)
         const made = parseReply(wire.refund, reply.body, 'refunds')
         if (made.status === 'failed' || made.status === 'canceled') {
           return { ok: false, error: wire.refundFailed(made.failure_reason) }

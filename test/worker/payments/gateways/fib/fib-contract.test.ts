@@ -151,7 +151,8 @@ describe('FIB, simulated', () => {
     const id = names.gatewayTransactionId
     await callbackOf(id, 'pay')
     const before = callbacks(id).length
-    const refund = { ...names, refundId: '01R', refundAmount: 25_000, reason: 'Broken' }
+    const asked = { refundId: '01R', earlier: 'none', refundAmount: 25_000 } as const
+    const refund = { ...names, ...asked, reason: 'Broken' }
     expect(await run((call) => bank.refund(refund, call))).toEqual({ ok: true, isDone: false })
     const statuses: string[] = []
     while (!statuses.includes('Refunded')) {

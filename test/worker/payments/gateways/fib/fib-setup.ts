@@ -1,7 +1,10 @@
 // FIB for tests: its settings, a charge, and the bank's responses.
 
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
-import type { GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
+import type {
+  GatewayCharge,
+  GatewayRefund,
+} from '../../../../../worker/payments/gateways/gateway.ts'
 
 export const BASE = 'https://fib.prod.fib.iq'
 export const ID = 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11'
@@ -18,6 +21,7 @@ export const charge: GatewayCharge = {
   gateway: 'fib',
   reference: 'order-7',
   externalReferenceId: '6f1c1a5e-0000-5000-8000-000000000007',
+  earlier: 'none',
   amount: 25_000,
   currency: 'IQD',
   description: 'Two lamps',
@@ -32,7 +36,10 @@ export const names = {
   amount: 25_000,
   currency: 'IQD',
 }
-export const refund = { ...names, refundId: '01REFUND', refundAmount: 25_000, reason: 'Broken' }
+export const refund: GatewayRefund = {
+  ...names,
+  ...{ refundId: '01REFUND', earlier: 'none', refundAmount: 25_000, reason: 'Broken' },
+}
 export const created = {
   paymentId: ID,
   readableCode: 'AB12-CD34',

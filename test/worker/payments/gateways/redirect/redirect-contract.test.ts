@@ -176,7 +176,8 @@ describe('redirect and the simulator', () => {
     })
     expect(await shop.checkStatus(names, call())).toMatchObject({ status: 'Paid', amount: 25_000 })
 
-    const refund = { ...names, refundId: 'rf-1', refundAmount: 25_000, reason: 'Broken' }
+    const asked = { refundId: 'rf-1', earlier: 'none', refundAmount: 25_000 } as const
+    const refund = { ...names, ...asked, reason: 'Broken' }
     expect(await shop.refund(refund, call())).toMatchObject({ ok: true, isDone: true })
     const callback = (await setup.merchant.got(2))[1] ?? ''
     expect(await shop.handleWebhook(received(callback), call())).toMatchObject({

@@ -1,11 +1,15 @@
 // Stripe for tests: a charge, its names afterwards, and a refund of a part.
 
-import type { GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
+import type {
+  GatewayCharge,
+  GatewayRefund,
+} from '../../../../../worker/payments/gateways/gateway.ts'
 
 export const charge: GatewayCharge = {
   gateway: 'stripe',
   reference: 'order-7',
   externalReferenceId: 'ext-7',
+  earlier: 'none',
   amount: 1_250,
   currency: 'USD',
   description: 'Two lamps',
@@ -20,8 +24,9 @@ export const names = {
   amount: 1_250,
   currency: 'USD',
 }
-export const refund = {
+export const refund: GatewayRefund = {
   ...names,
+  earlier: 'none',
   refundId: '01REFUND',
   refundAmount: 400,
   reason: 'One was broken',

@@ -162,6 +162,7 @@ describe('a charge at Stripe', () => {
     }
     expect(await gateway.charge(charge, new FakeGatewayCall(no(400, error)))).toEqual({
       ok: false,
+      coversEarlier: true,
       error: {
         code: 'gateway_refused',
         rawCode: 'amount_too_small',
