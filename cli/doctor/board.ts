@@ -72,8 +72,12 @@ async function checkStore(store: Store): Promise<{ findings: Finding[]; files: n
   for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const kinds = KINDS.filter((kind) => counts.has(kind))
   const counted = kinds.map((kind) => countOf(counts.get(kind) ?? 0, kind)).join(', ')
+  const where = `${store.layout} in ${store.root}`
+  const why = store.board?.invalid
   const findings: Finding[] = [
-    ok('board', `${store.layout} in ${store.root}: ${counted || 'empty'}.`),
+    why === undefined
+      ? ok('board', `${where}: ${counted || 'empty'}.`)
+      : warn('board', `${where}: ${why}`),
     checkNames(files, store),
     ...checkFiles(store, known),
   ]

@@ -141,6 +141,8 @@ export class Claims {
   }
 
   #comesBefore(one: Fact, other: Fact): boolean {
+    // What is in no file stands in for a file.
+    if (one.path === '' || other.path === '') return other.path === ''
     const difference = this.#rankOf(one) - this.#rankOf(other)
     return difference === 0 ? one.path < other.path : difference < 0
   }

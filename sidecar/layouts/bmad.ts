@@ -1,7 +1,7 @@
 // The BMAD layout: `sprint-status.yaml` with the status of each epic and story, and a file for each
 // story beside it. Where they differ, the YAML leads.
 
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
@@ -9,10 +9,17 @@ import { isFile, readConfig, realFolder } from './store-folder.ts'
 import { limitText, whyNoText } from './text.ts'
 import { type Plain, readYamlMap } from './yaml.ts'
 
-const MANIFEST = '_bmad/_config/manifest.yaml'
-/** Of older versions. Other projects may have such a folder, so they need a status file, too. */
-const OLDER = ['bmad', '.bmad-core']
-const CONFIGS = ['_bmad/bmm/config.yaml', 'bmad/bmm/config.yaml']
+/** The tool's folder, now and in the versions 6 alpha, which marks what it installed in `_cfg`. */
+const TOOL = ['_bmad', '.bmad', 'bmad']
+const MANIFESTS = TOOL.flatMap((name) => [
+  join(name, '_config/manifest.yaml'),
+  join(name, '_cfg/manifest.yaml'),
+])
+/** Other projects may have such a folder, so without a manifest they need a status file, too. */
+const OLDER = ['bmad', '.bmad', '.bmad-core']
+const CONFIGS = TOOL.map((name) => join(name, 'bmm/config.yaml'))
+/** What names the folder of the status file; the last two are those of the versions 6 alpha. */
+const NAMED_BY = ['implementation_artifacts', 'sprint_artifacts', 'output_folder']
 const ARTIFACTS = '_bmad-output/implementation-artifacts'
 const STATUS_FILE = 'sprint-status.yaml'
 const OLDER_STATUS_FILE = 'sprint_status.yaml'
@@ -30,10 +37,15 @@ const STATUSES: Readonly<Record<Kind, readonly string[]>> = {
   retrospective: ['optional', 'done'],
 }
 /** As older versions wrote them. */
-const RENAMED = new Map([
+const OF_WORK = new Map([
   ['drafted', 'ready-for-dev'],
   ['contexted', 'in-progress'],
 ])
+const RENAMED: Readonly<Record<Kind, ReadonlyMap<string, string>>> = {
+  epic: OF_WORK,
+  story: OF_WORK,
+  retrospective: new Map([['completed', 'done']]),
+}
 
 const EPIC_KEY = /^epic-(\d+)(-retrospective)?$/
 const STORY_KEY = /^(\d+)-(\d+)([a-z]?)-(.+)$/
@@ -42,34 +54,58 @@ const STATUS_LINE = /^(?:Status:|## Status\b)/m
 
 export const bmad = {
   signs: 'BMAD (_bmad/_config/manifest.yaml)',
-  marks: ['_bmad', ...OLDER],
+  marks: [...TOOL, '.bmad-core'],
   async detect(dir) {
     const root = await realFolder(dir)
     if (root === undefined) return undefined
-    const marks = await Promise.all(OLDER.map((name) => realFolder(join(root, name))))
-    const isMarked = await isFile(join(root, MANIFEST))
-    if (!isMarked && marks.every((mark) => mark === undefined)) return undefined
-    const folder = artifactsOf(root)
-    const [current, older] = [join(folder, STATUS_FILE), join(folder, OLDER_STATUS_FILE)]
-    const isOlder = !(await isFile(current)) && (await isFile(older))
-    const file = isOlder ? older : current
-    return isMarked || (await isFile(file)) ? bmadStore(root, file) : undefined
+    const isThere = (names: string[], look: (path: string) => Promise<unknown>) =>
+      Promise.all(names.map((name) => look(join(root, name)))).then((found) => found.some(Boolean))
+    const isMarked = await isThere(MANIFESTS, isFile)
+    if (!isMarked && !(await isThere(OLDER, realFolder))) return undefined
+    const place = await placeIn(root)
+    return isMarked || place.missing === undefined ? bmadStore(root, place) : undefined
   },
 } satisfies Layout
 
-/** The folder that the configuration names, if it is in the project. */
-function artifactsOf(root: string): string {
-  for (const config of CONFIGS) {
-    const yaml = readYamlMap(readConfig(join(root, config)))
-    const named = yaml.ok && yaml.fields.get('implementation_artifacts')
-    if (typeof named !== 'string') continue
-    const folder = resolve(root, named.replace('{project-root}', root))
-    if (folder.startsWith(root + sep)) return folder
-  }
-  return join(root, ARTIFACTS)
+interface Place {
+  statusFile: string
+  /** There is none, in one sentence. */
+  missing?: string
 }
 
-function bmadStore(root: string, statusFile: string): Store {
+/** The first status file in a folder that the configuration names, else where one is to be. */
+async function placeIn(root: string): Promise<Place> {
+  const folders: { path: string; by: string }[] = []
+  for (const config of CONFIGS) {
+    const yaml = readYamlMap(readConfig(join(root, config)))
+    if (!yaml.ok) folders.push({ path: join(root, ARTIFACTS), by: `${config} (${yaml.why})` })
+    else for (const path of foldersOf(root, yaml.fields)) folders.push({ path, by: config })
+  }
+  folders.push({ path: join(root, ARTIFACTS), by: 'the tool by itself' })
+  for (const { path } of folders) {
+    for (const name of [STATUS_FILE, OLDER_STATUS_FILE]) {
+      if (await isFile(join(path, name))) return { statusFile: join(path, name) }
+    }
+  }
+  const [{ path, by } = { path: root, by: '' }] = folders
+  const where = relative(root, path)
+  const missing = `There is no ${STATUS_FILE} in ${where}, the folder named by ${by}.`
+  return { statusFile: join(path, STATUS_FILE), missing }
+}
+
+/** The folders that a configuration names, if they are in the project. */
+function foldersOf(root: string, fields: ReadonlyMap<string, Plain>): string[] {
+  const output = String(fields.get('output_folder') ?? '')
+  return NAMED_BY.flatMap((key) => {
+    const named = fields.get(key)
+    if (typeof named !== 'string') return []
+    const path = named.replace('{output_folder}', output).replace('{project-root}', root)
+    const folder = resolve(root, path)
+    return folder.startsWith(root + sep) ? [folder] : []
+  })
+}
+
+function bmadStore(root: string, { statusFile, missing }: Place): Store {
   const folder = dirname(statusFile)
   const name = basename(statusFile)
   const alone = `${name} names no such story.`
@@ -79,6 +115,7 @@ function bmadStore(root: string, statusFile: string): Store {
     tasksIn: statusFile,
     folders: () => [folder],
     configFile: statusFile,
+    ...(missing !== undefined && { board: { ...BOARD, invalid: missing } }),
     classify(path) {
       if (path === statusFile) return 'tasks'
       const isStory = dirname(path) === folder && path.endsWith('.md') && STORY_KEY.test(stem(path))
@@ -157,7 +194,7 @@ function taskEntry(
 ): Entry {
   const place = placeOf(key)
   const written = typeof value === 'object' ? '' : String(value)
-  const status = RENAMED.get(written) ?? written
+  const status = (place && RENAMED[place.type].get(written)) ?? written
   const isRetrospective = place?.type === 'retrospective'
   const task = defined({
     id: key,

@@ -119,7 +119,7 @@ export interface Store {
   readonly tasksIn: string
   /** Read before any other file: how the rest is understood depends on it. Absolute. */
   readonly configFile?: string
-  /** The configuration of a tool that has no file for it. */
+  /** The configuration of a tool that has no file for it, or for as long as that is not there. */
   readonly board?: BoardConfig
   /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */
   classify(path: string): FileKind | undefined

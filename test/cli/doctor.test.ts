@@ -66,6 +66,17 @@ describe('doctor', () => {
     })
   })
 
+  test('names the folder in which the status file of a sprint is missing', async () => {
+    const dir = join(cli.home, 'sprint')
+    await mkdir(join(dir, '.bmad/_cfg'), { recursive: true })
+    await mkdir(join(dir, '.bmad/bmm'))
+    await writeFile(join(dir, '.bmad/_cfg/manifest.yaml'), 'modules: []\n')
+    await writeFile(join(dir, '.bmad/bmm/config.yaml'), 'sprint_artifacts: docs/sprints\n')
+    const { code, out } = await run(['doctor', dir], cli.env())
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warn +board .*There is no sprint-status\.yaml in docs\/sprints/m)
+  })
+
   test('names texts that will be cut or left out, and texts that are nearly too large', async () => {
     const kib = 1024
     const task = (body: string) => `---\ntitle: Long\nstatus: open\n---\n${body}`

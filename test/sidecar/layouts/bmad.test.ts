@@ -1,7 +1,12 @@
-import { join } from 'node:path'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Board } from '../../../sidecar/board/board.ts'
+import { discoverBoards } from '../../../sidecar/boards/discover.ts'
+import { createFileReader } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
 import { listedBoard } from '../../support/listed-board.ts'
 import { makeFolder } from './store.ts'
 
@@ -147,5 +152,79 @@ describe('a board of BMAD', () => {
     const dir = makeFolder({ [mark]: '', [file]: statusesOf('epic-1: done') })
     expect(await openStore(dir)).toMatchObject({ layout: 'bmad', tasksIn: join(dir, file) })
     await expect(openStore(makeFolder({ [mark]: '' }))).rejects.toMatchObject({ code: 'no_board' })
+  })
+
+  const SPRINT = statusesOf(
+    'epic-1: contexted',
+    '1-1-fill: drafted',
+    '1-2-heat: backlog',
+    'epic-1-retrospective: completed',
+    'epic-2-retrospective: drafted',
+  )
+
+  test.each([
+    ['.bmad', "sprint_artifacts: '{project-root}/docs/sprint-artifacts'", 'docs/sprint-artifacts'],
+    ['bmad', "sprint_artifacts: '{project-root}/docs/sprint-artifacts'", 'docs/sprint-artifacts'],
+    ['.bmad', "output_folder: '{project-root}/docs'", 'docs'],
+    ['bmad', "output_folder: '{project-root}/docs'", 'docs'],
+    ['bmad', 'output_folder: docs\nsprint_artifacts: "{output_folder}/sprints"', 'docs/sprints'],
+    ['_bmad', 'output_folder: docs\nsprint_artifacts: docs/sprints', 'docs'],
+    ['_bmad', 'sprint_artifacts: ../x\noutput_folder: docs', 'docs'],
+  ])('of version 6 alpha is found in %s, with %j', async (tool, config, folder) => {
+    const dir = makeFolder({
+      [`${tool}/_cfg/manifest.yaml`]: 'modules: []\n',
+      [`${tool}/bmm/config.yaml`]: `# BMM\nproject_name: tea\n${config}\n`,
+      [`${folder}/sprint-status.yaml`]: SPRINT,
+      [`${folder}/1-1-fill.md`]: '# Story 1.1: Fill it\n\nStatus: drafted\n',
+    })
+    const { boards, left } = await discoverBoards([dir])
+    expect(left).toEqual([])
+    expect(boards.map(({ store }) => store.tasksIn)).toEqual([
+      join(dir, folder, 'sprint-status.yaml'),
+    ])
+    const { tasks, config: board } = await listedBoard(dir)
+    expect(board).not.toHaveProperty('invalid')
+    expect(Object.fromEntries(tasks.map(({ id, status, ready }) => [id, [status, ready]]))).toEqual(
+      {
+        'epic-1': ['in-progress', false],
+        '1-1-fill': ['ready-for-dev', true],
+        '1-2-heat': ['backlog', true],
+        'epic-1-retrospective': ['done', false],
+        'epic-2-retrospective': ['drafted', false],
+      },
+    )
+    expect(tasks.find(({ id }) => id === '1-1-fill')?.title).toBe('Fill it')
+  })
+
+  test('says that its folder has no status file, until there is one', async () => {
+    const config = "sprint_artifacts: '{project-root}/docs/sprint-artifacts'\n"
+    const mark = { '.bmad/_cfg/manifest.yaml': '', '.bmad/bmm/config.yaml': config }
+    const store = await openStore(makeFolder(mark))
+    const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
+    const board = new Board(store, read)
+    const invalidNow = async () => {
+      board.settle(0)
+      const record = await board.read('board:board')
+      return record?.kind === 'board' ? record.board.invalid : 'no board'
+    }
+    const why =
+      'There is no sprint-status.yaml in docs/sprint-artifacts, the folder named by .bmad/bmm/config.yaml.'
+    expect(await invalidNow()).toBe(why)
+    mkdirSync(dirname(store.tasksIn), { recursive: true })
+    writeFileSync(store.tasksIn, SPRINT)
+    const state = read(store.tasksIn)
+    if (state.state === 'parsed') board.ingest(store.tasksIn, state.file)
+    expect(await invalidNow()).toBeUndefined()
+    expect(board.countTasks()).toBe(5)
+    rmSync(store.tasksIn)
+    board.ingest(store.tasksIn, null)
+    expect(await invalidNow()).toBe(why)
+  })
+
+  test('says why its configuration cannot be read', async () => {
+    const config = 'a: b\n<<<<<<< HEAD\noutput_folder: docs\n=======\n'
+    const dir = makeFolder({ '_bmad/_config/manifest.yaml': '', '_bmad/bmm/config.yaml': config })
+    const { board } = await openStore(dir)
+    expect(board?.invalid).toMatch(/named by _bmad\/bmm\/config\.yaml \(line 2: /)
   })
 })
