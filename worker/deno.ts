@@ -1,9 +1,11 @@
 // The Deno entry: the app of one process over Deno's HTTP server. Wiring only.
 
+import { getCACertificates } from 'node:tls'
 import file from '../signalbox.config.ts'
 import { readConfig, readHostConfig } from './config.ts'
 import { openProcessEdge } from './edge-process.ts'
 import { gatewayPrefixes } from './payments/config.ts'
+import { createFetchOnce } from './payments/gateways/fetch-once-deno.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
@@ -22,12 +24,15 @@ const environment = await variables.catch((error: unknown) => {
 })
 const config = readConfig(environment, file)
 const host = readHostConfig(environment, 'deno')
+// Without --allow-sys=ca it ends here, and not each charge with an error.
+if (config.payments) getCACertificates()
 const metrics = new Metrics()
 const edge = openProcessEdge({
   config,
   host,
   file,
   openSql,
+  gatewayFetch: createFetchOnce(environment),
   openDatabase: (place) => libsqlDatabase(place, hostClock.now),
   log: consoleLog,
   metrics,

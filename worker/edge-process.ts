@@ -41,6 +41,8 @@ export interface ProcessEdgeDeps {
   file: SignalboxFile
   /** The SQLite file of a repository. */
   openSql(file: string): Sql & { close(): void }
+  /** Sends a POST once, whatever comes of it. */
+  gatewayFetch: typeof fetch
   /** Of the payments, where they are configured. */
   openDatabase(place: PaymentsConfig['database']): Database
   log: Log
@@ -80,7 +82,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     settings &&
     database &&
     openPayments(settings, database, {
-      ...{ keepAlive: work.add, log, metrics },
+      ...{ keepAlive: work.add, log, metrics, gatewayFetch: deps.gatewayFetch },
       wakeAt(at) {
         clearTimeout(waking)
         waking = setTimeout(() => payments?.dispatchLater(), Math.max(0, at - hostClock.now()))
@@ -145,17 +147,19 @@ interface PaymentsHost {
   wakeAt: WakeAt
   log: Log
   metrics: Metrics
+  gatewayFetch: typeof fetch
 }
 
 function openPayments(
   config: PaymentsConfig,
   database: Database,
-  { log: uncounted, metrics, ...behind }: PaymentsHost,
+  { log: uncounted, metrics, gatewayFetch, ...behind }: PaymentsHost,
 ): Payments {
   const { gateways, listeners, endpoint, references } = config
   const log = countingLog(metrics, gateways.keys(), uncounted)
-  const host = { clock: hostClock, log, fetch, ...behind }
-  const deliverer = createDeliverer({ listeners, endpoint, ...host })
+  const host = { clock: hostClock, log, fetch: gatewayFetch, ...behind }
+  // An event may come twice, so that the host's own fetch will do, which keeps its connections.
+  const deliverer = createDeliverer({ listeners, endpoint, ...host, fetch })
   const deliver: Deliver = async (pending) => {
     // Behind the answers of what caused them: listeners run on the same thread.
     await pause(hostClock, 0)

@@ -72,7 +72,7 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
   try {
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
-      ...{ config, host, file, log, metrics, sweepEveryMs },
+      ...{ config, host, file, log, metrics, sweepEveryMs, gatewayFetch: fetch },
       openSql: (path) => openSqlite(path),
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })

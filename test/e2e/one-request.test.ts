@@ -1,0 +1,5 @@
+import { oneRequestContract } from '../contract/one-request.ts'
+
+oneRequestContract('node')
+oneRequestContract('workerd')
+oneRequestContract('deno')
