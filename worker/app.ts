@@ -19,7 +19,7 @@ import { type ApiEnv, isWrite, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 import { sha256Hex } from './shared/sha256.ts'
 
-export type AppDeps = BoardDeps & {
+export type AppDeps = Omit<BoardDeps, 'maxBoards'> & {
   config: Config
   /** Undefined: neither a gateway nor a database is configured. */
   payments: Payments | undefined
@@ -89,7 +89,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     })
   }
   app.route('/api', sessionRoutes(access))
-  app.route('/api', boardRoutes(deps))
+  app.route('/api', boardRoutes({ ...deps, maxBoards: config.maxBoards }))
 
   app.notFound(async (c) => {
     const answer = await deps.hostFetch?.(c.req.raw, { payments })

@@ -16,6 +16,8 @@ export interface Config {
   publicUrl: string | undefined
   /** The most streams of one repository. */
   maxStreams: number
+  /** The most boards that the directory keeps. */
+  maxBoards: number
   /** Undefined: neither a gateway nor a database is configured. */
   payments: PaymentsConfig | undefined
 }
@@ -27,6 +29,9 @@ export class ConfigError extends Error {
 }
 
 const DEFAULT_MAX_STREAMS = 10_000
+const DEFAULT_MAX_BOARDS = 10_000
+/** A list reads every row. */
+const MAX_BOARDS_ALLOWED = 100_000
 /** Cloudflare's limit of sockets per Durable Object. Each isolate with a stream needs one. */
 const MAX_STREAMS_ALLOWED = 32_768
 
@@ -52,13 +57,18 @@ export function readConfig(
   }
   const allowedOrigins = origins('ALLOWED_ORIGINS')
   const [publicUrl] = origins('SIGNALBOX_PUBLIC_URL')
-  const maxStreams = Number(words('MAX_STREAMS')[0] ?? DEFAULT_MAX_STREAMS)
-  if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MAX_STREAMS_ALLOWED) {
-    wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MAX_STREAMS_ALLOWED}`)
+  const count = (name: string, fallback: number, max: number): number => {
+    const number = Number(words(name)[0] ?? fallback)
+    if (!Number.isInteger(number) || number < 1 || number > max) {
+      wrong.push(`${name} must be a whole number from 1 to ${max}`)
+    }
+    return number
   }
+  const maxStreams = count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED)
+  const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
   const payments = readPayments(env, file, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
-  return { auth: readAuth(env), allowedOrigins, publicUrl, maxStreams, payments }
+  return { auth: readAuth(env), allowedOrigins, publicUrl, maxStreams, maxBoards, payments }
 }
 
 /** Longer than a charge takes, and than the pause between two pings of a stream. */

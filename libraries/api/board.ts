@@ -222,14 +222,15 @@ const OPERATIONS: Record<string, Operation> = {
     description:
       'After the first sync, at most every 30 s where something changed, every 5 minutes where ' +
       'nothing did, and at the end. The edge keeps 10,000 boards, each for 30 days after its ' +
-      'last report; one more takes the place of the one that reported longest ago.',
+      'last report. One more takes the place of one whose sidecar ended or is silent; one subject ' +
+      'has a quarter of them at most.',
     needs: 'board:write',
     query: records.repositoryQuery,
     body: reportSchema,
     answers: { 200: { description: 'It is stored.', schema: z.object(wire) } },
     failures: [
       ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
-      ...(['superseded', 'wire_version'] as const),
+      ...(['superseded', 'wire_version', 'directory_full'] as const),
     ],
   },
   'POST /api/sync': publishing(

@@ -98,19 +98,23 @@ export class DirectoryWriter {
     const { edge, clock, log } = this.#deps
     const reply = await edge.report(report)
     if (reply.ok) {
+      this.#isAbsent = false
       const at = { elapsed: clock.elapsed(), now: clock.now() }
       this.#written = { report: JSON.stringify(report), ...at }
       return
     }
     const { reason, status, code, message: why } = reply
     const fields = { reason, status, code, why }
-    if (status !== 404) {
+    const isFull = code === 'directory_full'
+    if (status !== 404 && !isFull) {
       log('debug', 'directory.failed', fields)
       return
     }
-    // An edge of before the directory, which may be a later one soon; or a proxy while it starts.
+    // It has no room. Or it is an edge of before the directory, which may be a later one soon; or a
+    // proxy while it starts.
     this.#nextAt = clock.elapsed() + HEARTBEAT_MS
-    if (!this.#isAbsent) log('debug', 'directory.absent', fields)
+    if (!this.#isAbsent && isFull) log('warn', 'directory.full', fields)
+    else if (!this.#isAbsent) log('debug', 'directory.absent', fields)
     this.#isAbsent = true
   }
 

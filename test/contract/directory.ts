@@ -1,7 +1,13 @@
 // The directory of boards: the port, for every adapter, and over HTTP, for every host.
 
 import { describe, expect, it } from 'vitest'
-import { type Directory, FORGET_MS, listedBoard } from '../../worker/board/directory.ts'
+import {
+  type Directory,
+  FORGET_MS,
+  listedBoard,
+  type Put,
+  type Reporter,
+} from '../../worker/board/directory.ts'
 import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
 import type { BoardReport } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
@@ -13,13 +19,20 @@ const NOW = Date.parse('2026-01-05T10:00:00Z')
 const MINUTE = 60_000
 const ENDED = { state: 'ended', version: '1.2.3' } as const
 
+const reporter = (by: Partial<Reporter> = {}): Reporter => ({
+  holder: 'somebody',
+  maxBoards: 1_000,
+  now: NOW,
+  ...by,
+})
+
 /** `open`: an empty directory, or one that is shared with other tests. */
 export function directoryContract(name: string, open: () => Promise<Directory>): void {
   async function setUp() {
     const directory = await open()
     const prefix = `${crypto.randomUUID()}/`
     const put = (board: string, fields: Partial<BoardReport> = {}, now = NOW) =>
-      directory.put(`${prefix}${board}`, boardReport(fields), now)
+      directory.put(`${prefix}${board}`, boardReport(fields), reporter({ now }))
     const rows = async (now = NOW) => await directory.list([`${prefix}*`], now)
     return {
       ...{ directory, prefix, put, rows },
@@ -84,16 +97,16 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
     it('the row of the later sidecar stands, until that one ends or is silent', async () => {
       const { put, rows } = await setUp()
       const title = async () => (await rows())[0]?.report.title
-      expect(await put('a', { run: 1, title: 'first' })).toBe(true)
-      expect(await put('a', { run: 2, title: 'second' })).toBe(true)
-      expect(await put('a', { run: 1, title: 'first' })).toBe(false)
-      expect(await put('a', { run: 1, sidecar: ENDED })).toBe(false)
+      expect(await put('a', { run: 1, title: 'first' })).toBe('stored')
+      expect(await put('a', { run: 2, title: 'second' })).toBe('stored')
+      expect(await put('a', { run: 1, title: 'first' })).toBe('superseded')
+      expect(await put('a', { run: 1, sidecar: ENDED })).toBe('superseded')
       expect(await title()).toBe('second')
-      expect(await put('a', { run: 2, title: 'second', sidecar: ENDED })).toBe(true)
-      expect(await put('a', { run: 1, title: 'first' })).toBe(true)
+      expect(await put('a', { run: 2, title: 'second', sidecar: ENDED })).toBe('stored')
+      expect(await put('a', { run: 1, title: 'first' })).toBe('stored')
       expect(await title()).toBe('first')
-      expect(await put('a', { run: 3, title: 'third' })).toBe(true)
-      expect(await put('a', { run: 1, title: 'first' }, NOW + 7 * MINUTE)).toBe(true)
+      expect(await put('a', { run: 3, title: 'third' })).toBe('stored')
+      expect(await put('a', { run: 1, title: 'first' }, NOW + 7 * MINUTE)).toBe('stored')
       expect(await title()).toBe('first')
     })
 
@@ -114,17 +127,61 @@ export function boundContract(
   name: string,
   withSql: (test: (sql: Sql) => Promise<void>) => Promise<void>,
 ): void {
-  it(`a directory that is full drops in ${name} the board that reported longest ago`, () =>
+  const filling = (maxBoards: number, test: (full: Filling) => Promise<void>) =>
     withSql(async (sql) => {
-      const directory = sqliteDirectory(sql, 3)
-      const put = (path: string, after: number) => directory.put(path, boardReport(), NOW + after)
+      const directory = sqliteDirectory(sql)
+      const put: Filling['put'] = (path, holder, after, report = {}) =>
+        directory.put(path, boardReport(report), reporter({ holder, maxBoards, now: NOW + after }))
       const paths = async () => (await directory.list(['*'], NOW)).map(({ path }) => path)
-      for (const [at, path] of ['a', 'b', 'c'].entries()) await put(path, at)
-      await put('a', 4)
-      expect(await paths()).toEqual(['a', 'b', 'c'])
-      await put('d', 5)
-      expect(await paths()).toEqual(['a', 'c', 'd'])
-    }))
+      await test({ put, paths })
+    })
+
+  describe(`a full directory of boards in ${name}`, () => {
+    it('drops what ended or is silent, the oldest first, and nothing that runs', () =>
+      filling(4, async ({ put, paths }) => {
+        await put('ended', 'a', 1, { sidecar: ENDED })
+        await put('silent', 'b', 0)
+        await put('runs', 'c', 7 * MINUTE)
+        await put('ends', 'd', 7 * MINUTE + 1, { sidecar: ENDED })
+        const later = 7 * MINUTE + 2
+        expect(await put('1', 'e', later)).toBe('stored')
+        expect(await paths()).toEqual(['1', 'ended', 'ends', 'runs'])
+        expect(await put('2', 'f', later)).toBe('stored')
+        expect(await put('3', 'g', later)).toBe('stored')
+        expect(await paths()).toEqual(['1', '2', '3', 'runs'])
+        expect(await put('4', 'h', later)).toBe('full')
+        expect(await put('runs', 'c', later)).toBe('stored')
+        expect(await paths()).toEqual(['1', '2', '3', 'runs'])
+      }))
+
+    it('keeps a quarter for one holder, whose own rows make room for it', () =>
+      filling(8, async ({ put, paths }) => {
+        await put('other', 'b', 0, { sidecar: ENDED })
+        expect(await put('1', 'a', 1)).toBe('stored')
+        expect(await put('2', 'a', 2)).toBe('stored')
+        expect(await put('3', 'a', 3)).toBe('full')
+        await put('1', 'a', 4, { sidecar: ENDED })
+        expect(await put('3', 'a', 5)).toBe('stored')
+        expect(await paths()).toEqual(['2', '3', 'other'])
+      }))
+
+    it('goes on with the rows of a version that knew no holders', () =>
+      withSql(async (sql) => {
+        sql.all(`CREATE TABLE boards (
+          path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
+        const values = ['old', JSON.stringify(boardReport()), NOW]
+        sql.all('INSERT INTO boards (path, report, seen_at) VALUES (?, ?, ?)', ...values)
+        const directory = sqliteDirectory(sql)
+        expect(await directory.put('new', boardReport(), reporter())).toBe('stored')
+        const listed = await directory.list(['*'], NOW)
+        expect(listed.map(({ path }) => path)).toEqual(['new', 'old'])
+      }))
+  })
+}
+
+interface Filling {
+  put(path: string, holder: string, after: number, report?: Partial<BoardReport>): Promise<Put>
+  paths(): Promise<string[]>
 }
 
 export function boardsContract({ name, edge, published }: Board): void {

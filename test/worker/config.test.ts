@@ -6,10 +6,11 @@ it('names every malformed variable in one error', () => {
     ALLOWED_ORIGINS: 'https://a.test/path',
     SIGNALBOX_PUBLIC_URL: 'https://edge.example/signalbox',
     MAX_STREAMS: '40000',
+    MAX_BOARDS: '0',
   }
   expect(() => readConfig(env)).toThrow(ConfigError)
   expect(() => readConfig(env)).toThrow(
-    /ALLOWED_ORIGINS.*SIGNALBOX_PUBLIC_URL must hold.*MAX_STREAMS/,
+    /ALLOWED_ORIGINS.*SIGNALBOX_PUBLIC_URL must hold.*MAX_STREAMS.*MAX_BOARDS/,
   )
 })
 
@@ -19,6 +20,7 @@ it('reads an empty environment as closed, not as broken', () => {
     allowedOrigins: [],
     publicUrl: undefined,
     maxStreams: 10_000,
+    maxBoards: 10_000,
   })
 })
 

@@ -4,15 +4,15 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Repos } from '../shared/repos.ts'
 import { objectSql } from '../shared/sql-object.ts'
-import type { BoardRow, Directory } from './directory.ts'
+import type { BoardRow, Directory, Put, Reporter } from './directory.ts'
 import { sqliteDirectory } from './directory-sqlite.ts'
 import type { BoardReport } from './wire.ts'
 
 export class DirectoryObject extends DurableObject {
   readonly #boards = sqliteDirectory(objectSql(this.ctx.storage))
 
-  put(path: string, report: BoardReport, now: number): Promise<boolean> {
-    return this.#boards.put(path, report, now)
+  put(path: string, report: BoardReport, by: Reporter): Promise<Put> {
+    return this.#boards.put(path, report, by)
   }
 
   list(repos: Repos, now: number): Promise<BoardRow[]> {
@@ -24,7 +24,7 @@ export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObjec
   // A stub breaks for good when its object is reset, so each call gets a fresh one.
   const stub = () => namespace.getByName('boards')
   return {
-    put: (path, report, now) => stub().put(path, report, now),
+    put: (path, report, by) => stub().put(path, report, by),
     list: (repos, now) => stub().list(repos, now),
   }
 }

@@ -2,7 +2,14 @@
 
 import { coversPath } from '../shared/repos.ts'
 import type { Sql } from '../shared/sql.ts'
-import { type Directory, FORGET_MS, isHeld, MAX_BOARDS } from './directory.ts'
+import {
+  type Directory,
+  FORGET_MS,
+  isHeld,
+  type Reporter,
+  SILENT_MS,
+  shareOf,
+} from './directory.ts'
 import type { BoardReport } from './wire.ts'
 
 interface Stored extends Record<string, string | number> {
@@ -11,37 +18,55 @@ interface Stored extends Record<string, string | number> {
   seen_at: number
 }
 
-export function sqliteDirectory(sql: Sql, maxBoards = MAX_BOARDS): Directory {
+export function sqliteDirectory(sql: Sql): Directory {
   // A report again changes one row, and no index beside it: Cloudflare counts each.
   sql.all(`CREATE TABLE IF NOT EXISTS boards (
-    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
+    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL,
+    holder TEXT NOT NULL DEFAULT '') WITHOUT ROWID`)
+  const columns = sql.all<{ name: string }>('PRAGMA table_info(boards)')
+  if (!columns.some(({ name }) => name === 'holder')) {
+    sql.all("ALTER TABLE boards ADD COLUMN holder TEXT NOT NULL DEFAULT ''")
+  }
   const read = ({ path, report, seen_at }: Stored) => ({
     path,
     report: JSON.parse(report) as BoardReport,
     seenAt: seen_at,
   })
 
-  function makeRoom(now: number): void {
+  /** False: every row that could make room is of a sidecar that runs. */
+  function makeRoom({ holder, maxBoards, now }: Reporter): boolean {
     sql.all('DELETE FROM boards WHERE seen_at <= ?', now - FORGET_MS)
-    sql.all(
-      `DELETE FROM boards WHERE path IN (
-        SELECT path FROM boards ORDER BY seen_at DESC LIMIT -1 OFFSET ?)`,
-      maxBoards - 1,
+    const [count = { all: 0, own: 0 }] = sql.all<{ all: number; own: number }>(
+      'SELECT COUNT(*) AS "all", COALESCE(SUM(holder = ?), 0) AS own FROM boards',
+      holder,
     )
+    const isShareFull = count.own >= shareOf(maxBoards)
+    if (!isShareFull && count.all < maxBoards) return true
+    const dropped = sql.all(
+      `DELETE FROM boards WHERE path = (
+        SELECT path FROM boards
+        WHERE (json_extract(report, '$.sidecar.state') = 'ended' OR abs(? - seen_at) >= ?)
+          AND (holder = ? OR NOT ?)
+        ORDER BY seen_at LIMIT 1) RETURNING path`,
+      ...[now, SILENT_MS, holder, isShareFull ? 1 : 0],
+    )
+    return dropped.length > 0
   }
 
   return {
-    put: async (path, report, now) =>
+    put: async (path, report, by) =>
       sql.transaction(() => {
+        const { holder, now } = by
         const [known] = sql.all<Stored>('SELECT * FROM boards WHERE path = ?', path).map(read)
-        if (known && report.run < known.report.run && isHeld(known, now)) return false
-        if (!known) makeRoom(now)
+        if (known && report.run < known.report.run && isHeld(known, now)) return 'superseded'
+        if (!known && !makeRoom(by)) return 'full'
         sql.all(
-          `INSERT INTO boards (path, report, seen_at) VALUES (?, ?, ?) ON CONFLICT (path) DO
-            UPDATE SET report = excluded.report, seen_at = excluded.seen_at`,
-          ...[path, JSON.stringify(report), now],
+          `INSERT INTO boards (path, report, seen_at, holder) VALUES (?, ?, ?, ?) ON CONFLICT (path)
+            DO UPDATE SET report = excluded.report, seen_at = excluded.seen_at,
+              holder = excluded.holder`,
+          ...[path, JSON.stringify(report), now, holder],
         )
-        return true
+        return 'stored'
       }),
     list: async (repos, now) =>
       sql

@@ -7,12 +7,24 @@ import { type BoardReport, HEARTBEAT_MS } from './wire.ts'
 
 export interface Directory {
   /**
-   * Stores the report of a board in place of its last one. False: it was not stored, since a later
-   * sidecar publishes this board. The caller has validated both; `now` in ms.
+   * Stores the report of a board in place of its last one. `superseded`: it was not stored, since
+   * a later sidecar publishes this board; `full`: nor was it, since there is no room for a new one.
+   * The caller has validated both.
    */
-  put(path: string, report: BoardReport, now: number): Promise<boolean>
+  put(path: string, report: BoardReport, by: Reporter): Promise<Put>
   /** The boards that `repos` cover, sorted by path. */
   list(repos: Repos, now: number): Promise<BoardRow[]>
+}
+
+export type Put = 'stored' | 'superseded' | 'full'
+
+export interface Reporter {
+  /** A hash of the token's subject. */
+  holder: string
+  /** The boards that are kept at most, of all holders. */
+  maxBoards: number
+  /** ms */
+  now: number
 }
 
 export interface BoardRow {
@@ -22,12 +34,13 @@ export interface BoardRow {
   seenAt: number
 }
 
-/** The boards kept at most. One more takes the place of the one that was silent for longest. */
-export const MAX_BOARDS = 10_000
+/** With one token that covers a prefix, somebody must not fill the directory of all. */
+export const shareOf = (maxBoards: number): number => Math.max(1, Math.floor(maxBoards / 4))
+
 /** A board that no sidecar reported for so long is forgotten. */
 export const FORGET_MS = 30 * 24 * 3_600_000
 /** One heartbeat that needs a few tries is not silence yet. */
-const SILENT_MS = HEARTBEAT_MS + 120_000
+export const SILENT_MS = HEARTBEAT_MS + 120_000
 
 /** Whether the sidecar of the row holds it against those that started earlier. */
 export const isHeld = (row: Omit<BoardRow, 'path'>, now: number): boolean =>

@@ -19,11 +19,13 @@ import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
-import { type DataRecord, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
+import { type DataRecord, HEARTBEAT_MS, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
 
 export interface BoardDeps {
   repositories: Repositories
   directory: Directory
+  /** The boards that the directory keeps at most. */
+  maxBoards: number
   access: Access
   clock: Clock
   log: Log
@@ -139,8 +141,18 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.put('/boards', limit, async (c) => {
     const path = pathOf(c, 'board:write')
     const report = await bodyOf(c, checkReport)
-    if (await deps.directory.put(path, report, deps.clock.now())) return c.json({ wire: WIRE })
-    throw new Problem('superseded', refusal('superseded'))
+    const by = {
+      holder: await c.get('grant').holder(),
+      maxBoards: deps.maxBoards,
+      now: deps.clock.now(),
+    }
+    const put = await deps.directory.put(path, report, by)
+    if (put === 'superseded') throw new Problem('superseded', refusal('superseded'))
+    if (put === 'full') {
+      const why = 'The list of boards has no room for another one of this token.'
+      throw new Problem('directory_full', why, { retryAfterS: HEARTBEAT_MS / 1_000 })
+    }
+    return c.json({ wire: WIRE })
   })
 
   app.post('/sync', limit, async (c) => {

@@ -33,6 +33,7 @@ export const STATUS_OF = {
   console_not_built: 503,
   keys_unavailable: 503,
   sessions_unavailable: 503,
+  directory_full: 503,
   gateway_unavailable: 503,
   ledger_unavailable: 503,
   schema_mismatch: 503,

@@ -228,16 +228,19 @@ describe('a directory that fails', () => {
     expect(came).toHaveLength(1)
   })
 
-  test('of an edge that has none is asked every five minutes, and that is said once', async () => {
+  test.each([
+    ['of an edge that has none', 404, undefined, 'debug directory.absent'],
+    ['that is full', 503, 'directory_full', 'warn directory.full'],
+  ])('%s is asked every five minutes, and that is said once', async (_, status, code, said) => {
     const { came, clock, answers, events, publisher, start, change } = setUp()
-    const absent = { ok: false, reason: 'refused', status: 404, message: 'There is nothing here.' }
-    answers.report = () => absent as Failure
+    const refused = { ok: false, reason: 'refused', status, code, message: 'There is no place.' }
+    answers.report = () => refused as Failure
     await start()
     change()
     await clock.advance(9 * MINUTE)
     expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5])
-    expect(events.filter((it) => it.includes('directory'))).toEqual(['debug directory.absent'])
-    // It was upgraded.
+    expect(events.filter((it) => it.includes('directory'))).toEqual([said])
+    // It was upgraded, or has room.
     answers.report = () => ({ ok: true, value: {} })
     await clock.advance(9 * MINUTE)
     expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5, 10, 15])
