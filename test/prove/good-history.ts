@@ -148,6 +148,7 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
   const reference = transaction.reference
   const booking = { id: payment, reference, externalReference, refunded }
   return [
+    { kind: 'charge-call', attempt: externalReference, tookMs: 1, status: 201 },
     { kind: 'charge', status: 201, body: { transactionId: id } },
     { kind: 'webhook', gateway, payment, eventId, status: 200, answer: 'ok' },
     ...refunds.flatMap((): Line[] => [

@@ -269,6 +269,24 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
   })
 })
 
+describe('(e) a payment is made once', () => {
+  const call = goodHistory().find(isOf('charge-call')) as Line
+
+  it('finds that a gateway was asked again for one that it had made', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('charge-call'))
+    lines.splice(at, 0, { ...call, status: 0 }, call)
+    expect(findings(lines)).toEqual([{ check: 'e', line: at + 3 }])
+  })
+
+  it('takes it that the gateway is asked again after it had refused, or for another one', () => {
+    const lines = goodHistory()
+    const others = [{ ...call, status: 401 }, call, { ...call, attempt: 'another' }]
+    lines.splice(indexOf(lines, isOf('charge-call')), 1, ...others)
+    expect(findings(lines)).toEqual([])
+  })
+})
+
 describe('(e) a refund is made once', () => {
   const call = goodHistory().find(isOf('refund-call')) as Line
   const expectCalls = (calls: Line[], found: number) => {

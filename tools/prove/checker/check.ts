@@ -5,8 +5,8 @@ import { type Finding, finding, type History, type Kind, readHistory } from './h
 import { checkPayments } from './payments.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
-const TRIED = `connect message read files charge refund refund-call seen webhook listener
-  endpoint booking stored event`.split(/\s+/) as Kind[]
+const TRIED = `connect message read files charge charge-call refund refund-call seen webhook
+  listener endpoint booking stored event`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {

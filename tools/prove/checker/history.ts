@@ -66,6 +66,8 @@ interface Kinds {
   webhook: { payment: string; eventId?: string; status: number; answer: string } & {
     externalReference?: string
   }
+  /** The edge asks a gateway without idempotency keys for a payment. */
+  'charge-call': { attempt: string; tookMs: number; status: number }
   /** The edge asks a gateway for a refund. */
   'refund-call': { payment: string; tookMs: number; status: number }
   /** A listener does not get the id of an event. */

@@ -13,6 +13,7 @@ export function checkPayments(history: History): Finding[] {
     ...eventsAreDelivered(history),
     ...deliveriesAreLeased(history),
     ...moneyAgrees(history, bookings),
+    ...paymentsAreMadeOnce(history),
     ...refundsAreMadeOnce(history, bookings),
     ...strangersMoveNothing(history, bookings),
     ...ordersArePaidOnce(history, bookings),
@@ -161,6 +162,14 @@ function differenceOf(
 }
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
+
+/** (e) A gateway without idempotency keys that has made a payment is not asked for it again. */
+function paymentsAreMadeOnce({ of }: History): Finding[] {
+  return [...Map.groupBy(of('charge-call'), ({ attempt }) => attempt)].flatMap(([id, own]) => {
+    const later = own.filter((_, at) => own.slice(0, at).some(({ status }) => isSuccess(status)))
+    return later.map(({ line }) => finding('e', line, `${id} was to be charged once more`))
+  })
+}
 
 /** (e) Once a gateway has said yes to a refund, it is not asked for it again, unless it failed. */
 function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {

@@ -190,6 +190,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ...proxyFaults('sidecar-edge'),
   ...Object.fromEntries(PROCESSES.map((name) => [`stop-${name}`, stopped(name)])),
   ...proxyFaults('edge-gateway'),
+  'lose-edge-gateway': onProxies('edge-gateway', { brief: 1_000, full: 5_000 }, (proxy) => {
+    proxy.conditions = { loses: true }
+  }),
 }
 
 const OF_SERVER = /^(late|abandoned)-batch$|-database$/

@@ -23,7 +23,7 @@ export function observe(
   { random, onEvent }: { random: Seeded; onEvent: (event: ReceivedEvent) => void },
 ): { end(): Promise<void> } {
   system.proxies.webhooks.onAnswer = (answered) => recorder.write(webhookOf(answered))
-  system.proxies.gateways.onAnswer = (answered) => recordRefundCall(answered, recorder)
+  system.proxies.gateways.onAnswer = (answered) => recordCall(answered, recorder)
   system.receiver.refuse(async (event) => {
     const startedAt = performance.now()
     if (random.next() < SLOW) await sleep(SLOW_MS)
@@ -78,9 +78,18 @@ function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   return { ...line, payment, externalReference, eventId, says: data.currentStatus }
 }
 
-/** By the payment's id, which is in the request of the one gateway, and in the URL of the other. */
-function recordRefundCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
+/**
+ * A refund by the payment's id, which is in the request of the one gateway, and in the URL of the
+ * other. A charge of the bank by our reference of the attempt, in the address for its callbacks.
+ */
+function recordCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
   const { url, body } = passed
+  if (url.endsWith('/protected/v1/payments')) {
+    const { statusCallbackUrl } = JSON.parse(body) as { statusCallbackUrl: string }
+    const attempt = new URL(statusCallbackUrl).searchParams.get('reference')
+    recorder.write({ kind: 'charge-call', attempt, tookMs: Math.floor(tookMs), status })
+    return
+  }
   const isReversal = url.endsWith('/transaction/reverse')
   const payment = isReversal
     ? (JSON.parse(body) as { transactionId: string }).transactionId

@@ -21,6 +21,8 @@ export interface Conditions {
   delayMs?: number
   /** Half of each answer comes, and then nothing. */
   tears?: boolean
+  /** Each request is carried out, and its connection ends without an answer. */
+  loses?: boolean
 }
 
 export interface Passed {
@@ -111,7 +113,7 @@ export class FaultyProxy {
         throw error
       })
       answered(answer.status, answer.body.toString())
-      if (this.conditions.isCut) throw new Error('cut')
+      if (this.conditions.isCut || this.conditions.loses) throw new Error('cut')
       outgoing.writeHead(answer.status, answer.headers)
       if (!this.conditions.tears) {
         outgoing.end(answer.body)
