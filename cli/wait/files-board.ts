@@ -21,23 +21,39 @@ export function filesBoard(
 ): WatchedBoard {
   const read = createFileReader({ store, clock, runOutput: 'none' })
   const board = new Board(store, read)
-  const { steps, add, fail } = stepFeed(signal)
+  const feed = stepFeed(signal)
+  const { publisher, watched } = watchBoard(board, since, feed)
+  const sidecar = new Sidecar({
+    ...{ store, board, read, intervalMs, publisher, clock, version: VERSION },
+    watch: watchChokidar,
+    log: () => undefined,
+  })
+  sidecar.run(signal).catch(feed.fail)
+  return watched
+}
+
+/** What a wait sees of a board, and who has to say when it is known and what changed. */
+export function watchBoard(
+  board: Board,
+  since: string | undefined,
+  { steps, add }: Pick<ReturnType<typeof stepFeed>, 'steps' | 'add'>,
+) {
   let files: ReadonlyMap<string, string> = new Map()
   let place = ''
-  /** What changed after which place: no session moves it. */
+  /** What changed after which place: no heartbeat moves it. */
   let last: { after: string; keys: ReadonlySet<Key> } | undefined
 
   function look(): string[] {
     const before = files
     files = filesOf(board)
-    place = placeOf(files)
+    place = placeOf(files, board)
     const names = new Set([...before.keys(), ...files.keys()])
     return [...names].filter((name) => before.get(name) !== files.get(name))
   }
   const publisher = {
     start() {
       look()
-      const isOther = since !== undefined && since !== place
+      const isOther = since !== undefined && filesPart(since) !== filesPart(place)
       add({ id: place, ...(isOther && { changed: {} }) })
     },
     changed(keys: readonly Key[]) {
@@ -51,13 +67,6 @@ export function filesBoard(
     store: () => undefined,
     close: async () => undefined,
   }
-  const sidecar = new Sidecar({
-    ...{ store, board, read, intervalMs, publisher, clock, version: VERSION },
-    watch: watchChokidar,
-    log: () => undefined,
-  })
-  sidecar.run(signal).catch(fail)
-
   const rowOf = async (key: Key): Promise<Task | undefined> => {
     // A file that cannot be read now comes again when it can.
     const record = await board.read(key).catch(() => null)
@@ -69,14 +78,15 @@ export function filesBoard(
     for (const key of tasks) rows.push(...[await rowOf(key)].filter((row) => row !== undefined))
     return { rows, ids: new Set(tasks.map((key) => parseKey(key).id)) }
   }
-  return {
+  const watched: WatchedBoard = {
     steps,
     task: async (id) => ({ id: place, value: await rowOf(`task:${id}`) }),
     async changedAfter(after) {
-      const [id, known] = [place, last?.after === after ? last?.keys : undefined]
-      if (known) return { id, value: await rowsOf(known) }
-      const all = Array.from({ length: BUCKETS }, (_, n) => Object.keys(board.bucket(n)) as Key[])
-      return { id, value: { ...(await rowsOf(all.flat().sort())), ids: undefined } }
+      const id = place
+      if (after === id) return { id, value: { rows: [], ids: new Set() } }
+      if (last && last.after === after) return { id, value: await rowsOf(last.keys) }
+      const all = taskHashes(board).map(([key]) => key)
+      return { id, value: { ...(await rowsOf(all)), ids: undefined } }
     },
     async about() {
       const record = await board.read('board:board').catch(() => null)
@@ -84,6 +94,7 @@ export function filesBoard(
       return { ...(record?.kind === 'board' && { config: record.board }), isGone: false }
     },
   }
+  return { publisher, watched }
 }
 
 /** Of all that a message can be about but sessions, whose heartbeats would end each wait. */
@@ -99,8 +110,28 @@ function filesOf(board: Board): Map<string, string> {
   return files
 }
 
-const placeOf = (files: ReadonlyMap<string, string>): string =>
-  `files-${hash('sha256', JSON.stringify([...files].sort())).slice(0, 32)}`
+const PREFIX = 'files-'
+/** 64 bits of a hash. */
+const PART_CHARS = 16
+
+/**
+ * Two parts: the files, and the rows that follow from them. The end of a session makes a task free,
+ * which a wait for that must see later, too; it ends no wait for a change.
+ */
+const placeOf = (files: ReadonlyMap<string, string>, board: Board): string =>
+  PREFIX + [[...files].sort(), taskHashes(board)].map(partOf).join('')
+
+const partOf = (value: unknown): string =>
+  hash('sha256', JSON.stringify(value)).slice(0, PART_CHARS)
+
+const filesPart = (place: string): string => place.slice(0, PREFIX.length + PART_CHARS)
+
+/** Of all rows, sorted. */
+function taskHashes(board: Board): [Key, string][] {
+  const buckets = Array.from({ length: BUCKETS }, (_, n) => Object.entries(board.bucket(n)))
+  const tasks = buckets.flat().filter(([key]) => key.startsWith('task:')) as [Key, string][]
+  return tasks.sort(([a], [b]) => (a < b ? -1 : 1))
+}
 
 const RUN = /^run:(.+)-\d{8}-\d{6}\.\d{3}\.log$/
 
