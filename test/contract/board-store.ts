@@ -191,7 +191,19 @@ export function boardStoreContract(
       'finds the place of a moment, the head when nothing came after it',
       on(({ store }) => {
         for (const at of [10, 20, 20, 30]) store.append({ type: 'tasks-changed' }, at)
-        expect([0, 10, 19, 20, 30].map((at) => store.seqBefore(at))).toEqual([0, 1, 1, 3, 4])
+        expect([0, 10, 19, 20, 30].map((at) => store.seqBefore(at, 30))).toEqual([0, 1, 1, 3, 4])
+      }),
+    )
+
+    it(
+      'finds the head after the clock was set back, and what came since then',
+      on(({ store }) => {
+        for (const at of [1_000, 1_001]) store.append({ type: 'tasks-changed' }, at)
+        expect(store.seqBefore(10, 10)).toBe(2)
+        store.append({ type: 'tasks-changed' }, 12)
+        expect([10, 12].map((at) => store.seqBefore(at, 13))).toEqual([2, 3])
+        // The clock has reached the time of the old messages again.
+        expect(store.seqBefore(999, 1_001)).toBe(3)
       }),
     )
 

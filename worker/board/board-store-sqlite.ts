@@ -193,10 +193,17 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       sql
         .all<{ message: string }>('SELECT message FROM changes WHERE seq > ? ORDER BY seq', seq)
         .map((row) => JSON.parse(row.message) as Message),
-    /** The seq before the first message after `at` (ms); the head when there is none. */
-    seqBefore(at: number): number {
-      const next = seqOf('SELECT min(seq) AS seq FROM changes WHERE at > ?', at)
-      return next === undefined ? head() : next - 1
+    /**
+     * The newest seq that is not of the time after `from`, up to `now` (ms). What is later than
+     * `now` was appended before the clock was set back, and so was all before it.
+     */
+    seqBefore(from: number, now: number): number {
+      const earlier = seqOf(
+        'SELECT max(seq) AS seq FROM changes WHERE at <= ? OR at > ?',
+        from,
+        now,
+      )
+      return earlier ?? oldest() - 1
     },
 
     /** One page of light tasks, ordered by id, after `after`. */

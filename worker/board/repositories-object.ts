@@ -54,7 +54,8 @@ export class RepositoryObject extends DurableObject {
 
   /** What a stream is sent that starts there. */
   missed({ lastEventId, since }: From): string[] {
-    return this.#find()?.repository.replay({ lastEventId, since }) ?? replayUnpublished(lastEventId)
+    const repository = this.#find()?.repository
+    return repository?.replay({ lastEventId, since }, Date.now()) ?? replayUnpublished(lastEventId)
   }
 
   /**

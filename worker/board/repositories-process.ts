@@ -87,7 +87,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       sink.end('full')
       return NOT_SUBSCRIBED
     }
-    const missed = find(path)?.repository.replay(from)
+    const missed = find(path)?.repository.replay(from, host.now())
     for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
       sink.send(encoder.encode(frame))
     }

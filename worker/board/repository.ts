@@ -127,14 +127,18 @@ export class Repository {
 
   /**
    * What a stream is sent when it subscribes: the messages it missed, the last of them with the id
-   * of the newest change, or that id alone. `lastEventId` is where the client stopped; without one,
-   * `since` (ms, when the stream opened) stands for it, so that a change between the opening and
-   * the subscription is not lost.
+   * of the newest change, or that id alone. `lastEventId` is where the client stopped; without one
+   * it starts at the head, as that was when the stream opened (`since`, in ms): a change between
+   * the opening and the subscription is not lost.
    */
-  replay(from: { lastEventId?: string | undefined; since: number }): string[] {
+  replay(from: { lastEventId?: string | undefined; since: number }, now: number): string[] {
     const { epoch, newestSession } = this.#store.state()
     const head = this.#store.head()
-    const seq = this.#placeOf(from, epoch)
+    const { lastEventId, since } = from
+    const seq =
+      lastEventId === undefined
+        ? this.#store.seqBefore(since, now)
+        : this.#store.placeOf(lastEventId, epoch)
     const missed = seq === undefined ? undefined : this.#store.messagesAfter(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
@@ -145,16 +149,6 @@ export class Repository {
     return messages.map((message, i) =>
       messageFrame(i === messages.length - 1 ? { epoch, seq: head } : undefined, message),
     )
-  }
-
-  /** The seq up to which the client has seen everything; undefined: it is not known. */
-  #placeOf(
-    { lastEventId, since }: { lastEventId?: string | undefined; since: number },
-    epoch: string,
-  ): number | undefined {
-    return lastEventId === undefined
-      ? this.#store.seqBefore(since)
-      : this.#store.placeOf(lastEventId, epoch)
   }
 
   #syncRoot(

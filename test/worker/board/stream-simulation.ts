@@ -221,7 +221,7 @@ export class StreamSimulation {
         this.sockets.add(socket)
         const others = () =>
           [...this.sockets].reduce((sum, each) => sum + (each === socket ? 0 : each.streams), 0)
-        for (const frame of this.#repository.replay(from)) {
+        for (const frame of this.#repository.replay(from, this.clock.now())) {
           const bytes = this.#encoder.encode(frame)
           socket.deliver((to) => to.block(bytes))
         }
@@ -243,7 +243,7 @@ export class StreamSimulation {
         this.seen.add('asked the repository')
         await travel()
         check()
-        const frames = this.#repository.replay(from)
+        const frames = this.#repository.replay(from, this.clock.now())
         await travel()
         return frames
       },
