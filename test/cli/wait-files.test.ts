@@ -8,7 +8,7 @@ import { type Outcome, stepFeed, type Until, waitFor } from '../../cli/wait/wait
 import { config, FakeBoard, live, session, task } from '../sidecar/fake-board.ts'
 
 /** All that a start finds. */
-function opened(files: ReadonlyMap<string, Parameters<FakeBoard['put']>[1][]>): FakeBoard {
+function opened(files: FakeBoard['files']): FakeBoard {
   const fake = new FakeBoard()
   for (const [path, entries] of files) fake.put(path, ...entries)
   fake.board.settle(0)
