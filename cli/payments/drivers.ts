@@ -169,16 +169,23 @@ const stripe: DriverTools = {
   async checkCredentials({ key, settings, variables }) {
     const headers = { authorization: `Bearer ${settings.secret_key}` }
     const base = (settings.base_url ?? '').replace(/\/+$/, '')
-    const answer = await ask(`${base}/v1/checkout/sessions?limit=1`, { headers })
+    const read = (path: string) => ask(`${base}/v1/${path}?limit=1`, { headers })
+    const answer = await read('checkout/sessions')
     const name = variables.secret_key ?? 'secret_key'
     if (!answer.ok) return [error(key, `Stripe does not answer to ${name}: ${answer.why}.`)]
     switch (answer.status) {
       case 200:
-        return [ok(key, `Stripe accepts ${name}.`)]
+      case 403: {
+        const answers = [answer, await read('payment_intents'), await read('refunds')]
+        const forbidden = ['checkout sessions', 'payment intents', 'refunds'].filter(
+          (_, at) => answers[at]?.ok && answers[at].status === 403,
+        )
+        if (forbidden.length === 0) return [ok(key, `Stripe accepts ${name}.`)]
+        const what = forbidden.join(', ')
+        return [error(key, `${name} is restricted: it cannot read ${what} (403).`)]
+      }
       case 401:
         return [error(key, `Stripe refuses ${name} (401).`)]
-      case 403:
-        return [error(key, `${name} is restricted: it cannot read checkout sessions (403).`)]
       default:
         return [warn(key, `This may not be Stripe: it answers ${answer.status}.`)]
     }

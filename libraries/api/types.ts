@@ -34,7 +34,7 @@ export interface AlertDetail {
   /** What was requested or, of a refund, what was paid of it. */
   expectedAmount?: number
   expectedCurrency?: string
-  /** Of an event whose ids contradict. */
+  /** Of an event whose ids contradict, or that our key may not read. */
   gatewayTransactionId?: string
   /** Of an event whose ids contradict. */
   externalReferenceId?: string
@@ -653,7 +653,7 @@ export interface RaisedAlert {
   id: string
   kind: AlertKind
   gateway: string
-  /** Ours. */
+  /** Ours. Empty if it is not known. */
   transactionId: string
   detail: AlertDetail
   createdAt: string
@@ -769,7 +769,7 @@ export interface SettledAlert {
   id: string
   kind: AlertKind
   gateway: string
-  /** Ours. */
+  /** Ours. Empty if it is not known. */
   transactionId: string
   detail: AlertDetail
   createdAt: string

@@ -290,7 +290,9 @@ export const alertDetailSchema = z
     currency: z.string(),
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
-    gatewayTransactionId: z.string().describe('Of an event whose ids contradict.'),
+    gatewayTransactionId: z
+      .string()
+      .describe('Of an event whose ids contradict, or that our key may not read.'),
     externalReferenceId: z.string().describe('Of an event whose ids contradict.'),
     eventId: z.string().describe('The gateway’s event that raised it.'),
     otherTransactionId: z
@@ -321,7 +323,7 @@ export const raisedAlertSchema = z.object({
   id: z.string(),
   kind: alertKindSchema,
   gateway: z.string(),
-  transactionId: z.string().describe('Ours.'),
+  transactionId: z.string().describe('Ours. Empty if it is not known.'),
   detail: alertDetailSchema,
   createdAt: timeSchema,
 })

@@ -107,4 +107,22 @@ describe('other gateways', () => {
       )
     expect(await asked({ '/v1/checkout/sessions': sessions }, STRIPE, 'stripe')).toContain(sentence)
   })
+
+  it('names all that a restricted key of Stripe’s may not read', async () => {
+    const [all, none] = [() => Response.json({}), () => Response.json({}, { status: 403 })]
+    const paths = (sessions: typeof all, intents: typeof all, refunds: typeof all) => ({
+      ...{ '/v1/checkout/sessions': sessions, '/v1/payment_intents': intents },
+      '/v1/refunds': refunds,
+    })
+    const restricted = 'error stripe: STRIPE_SECRET_KEY is restricted: it cannot read'
+    expect(await asked(paths(all, none, none), STRIPE, 'stripe')).toContain(
+      `${restricted} payment intents, refunds (403).`,
+    )
+    expect(await asked(paths(none, all, none), STRIPE, 'stripe')).toContain(
+      `${restricted} checkout sessions, refunds (403).`,
+    )
+    expect(await asked(paths(all, all, all), STRIPE, 'stripe')).toContain(
+      'ok stripe: Stripe accepts STRIPE_SECRET_KEY.',
+    )
+  })
 })

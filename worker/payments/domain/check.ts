@@ -48,6 +48,25 @@ export interface UnreadableEvent {
   id: string
   /** The fields, without their values. */
   why: string
+  /** It will not be repeated: a person must know at once. */
+  isFinal?: true
+}
+
+/** For one whose payment is not known. `about`: the gateway's id of what it is about. */
+export function unreadableAlert(
+  { id, why }: UnreadableEvent,
+  gateway: string,
+  about: string | undefined,
+  now: number,
+): Alert {
+  return {
+    ...{ kind: 'unreadable', subject: about === undefined ? id : `${gateway} ${about}`, gateway },
+    ...{ transactionId: null, createdAt: now },
+    detail: {
+      error: `A webhook cannot be read: ${why}.`,
+      ...(about !== undefined && { gatewayTransactionId: about }),
+    },
+  }
 }
 
 /**
@@ -56,7 +75,7 @@ export interface UnreadableEvent {
  */
 export function rememberUnreadable(
   payment: Payment,
-  { id: event, why }: UnreadableEvent,
+  { id: event, why, isFinal }: UnreadableEvent,
   now: number,
 ): Decision {
   const { transaction } = payment
@@ -71,7 +90,7 @@ export function rememberUnreadable(
   return {
     payment: withTransaction(payment, asked),
     events: [],
-    alerts: first === event ? [] : [alert],
+    alerts: first === event && !isFinal ? [] : [alert],
   }
 }
 

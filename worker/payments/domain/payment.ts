@@ -172,7 +172,8 @@ export interface Alert {
   /** What it is about: with the kind it is unique. */
   subject: string
   gateway: string
-  transactionId: string
+  /** NULL: its payment is not known. */
+  transactionId: string | null
   detail: AlertDetail
   createdAt: number
 }

@@ -37,9 +37,10 @@ export interface GatewayRequest {
   /** Sends the driver's access token, and a new one after a `401`. */
   withToken?: boolean
   /**
-   * In `handleWebhook`: the callback has a proof for this payment that only we could have written.
-   * The driver has checked it. Without it, the request is counted against the small limit that all
-   * unproven callbacks share.
+   * In `handleWebhook`: what the callback is proven for, so that its requests are counted by that: a
+   * payment for which it has a proof that only we could have written, or an event that the gateway
+   * has signed. The driver has checked it. Without it, the request is counted against the small
+   * limit that all unproven callbacks share.
    */
   provenFor?: string
 }
@@ -110,9 +111,13 @@ export interface IgnoredWebhook {
  * number. The gateway repeats it, and is asked about the payment with its ids.
  */
 export interface UnreadableWebhook
-  extends Partial<Pick<VerifiedWebhook, 'gatewayTransactionId' | 'externalReferenceId'>> {
+  extends Partial<
+    Pick<VerifiedWebhook, 'gatewayTransactionId' | 'isOtherId' | 'externalReferenceId'>
+  > {
   /** Which field, for the log and the alert. No values: they may be personal data. */
   unreadable: string
+  /** Sent again it would stay so, such as when our key may not read what it is about. */
+  isFinal?: true
 }
 
 export interface Gateway extends MaskedFields {

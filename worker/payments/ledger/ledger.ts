@@ -22,7 +22,8 @@ export interface Ledger {
   webhook(arrival: Arrival): Promise<Recorded>
   /**
    * The sweeper soon checks the payment with these ids, if it is known and not `Refunded`.
-   * `unreadable`: an event with these ids, which could not be read.
+   * `unreadable`: an event with these ids, which could not be read. One that is final raises an
+   * alert, also if its payment is not known.
    */
   checkSoon(
     gateway: string,

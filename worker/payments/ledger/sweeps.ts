@@ -8,6 +8,7 @@ import {
   isCheckDue,
   rememberUnreadable,
   type UnreadableEvent,
+  unreadableAlert,
 } from '../domain/check.ts'
 import type { PaymentIds } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
@@ -28,6 +29,7 @@ import {
   acknowledgeAlert,
   isCalled,
   type Payment,
+  raiseAlert,
   refundUnderWay,
   unchanged,
   withAlerts,
@@ -43,17 +45,25 @@ interface SoonChecked {
   ids: PaymentIds
   now: number
   unreadable?: UnreadableEvent | undefined
+  /** What the event is about, as the gateway calls it. */
+  about?: string | undefined
 }
 
 export function checkSoon(
-  { ids, now, unreadable }: SoonChecked,
+  { ids, now, unreadable, about }: SoonChecked,
   rules: Rules,
 ): Operation<undefined> {
+  const alert = unreadable?.isFinal && unreadableAlert(unreadable, ids.gateway, about, now)
   return {
-    keys: { payments: [ids] },
+    keys: { payments: [ids], alerts: alert ? [alert] : [] },
     decide(rows) {
       const matched = rows.match(ids)
-      if (!matched) return undefined
+      if (!matched) {
+        const known = rows.all('alerts').find(({ subject }) => subject === alert?.subject)
+        const raised = alert && raiseAlert(alert, known, () => newId(now))
+        if (raised) rows.put({ alerts: [raised] })
+        return undefined
+      }
       const { payment, others } = matched
       const decision = unreadable
         ? rememberUnreadable(payment, unreadable, now)

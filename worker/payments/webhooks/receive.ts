@@ -118,12 +118,22 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const now = clock.now()
     const verified = withAmount(result)
     if ('unreadable' in verified) {
-      const { unreadable } = verified
-      log('error', 'payments.webhook.unreadable', { ...fields, why: unreadable })
+      const { unreadable: why, isFinal } = verified
+      log('error', 'payments.webhook.unreadable', { ...fields, why })
       // Repeated, it stays unreadable, so the payment's status is asked for, too.
-      const event = { id: newId(now), why: unreadable }
-      later(ledger.checkSoon(key, verified, now, event))
-      return { status: 500, body: 'error' }
+      const event = { id: newId(now), why, ...(isFinal && { isFinal }) }
+      const remembered = ledger.checkSoon(key, verified, now, event)
+      if (!isFinal) {
+        later(remembered)
+        return { status: 500, body: 'error' }
+      }
+      try {
+        await remembered
+        return { status: 200, body: 'ok' }
+      } catch (error) {
+        log('error', 'payments.webhook.not_recorded', { ...fields, error: String(error) })
+        return { status: 503, body: 'unavailable' }
+      }
     }
     const event = { ...fields, eventId: verified.eventId, status: verified.status }
     const why = staleness(verified.occurredAt, now, deps.toleranceMs)

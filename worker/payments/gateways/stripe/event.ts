@@ -3,20 +3,22 @@
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../schemas.ts'
-import type { GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
+import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'
 
 const event = z.object({
   id: z.string().min(1),
+  object: z.string().optional().catch(undefined),
   type: z.string().min(1),
-  data: z.object({ object: z.unknown() }),
+  data: z.object({ object: z.unknown() }).optional().catch(undefined),
 })
 
 /** What is known before the event is parsed, and a function that reads a PaymentIntent. */
 export interface Delivery {
   gateway: string
-  body: string
+  /** The parsed body. */
+  raw: unknown
   /** ms */
   occurredAt: number
   readIntent(id: string): Promise<GatewayReply>
@@ -24,10 +26,53 @@ export interface Delivery {
 
 type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
 
+/** What an event is about cannot be read with our key. Sent again, it could not be read either. */
+class NotReadable extends Error {
+  readonly isForbidden: boolean
+
+  constructor(endpoint: string, { status }: GatewayReply) {
+    super(`${endpoint} (${status})`)
+    this.isForbidden = status === 403
+  }
+}
+
+/**
+ * What the event in `raw`, which is signed, asks of Stripe: it shares no limit with callbacks of
+ * strangers. Throws NotReadable for what our key does not know or may not read.
+ */
+export const readsFor = (raw: unknown, call: GatewayCall): GatewayCall => ({
+  async send(request) {
+    const reply = await call.send({ ...request, provenFor: wire.idIn(raw) ?? '' })
+    if (reply.status !== 403 && reply.status !== 404) return reply
+    throw new NotReadable(request.endpoint, reply)
+  },
+  warn: (event, fields) => call.warn(event, fields),
+})
+
 export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
-  const raw: unknown = JSON.parse(delivery.body)
-  const { id: eventId, type, data } = parseReply(event, raw, 'the event')
-  const { gateway, occurredAt } = delivery
+  const { id, object, type, data } = parseReply(event, delivery.raw, 'the event')
+  // It names an object and does not contain it. We use none of those.
+  if (!data || object?.startsWith('v2.')) return { ignored: `${type}, a thin event` }
+  try {
+    return await readSnapshot(delivery, { id, type, data })
+  } catch (error) {
+    if (!(error instanceof NotReadable)) throw error
+    if (!error.isForbidden) return { ignored: `${type} of a payment that our key does not know` }
+    const { payment_intent: intent } = wire.intentOnly.safeParse(data.object).data ?? {}
+    const references = wire.referencesIn(data.object)
+    return {
+      ...{ unreadable: `${type} ${error.message}`, isFinal: true },
+      ...(intent && { gatewayTransactionId: intent, isOtherId: true }),
+      ...(references && { externalReferenceId: references.externalReferenceId }),
+    }
+  }
+}
+
+async function readSnapshot(
+  delivery: Delivery,
+  { id: eventId, type, data }: { id: string; type: string; data: { object?: unknown } },
+): Promise<ReadWebhook> {
+  const { gateway, occurredAt, raw } = delivery
   const common = { gateway, occurredAt, raw }
   switch (type) {
     case 'checkout.session.completed':

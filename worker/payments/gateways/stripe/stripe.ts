@@ -15,7 +15,7 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { readEvent, verifySignature } from './event.ts'
+import { readEvent, readsFor, verifySignature } from './event.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -110,13 +110,16 @@ export const stripe = {
         }
       },
 
-      async handleWebhook({ headers, body }, call) {
+      async handleWebhook({ headers, body }, limitedCall) {
         const signature = headers.get('stripe-signature')
+        // Stripe signs each delivery attempt separately, so this is the time of the attempt.
+        const occurredAt = await verifySignature(signature, body, secrets)
+        const raw: unknown = JSON.parse(body)
+        const call = readsFor(raw, limitedCall)
         return await readEvent({
           gateway: key,
-          body,
-          // Stripe signs each delivery attempt separately, so this is the time of the attempt.
-          occurredAt: await verifySignature(signature, body, secrets),
+          raw,
+          occurredAt,
           readIntent: (id) =>
             call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
         })

@@ -85,7 +85,12 @@ export function openLedger(deps: LedgerDeps) {
       return await record(arrival)
     },
     checkSoon: (gateway, ids, now, unreadable) =>
-      run(checkSoon({ ids: paymentIdsIn(gateway, ids), now, unreadable }, rules)),
+      run(
+        checkSoon(
+          { ids: paymentIdsIn(gateway, ids), now, unreadable, about: ids.gatewayTransactionId },
+          rules,
+        ),
+      ),
 
     beginCharge: (start) => run(beginCharge(start, rules)),
     async finishCharge(end) {
