@@ -1202,6 +1202,8 @@ export interface WebhookPayload {
   /** Our id of it at the gateway, if the gateway sends it back. */
   externalReferenceId?: string
   status: PaymentStatus
+  /** With `Pending`: the payer is done with the page, and it can no longer be paid. */
+  isPageClosed?: true
   /**
    * Minor units. With `Refunded` and `PartiallyRefunded`: all that was refunded so far, as the
    * gateway counts it; otherwise what was paid.

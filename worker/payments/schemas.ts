@@ -172,6 +172,10 @@ export const webhookPayloadSchema = z.object({
     .describe('Our id of it at the gateway, if the gateway sends it back.')
     .exactOptional(),
   status: statusSchema,
+  isPageClosed: z
+    .literal(true)
+    .describe('With `Pending`: the payer is done with the page, and it can no longer be paid.')
+    .exactOptional(),
   amount: z
     .int()
     .describe(

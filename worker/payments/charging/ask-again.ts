@@ -31,9 +31,9 @@ export async function askAgain(
   stranded: TransactionRow,
   deadlineAt: number,
 ): Promise<WayOut> {
-  const { chargeIsIdempotent } = gateway
+  const { chargeIsIdempotent, unseenIsUnpayable = false } = gateway
   if (stranded.gateway_transaction_id === null) {
-    return wayOut({ hasGatewayId: false, chargeIsIdempotent })
+    return wayOut({ hasGatewayId: false, chargeIsIdempotent, unseenIsUnpayable })
   }
   const { answer, cancellation } = await statusOf(deps, gateway, stranded, deadlineAt)
   const known = answer?.known ? answer : undefined

@@ -65,6 +65,9 @@ export async function inTime<Answer>(
   }
 }
 
+/** A payer may be waiting, and nothing has to be found out. */
+export const UNSENT_RETRY_MS = 5_000
+
 export type AdmittedCall = Extract<Admitted, { ok: true }>
 
 type Begun<State extends { state: string }> =
@@ -162,10 +165,14 @@ export function failureOf(
 ): Error {
   const { id: transactionId } = transaction
   if (result.kind !== 'refused') {
-    // A refund that was never sent waits for nothing: it may be asked for again at once.
-    const waits = result.kind === 'unknown' || result.nextCheckAt !== undefined
-    const checked = waits ? checkedInMs(result.nextCheckAt, now) : 0
-    return unknownOutcome(failure, gateway.key, { transactionId, checkedInMs: checked })
+    // What was never sent waits for no check. A refund may be asked for again at once.
+    if (result.kind === 'unsent') {
+      const waitMs = result.nextCheckAt === undefined ? 0 : UNSENT_RETRY_MS
+      const payment = { transactionId, checkedInMs: waitMs }
+      return unknownOutcome(failure, gateway.key, payment, UNSENT_RETRY_MS)
+    }
+    const payment = { transactionId, checkedInMs: checkedInMs(result.nextCheckAt, now) }
+    return unknownOutcome(failure, gateway.key, payment)
   }
   if (failure instanceof InvalidArgumentException) return failure
   return new GatewayRefusedException(result.error, { transactionId })
@@ -185,10 +192,11 @@ function unknownOutcome(
   error: unknown,
   gateway: string,
   payment: { transactionId: string; checkedInMs: number },
+  longestMs = Number.POSITIVE_INFINITY,
 ): GatewayUnavailableException {
   const { transactionId, checkedInMs } = payment
   const known = error instanceof GatewayUnavailableException ? error : undefined
   const message = known?.message ?? `${gateway} answered in a way that was not understood.`
-  const retryAfterMs = Math.max(known?.retryAfterMs ?? 0, checkedInMs)
+  const retryAfterMs = Math.min(Math.max(known?.retryAfterMs ?? 0, checkedInMs), longestMs)
   return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: error })
 }

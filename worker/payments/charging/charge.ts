@@ -3,7 +3,12 @@
 
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import { type ChargeBegun, isStranded, type Replacement } from '../domain/begin-charge.ts'
+import {
+  type ChargeBegun,
+  earlierCall,
+  isStranded,
+  type Replacement,
+} from '../domain/begin-charge.ts'
 import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check.ts'
 import {
   GatewayUnavailableException,
@@ -16,7 +21,6 @@ import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
-import { UNPAID_ENDS } from '../domain/status.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
@@ -37,6 +41,7 @@ import {
   failureOf,
   inTime,
   type OperationDeps,
+  UNSENT_RETRY_MS,
   withAdmission,
 } from './call.ts'
 
@@ -70,7 +75,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const deadlines = deadlinesOf(deps.clock.elapsed())
     const hash = await requestHash(hashed)
     const { isReplacing, isRepeat } = options
-    const order = { request, gateway, context, deadlines, hash, isRepeat }
+    const order = { request, gateway, context, deadlines, hash, isRepeat, isReplacing }
     const first = await tryOnce(deps, order)
     const { stranded } = first
     if (!isReplacing || !stranded) return first.answer()
@@ -87,6 +92,7 @@ export function createCharge(deps: ChargeDeps): Charge {
           transactionId: stranded.id,
           eventId: newId(now),
           ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
+          ...(!hasGatewayId && gateway.unseenIsUnpayable && { isUnpayable: true }),
         })
         return replaced.answer()
       }
@@ -102,6 +108,7 @@ interface Order {
   deadlines: Deadlines
   hash: string
   isRepeat: boolean
+  isReplacing: boolean
 }
 
 interface Tried {
@@ -139,7 +146,7 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
 
 async function begin(
   deps: ChargeDeps,
-  { request, gateway, context, deadlines, hash, isRepeat }: Order,
+  { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
   mayCall: boolean,
   replaces?: Replacement,
 ): Promise<ChargeBegun> {
@@ -153,7 +160,9 @@ async function begin(
     ...{ isRepeat, requestHash: hash },
     ...(correlationId !== undefined && { correlationId }),
     ...(by !== undefined && { by }),
-    chargeIsIdempotent: gateway.chargeIsIdempotent,
+    // To be replaced, it is not sent again under its old name: its gateway may keep a failure there.
+    chargeIsIdempotent:
+      gateway.chargeIsIdempotent && !(isReplacing && gateway.unseenIsUnpayable === true),
     ...(replaces && { replaces }),
     now,
     until: now + CALL_PATIENCE_MS,
@@ -209,9 +218,8 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
     const { nextCheckAt } = result
     throw failureOf(gateway, { ...called, failure, result: { kind: 'unknown', nextCheckAt } })
   }
-  // It came so late that another attempt has replaced this one: two pages could both be paid.
-  if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, now)
-  return result.answer
+  // It came so late that its page is over, or that another attempt has replaced this one.
+  return responseNow(transaction, now)
 }
 
 // The response to a charge that began before.
@@ -262,7 +270,13 @@ export function answerAtOnce(
       const { id: transactionId, next_check_at } = begun.transaction
       throw new GatewayUnavailableException(
         `${gateway} has given no way to pay this charge; what became of it is being found out.`,
-        { transactionId, retryAfterMs: checkedInMs(next_check_at ?? undefined, now) },
+        {
+          transactionId,
+          retryAfterMs:
+            earlierCall(begun.transaction) === 'none'
+              ? UNSENT_RETRY_MS
+              : checkedInMs(next_check_at ?? undefined, now),
+        },
       )
     }
     case 'conflict': {

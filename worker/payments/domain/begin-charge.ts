@@ -283,6 +283,8 @@ export interface AskedAgain {
   hasGatewayId: boolean
   /** A repeated charge is the same charge to this gateway: it can be repeated instead. */
   chargeIsIdempotent: boolean
+  /** A charge whose page nobody saw cannot be paid there. */
+  unseenIsUnpayable?: boolean
   /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
   answer?: {
     status: PaymentStatus
@@ -300,9 +302,9 @@ export interface AskedAgain {
 export type WayOut = 'replace' | 'apply' | 'wait'
 
 export function wayOut(asked: AskedAgain): WayOut {
-  const { hasGatewayId, chargeIsIdempotent, answer, cancellation } = asked
+  const { hasGatewayId, chargeIsIdempotent, unseenIsUnpayable, answer, cancellation } = asked
   // Its code was lost, so it cannot be paid, and its status cannot be checked.
-  if (!hasGatewayId) return chargeIsIdempotent ? 'wait' : 'replace'
+  if (!hasGatewayId) return chargeIsIdempotent && !unseenIsUnpayable ? 'wait' : 'replace'
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'replace'
@@ -318,9 +320,11 @@ export interface Replacement {
   eventId: string
   /**
    * Its gateway is asked once more at that time, so that a late payment is found even if its
-   * webhook was lost. Undefined: it cannot be asked, and an alert is raised.
+   * webhook was lost. Undefined: it cannot be asked, and an alert is raised if it may be paid.
    */
   nextCheckAt?: number
+  /** Nobody saw its page, and so it cannot be paid at its gateway. */
+  isUnpayable?: boolean
 }
 
 /**
@@ -339,7 +343,7 @@ export const isStranded = (
 /** `by`: the attempt that replaces it, and takes over its key. */
 export function replaceCharge(
   stranded: TransactionRow,
-  { eventId, nextCheckAt }: Replacement,
+  { eventId, nextCheckAt, isUnpayable }: Replacement,
   by: { id: string; correlationId: string | null; now: number },
 ): Decision {
   const { id: transactionId, gateway, reference, amount, currency } = stranded
@@ -359,7 +363,9 @@ export function replaceCharge(
   )
   const { transaction } = replaced
   const event = newEvent('PaymentCancelled', transaction, { ...by, id: eventId })
-  if (nextCheckAt !== undefined) return { payment: replaced, events: [event], alerts: [] }
+  if (nextCheckAt !== undefined || isUnpayable) {
+    return { payment: replaced, events: [event], alerts: [] }
+  }
   const since = new Date(stranded.created_at).toISOString()
   const detail = { reference, amount, currency, since, gatewayStatus: 'none' } as const
   const about = { subject: transactionId, gateway, transactionId, detail, createdAt: now }

@@ -2,6 +2,7 @@
 
 import type { AlertDetail } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
+import { withPageClosed } from './finish-charge.ts'
 import type { Alert } from './payment.ts'
 import {
   type Decision,
@@ -26,6 +27,8 @@ export interface CheckSettled {
    * nothing is open any more.
    */
   whileStill?: PaymentStatus
+  /** Its page can no longer be paid. */
+  isPageClosed?: boolean
   /** Raised once for each kind and transaction. */
   alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
   /** Gives this refund up if it is still under way, so that it can be asked for again. */
@@ -97,7 +100,8 @@ export function rememberUnreadable(
 export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   const { now, nextCheckAt, whileStill, alert } = settled
   const { id, gateway, status } = payment.transaction
-  const rest = failRefund(payment, settled)
+  const open = settled.isPageClosed ? withPageClosed(payment) : payment
+  const rest = failRefund(open, settled)
   const isAsked = isOpen(rest) || status === whileStill
   const next_check_at = isAsked ? (nextCheckAt ?? null) : null
   // A refund that has ended in the meantime needs no alert.

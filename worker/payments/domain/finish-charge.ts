@@ -109,6 +109,20 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
   }
 }
 
+/** It has no end yet, but its page can no longer be paid: it is not offered any more. */
+export function withPageClosed(payment: Payment): Payment {
+  const { status, charge_answer } = payment.transaction
+  if (status !== 'Pending' || charge_answer === null) return payment
+  const opened = JSON.parse(charge_answer) as OpenedPayment
+  const { redirectUrl: _, expiresAt: _at, qrCode: _qr, ...rest } = opened
+  const { readableCode: _code, deepLink: _link, ...answer } = rest
+  return withTransaction(payment, {
+    charge_answer: JSON.stringify(answer satisfies OpenedPayment),
+    redirect_url: null,
+    expires_at: null,
+  })
+}
+
 function refuse(
   payment: Payment,
   { eventId: id, now }: Pick<ChargeEnd, 'eventId' | 'now'>,

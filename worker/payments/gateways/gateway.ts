@@ -131,6 +131,11 @@ export interface Gateway extends MaskedFields {
   /** For the gateway, a repeated charge with the same external reference is the same charge. */
   readonly chargeIsIdempotent: boolean
   /**
+   * A charge whose page nobody saw cannot be paid there. If the gateway never gave an id for it, it
+   * is replaced without asking. Absent: it may be paid.
+   */
+  readonly unseenIsUnpayable?: boolean
+  /**
    * Why the gateway would not take this charge, as a sentence; undefined: nothing is known. Asked
    * before anything is stored. Absent: it takes every one.
    */
@@ -207,6 +212,8 @@ export type StatusAnswer =
        * true for a status that the driver does not know. Such a payment is not replaced.
        */
       isBeingPaid?: boolean
+      /** For `Pending`: its page can no longer be paid, so it is not offered any more. */
+      isPageClosed?: boolean
       /**
        * A refund is requested at the gateway, and its money was not sent yet. False: none is
        * requested. Missing: the gateway does not report this.

@@ -2,6 +2,7 @@
 
 import { type Applied, applyEvent, rejectEvent } from '../domain/apply-event.ts'
 import { checkSoon } from '../domain/check.ts'
+import { withPageClosed } from '../domain/finish-charge.ts'
 import type { PaymentIds } from '../domain/match.ts'
 import { type Payment, unchanged } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
@@ -31,7 +32,9 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
       // It has just answered: it is asked again when that is due.
       const isAnswer = transactionId !== undefined
       const decided = decideOn(matched, event, { now, refundId, isAnswer })
-      storeEvent(rows, { before: matched.payment, decided, now }, rules)
+      const isClosed = payload.isPageClosed && decided.event.outcome !== 'rejected'
+      const closed = isClosed ? { ...decided, payment: withPageClosed(decided.payment) } : decided
+      storeEvent(rows, { before: matched.payment, decided: closed, now }, rules)
       return recordedAs(decided.event, true)
     },
   }

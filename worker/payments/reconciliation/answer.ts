@@ -92,7 +92,8 @@ export function payloadOf(
 /** For a payment that does not change. No answer: its gateway could not be asked. */
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
   const { transaction, refund } = check
-  const base = { transactionId: transaction.id, now }
+  const isPageClosed = answer?.isPageClosed
+  const base = { transactionId: transaction.id, now, ...(isPageClosed && { isPageClosed }) }
   if (refund) return { ...base, ...refundSettledAs(check, refund, now, answer) }
   if (transaction.status !== 'Pending') {
     // It was checked because a refund arrived before its payment, or because an event was stale.

@@ -135,7 +135,10 @@ function sessionEvent(
     case 'checkout.session.expired':
       return { ...fields, status: 'Expired' }
     default:
-      return { ...fields, status: wire.isPaid(session) ? 'Paid' : 'Pending' }
+      // Unpaid: the payment method takes days, and the page is over.
+      return wire.isPaid(session)
+        ? { ...fields, status: 'Paid' }
+        : { ...fields, status: 'Pending', isPageClosed: true }
   }
 }
 

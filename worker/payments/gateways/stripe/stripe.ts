@@ -50,17 +50,20 @@ export const stripe = {
       headers,
       isIdempotent: true,
     })
-    /** Stripe answers a repeated idempotency key with the first answer. */
+    /** Stripe answers a repeated idempotency key with the first answer, also with a 5xx. */
     const post = (
       endpoint: string,
       path: string,
-      idempotencyKey: string,
+      idempotencyKey: string | undefined,
       form: Record<string, string>,
     ): GatewayRequest => ({
       endpoint,
       method: 'POST',
       url: `${base}${path}`,
-      headers: { ...headers, 'idempotency-key': idempotencyKey },
+      headers: {
+        ...headers,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
       form,
       isIdempotent: true,
     })
@@ -83,6 +86,7 @@ export const stripe = {
       echoedFields: wire.ECHOED_FIELDS,
       currencies: wire.CURRENCIES,
       chargeIsIdempotent: true,
+      unseenIsUnpayable: true,
       refunds: 'partial',
 
       chargeProblem({ returnUrl, amount, currency }) {
@@ -102,6 +106,10 @@ export const stripe = {
         if (isAuthFailure(reply)) throw unexpectedReply(endpoint, reply)
         if (!isSuccess(reply)) return refused(endpoint, reply)
         const { id, url, expires_at } = parseReply(wire.madeSession, reply.body, endpoint)
+        if (url === undefined) {
+          const message = `${endpoint} has no page`
+          throw new GatewayUnavailableException(message, { gatewayTransactionId: id })
+        }
         return {
           ok: true,
           gatewayTransactionId: id,
@@ -143,10 +151,11 @@ export const stripe = {
         }
       },
 
-      async cancel({ gatewayTransactionId, externalReferenceId }, call) {
+      async cancel({ gatewayTransactionId }, call) {
         const path = `${sessionPath(gatewayTransactionId)}/expire`
         const endpoint = 'checkout/sessions/{id}/expire'
-        const reply = await call.send(post(endpoint, path, `expire:${externalReferenceId}`, {}))
+        // Without a key: a 5xx kept under it would be the answer for a day. A session expires once.
+        const reply = await call.send(post(endpoint, path, undefined, {}))
         if (!isSuccess(reply)) throw new GatewayRefusedException(wire.refusalIn(endpoint, reply))
       },
 

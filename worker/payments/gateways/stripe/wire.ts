@@ -74,7 +74,7 @@ export const intent = z.object({
 /** The answer to a new session. */
 export const madeSession = z.object({
   id: z.string().min(1),
-  url: z.string().min(1),
+  url: optionalText,
   expires_at: z.int().optional().catch(undefined),
 })
 export const session = z.object({
@@ -173,6 +173,7 @@ interface State {
   paidAmount?: number
   error?: PaymentError
   isBeingPaid?: boolean
+  isPageClosed?: true
 }
 
 /** The state of a session, with its refunds if its charge was expanded. */
@@ -190,7 +191,10 @@ export function stateOf(read: Session): State {
   // Complete but unpaid: the payment method takes days, and the bank may still refuse it.
   const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
   const isComplete = read.status === 'complete'
-  if (!isComplete || !hasFailed) return { status: 'Pending', amount, isBeingPaid: isComplete }
+  if (!isComplete || !hasFailed) {
+    const closed = isComplete && { isPageClosed: true as const }
+    return { status: 'Pending', amount, isBeingPaid: isComplete, ...closed }
+  }
   const { code, message } = intent?.last_payment_error ?? {}
   return { status: 'Failed', amount, error: failed(code, message) }
 }

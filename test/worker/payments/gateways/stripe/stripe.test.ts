@@ -256,6 +256,8 @@ describe('a payment at Stripe', () => {
     const call = new FakeGatewayCall(ok({ ...made, status: 'expired' }))
     await gateway.cancel(names, call)
     expect(asked(call)).toEqual([`POST ${BASE}/v1/checkout/sessions/cs_test_1/expire`])
+    // A failure that Stripe keeps under a key would be the answer for a day.
+    expect(call.requests[0]?.headers).not.toHaveProperty('idempotency-key')
     const late = no(400, { type: 'invalid_request_error', message: 'Already complete.' })
     await expect(gateway.cancel(names, new FakeGatewayCall(late))).rejects.toThrow(
       GatewayRefusedException,
