@@ -287,7 +287,7 @@ databaseToken of its local.json.`,
   },
   restore: {
     argument: ['FILE', 'a file of signalbox backup'],
-    usage: 'FILE [--data DIR] [--env FILE]',
+    usage: 'FILE [--as-copy] [--data DIR] [--env FILE]',
     summary: 'makes a database of payments of a backup',
     description: `\
 Fills an empty data folder, or an empty database that LIBSQL_URL names. Then start Signalbox there:
@@ -295,9 +295,14 @@ its sweeper asks the gateways about every payment and refund that was open, 50 a
 their answers. No save of the time before is accepted, should an old process still send one. Events
 that were delivered after the backup are delivered again. Charges that began after it are not in it;
 the same charge, sent again, finds its payment at a gateway whose charges can be repeated (redirect,
-stripe). End every process of the lost database first. A backup of an older version is upgraded by
-the next start, one in LIBSQL_URL by signalbox migrate.`,
-    options: DATABASE,
+stripe). End every process of the lost database first. --as-copy is for a second installation,
+such as staging, beside the first: it draws an id of its own, so no charge finds a payment of the
+other one, and what was open there is never sent, checked, cancelled or refunded here. A backup
+of an older version is upgraded by the next start, one in LIBSQL_URL by signalbox migrate.`,
+    options: [
+      ...DATABASE,
+      new Setting('--as-copy', 'the database that was backed up goes on: share no payment with it'),
+    ],
     load: () => import('./commands/restore.ts'),
   },
   'sign-in': {

@@ -15,6 +15,7 @@ import {
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
+import { prepareSchema } from './migrate.ts'
 import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */
@@ -122,17 +123,32 @@ const OPEN = `status = 'Pending' OR EXISTS (SELECT 1 FROM payment_refunds r
   WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted'))`
 
 /**
+ * All payments are marked as the other installation's. An open one also gives up its keys: a new
+ * charge with one of them must be another payment.
+ */
+const AS_COPY = [
+  `UPDATE payment_transactions SET next_check_at = NULL,
+    installation = coalesce(installation, (SELECT installation FROM payment_ledger)),
+    idempotency_key = iif(status = 'Pending', NULL, idempotency_key)`,
+  `DELETE FROM payment_charge_keys WHERE transaction_id IN
+    (SELECT id FROM payment_transactions WHERE status = 'Pending')`,
+  'UPDATE payment_ledger SET installation = lower(hex(randomblob(16)))',
+]
+
+/**
  * Makes an empty database of a backup: how many payments it has, and how many of them are open. The
- * sweeper of the next start asks the gateways about those. `now` in ms. Throws StartError.
+ * sweeper of the next start asks the gateways about those. `now` in ms. `asCopy`: the database that
+ * was backed up goes on; this one leaves its open payments alone. Throws StartError.
  */
 export async function restore(
   backup: string,
   place: DatabasePlace,
   now: number,
+  { asCopy = false }: { asCopy?: boolean } = {},
 ): Promise<{ payments: number; open: number }> {
   if (!existsSync(backup)) throw refused(`There is no file ${backup}.`)
   // The backup stays as it is: only a copy of it is opened.
-  const prepare = (copy: string) => prepareCopy(backup, copy, now)
+  const prepare = (copy: string) => prepareCopy(backup, copy, asCopy ? undefined : now)
   if ('file' in place) {
     const { file } = place
     if (existsSync(file)) throw refused(`${file} exists: restore into an empty data folder.`)
@@ -150,7 +166,8 @@ export async function restore(
   }
 }
 
-async function prepareCopy(backup: string, copy: string, now: number) {
+/** `checkAt`: of what is open. Undefined: another installation goes on with it. */
+async function prepareCopy(backup: string, copy: string, checkAt: number | undefined) {
   await copyFile(backup, copy)
   await chmod(copy, 0o600)
   const unusable = (why: unknown) => refused(`${backup} cannot be restored: ${why}`, why)
@@ -162,9 +179,12 @@ async function prepareCopy(backup: string, copy: string, now: number) {
     if (state.isEarlier || state.version > SCHEMA_VERSION) {
       throw unusable(mismatchOf(state, SCHEMA_VERSION))
     }
+    // Only a database of this schema has an id that can be drawn anew.
+    if (checkAt === undefined) await prepareSchema(databaseOver(sqlite))
     return sqlite.transaction(() => {
       sqlite.all('UPDATE payment_ledger SET batch = batch + ?', BATCHES_AHEAD)
-      sqlite.all(`UPDATE payment_transactions SET next_check_at = ? WHERE ${OPEN}`, now)
+      if (checkAt === undefined) for (const sql of AS_COPY) sqlite.all(sql)
+      else sqlite.all(`UPDATE payment_transactions SET next_check_at = ? WHERE ${OPEN}`, checkAt)
       return { payments: countIn(sqlite, 'true'), open: countIn(sqlite, OPEN) }
     })
   }).catch((error: unknown) => {

@@ -413,7 +413,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       })
     })
 
-    it('forgets settled events before a time, the oldest first, up to a limit', async () => {
+    it('forgets settled events before a time, the oldest first, up to a limit, but not their keys', async () => {
       const came = (id: string, received_at: number, outcome: 'applied' | 'parked' = 'applied') =>
         webhookEventRow({ id, event_id: id, received_at, outcome })
       const [old, older] = [came('old', NOW - 1), came('older', NOW - MINUTE)]
@@ -424,6 +424,15 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       expect(await ids()).toEqual(['parked', 'old', 'now'])
       expect([await store.forget(NOW, 9), await store.forget(NOW, 9)]).toEqual([1, 0])
       expect(await ids()).toEqual(['parked', 'now'])
+      const known = async (event_id: string) => {
+        const { rows } = await load({ webhookEvents: [{ gateway: 'bank', event_id }] })
+        return rows.isForgotten('bank', event_id)
+      }
+      const all = ['old', 'older', 'parked', 'now', 'never']
+      const keys = async () => Promise.all(all.map(known))
+      expect(await keys()).toEqual([true, true, false, false, false])
+      expect(await store.forget(NOW, 9, NOW - MINUTE + 1)).toBe(0)
+      expect(await keys()).toEqual([true, false, false, false, false])
     })
   })
 }

@@ -162,6 +162,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
       routePrefix: own.routePrefix ?? 'payments/webhooks',
       middleware: [apiMiddleware, ...(own.middleware ?? [])],
       toleranceMs: 300_000,
+      eventKeysMs: undefined,
       onMismatch: own.onMismatch ?? 'log',
       references: 'shared',
       listeners,

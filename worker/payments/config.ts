@@ -22,6 +22,8 @@ export interface PaymentsConfig {
   /** The outermost first. */
   middleware: readonly Middleware[]
   toleranceMs: number
+  /** How long the keys of old events are kept; undefined: for ever. */
+  eventKeysMs: number | undefined
   onMismatch: 'log' | 'reject'
   /** Whether a reference is the same order at all gateways. */
   references: References
@@ -90,6 +92,7 @@ export function readPayments(
     routePrefix: readPrefix(file, wrong),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
+    eventKeysMs: readEventKeys(text, wrong),
     onMismatch: readPolicy(webhooks.on_amount_mismatch, text, wrong),
     references: readReferences(file.payments?.references, wrong),
     listeners: readListeners(listeners, wrong),
@@ -205,6 +208,16 @@ function readTolerance(own: number | undefined, text: Text, wrong: string[]): nu
     wrong.push('tolerance_seconds (PAYMENT_TOLERANCE_SECONDS) must be a number of seconds above 0')
   }
   return seconds
+}
+
+/** Events themselves are kept for 90 days, so their keys are kept for longer. */
+function readEventKeys(text: Text, wrong: string[]): number | undefined {
+  const days = text('PAYMENT_EVENT_KEYS_DAYS')
+  if (days === undefined) return undefined
+  if (!/^\d{1,5}$/.test(days) || Number(days) <= 90) {
+    wrong.push('PAYMENT_EVENT_KEYS_DAYS must be a whole number of days above 90')
+  }
+  return Number(days) * 86_400_000
 }
 
 function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log' | 'reject' {

@@ -84,7 +84,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, { by: IN_PROCESS, ...context })).response
   const refund = createRefund(calling)
-  const sweeper = createSweeper({ ...calling, queries })
+  const sweeper = createSweeper({ ...calling, queries, eventKeysMs: config.eventKeysMs })
   return {
     for: (order) => chargeBuilder(order, charge),
     route(name, gateway) {

@@ -206,6 +206,8 @@ export type WebhookPayload = Readonly<api.WebhookPayload>
 export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   /** ms. NaN if the gateway sent no time: then it is asked instead. */
   readonly occurredAt: number
+  /** That began the payment, if the gateway returns it. */
+  readonly installation?: string
 }
 
 // What a charge and a refund must be before anything is stored or asked.

@@ -62,6 +62,7 @@ function setUp() {
     routePrefix: 'payments/webhooks',
     middleware: [],
     toleranceMs: 300_000,
+    eventKeysMs: undefined,
     onMismatch: 'log',
     references: 'shared',
     listeners: {

@@ -214,8 +214,7 @@ function failRefund(
 }
 
 /** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
-const isLate = ({ webhookEvents }: Payment): boolean =>
-  webhookEvents.some(({ outcome }) => outcome === 'late_payment')
+const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')
 
 /** A gateway reports each step of a dispute, by its id and its status: it is one alert. */
 const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>

@@ -4,7 +4,14 @@ import { v5 } from 'uuid'
 import { canonicalJson } from '../../shared/sha256.ts'
 import type { ChargeRequest } from '../schemas.ts'
 import { newest } from './match.ts'
-import { type Decision, isCalled, type NewEvent, newEvent, withTransaction } from './payment.ts'
+import {
+  type Decision,
+  isCalled,
+  isForeign,
+  type NewEvent,
+  newEvent,
+  withTransaction,
+} from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
@@ -111,17 +118,19 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
 
 /**
  * An order whose payments all failed may be paid again, and a paid one with `repeat`; any other
- * payment is found instead.
+ * payment is found instead. Not so an open one of another installation: its page is theirs.
  */
 const findTransaction = (
-  { own, byKey, attempts }: KnownCharges,
+  { installation, own, byKey, attempts }: KnownCharges,
   { isRepeat = false }: ChargeStart,
 ) =>
   own ??
   byKey ??
   newest(
-    attempts.filter(({ status }) =>
-      isRepeat ? status === 'Pending' : !UNPAID_ENDS.includes(status),
+    attempts.filter((row) =>
+      row.status === 'Pending'
+        ? !isForeign(row, installation)
+        : !isRepeat && !UNPAID_ENDS.includes(row.status),
     ),
   )
 

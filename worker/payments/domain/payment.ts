@@ -166,6 +166,15 @@ export const isCalled = (
   now: number,
 ): boolean => until !== null && !hasCome(until, now, CALL_PATIENCE_MS)
 
+/**
+ * Another installation began it: this database is a copy. That one calls its gateway, so nothing
+ * is sent, checked or cancelled here.
+ */
+export const isForeign = (
+  { installation: its }: Pick<TransactionRow, 'installation'>,
+  installation: string,
+): boolean => its !== null && its !== installation
+
 /** An alert that a decision raises. Its id is given when it is stored. */
 export interface Alert {
   kind: AlertKind
@@ -180,14 +189,15 @@ export interface Alert {
 
 /**
  * The row of a raised alert. `known` is the alert of this kind and subject: while it is open
- * nothing changes, and once it was acknowledged it is opened again.
+ * nothing changes, and once it was acknowledged it is opened again. Not so by an event: its subject
+ * is all that it reports, so it was sent again. Only a dispute goes on, with other events.
  */
 export function raiseAlert(
   alert: Alert,
   known: AlertRow | undefined,
   newId: () => string,
 ): AlertRow | undefined {
-  if (known && known.acknowledged_at === null) return undefined
+  if (known && (known.acknowledged_at === null || isRepeated(alert, known))) return undefined
   return {
     id: known?.id ?? newId(),
     kind: alert.kind,
@@ -200,6 +210,12 @@ export function raiseAlert(
     acknowledged_by: null,
     gateway_reference: null,
   }
+}
+
+function isRepeated({ kind, detail: { eventId } }: Alert, known: AlertRow): boolean {
+  if (eventId === undefined) return false
+  const before = JSON.parse(known.detail ?? '{}') as AlertDetail
+  return kind !== 'dispute' || before.eventId === eventId
 }
 
 /**

@@ -60,6 +60,11 @@ export interface CountedReply extends GatewayReply {
 export interface GatewayCharge extends ChargeRequest {
   externalReferenceId: string
   earlier: Earlier
+  /**
+   * The installation's id, for the metadata of a gateway that has some: `handleWebhook` returns it.
+   * Absent: an older version began the charge, and repeated it must be the same.
+   */
+  installation?: string
   /** Where the gateway sends callbacks; undefined when our own address is not known. */
   callbackUrl: string | undefined
   /** ms. */

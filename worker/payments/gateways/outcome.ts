@@ -36,11 +36,12 @@ export function storedPayment(row: TransactionRow): StoredPayment {
 
 export const gatewayCharge = (
   request: ChargeRequest,
-  { external_reference_id }: TransactionRow,
+  { external_reference_id, installation }: TransactionRow,
   more: Pick<GatewayCharge, 'earlier' | 'callbackUrl' | 'now'>,
 ): GatewayCharge => ({
   ...request,
   externalReferenceId: external_reference_id ?? '',
+  ...(installation !== null && { installation }),
   ...more,
 })
 

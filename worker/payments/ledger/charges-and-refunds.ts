@@ -12,7 +12,7 @@ import {
   finishCharge as decideFinishCharge,
   gatewayIdIn,
 } from '../domain/finish-charge.ts'
-import type { Payment } from '../domain/payment.ts'
+import { isForeign, type Payment } from '../domain/payment.ts'
 import {
   beginRefund as decideBeginRefund,
   finishRefund as decideFinishRefund,
@@ -162,7 +162,11 @@ export function beginRefund(start: RefundStart): Operation<RefundBegun> {
   return {
     keys: { payments: [{ id }, { gateway, gateway_transaction_id: id }] },
     decide(rows) {
-      const begun = decideBeginRefund(refundedPayment(rows, start), start)
+      const found = refundedPayment(rows, start)
+      if (found && isForeign(found.transaction, rows.installation)) {
+        return { state: 'not_refundable', status: found.transaction.status }
+      }
+      const begun = decideBeginRefund(found, start)
       if (begun.state !== 'begun') return begun
       const { state, payment, refund } = begun
       const { transaction } = payment

@@ -62,8 +62,11 @@ export interface Ledger {
    * what a person did about it. False: there is none with this id.
    */
   acknowledge(alertId: string, by: string, now: number, gatewayReference?: string): Promise<boolean>
-  /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
-  forget(before: number, limit: number): Promise<number>
+  /**
+   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
+   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
+   */
+  forget(before: number, limit: number, keysBefore?: number): Promise<number>
 }
 
 /** The database could not be reached for longer than a caller waits. */
@@ -134,8 +137,11 @@ export function checkArrival({ payload: { amount, occurredAt } }: Arrival): void
 }
 
 export interface Recorded {
-  /** `duplicate`: this event was recorded before, and nothing happened now. */
-  outcome: Outcome | 'duplicate'
+  /**
+   * `duplicate`: this event was recorded before, and nothing happened now. `ignored`: it is about a
+   * payment of another installation.
+   */
+  outcome: Outcome | 'duplicate' | 'ignored'
   /** Paid with another amount or currency than was requested. */
   isMismatch: boolean
   /** Undefined while parked. */
@@ -155,6 +161,8 @@ export type CheckClaimed =
   /** Its gateway is being called to charge it, until then at the latest. */
   | { state: 'in_progress'; until: number }
   | { state: 'unknown_transaction' }
+  /** Another installation began it, and this database is a copy. */
+  | { state: 'foreign' }
 
 /** One transaction to ask the gateway about. */
 export interface Check {

@@ -28,6 +28,7 @@ import {
   type Alert,
   acknowledgeAlert,
   isCalled,
+  isForeign,
   type Payment,
   raiseAlert,
   refundUnderWay,
@@ -35,7 +36,7 @@ import {
   withAlerts,
   withTransaction,
 } from '../domain/payment.ts'
-import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
+import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import type { DueClaim } from '../outbox/dispatch.ts'
 import type { Asked, Check, CheckClaim, CheckClaimed } from './ledger.ts'
 import { type Operation, type Rules, recordAct, store, storeInOrder } from './operation.ts'
@@ -75,7 +76,10 @@ export function checkSoon(
   }
 }
 
-/** Payments whose check is due. They are due again at `until` if nothing comes of it. */
+/**
+ * Payments whose check is due. They are due again at `until` if nothing comes of it; those of
+ * another installation, which a webhook may have made due, never.
+ */
 export function claimChecks({
   now,
   until,
@@ -89,8 +93,11 @@ export function claimChecks({
         .filter((row) => isCheckDue(row, now))
         .toSorted((a, b) => (a.next_check_at ?? 0) - (b.next_check_at ?? 0) || byId(a, b))
         .slice(0, limit)
-      const checks = due.flatMap(({ id }) => checkOf(rows.payment(id)) ?? [])
-      rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: until })) })
+      const isTheirs = (row: TransactionRow) => isForeign(row, rows.installation)
+      const ours = due.filter((row) => !isTheirs(row))
+      const checks = ours.flatMap(({ id }) => checkOf(rows.payment(id)) ?? [])
+      const next = (row: TransactionRow) => (isTheirs(row) ? null : until)
+      rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: next(row) })) })
       return checks
     },
   }
@@ -109,6 +116,7 @@ export function claimCheck({
       const check = checkOf(rows.payment(id))
       if (!check) return { state: 'unknown_transaction' }
       const { transaction } = check
+      if (isForeign(transaction, rows.installation)) return { state: 'foreign' }
       const { called_until: calledUntil } = transaction
       if (calledUntil !== null && isCalled(transaction, now)) {
         return { state: 'in_progress', until: calledUntil }

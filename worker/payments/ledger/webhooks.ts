@@ -19,6 +19,9 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
   return {
     keys: { webhookEvents: [{ gateway, event_id }], payments: [ids] },
     decide(rows) {
+      const { installation = rows.installation } = payload
+      if (installation !== rows.installation) return { outcome: 'ignored', isMismatch: false }
+      if (rows.isForgotten(gateway, event_id)) return { outcome: 'duplicate', isMismatch: false }
       const known = rows
         .all('webhookEvents')
         .find((row) => row.gateway === gateway && row.event_id === event_id)

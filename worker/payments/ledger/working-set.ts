@@ -60,16 +60,35 @@ export interface Matched extends Match {
   payment: Payment
 }
 
+/** An event as its gateway names it. */
+export interface EventKey {
+  gateway: string
+  event_id: string
+}
+
+/** What is stored beside the rows. */
+export interface Stored {
+  installation: string
+  /** Events of which only the keys are left. */
+  forgotten?: readonly EventKey[]
+}
+
 export class WorkingSet {
   /** The database's own id. */
   readonly installation: string
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
+  readonly #forgotten: readonly EventKey[]
   readonly #events = new Map<string, EarlierEvent[]>()
   /** What takes the changes of the running operation back, in their order. */
   #undo: (() => void)[] = []
 
-  constructor(installation: string, loaded: Changes, events: readonly EarlierEvent[] = []) {
+  constructor(
+    { installation, forgotten = [] }: Stored,
+    loaded: Changes,
+    events: readonly EarlierEvent[] = [],
+  ) {
     this.installation = installation
+    this.#forgotten = forgotten
     this.#tables = {
       transactions: new Table(loaded.transactions),
       chargeKeys: new Table(loaded.chargeKeys),
@@ -89,6 +108,11 @@ export class WorkingSet {
 
   all<Name extends TableName>(table: Name): readonly Rows[Name][number][] {
     return this.#tables[table].all()
+  }
+
+  /** The event was recorded before, and only its key is left. */
+  isForgotten(gateway: string, eventId: string): boolean {
+    return this.#forgotten.some((key) => key.gateway === gateway && key.event_id === eventId)
   }
 
   match(ids: PaymentIds): Matched | undefined {

@@ -269,6 +269,10 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
         retryAfterMs: claimed.until - now,
       })
     }
+    if (claimed.state === 'foreign') {
+      const why = 'Another installation made this payment, and checks it: this database is a copy.'
+      throw new InvalidArgumentException(why)
+    }
     const { check } = claimed
     const { gateway: key } = check.transaction
     const gateway = gatewayOf(gateways, key)

@@ -20,6 +20,8 @@ export interface SweeperDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] &
     Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
   queries: Pick<PaymentQueries, 'waiting'>
+  /** How long the keys of old events are kept; undefined: for ever. */
+  eventKeysMs?: number | undefined
 }
 
 const PARKED_BATCH = 100
@@ -148,7 +150,9 @@ class Sweep {
   }
 
   async #deleteOld(): Promise<void> {
-    const { ledger, clock } = this.#deps
-    this.#report.forgotten = await ledger.forget(clock.now() - RETENTION_MS, RETENTION_BATCH)
+    const { ledger, clock, eventKeysMs } = this.#deps
+    const now = clock.now()
+    const keysBefore = eventKeysMs === undefined ? undefined : now - eventKeysMs
+    this.#report.forgotten = await ledger.forget(now - RETENTION_MS, RETENTION_BATCH, keysBefore)
   }
 }

@@ -160,7 +160,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       return { status: 503, body: 'unavailable' }
     }
     logRecorded(log, event, payload, recorded)
-    return { status: 200, body: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
+    const { outcome } = recorded
+    return { status: 200, body: outcome === 'duplicate' || outcome === 'ignored' ? outcome : 'ok' }
   }
 }
 
@@ -188,6 +189,8 @@ function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: str
   }
 }
 
+const NORMAL: readonly Recorded['outcome'][] = ['applied', 'unchanged', 'duplicate', 'ignored']
+
 function logRecorded(
   log: Log,
   event: Record<string, unknown>,
@@ -199,6 +202,6 @@ function logRecorded(
     const { amount, currency } = payload
     log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
   }
-  const needsAttention = outcome !== 'applied' && outcome !== 'unchanged' && outcome !== 'duplicate'
-  log(needsAttention ? 'warn' : 'info', `payments.webhook.${outcome}`, fields)
+  const isNormal = NORMAL.includes(outcome)
+  log(isNormal ? 'info' : 'warn', `payments.webhook.${outcome}`, fields)
 }

@@ -11,6 +11,7 @@ import {
   type PaymentStatus,
 } from '../../../../worker/payments/domain/status.ts'
 import {
+  alertRow,
   came,
   NOW,
   paymentOf,
@@ -189,7 +190,12 @@ describe('a late payment', () => {
     'after %s is one alert, however often it is reported',
     (status) => {
       const first = apply(status, {})
-      const again = applyEvent(first.payment, webhookEventRow({ id: '02EVENT' }), NOW + 9)
+      const alerts = [alertRow({ kind: 'late_payment' })]
+      const again = applyEvent(
+        { ...first.payment, alerts },
+        webhookEventRow({ id: '02EVENT' }),
+        NOW + 9,
+      )
       expect([first, again].map(({ event }) => event.outcome)).toEqual([
         'late_payment',
         'late_payment',

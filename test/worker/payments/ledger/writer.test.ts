@@ -178,7 +178,7 @@ describe('a second ledger', () => {
 describe('an operation that throws', () => {
   it('takes back what it has put, and keeps what others have put before', () => {
     const [stored, fresh] = [alertRow({ id: '01STORED' }), alertRow({ id: '01NEW' })]
-    const rows = new WorkingSet('ours', { alerts: [stored] })
+    const rows = new WorkingSet({ installation: 'ours' }, { alerts: [stored] })
     const seen = { ...stored, acknowledged_at: 5 }
     rows.attempt(() => rows.put({ alerts: [seen] }))
     const failing = () =>

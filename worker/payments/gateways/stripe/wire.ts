@@ -48,18 +48,26 @@ const idOf = <T extends z.ZodType>(object: T) => z.union([object, z.string()]).n
 /** Set on all that we create: an object without it was created by others in this account. */
 const OUR_KEY = 'external_reference_id'
 const marked = z.object({
-  metadata: z.object({ [OUR_KEY]: z.string().min(1), reference: optionalText }),
+  metadata: z.object({
+    [OUR_KEY]: z.string().min(1),
+    ...{ installation: optionalText, reference: optionalText },
+  }),
   client_reference_id: optionalText,
 })
 
 /** Our references of an object; undefined when it is not ours. */
 export function referencesIn(
   object: unknown,
-): { externalReferenceId: string; reference: string } | undefined {
+): { externalReferenceId: string; installation?: string; reference: string } | undefined {
   const { metadata, client_reference_id } = marked.safeParse(object).data ?? {}
   if (!metadata) return undefined
   const reference = metadata.reference ?? client_reference_id ?? ''
-  return { externalReferenceId: metadata[OUR_KEY], reference }
+  const { installation } = metadata
+  return {
+    externalReferenceId: metadata[OUR_KEY],
+    ...(installation != null && { installation }),
+    reference,
+  }
 }
 
 const latestCharge = z.object({ amount_refunded: minor })
@@ -131,7 +139,7 @@ const MAX_PRODUCT_NAME_CHARS = 250
  * parameters.
  */
 export const sessionOf = (
-  { amount, currency, description, reference, externalReferenceId }: GatewayCharge,
+  { amount, currency, description, reference, externalReferenceId, installation }: GatewayCharge,
   successUrl: string,
   cancelUrl: string | undefined,
 ): Record<string, string> => ({
@@ -150,6 +158,10 @@ export const sessionOf = (
   // Stripe copies a PaymentIntent's metadata to its Charge, the only object in `charge.refunded`.
   [`payment_intent_data[metadata][${OUR_KEY}]`]: externalReferenceId,
   'payment_intent_data[metadata][reference]': reference,
+  ...(installation !== undefined && {
+    'metadata[installation]': installation,
+    'payment_intent_data[metadata][installation]': installation,
+  }),
 })
 
 /**

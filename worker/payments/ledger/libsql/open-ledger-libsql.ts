@@ -114,7 +114,7 @@ export function openLedger(deps: LedgerDeps) {
 
     acknowledge: (id, by, now, gatewayReference) =>
       run(acknowledge({ id, by, now, gatewayReference }, rules)),
-    forget: (before, limit) => store.forget(before, limit),
+    forget: (before, limit, keysBefore) => store.forget(before, limit, keysBefore),
   }
   return { ...ledger, claimPending, settleDispatched }
 }

@@ -5,6 +5,7 @@ import { SchemaMismatch, StaleRows } from '../ledger.ts'
 import type { Keys } from '../operation.ts'
 import {
   type EarlierEvent,
+  type EventKey,
   type Rows,
   TABLES,
   type TableName,
@@ -61,11 +62,18 @@ export function libsqlStore(database: Database) {
         throw new StaleRows('the rows are not what is stored now', { cause })
       }
     },
-    /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
-    async forget(before: number, limit: number): Promise<number> {
+    /**
+     * Leaves the bare keys of settled webhook events that are older, and deletes keys of before
+     * `keysBefore`; answers how many events, `limit` of each at most.
+     */
+    async forget(before: number, limit: number, keysBefore?: number): Promise<number> {
       const signal = AbortSignal.timeout(FORGET_WITHIN_MS)
-      const forgotten = database.write([statement(FORGET, { before, limit })], signal)
-      const [rows = []] = await reachable(forgotten)
+      const statements = [
+        statement(KEEP_KEYS, { before, limit }),
+        statement(FORGET, { before, limit }),
+        ...(keysBefore === undefined ? [] : [statement(FORGET_KEYS, { keysBefore, limit })]),
+      ]
+      const [, rows = []] = await reachable(database.write(statements, signal))
       return rows.length
     },
   }
@@ -75,10 +83,18 @@ export function libsqlStore(database: Database) {
 const FORGET_WITHIN_MS = 6_000
 
 /** A parked event may be a payer's money: it stays until its payment appears. */
-const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id
-    FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
-    AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at LIMIT :limit)
-  RETURNING id`
+const OLD = `FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
+  AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at, id LIMIT :limit`
+
+const KEEP_KEYS = `INSERT INTO payment_event_keys (gateway, event_id, received_at)
+  SELECT gateway, event_id, received_at ${OLD}`
+
+const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id ${OLD}) RETURNING id`
+
+/** They came in the order of their age: without an index, and without reading all of them. */
+const FORGET_KEYS = `DELETE FROM payment_event_keys WHERE received_at < :keysBefore
+  AND ${SCHEMA} = ${SCHEMA_VERSION}
+  AND rowid IN (SELECT rowid FROM payment_event_keys ORDER BY rowid LIMIT :limit)`
 
 async function loadRows(
   database: Database,
@@ -233,6 +249,8 @@ export interface Load {
 }
 
 export function loadOf(keys: Keys): Load {
+  const { webhookEvents: asked = [] } = keys
+  const forgotten = asked.length > 0 ? [forgottenOf(asked)] : []
   const left: Partial<Record<TableName, string[]>> = {
     webhookEvents: ['raw'],
     outbox: keys.dueEvents ? [] : ['payload'],
@@ -241,17 +259,25 @@ export function loadOf(keys: Keys): Load {
     table === 'transactions' ? paymentsPart(lookup, keys) : rowsPart(table, lookup, left[table]),
   )
   return {
-    statements: parts.map((part) => part.statement),
+    statements: [...parts.map((part) => part.statement), ...forgotten],
     read(results, installation) {
       const loaded: Partial<Rows> = {}
       const events: EarlierEvent[] = []
       for (const [at, part] of parts.entries()) {
         part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, events)
       }
-      return new WorkingSet(installation, loaded, events)
+      const bare = (results[parts.length] ?? []) as unknown as EventKey[]
+      return new WorkingSet({ installation, forgotten: bare }, loaded, events)
     },
   }
 }
+
+const forgottenOf = (asked: readonly EventKey[]): Statement =>
+  statement(
+    `SELECT e.gateway, e.event_id FROM json_each(:known) k CROSS JOIN payment_event_keys e
+      WHERE e.gateway = k.value ->> 0 AND e.event_id = k.value ->> 1`,
+    { known: JSON.stringify(asked.map(({ gateway, event_id }) => [gateway, event_id])) },
+  )
 
 interface Part {
   statement: Statement

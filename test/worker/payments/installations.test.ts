@@ -1,0 +1,193 @@
+// Two installations on one account of each gateway: of the same orders, a restored backup, a copy.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { backUp, restore } from '../../../local/backup.ts'
+import { prepareSchema } from '../../../local/migrate.ts'
+import type { GatewayUnavailableException } from '../../../worker/payments/domain/exceptions.ts'
+import { fib } from '../../../worker/payments/gateways/fib/fib.ts'
+import type { AnyGateway } from '../../../worker/payments/gateways/gateway.ts'
+import { createGuard } from '../../../worker/payments/gateways/guard.ts'
+import { redirect } from '../../../worker/payments/gateways/redirect/redirect.ts'
+import { createRefusals } from '../../../worker/payments/gateways/refusals.ts'
+import { stripe } from '../../../worker/payments/gateways/stripe/stripe.ts'
+import { openThreaded } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { openLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import { createDeliverer, subscribersOf } from '../../../worker/payments/outbox/deliver.ts'
+import { createPayments, type Payments } from '../../../worker/payments/payments.ts'
+import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
+import {
+  API_KEY,
+  CLIENT,
+  type SimulatorSetup,
+  STRIPE,
+  setUpSimulator,
+} from '../../support/simulator.ts'
+
+const REDIRECT = {
+  ...{ api_key: API_KEY, scope: 'payment:read payment:write reverse:write' },
+  ...{ service_type: 'Delivery', lang: 'en' },
+}
+
+let dir: string
+let at: SimulatorSetup
+let close: (() => Promise<void>)[]
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-installations-'))
+  at = await setUpSimulator()
+  close = []
+})
+afterEach(async () => {
+  for (const each of close) await each()
+  await at[Symbol.asyncDispose]()
+  await rm(dir, { recursive: true })
+})
+
+interface Installation extends Payments {
+  /** The requests that it has sent to gateways, with their bodies. */
+  sent: string[]
+}
+
+/** With the database of this file, and the same accounts as all others. */
+async function open(name: string): Promise<Installation> {
+  const database = await openThreaded(join(dir, name))
+  await prepareSchema(database)
+  const client = { base_url: at.url, client_id: CLIENT.id, client_secret: CLIENT.secret }
+  const of = { secret_key: STRIPE.secretKey, webhook_secret: STRIPE.webhookSecret }
+  const gateways = new Map<string, AnyGateway>([
+    ['redirect', redirect.create('redirect', { ...client, ...REDIRECT })],
+    ['fib', fib.create('fib', client)],
+    ['stripe', stripe.create('stripe', { base_url: at.url, ...of })],
+  ])
+  const sent: string[] = []
+  const counted: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    if (!request.url.includes('token')) {
+      sent.push(`${request.method} ${request.url} ${await request.clone().text()}`)
+    }
+    return await fetch(request)
+  }
+  const pending = new Set<Promise<unknown>>()
+  const clock = hostClock
+  const log = () => undefined
+  const deliverer = createDeliverer({
+    ...{ listeners: {}, endpoint: undefined, clock, log },
+    fetch: counted,
+  })
+  const subscribers = subscribersOf({}, undefined)
+  const ledger = openLedger({ database, subscribers, deliver: deliverer.deliver, clock, log })
+  const payments = createPayments({
+    config: {
+      ...{ gateways, accounts: new Map(), routePrefix: 'payments/webhooks', middleware: [] },
+      ...{ toleranceMs: 300_000, eventKeysMs: undefined, onMismatch: 'log', references: 'shared' },
+      ...{ listeners: {}, endpoint: undefined, database: { url: 'http://nowhere.example' } },
+      ...{ publicUrl: undefined, ledgerLocation: undefined },
+    },
+    guard: createGuard({ gateways, clock, store: new Map(), fetch, log }),
+    refusals: createRefusals(clock),
+    queries: libsqlQueries(database),
+    ...{ ledger, deliverer, clock, log, fetch: counted },
+    keepAlive: (work) => void pending.add(work),
+  })
+  close.push(async () => {
+    await Promise.all(pending)
+    await database.close()
+  })
+  return { ...payments, sent }
+}
+
+const DRIVERS = ['redirect', 'stripe', 'fib'] as const
+type Driver = (typeof DRIVERS)[number]
+
+const charge = (on: Payments, gateway: Driver, reference = '1001', idempotencyKey?: string) =>
+  on.charge(
+    {
+      ...{ gateway, reference, amount: 25_000, currency: gateway === 'stripe' ? 'USD' : 'IQD' },
+      ...{ description: 'Two books', returnUrl: 'https://shop.example/back' },
+    },
+    idempotencyKey === undefined ? {} : { idempotencyKey },
+  )
+
+/** The installation that the requests to Stripe name. */
+const namedBy = ({ sent }: Installation): string[] =>
+  sent.flatMap(
+    (line) => new URLSearchParams(line.split(' ')[2]).get('metadata[installation]') ?? [],
+  )
+
+describe.each(DRIVERS)('two installations on one account of %s', (driver) => {
+  it.each([undefined, 'key-1'])('charge the same order, key %s: two payments', async (key) => {
+    const [production, staging] = [await open('production.db'), await open('staging.db')]
+    const one = await charge(production, driver, '1001', key)
+    const other = await charge(staging, driver, '1001', key)
+    expect(one.gatewayTransactionId).toBeDefined()
+    expect(other.gatewayTransactionId).toBeDefined()
+    expect(other.gatewayTransactionId).not.toBe(one.gatewayTransactionId)
+    const again = await charge(production, driver, '1001', key)
+    expect(again.gatewayTransactionId).toBe(one.gatewayTransactionId)
+  })
+
+  it('of which one is a copy of the other share no payment, and a copy leaves open ones alone', async () => {
+    const production = await open('production.db')
+    const before = await charge(production, driver, 'open', 'key-open')
+    await backUp({ file: join(dir, 'production.db') }, join(dir, 'backup'), { overwrites: false })
+    const lost = await charge(production, driver)
+    await restore(join(dir, 'backup'), { file: join(dir, 'copy.db') }, Date.now(), { asCopy: true })
+    const copy = await open('copy.db')
+    for (const [reference, theirs, key] of [
+      ['1001', lost],
+      ['open', before, 'key-open'],
+    ] as const) {
+      const ours = await charge(copy, driver, reference, key)
+      expect(ours.gatewayTransactionId).toBeDefined()
+      expect(ours.gatewayTransactionId).not.toBe(theirs.gatewayTransactionId)
+    }
+    const { length } = copy.sent
+    const ids = { gatewayTransactionId: before.gatewayTransactionId ?? '' }
+    await copy.ledger.checkSoon(driver, ids, Date.now())
+    expect(await copy.sweeper.sweep()).toMatchObject({ isIdle: false, checked: 0, failed: 0 })
+    expect(await copy.sweeper.sweep()).toMatchObject({ isIdle: true })
+    await expect(copy.checkNow(before.transactionId)).rejects.toThrow('this database is a copy')
+    expect(copy.sent).toHaveLength(length)
+  })
+})
+
+describe.each(['redirect', 'stripe'] as const)('a restored backup, at %s', (driver) => {
+  it('that charges the lost order again gets the same payment', async () => {
+    const production = await open('production.db')
+    await charge(production, driver, 'before')
+    await backUp({ file: join(dir, 'production.db') }, join(dir, 'backup'), { overwrites: false })
+    const lost = [await charge(production, driver), await charge(production, driver, '2', 'key-2')]
+    await restore(join(dir, 'backup'), { file: join(dir, 'restored.db') }, Date.now())
+    const restored = await open('restored.db')
+    // This gateway finds the payment, and does not repeat its page.
+    const found = ({ cause }: { cause?: unknown }) => cause as GatewayUnavailableException
+    const again = [
+      await charge(restored, driver).catch(found),
+      await charge(restored, driver, '2', 'key-2').catch(found),
+    ]
+    const ids = (of: typeof again) => of.map(({ gatewayTransactionId: id }) => id)
+    expect(ids(again)).toEqual(ids(lost))
+    expect(new Set([...namedBy(production), ...namedBy(restored)]).size).toBe(
+      driver === 'stripe' ? 1 : 0,
+    )
+  })
+})
+
+it('an event of Stripe about another installation’s payment is ignored, and ours is not', async () => {
+  const [production, staging] = [await open('production.db'), await open('staging.db')]
+  const { gatewayTransactionId: id = '' } = await charge(production, 'stripe')
+  await at.act(id, 'pay')
+  const [body = ''] = await at.merchant.got(1)
+  const [headers = {}] = at.merchant.headers
+  const request = () => ({
+    ...{ body, receivedAt: Date.now(), query: new URLSearchParams() },
+    headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
+  })
+  expect(await staging.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ignored' })
+  expect(await staging.queries.webhookEvents({}, { limit: 9 })).toEqual([])
+  expect(await production.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ok' })
+  expect(await production.queries.webhookEvents({}, { limit: 9 })).toHaveLength(1)
+})
