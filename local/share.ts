@@ -48,12 +48,32 @@ export interface Sharing {
  * many. What waits here says something more often: a stream does so every 25 s.
  */
 const SILENCE_MS = 60_000
+/** From its first byte until a request's head is whole. A drop now and then would be no silence. */
+const HEAD_MS = 30_000
+const MAX_CONNECTIONS = 256
+
+export interface ShareLimits {
+  silenceMs: number
+  headMs: number
+  /** An eighth of them for one address: a phone's browser has six for each tab. */
+  connections: number
+}
+
+/** Throws a StartError. `env` may have SHARE_CONNECTIONS. */
+function limitsOf(env: SecretPlace['env']): ShareLimits {
+  const connections = Number(env.SHARE_CONNECTIONS || MAX_CONNECTIONS)
+  if (!Number.isInteger(connections) || connections < 8) {
+    const why = 'SHARE_CONNECTIONS must be a whole number of 8 or more.'
+    throw new StartError('bad_configuration', why)
+  }
+  return { silenceMs: SILENCE_MS, headMs: HEAD_MS, connections }
+}
 
 /** Throws a StartError if this machine is in no local network. */
 export async function openSharing(
   plan: SharePlan,
   addresses = lanAddresses(),
-  silenceMs = SILENCE_MS,
+  limits = limitsOf(plan.place.env),
 ): Promise<Sharing> {
   const { what, place, secret, tokens, ports } = plan
   if (what === 'lines') return { text: () => sharingLines(ports), close: async () => undefined }
@@ -70,14 +90,14 @@ export async function openSharing(
   const { openCertificate } = await import('./certificate.ts')
   const { pem, fingerprint } = await openCertificate(file, [...new Set(names)], Date.now())
   // Phones remember certificate and session by the port, so it should be the same at each start.
-  const edge = await openFront(pem, ports.edge + 1, silenceMs, (incoming, outgoing) => {
+  const edge = await openFront(pem, ports.edge + 1, limits, (incoming, outgoing) => {
     const [, code] = PHONE_PATH.exec(incoming.url ?? '') ?? []
     if (code === undefined) forward(ports.edge, incoming, outgoing)
     else void signIn(code, { secret, tokens }, outgoing)
   })
   const payments =
     what === 'payments'
-      ? await openFront(pem, ports.edge + 2, silenceMs, (incoming, outgoing) => {
+      ? await openFront(pem, ports.edge + 2, limits, (incoming, outgoing) => {
           // The rest of it has no token, and is for programs of this machine.
           if (PAY_PATH.test(incoming.url ?? '')) forward(ports.simulator, incoming, outgoing)
           else answer(outgoing, 404, 'There is nothing here.')
@@ -121,8 +141,15 @@ export function lanAddresses(interfaces = networkInterfaces()): string[] {
 }
 
 /** On `port`, or on any other if that is taken. */
-async function openFront(pem: string, port: number, silenceMs: number, handle: RequestListener) {
-  const secure = createServer({ key: pem, cert: pem }, (incoming, outgoing) => {
+async function openFront(
+  pem: string,
+  port: number,
+  { silenceMs, headMs, connections }: ShareLimits,
+  handle: RequestListener,
+) {
+  const timing = { headersTimeout: headMs, connectionsCheckingInterval: headMs / 6 }
+  const tls = { key: pem, cert: pem, handshakeTimeout: headMs }
+  const secure = createServer({ ...tls, ...timing }, (incoming, outgoing) => {
     const { url = '', headers, socket } = incoming
     const { hostname } = URL.parse(`https://${headers.host ?? ''}`) ?? {}
     // A target with a host of its own would be believed before the header.
@@ -135,12 +162,18 @@ async function openFront(pem: string, port: number, silenceMs: number, handle: R
     }
     handle(incoming, outgoing)
   })
-  const plain = createPlainServer(leadToHttps)
+  const plain = createPlainServer(timing, leadToHttps)
+  // Neither listens itself, and only one that does looks at its timeouts.
+  for (const server of [secure, plain]) server.emit('listening')
   const sockets = new Set<Socket>()
+  const ofAddress = (address: string | undefined) =>
+    [...sockets].filter(({ remoteAddress }) => remoteAddress === address).length
   const server = createTcpServer((socket) => {
     const { localAddress = '' } = socket
     // All addresses are listened on, and some may be of the internet.
     if (!isLoopback(localAddress) && !LOCAL.check(localAddress)) return socket.destroy()
+    const isFull = sockets.size >= connections
+    if (isFull || ofAddress(socket.remoteAddress) >= connections / 8) return socket.destroy()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())

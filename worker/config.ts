@@ -74,6 +74,9 @@ export function readConfig(
 /** Longer than a charge takes, and than the pause between two pings of a stream. */
 const DEFAULT_SILENCE_SECONDS = 60
 
+/** Some 600 descriptors: the default limit of many systems is 1,024. */
+const DEFAULT_OPEN_REPOSITORIES = 200
+
 /** More settings of hosts that run as a process: Deno and Node. */
 export interface HostConfig {
   hostname: string
@@ -85,6 +88,8 @@ export interface HostConfig {
   consoleDir: string
   /** Of all repositories together. */
   streams: StreamRoom
+  /** The most repositories whose databases are open at once. */
+  openRepositories: number
   /** A connection that takes nothing of what waits for it, and sends nothing, ends after this. */
   silenceMs: number
   /** The address of `GET /metrics`. Undefined: it is not served. */
@@ -116,6 +121,7 @@ export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostCon
       all: count('MAX_PROCESS_STREAMS', DEFAULT_MAX_STREAMS),
       each: count('MAX_SUBJECT_STREAMS', each),
     },
+    openRepositories: count('MAX_OPEN_REPOSITORIES', DEFAULT_OPEN_REPOSITORIES),
     silenceMs: count('SILENCE_SECONDS', DEFAULT_SILENCE_SECONDS) * 1_000,
     metrics: metricsPort
       ? {

@@ -30,9 +30,11 @@ import { accessMetrics, createAccess } from './shared/access.ts'
 import type { AuthConfig } from './shared/auth-config.ts'
 import { hostClock, pause } from './shared/clock.ts'
 import { compressed } from './shared/compress-hono.ts'
+import { maxDescriptors, sharesOf } from './shared/descriptors-node.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
+import { sqlPool } from './shared/sql-pool.ts'
 
 export interface ProcessEdgeDeps {
   config: Config
@@ -70,8 +72,9 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   mkdirSync(host.dataDir, { recursive: true, mode: 0o700 })
   const work = underWay()
   const opened: { close(): void }[] = []
+  const fileOf = (name: string) => join(host.dataDir, `${name}.sqlite`)
   const openFile = (name: string) => {
-    const sql = deps.openSql(join(host.dataDir, `${name}.sqlite`))
+    const sql = deps.openSql(fileOf(name))
     opened.push(sql)
     return sql
   }
@@ -96,16 +99,22 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     metrics: accessMetrics(metrics),
   }
 
+  const shares = sharesOf(maxDescriptors(), {
+    databases: host.openRepositories,
+    streams: host.streams.all,
+  })
+  const pool = sqlPool(shares.databases, deps.openSql)
+  opened.push(pool)
   const repositories = processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
       const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
-      if (!make && !existsSync(join(host.dataDir, `${name}.sqlite`))) return undefined
-      return openFile(name)
+      return make || existsSync(fileOf(name)) ? pool.sql(fileOf(name)) : undefined
     },
+    maxIdle: host.openRepositories,
     now: hostClock.now,
     room: streamRoom(config.maxStreams),
-    roomOfAll: host.streams,
+    roomOfAll: { ...host.streams, all: shares.streams },
   })
   const directory = sqliteDirectory(openFile('boards'))
   const appOf = (auth: AuthConfig) =>

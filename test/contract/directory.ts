@@ -167,6 +167,7 @@ export function boundContract(
 
     it('goes on with the rows of a version that knew no holders', () =>
       withSql(async (sql) => {
+        sql.all('DROP TABLE IF EXISTS boards')
         sql.all(`CREATE TABLE boards (
           path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
         const values = ['old', JSON.stringify(boardReport()), NOW]

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { hostname, type NetworkInterfaceInfo, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -188,7 +188,8 @@ describe('the https port of a shared system', () => {
   })
 
   it('cuts a connection on which nothing comes, also in the middle of a request', async () => {
-    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'], 200)
+    const limits = { silenceMs: 200, headMs: 60_000, connections: 16 }
+    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'], limits)
     const { port } = new URL(second.shared?.urls[0] ?? '')
     for (const begun of ['', 'GET / HT', '\x16\x03\x01']) {
       const silent = connect({ host: '127.0.0.1', port: Number(port) })
@@ -205,6 +206,55 @@ describe('the https port of a shared system', () => {
     secure.write('GET / HT')
     await once(secure.resume(), 'close')
     await second.close()
+  })
+
+  it('cuts a connection whose request does not become whole, though a byte comes now and then', async () => {
+    const limits = { silenceMs: 60_000, headMs: 300, connections: 16 }
+    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'], limits)
+    const { port } = new URL(second.shared?.urls[0] ?? '')
+    const at = { host: '127.0.0.1', port: Number(port) }
+    for (const socket of [connect(at), connectSecurely({ ...at, rejectUnauthorized: false })]) {
+      socket.on('error', () => undefined)
+      socket.write('GET / HTTP/1.1\r\nx: ')
+      const dripping = setInterval(() => socket.write('x'), 20)
+      await new Promise((resolve) => socket.resume().once('close', resolve))
+      clearInterval(dripping)
+    }
+    await second.close()
+  })
+
+  it('holds so many connections of one address, and so many in all', async () => {
+    const limits = { silenceMs: 60_000, headMs: 60_000, connections: 16 }
+    const second = await openSharing({ ...plan, what: 'network' }, ['127.0.0.1'], limits)
+    const { port } = new URL(second.shared?.urls[0] ?? '')
+    const sockets: Socket[] = []
+    const isKept = async (localAddress: string) => {
+      const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress })
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      // It answers a request, or closes.
+      socket.write('GET / HTTP/1.1\r\nHost: lamp.test\r\n\r\n')
+      return await new Promise<boolean>((resolve) => {
+        socket.once('data', () => resolve(true)).once('close', () => resolve(false))
+      })
+    }
+    const kept = async (address: string, times: number) => {
+      const all: boolean[] = []
+      for (let n = 0; n < times; n++) all.push(await isKept(address))
+      return all.filter(Boolean).length
+    }
+    expect(await kept('127.0.0.1', 3)).toBe(2)
+    let others = 0
+    for (let n = 2; n < 10; n++) others += await kept(`127.0.0.${n}`, 2)
+    expect(others).toBe(14)
+    for (const socket of sockets) socket.destroy()
+    await second.close()
+  })
+
+  it('refuses a bound on connections that is no number', async () => {
+    const env = { ...place.env, SHARE_CONNECTIONS: 'many' }
+    const wrong = openSharing({ ...plan, place: { ...place, env } }, ['127.0.0.1'])
+    await expect(wrong).rejects.toMatchObject({ code: 'bad_configuration' })
   })
 
   it('answers 502 while nothing listens behind it', async () => {

@@ -31,6 +31,7 @@ it('refuses a port that is none', () => {
 it('limits the streams of a process and of a subject, and how long a connection is silent', () => {
   expect(readHostConfig({}, 'node')).toMatchObject({
     streams: { all: 10_000, each: 2_500 },
+    openRepositories: 200,
     silenceMs: 60_000,
   })
   const env = { MAX_STREAMS: '8', MAX_PROCESS_STREAMS: '100', SILENCE_SECONDS: '5' }
@@ -38,7 +39,8 @@ it('limits the streams of a process and of a subject, and how long a connection 
     streams: { all: 100, each: 2 },
     silenceMs: 5_000,
   })
-  for (const name of ['MAX_PROCESS_STREAMS', 'MAX_SUBJECT_STREAMS', 'SILENCE_SECONDS']) {
+  const names = ['MAX_PROCESS_STREAMS', 'MAX_SUBJECT_STREAMS', 'MAX_OPEN_REPOSITORIES']
+  for (const name of [...names, 'SILENCE_SECONDS']) {
     expect(() => readHostConfig({ [name]: '0' }, 'node')).toThrow(name)
   }
 })

@@ -16,12 +16,14 @@ import { type StreamRoom, StreamTally } from './stream-room.ts'
 
 export interface ProcessHost {
   /**
-   * Opens the database of one repository, at most once a path. Undefined: there is none, and `make`
-   * is false, so that to ask or to wait for any name at all leaves none behind.
+   * Opens the database of one repository. Undefined: there is none, and `make` is false, so that to
+   * ask or to wait for any name at all leaves none behind.
    */
   openSql(path: string, make: boolean): Sql | undefined
   /** Time in ms. */
   now(): number
+  /** Repositories without a stream that stay in memory at most. */
+  maxIdle: number
   /** Of each repository. */
   room: StreamRoom
   /** Of all of them: streams may be opened for any path. */
@@ -52,7 +54,17 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
 
   const find = (path: string, make = false): Opened | undefined => {
     const known = opened.get(path)
-    if (known) return known
+    if (known) {
+      // The longest unused one is the first.
+      opened.delete(path)
+      opened.set(path, known)
+      return known
+    }
+    if (opened.size >= host.maxIdle) {
+      // All that it knows is in its database.
+      const idle = [...opened.keys()].find((each) => !streams.has(each))
+      if (idle !== undefined) opened.delete(idle)
+    }
     const sql = host.openSql(path, make)
     if (!sql) return undefined
     const fresh = { ...openRepository(sql), awakeSince: new Date(host.now()).toISOString() }

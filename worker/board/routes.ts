@@ -6,7 +6,7 @@ import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/ac
 import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Checked } from '../shared/fields.ts'
-import type { Log } from '../shared/log.ts'
+import { type Log, rareLog } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
@@ -42,6 +42,7 @@ const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
 export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
+  const rare = rareLog(deps.log, deps.clock)
   const limit = bodyLimit({
     maxSize: PUBLISH_BYTES,
     onError: () => {
@@ -59,7 +60,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const from = { lastEventId, expiresAt, hasEnded, holder: await holder() }
     // Hono answers HEAD with GET without its body: a stream without a reader would stay open.
     const isRead = c.req.raw.method !== 'HEAD'
-    const body = isRead ? openCounted(deps, { ...from, repository, signal }) : null
+    const body = isRead ? openCounted(deps, { ...from, repository, signal, rare }) : null
     return new Response(body, {
       headers: {
         'Content-Type': 'text/event-stream',

@@ -42,6 +42,8 @@ export interface StreamOptions {
   limits: StreamLimits
   clock: Clock
   log: Log
+  /** For refusals, which come as often as a client likes. */
+  rare: Log
   /** Called once. */
   onEnd?: (reason: EndReason) => void
 }
@@ -184,8 +186,8 @@ class ClientStream {
 
   /** Any status but 200 makes an EventSource give up for good, so the refusal is a long wait. */
   #endFull(): void {
-    const { limits, log } = this.#options
-    log('warn', 'board.streams_full', {})
+    const { limits, rare } = this.#options
+    rare('warn', 'board.streams_full', {})
     this.#write(encoder.encode(retry(this.#jitter(limits.fullRetryMs, 2))))
     this.end('full')
   }

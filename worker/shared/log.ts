@@ -1,6 +1,7 @@
 // Structured logs: one line of JSON per event, with its time. Values whose name is a secret's, and
 // tokens inside texts, are redacted at every depth.
 
+import type { Clock } from './clock.ts'
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -28,6 +29,26 @@ export function redact(name: string, value: unknown): unknown {
   if (isSecretName(name)) return REDACTED
   if (value instanceof Error) return hideTokens(value.stack ?? value.message)
   return typeof value === 'string' ? hideTokens(value) : value
+}
+
+const RARE_MS = 60_000
+
+/**
+ * A log for what strangers can cause as often as they like: each event has a line at most once a
+ * minute, with how many there were since the last one.
+ */
+export function rareLog(log: Log, { elapsed }: Pick<Clock, 'elapsed'>): Log {
+  const last = new Map<string, { at: number; count: number }>()
+  return (level, event, fields) => {
+    const known = last.get(event)
+    const count = (known?.count ?? 0) + 1
+    if (known && elapsed() - known.at < RARE_MS) {
+      known.count = count
+      return
+    }
+    last.set(event, { at: elapsed(), count: 0 })
+    log(level, event, { ...fields, count })
+  }
 }
 
 const MAX_REASON_CHARS = 500

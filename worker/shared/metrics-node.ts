@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
+import { maxDescriptors, openDescriptors } from './descriptors-node.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -25,14 +26,27 @@ export function processMetrics(metrics: Metrics): void {
   const cpu = metrics.counter('process_cpu_seconds_total', 'CPU time of the process.', {})
   const start = metrics.gauge('process_start_time_seconds', 'When it started, as Unix time.', {})
   start.set({}, performance.timeOrigin / 1_000)
+  const open = metrics.gauge('process_open_fds', 'Descriptors that are open.', {})
+  const max = metrics.gauge('process_max_fds', 'Descriptors that it may have.', {})
+  max.set({}, maxDescriptors() ?? Number.NaN)
   let counted = 0
   metrics.beforeRead(() => {
+    open.set({}, openDescriptors() ?? Number.NaN)
     const { user, system } = process.cpuUsage()
     const seconds = (user + system) / 1e6
     cpu.add({}, seconds - counted)
     counted = seconds
-    rss.set({}, process.memoryUsage().rss)
+    rss.set({}, residentBytes())
   })
+}
+
+/** NaN, which changes no gauge, where no descriptor is free to ask the system. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage().rss
+  } catch {
+    return Number.NaN
+  }
 }
 
 export interface MetricsServer {

@@ -52,6 +52,7 @@ async function open(options: Options = {}) {
     signal: abort.signal,
     limits: { ...STREAM_LIMITS, ...(options.ageMs && { ageMs: options.ageMs }) },
     clock,
+    rare: () => undefined,
     log: (_level, event, fields) => event === 'board.stream_ended' && ends.push(fields.reason),
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))

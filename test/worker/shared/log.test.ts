@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { consoleLog } from '../../../worker/shared/log.ts'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import { consoleLog, rareLog } from '../../../worker/shared/log.ts'
 
 function logged(fields: Record<string, unknown>): Record<string, unknown> {
   const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
@@ -33,4 +34,19 @@ it('redacts tokens in the text of errors', () => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
   const text = JSON.stringify(logged({ error: `refused Bearer abc.def and ${jwt} at line 1` }))
   expect(text).toContain('refused Bearer [redacted] and [redacted] at line 1')
+})
+
+it('has a line a minute for what comes often, with how many there were', async () => {
+  const clock = new FakeClock()
+  const lines: unknown[] = []
+  const log = rareLog((_, event, fields) => lines.push([event, fields]), clock)
+  for (let n = 0; n < 500; n++) log('warn', 'streams_full', { n })
+  log('warn', 'other', {})
+  expect(lines).toEqual([
+    ['streams_full', { n: 0, count: 1 }],
+    ['other', { count: 1 }],
+  ])
+  await clock.advance(60_000)
+  log('warn', 'streams_full', { n: 500 })
+  expect(lines.at(-1)).toEqual(['streams_full', { n: 500, count: 500 }])
 })

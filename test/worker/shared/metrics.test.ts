@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { logMetrics, Metrics } from '../../../worker/shared/metrics.ts'
 import {
@@ -54,6 +54,25 @@ seconds_count 3
     expect(text).toMatch(/^process_resident_memory_bytes [1-9]\d{6,}$/m)
     expect(text).toMatch(/^process_cpu_seconds_total (?!0$)[\d.]+$/m)
     expect(text).toMatch(/^process_start_time_seconds 1[\d.]{9,}$/m)
+  })
+
+  it.runIf(process.platform === 'linux')('have the descriptors of the process', () => {
+    const metrics = new Metrics()
+    processMetrics(metrics)
+    const text = metricsText(metrics)
+    expect(text).toMatch(/^process_open_fds [1-9]\d*$/m)
+    expect(text).toMatch(/^process_max_fds [1-9]\d*$/m)
+  })
+
+  it('are served while no descriptor is free to ask the system', () => {
+    const metrics = new Metrics()
+    processMetrics(metrics)
+    const before = /^process_resident_memory_bytes .*$/m.exec(metricsText(metrics))?.[0]
+    const asked = vi.spyOn(process, 'memoryUsage').mockImplementation(() => {
+      throw new Error('EMFILE: too many open files, uv_resident_set_memory')
+    })
+    onTestFinished(() => asked.mockRestore())
+    expect(metricsText(metrics)).toContain(before)
   })
 })
 

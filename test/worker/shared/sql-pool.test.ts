@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { processRepositories } from '../../../worker/board/repositories-process.ts'
+import { EMPTY_HASH } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+import { sqlPool } from '../../../worker/shared/sql-pool.ts'
+import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
+import { taskRecord } from '../../support/edge.ts'
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-pool-'))
+})
+afterAll(() => rm(dir, { recursive: true }))
+
+describe.each([
+  ['node:sqlite', openSql],
+  ['libSQL', openSqlite],
+])('a pool of databases in %s', (name, open) => {
+  /** The names of those that are open, in the order of their opening. */
+  const poolOf = (max: number) => {
+    const opened: string[] = []
+    const pool = sqlPool(max, (file) => {
+      const sql = open(join(dir, `${name.replace(':', '')}-${file}`))
+      opened.push(file)
+      const close = () => {
+        opened.splice(opened.indexOf(file), 1)
+        sql.close()
+      }
+      return { ...sql, close }
+    })
+    return { pool, opened }
+  }
+
+  it('closes the one that was unused for longest, and opens it again when it is used', () => {
+    const { pool, opened } = poolOf(2)
+    const [a, b, c] = ['a', 'b', 'c'].map((file) => pool.sql(file))
+    expect(opened).toEqual([])
+    for (const sql of [a, b]) sql?.all('CREATE TABLE one (n INTEGER)')
+    a?.transaction(() => a.all('INSERT INTO one VALUES (1)'))
+    c?.all('SELECT 1')
+    expect(opened).toEqual(['a', 'c'])
+    b?.transaction(() => b.all('INSERT INTO one VALUES (2)'))
+    expect(opened).toEqual(['c', 'b'])
+    expect(a?.all('SELECT n FROM one')).toEqual([{ n: 1 }])
+    expect(b?.all('SELECT n FROM one')).toEqual([{ n: 2 }])
+    pool.close()
+    expect(opened).toEqual([])
+  })
+
+  it('ends a list that was begun before its database was closed', async () => {
+    const { pool, opened } = poolOf(1)
+    const files = new Set<string>()
+    const room = { all: 8, each: 8 }
+    const repositories = processRepositories({
+      openSql(path, make) {
+        if (make) files.add(path)
+        return files.has(path) ? pool.sql(`list-${path}`) : undefined
+      },
+      now: () => 0,
+      maxIdle: 1,
+      room,
+      roomOfAll: room,
+    })
+    const publish = async (path: string, tasks: number) => {
+      const repository = repositories.open(path)
+      const store = { state: 'present', version: '1' } as const
+      const synced = await repository.sync({ step: 'root', run: null, root: EMPTY_HASH, store })
+      if (!synced.ok || synced.answer.step !== 'root') throw new Error('the sync was refused')
+      const { epoch, run } = synced.answer
+      const upserts = Array.from({ length: tasks }, (_, n) => taskRecord(`A-${n}`))
+      const changed = await repository.changes({ epoch, run, batch: 1, upserts, deletes: [] })
+      expect(changed.ok).toBe(true)
+      return repository
+    }
+    const first = await publish('first', 3_000)
+    const answer = await first.read({ kind: 'tasks', filter: {} }, undefined)
+    if (answer.state !== 'found') throw new Error(answer.state)
+    const reader = answer.body.getReader()
+    const decoder = new TextDecoder()
+    const begun = await reader.read()
+    let text = decoder.decode(begun.value)
+    await publish('second', 1)
+    expect(opened).toEqual(['list-second'])
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += decoder.decode(part.value)
+    }
+    expect((JSON.parse(text) as { tasks: unknown[] }).tasks).toHaveLength(3_000)
+    pool.close()
+  })
+})
