@@ -7,7 +7,6 @@ import { discoverBoards } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
-import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
@@ -114,11 +113,23 @@ async function listed(store: Store): Promise<string[]> {
   return names.flat()
 }
 
-function checkNames(files: string[], store: Store): Finding {
-  const misnamed = store.layout === 'cairn' ? files.filter(isMisnamed) : []
-  if (misnamed.length === 0) return ok('names', 'The name of every task file is an id.')
-  const sentence = `${misnamed.length} task files are ignored, because their names are not ids`
-  return warn('names', `${sentence}: ${some(misnamed)}.`)
+function checkNames(files: readonly string[], store: Store): Finding {
+  const prefix = prefixOf(store)
+  const ignored = files.flatMap((path) => {
+    const why = store.whyIgnored?.(path, prefix)
+    return why === undefined ? [] : [`${path} (${why})`]
+  })
+  if (ignored.length === 0) return ok('names', 'Every task file has a name that the tool reads.')
+  const sentence = `${ignored.length} files among the tasks are ignored, because of their names`
+  return warn('names', `${sentence}: ${some(ignored)}.`)
+}
+
+function prefixOf(store: Store): string | undefined {
+  const { configFile } = store
+  const source = configFile === undefined ? undefined : readSource(store, configFile)
+  if (configFile === undefined || source?.state !== 'read') return undefined
+  const { entries } = parseFile(store, configFile, 'board', source.text)
+  return entries.find((entry) => entry.kind === 'board')?.board.prefix
 }
 
 function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {

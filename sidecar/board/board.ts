@@ -12,7 +12,7 @@ import { HashTree } from './hash-tree.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
-type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus' | 'board'>
+type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored'>
 const NONE: ReadonlySet<string> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''

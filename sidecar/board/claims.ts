@@ -1,6 +1,8 @@
-// Who holds which id. Two files may claim one: the first by path keeps it, the others are listed
-// beside it as `<id>~2`, `~3`. All of it follows from the current claims, in whatever order
-// they came. So it is corrected when the first is removed, and the same after a restart.
+// Who holds which id. Two files may claim one: the one whose name the tool would give keeps it, or a
+// copy that a cloud folder makes would take the place of its original; else the first by path. The
+// others are listed beside it as `<id>~2`, `~3`. All of it follows from the current claims, in
+// whatever order they came. So it is corrected when the first is removed, and the same after a
+// restart.
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
 // task itself.
 
@@ -15,7 +17,12 @@ interface Held {
 
 const SUFFIX = /~\d+$/
 
-type ClaimedStore = Pick<Store, 'fold' | 'classify'>
+type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored'>
+
+/** It stands in for a file. */
+const inNoFile = ({ path }: Fact): number => Number(path === '')
+
+const copy = (fact: Fact): number => Number(fact.kind === 'task' && fact.isMisnamed)
 
 const isBeside = (one: Fact, other: Fact): boolean => folderOf(one) === folderOf(other)
 
@@ -30,6 +37,8 @@ export class Claims {
    * thousand times asks for each of them in turn, and froze everything for minutes without it.
    */
   #listed: { name: string; held: Held[]; facts: Map<Key, Fact> } | undefined
+
+  #prefix: string | undefined
 
   constructor(store: ClaimedStore) {
     this.#store = store
@@ -50,7 +59,7 @@ export class Claims {
     }
     const claims = Array.isArray(known) ? known : [known]
     // Searched from the end, where each of the many of one file belongs.
-    const before = claims.findLastIndex((other) => !this.#comesBefore(fact, other))
+    const before = claims.findLastIndex((other) => this.#compare(fact, other) >= 0)
     claims.splice(before + 1, 0, fact)
     this.#claims.set(name, claims)
   }
@@ -65,6 +74,29 @@ export class Claims {
     if (at >= 0) claims.splice(at, 1)
     const [first, second] = claims
     if (first !== undefined && second === undefined) this.#claims.set(name, first)
+  }
+
+  /** The configuration's, by which the tool tells its files. */
+  usePrefix(prefix: string | undefined): void {
+    if (prefix === this.#prefix) return
+    this.#prefix = prefix
+    this.#listed = undefined
+    for (const claims of this.#claims.values()) {
+      if (Array.isArray(claims)) claims.sort((one, other) => this.#compare(one, other))
+    }
+  }
+
+  whyIgnored(fact: Fact): string | undefined {
+    if (fact.kind !== 'task') return undefined
+    return this.#store.whyIgnored?.(fact.path, this.#prefix)
+  }
+
+  /** Whether several files of the board claim a name: then nobody knows which of them is meant. */
+  isShared(name: string): boolean {
+    const claims = this.#claims.get(name)
+    const [first] = Array.isArray(claims) ? claims : []
+    if (!Array.isArray(claims) || first === undefined) return false
+    return claims.some((other) => other.path !== first.path && this.#rankOf(other) === 0)
   }
 
   /** Who is meant by a name. */
@@ -140,16 +172,20 @@ export class Claims {
     return !claims.slice(0, claims.indexOf(fact)).some((other) => isBeside(other, fact))
   }
 
-  #comesBefore(one: Fact, other: Fact): boolean {
-    // What is in no file stands in for a file.
-    if (one.path === '' || other.path === '') return other.path === ''
-    const difference = this.#rankOf(one) - this.#rankOf(other)
-    return difference === 0 ? one.path < other.path : difference < 0
+  #compare(one: Fact, other: Fact): number {
+    // The entries of one file stay in its order.
+    if (one.path === other.path) return 0
+    const difference =
+      inNoFile(one) - inNoFile(other) ||
+      this.#rankOf(one) - this.#rankOf(other) ||
+      copy(one) - copy(other)
+    return difference || (one.path < other.path ? -1 : 1)
   }
 
-  /** A draft or an archived task never takes an id from one of the board. */
+  /** A draft, an archived task or an ignored file never takes an id from one of the board. */
   #rankOf(fact: Fact): number {
     const isOutside = fact.kind === 'task' && fact.standing === 'outside'
-    return 2 * Number(isOutside) + Number(this.isAbout(fact))
+    const isIgnored = this.whyIgnored(fact) !== undefined
+    return 4 * Number(isIgnored) + 2 * Number(isOutside) + Number(this.isAbout(fact))
   }
 }

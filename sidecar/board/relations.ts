@@ -14,7 +14,13 @@ import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
 
 /** Before any configuration was read. */
-const NO_RULES: Rules = { isRead: false, closed: [], states: [], staleAfterMs: STALE_AFTER_MS }
+const NO_RULES: Rules = {
+  isRead: false,
+  closed: [],
+  states: [],
+  staleAfterMs: STALE_AFTER_MS,
+  prefix: undefined,
+}
 
 /** What follows from other files, beside the entry itself. */
 export interface Derived {
@@ -40,7 +46,7 @@ export class Relations {
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
 
-  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus'>) {
+  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored'>) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
@@ -74,9 +80,10 @@ export class Relations {
     const board = this.claims.holder('board:board')
     // A configuration that is gone for a moment must not open every closed task.
     if (board?.kind !== 'board') return false
-    const { isRead, closed, states, staleAfterMs } = board
+    const { isRead, closed, states, staleAfterMs, prefix } = board
     const before = this.#rules
-    const rules = { isRead, closed, states, staleAfterMs }
+    const rules = { isRead, closed, states, staleAfterMs, prefix }
+    this.claims.usePrefix(prefix)
     this.#rules = rules
     this.#closed = new Set(closed.map(this.#foldStatus))
     this.#states = new Map(states.map((state) => [this.#foldStatus(state), state]))
@@ -85,7 +92,8 @@ export class Relations {
 
   isClosed(name: string): boolean {
     const task = this.claims.holder(name)
-    return task?.kind === 'task' && this.#isClosed(task)
+    if (task?.kind !== 'task' || !this.#isClosed(task)) return false
+    return !this.claims.isShared(name) && this.claims.whyIgnored(task) === undefined
   }
 
   /** Adds the keys of every record that a coming or going claim on `name` may change. */
@@ -138,13 +146,15 @@ export class Relations {
     const name = this.claims.nameOf(fact)
     const holder = this.claims.holder(name) ?? fact
     const isTwin = holder !== fact && (!isOutside(fact) || holder.path === fact.path)
-    const twin = isTwin ? { invalid: twinOf(fact, holder) } : {}
+    const ignored = this.claims.whyIgnored(fact)
+    const invalid = isTwin ? twinOf(fact, holder) : ignored && `its tool ignores it: ${ignored}`
+    const twin = invalid === undefined ? {} : { invalid }
     switch (fact.kind) {
       case 'task': {
         const newest = holder === fact ? this.#newestSession(fact.id, now) : undefined
         const closed = this.#isClosed(fact)
         const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
-        const isHeld = fact.standing !== undefined || !this.#rules.isRead
+        const isHeld = fact.standing !== undefined || ignored !== undefined || !this.#rules.isRead
         const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
         return { task: { ...deriveTask(signs), ...this.#shown(fact) }, ...twin }
       }

@@ -20,6 +20,7 @@ export interface TaskFact extends Origin {
   id: string
   status: string
   standing: Standing | undefined
+  isMisnamed: boolean
   /** Folded id. */
   milestone: string | undefined
   deps: readonly string[]
@@ -55,6 +56,8 @@ interface BoardFact extends Origin {
   closed: readonly string[]
   states: readonly string[]
   staleAfterMs: number
+  /** Of the names of files. */
+  prefix: string | undefined
   project: string | undefined
 }
 
@@ -66,7 +69,7 @@ interface SettingFact extends Origin {
 
 export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact | SettingFact
 /** What everything else is derived by. */
-export type Rules = Pick<BoardFact, 'isRead' | 'closed' | 'states' | 'staleAfterMs'>
+export type Rules = Pick<BoardFact, 'isRead' | 'closed' | 'states' | 'staleAfterMs' | 'prefix'>
 
 /** A file that was read and parsed. */
 export interface ParsedFile extends Parsed {
@@ -117,6 +120,7 @@ export function factOf(
         status: word(status),
         // What cannot be read whole is never ready.
         standing: entry.standing ?? (entry.task.invalid === undefined ? undefined : 'held'),
+        isMisnamed: entry.isMisnamed === true,
         milestone: milestone === undefined ? undefined : word(milestone),
         deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
         attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
@@ -152,6 +156,7 @@ export function factOf(
         closed: board.closed.map(compact),
         states: board.states.map(compact),
         staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
+        prefix: board.prefix === undefined ? undefined : compact(board.prefix),
       }
       const isRead = state === 'ok'
       const rules = { ...((!isRead && lastRules) || given), isRead }

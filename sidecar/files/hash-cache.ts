@@ -126,6 +126,7 @@ type CachedFact =
       sent: string,
       status: string,
       standing: Standing | 0,
+      isMisnamed: 0 | 1,
       milestone: string | 0,
       attempt: string | 0,
       ...deps: string[],
@@ -148,6 +149,7 @@ type CachedFact =
       staleAfterMs: number,
       closed: string[],
       states: string[],
+      prefix: string | 0,
       project: string | 0,
     ]
   | ['v', id: string, sent: string, value: string]
@@ -192,6 +194,7 @@ function pack(fact: Fact, fileHash: string): CachedFact {
         fact.sent,
         fact.status,
         fact.standing ?? 0,
+        fact.isMisnamed ? 1 : 0,
         fact.milestone ?? 0,
         fact.attempt ?? 0,
         ...fact.deps,
@@ -211,6 +214,7 @@ function pack(fact: Fact, fileHash: string): CachedFact {
         fact.staleAfterMs,
         [...fact.closed],
         [...fact.states],
+        fact.prefix ?? 0,
         fact.project ?? 0,
       ]
     case 'setting':
@@ -221,7 +225,7 @@ function pack(fact: Fact, fileHash: string): CachedFact {
 function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
   switch (packed[0]) {
     case 't': {
-      const [, id, hash, sent, status, standing, milestone, attempt, ...deps] = packed
+      const [, id, hash, sent, status, standing, isMisnamed, milestone, attempt, ...deps] = packed
       return {
         kind: 'task',
         path,
@@ -230,6 +234,7 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
         sent,
         status: word(status),
         standing: standing === 0 ? undefined : standing,
+        isMisnamed: isMisnamed === 1,
         milestone: milestone === 0 ? undefined : word(milestone),
         deps: deps.length === 0 ? NONE : deps,
         attempt: attempt === 0 ? undefined : attempt,
@@ -258,9 +263,10 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
       return { kind: 'run', path, id, hash: fileHash, sent }
     }
     case 'b': {
-      const [, hash, isRead, staleAfterMs, closed, states, named] = packed
+      const [, hash, isRead, staleAfterMs, closed, states, prefixed, named] = packed
       const project = named === 0 ? undefined : named
-      const rules = { isRead: isRead === 1, closed, states, staleAfterMs }
+      const prefix = prefixed === 0 ? undefined : prefixed
+      const rules = { isRead: isRead === 1, closed, states, staleAfterMs, prefix }
       return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules, project }
     }
     case 'v': {

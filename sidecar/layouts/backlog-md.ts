@@ -20,11 +20,16 @@ const FOLDERS = [
 const MILESTONES = 'milestones'
 const ARCHIVED_MILESTONES = join('archive', MILESTONES)
 /**
- * `back-5.2 - Title.md`; old files are named `back-5-title.md`, or `back-5.md`. A title may even
- * hold a line break: such a task must not be skipped without a word.
+ * The tool takes what begins with its prefix: `back-5.2 - Title.md`, `back-5_notes.md`, `back-.md`.
+ * A title may even hold a line break: such a task must not be skipped without a word.
  */
-const TASK_NAME = /^([A-Za-z]+-\d+(?:\.\d+)*)(?:[ -].*)?\.md$/s
-const ID = /^[A-Za-z]+-[\w.-]{1,100}$/
+const TASK_NAME = /^[A-Za-z]+-.*\.md$/s
+/** The part of a name that is its id, as the tool's doctor reads it. */
+const ID_IN_NAME = /^([A-Za-z]+-[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*) -|^([A-Za-z]+-\d+(?:\.\d+)*)/
+const ID = /^\P{Cc}{1,200}$/u
+/** Of a board that names none, and of an id without any. */
+const PREFIX = 'task'
+const DRAFT_PREFIX = 'draft'
 /** `m-6 - the-title.md`; its title and id are in its front matter. */
 const MILESTONE_NAME = /^m-\d+(?:[ -].*)?\.md$/is
 /** What the tool itself takes when its configuration names no statuses. */
@@ -75,10 +80,9 @@ async function inFolder(dir: string): Promise<Place | undefined> {
 }
 
 function folderNamed(config: string): string | undefined {
-  const yaml = readYamlMap(config)
-  const named =
-    yaml.ok && (yaml.fields.get('backlog_directory') ?? yaml.fields.get('backlogDirectory'))
-  if (typeof named !== 'string' || named === '') return undefined
+  const lines = configLines(config)
+  const named = lines.get('backlog_directory') ?? lines.get('backlogDirectory')
+  if (named === undefined || named === '') return undefined
   const folder = normalize(named)
   // The tool refuses folders outside of the project as well.
   return folder.startsWith('..') || folder.startsWith(sep) ? undefined : folder
@@ -111,9 +115,16 @@ function backlogStore({ root, folder, configFile }: Place): Store {
       const [place = ''] = relative(folder, path).split(sep)
       return parsedAs([parseTask(basename(path), place, text)])
     },
+    whyIgnored(path, named = PREFIX) {
+      const [within, name] = [dirname(path), basename(path)]
+      const isMeant = name.endsWith('.md') && name.toLowerCase() !== 'readme.md'
+      if (!folders.includes(within) || !isMeant) return undefined
+      const prefix = basename(within) === 'drafts' ? DRAFT_PREFIX : named.toLowerCase()
+      return name.startsWith(`${prefix}-`) ? undefined : `its name does not begin with "${prefix}-"`
+    },
     unreadable,
     fold: foldId,
-    foldStatus: (status) => status.toLowerCase().replaceAll(/\s+/g, ''),
+    foldStatus: (status) => status.trim().toLowerCase(),
   } satisfies Store
 }
 
@@ -128,38 +139,63 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
 }
 
 /** The id in a file's name. */
-const idIn = (file: string): string => TASK_NAME.exec(file)?.[1]?.toUpperCase() ?? file
+function idIn(file: string): string {
+  const [, current, older] = ID_IN_NAME.exec(file) ?? []
+  return taskId(current ?? older ?? basename(file, '.md'))
+}
+
+/** As the tool spells an id: `1` is `TASK-1`, and `task-5a` is `TASK-5A`. */
+function taskId(written: string): string {
+  const id = written.trim()
+  return (/^[A-Za-z]+-/.test(id) ? id : `${PREFIX}-${id}`).toUpperCase()
+}
 
 /** The tool itself takes `back-5.2` and `BACK-5.02` for one task. */
-const foldId = (id: string): string => id.toLowerCase().replace(/([-.])0+(?=\d)/g, '$1')
+function foldId(id: string): string {
+  const folded = taskId(id).toLowerCase()
+  return NUMBERED.test(folded) ? folded.replace(/([-.])0+(?=\d)/g, '$1') : folded
+}
+const NUMBERED = /^[a-z]+-\d+(?:\.\d+)*$/
+
+/** How the tool names the file of a task. */
+function fileOf(id: string, title: string): string {
+  const words = title
+    .replace(/[<>:"/\\|?*]/g, '-')
+    .replace(/['(),!@#$%^&+=[\]{};]/g, '')
+    .replace(/\s+/g, '-')
+    .replace(/-+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `${id.toLowerCase()} - ${words || 'untitled'}.md`
+}
 
 // What the files say.
 
 /** `place`: the folder of the board that the file is in. */
 function parseTask(file: string, place: string, text: string): Entry {
-  const { fields, body, invalid } = readFrontMatter(text)
-  const named = idIn(file)
+  const { fields, body, invalid } = readFrontMatter(text, quoted)
   const written = fields.text('id')
-  const id = written !== undefined && ID.test(written) ? written : named
-  if (!invalid && id !== written) fields.problems.push('"id" is no task id')
+  const isId = written !== undefined && ID.test(written)
+  const id = isId ? taskId(written) : idIn(file)
+  if (!invalid && !isId) fields.problems.push('"id" is no task id')
 
   const created = fields.text('created_date')
   const assignees = fields.texts('assignee') ?? []
+  const parent = fields.text('parent_task_id')
   const known = {
     id,
     title: fields.text('title') ?? id,
     status: fields.text('status') ?? '',
     assignee: assignees[0],
     assignees: assignees.length > 1 ? assignees : undefined,
-    deps: fields.texts('dependencies'),
+    deps: depsOf(fields),
     updatedAt: fields.time('updated_date') ?? (created && utcTime(created)),
     rank: fields.number('ordinal'),
     labels: fields.texts('labels'),
     priority: fields.text('priority'),
-    parent: fields.text('parent_task_id'),
+    parent: parent && taskId(parent),
     folder: place === 'tasks' ? undefined : place,
     milestone: fields.text('milestone'),
-    dueDate: fields.text('due_date')?.slice(0, 'YYYY-MM-DD'.length),
+    dueDate: dueDateOf(fields),
     type: fields.text('type'),
   }
   const extra = defined({ ...fields.rest(), created_date: created })
@@ -169,9 +205,43 @@ function parseTask(file: string, place: string, text: string): Entry {
     body,
     invalid: invalid ?? sentence('The front matter', fields.problems),
   })
-  if (known.folder === undefined) return { kind: 'task', id, task }
-  return { kind: 'task', id, task, standing: place === 'completed' ? 'closed' : 'outside' }
+  const isMisnamed = file !== fileOf(id, known.title)
+  const entry = { kind: 'task', id, task, ...(isMisnamed && { isMisnamed }) } as const
+  if (known.folder === undefined) return entry
+  return { ...entry, standing: place === 'completed' ? 'closed' : 'outside' }
 }
+
+/** An entry that is no text is a task that does not exist: the tool begins nothing after it. */
+function depsOf(fields: Fields): string[] | undefined {
+  const written = fields.list('dependencies')
+  return written?.length ? written.map((dep) => taskId(String(dep))) : undefined
+}
+
+const DATE = /^\d{4}-\d\d-\d\d(?=$|[ T]\d\d:\d\d)/
+
+function dueDateOf(fields: Fields): string | undefined {
+  const written = fields.text('due_date')
+  const [day] = DATE.exec(written ?? '') ?? []
+  const isDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)
+  if (written !== undefined && !isDay) fields.problems.push('"due_date" is no date')
+  return isDay ? day : undefined
+}
+
+/**
+ * The front matter as the tool mends it before it reads it as YAML: names of people are text,
+ * whatever they begin with.
+ */
+const quoted = (yaml: string): string =>
+  yaml.replace(PEOPLE, (line, key: string, value: string) => {
+    const list = /^\[(.*)\]\s*(#.*)?$/.exec(value)
+    if (list) {
+      const items = (list[1] ?? '').split(',').map((item) => item.trim())
+      const texts = items.map((item) => (item.startsWith('@') ? JSON.stringify(item) : item))
+      return `${key}[${texts.filter((item) => item !== '').join(', ')}]`
+    }
+    return /^[['"-]/.test(value) ? line : `${key}${JSON.stringify(value)}`
+  })
+const PEOPLE = /^([ \t]*(?:assignee|reporter):[ \t]+)(\S.*?)[ \t]*$/gm
 
 /** Empty if it says no title: its tasks then keep its id. */
 function parseMilestone(name: string, text: string): Entry[] {
@@ -182,23 +252,80 @@ function parseMilestone(name: string, text: string): Entry[] {
   return [{ kind: 'setting', id: `${name}:${foldId(id)}`, value: title }]
 }
 
-/** The last of the statuses is the closed one: the tool knows no other sign. */
+/**
+ * Read key by key, as the tool does: it writes quotes within quotes itself, and a key that is no
+ * YAML hides no other. The last of the statuses is the closed one; the tool knows no other sign.
+ */
 function parseConfig(text: string): Entry {
+  const lines = configLines(text)
   const yaml = readYamlMap(text)
-  const fields = new Fields(yaml.ok ? yaml.fields : new Map(), yaml.ok ? yaml.problems : [])
-  const prefix = fields.text('task_prefix')
-  const states = fields.texts('statuses') ?? CONFIG_STATES.states
+  const problems: string[] = []
+  const [statuses] = LISTS.map((key) => readList(text, key, problems))
+  const states = statuses?.length ? statuses : CONFIG_STATES.states
+  const extra = new Map(yaml.ok ? yaml.fields : [])
+  for (const key of ['project_name', 'task_prefix', 'default_status', 'statuses']) extra.delete(key)
   const board = defined({
     layout: 'backlog-md' as const,
-    project: fields.text('project_name'),
-    prefix,
+    project: lines.get('project_name') || undefined,
+    prefix: lines.get('task_prefix') || PREFIX,
     states,
     closed: states.slice(-1),
-    initial: fields.text('default_status'),
-    extra: fields.rest(),
-    invalid: yaml.ok
-      ? sentence('The configuration', fields.problems)
-      : `The configuration is not valid YAML: ${yaml.why}.`,
+    initial: lines.get('default_status') || undefined,
+    extra: new Fields(extra).rest(),
+    invalid: sentence('The configuration', problems),
   })
   return { kind: 'board', id: 'board', board }
+}
+
+/** The last of each key, without any quotes. */
+function configLines(text: string): Map<string, string> {
+  const lines = new Map<string, string>()
+  for (const each of text.split('\n')) {
+    const line = each.trim()
+    const colon = line.indexOf(':')
+    if (line.startsWith('#') || colon < 0) continue
+    lines.set(
+      line.slice(0, colon).trim(),
+      line
+        .slice(colon + 1)
+        .trim()
+        .replace(/['"]/g, ''),
+    )
+  }
+  return lines
+}
+
+/** With one of them that cannot be read, the tool does not start. The first is asked for here. */
+const LISTS = ['statuses', 'labels', 'types', 'priorities', 'projects']
+const NEXT_KEY = /^\s*(?!-\s)[^\s#][^:]*:/
+
+function readList(text: string, key: string, problems: string[]): string[] | undefined {
+  const block = blockOf(text, key)
+  if (block === undefined) return undefined
+  const own = readYamlMap(block)
+  const yaml = own.ok ? own : readYamlMap(text)
+  const value = yaml.ok ? yaml.fields.get(key) : undefined
+  if (value === null) return undefined
+  if (!yaml.ok || !Array.isArray(value)) {
+    problems.push(own.ok ? `"${key}" is not a list` : `"${key}" is not valid YAML: ${own.why}`)
+    return undefined
+  }
+  return value.map((item) => String(item).trim()).filter((item) => item !== '')
+}
+
+/** The lines of one key, without their indentation. */
+function blockOf(text: string, key: string): string | undefined {
+  const lines = text.split(/\r?\n/)
+  const indents = lines.map((line) => new RegExp(`^(\\s*)${key}\\s*:`).exec(line)?.[1])
+  const outer = indents.lastIndexOf('')
+  const at = outer < 0 ? indents.findLastIndex((indent) => indent !== undefined) : outer
+  if (at < 0) return undefined
+  const indent = indents[at] ?? ''
+  const isNext = (line: string) => NEXT_KEY.test(line) && line.search(/\S/) <= indent.length
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex(isNext)
+  const block = [lines[at] ?? '', ...(end < 0 ? rest : rest.slice(0, end))]
+  return block
+    .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+    .join('\n')
 }

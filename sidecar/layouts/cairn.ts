@@ -26,16 +26,6 @@ export const cairn = {
   },
 } satisfies Layout
 
-/**
- * Whether a path is a markdown file among the tasks whose name is no id. Such a file is no task;
- * the doctor names it to its author.
- */
-export function isMisnamed(path: string): boolean {
-  const name = basename(path)
-  if (basename(dirname(path)) !== 'tasks' || extname(name) !== '.md') return false
-  return !name.startsWith('.tmp-') && !TASK_NAME.test(name)
-}
-
 function cairnStore(root: string): Store {
   const tasks = join(root, 'tasks')
   const sessions = join(root, 'sessions')
@@ -82,6 +72,12 @@ function cairnStore(root: string): Store {
         case 'setting':
           return parsedAs([])
       }
+    },
+    whyIgnored(path) {
+      const name = basename(path)
+      const isMeant = dirname(path) === tasks && extname(name) === '.md'
+      if (!isMeant || name.startsWith('.tmp-') || TASK_NAME.test(name)) return undefined
+      return 'its name is no id'
     },
     unreadable,
     fold: (id) => id,

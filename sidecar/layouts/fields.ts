@@ -54,6 +54,14 @@ export class Fields {
     return texts.length > 0 ? texts : undefined
   }
 
+  /** A list of anything. Undefined when there is none. */
+  list(key: string): Plain[] | undefined {
+    const value = this.#take(key)
+    if (Array.isArray(value)) return value
+    if (value !== null && value !== '') this.problems.push(`"${key}" is not a list`)
+    return undefined
+  }
+
   /** A list of maps. Undefined when there is nothing in it. */
   maps(key: string): Fields[] | undefined {
     const value = this.#take(key)

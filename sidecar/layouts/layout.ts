@@ -43,6 +43,8 @@ export type Entry =
       source?: string
       /** Of a file `about` a task: why it should not stand alone, in one sentence. */
       alone?: string
+      /** The tool gives such a task's file another name: of two with one id, it may be a copy. */
+      isMisnamed?: true
     }
   | { kind: 'session'; id: string; session: SessionSource }
   | { kind: 'live'; id: string; live: Live }
@@ -129,6 +131,11 @@ export interface Store {
    * tasks they stay as they were last read.
    */
   parse(path: string, kind: FileKind, text: string): Parsed
+  /**
+   * Why the tool itself lists no task for a file in the folders of tasks, as the end of a sentence;
+   * undefined: it does. `prefix`: that of the configuration. Absent: each file that it knows.
+   */
+  whyIgnored?(path: string, prefix: string | undefined): string | undefined
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */

@@ -17,8 +17,11 @@ interface FrontMatter {
 const OPENING = /^\ufeff?---[ \t]*\r?\n/
 const CLOSING = /^---[ \t]*\r?$/gm
 
-/** Reads the file's text; tolerates a byte order mark and CRLF. Never throws. */
-export function readFrontMatter(text: string): FrontMatter {
+/**
+ * Reads the file's text; tolerates a byte order mark and CRLF. Never throws. `mend`: what a tool
+ * changes in the YAML before it reads it; no line may come or go.
+ */
+export function readFrontMatter(text: string, mend = (yaml: string): string => yaml): FrontMatter {
   const why = whyNoText(text)
   if (why !== undefined) return unread(why)
   const opening = OPENING.exec(text)
@@ -32,7 +35,7 @@ export function readFrontMatter(text: string): FrontMatter {
   if (closing.index - start > YAML_BYTES) {
     return unread('The front matter is larger than 256 KiB.', body)
   }
-  const yaml = readYamlMap(text.slice(start, closing.index), 2)
+  const yaml = readYamlMap(mend(text.slice(start, closing.index)), 2)
   if (!yaml.ok) return unread(`The front matter is not valid YAML: ${yaml.why}.`, body)
   return { fields: new Fields(yaml.fields, yaml.problems), body: limitText(body) }
 }

@@ -62,7 +62,7 @@ describe('doctor', () => {
       expect((await run(['sync', dir], cli.env())).code).toBe(0)
       const { tasks } = (await (await cli.get('tasks')).json()) as { tasks: Task[] }
       const invalid = tasks.filter((task) => task.invalid !== undefined).map(({ id }) => id)
-      expect(invalid).toEqual(['TASK-3', 'task-1~2'])
+      expect(invalid).toEqual(['TASK-1~2', 'TASK-3'])
     })
   })
 
@@ -164,7 +164,7 @@ describe('doctor', () => {
           /^warn board The board in ~\/packages is a link that leads out of it/,
         ),
         expect.stringMatching(
-          /^warn names 1 task files are ignored.*: ~\/.cairn\/tasks\/no id\.md\.$/,
+          /^warn names 1 files among the tasks are ignored.*: ~\/.cairn\/tasks\/no id\.md \(its name is no id\)\.$/,
         ),
         'ok files Every file can be read.',
         expect.stringMatching(

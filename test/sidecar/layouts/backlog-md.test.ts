@@ -2,6 +2,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backlogMd } from '../../../sidecar/layouts/backlog-md.ts'
+import { listedBoard } from '../../support/listed-board.ts'
 import { makeFolder, say, sayTask } from './store.ts'
 
 async function open(files: Record<string, string> = { 'backlog/config.yml': '' }, dir?: string) {
@@ -40,7 +41,7 @@ test('reads every known field of a task, and accepts plain names that begin with
     status: 'In Progress',
     assignee: '@codex',
     assignees: ['@codex', '@claude'],
-    deps: ['task-4'],
+    deps: ['TASK-4'],
     updatedAt: '2026-04-26T08:00:00Z',
     rank: 500,
     priority: 'high',
@@ -60,10 +61,14 @@ test('accepts @ in flow lists and as a single assignee', async () => {
     assignees: ['@a', '@b', 'c'],
   })
   const alone = assignee('@a b # the lead')
-  expect(alone).toMatchObject({ assignee: '@a b' })
+  expect(alone).toMatchObject({ assignee: '@a b # the lead' })
   expect(alone).not.toHaveProperty('assignees')
   expect(assignee('[]')).not.toHaveProperty('assignee')
-  expect(assignee('`a`')).toMatchObject({ invalid: expect.stringContaining('line 3') })
+  for (const odd of ['`a`', '@mira: the lead', '{a: b}', '%x', '& | >']) {
+    expect(assignee(odd)).toMatchObject({ assignee: odd })
+    expect(assignee(odd)).not.toHaveProperty('invalid')
+  }
+  expect(assignee('[`a`]')).toMatchObject({ invalid: expect.stringContaining('line 3') })
 })
 
 test('marks completed tasks closed, and tells drafts and completed ones by their folder', async () => {
@@ -99,7 +104,10 @@ test('counts only task files and the configuration', async () => {
   expect(kind('drafts/draft-1 - x.md')).toBe('task')
   expect(kind('milestones/m-1 - x.md')).toBe('setting')
   expect(kind('archive/milestones/m-1 - x.md')).toBe('setting')
-  for (const path of ['tasks/readme.md', 'tasks/back-5x.md', 'readme.md']) {
+  for (const path of ['tasks/back-5x.md', 'tasks/back-7_notes.md', 'tasks/back-.md']) {
+    expect(kind(path), path).toBe('task')
+  }
+  for (const path of ['tasks/readme.md', 'tasks/notes.txt', 'readme.md']) {
     expect(kind(path), path).toBeUndefined()
   }
 })
@@ -157,4 +165,53 @@ test('finds a folder that is a link within the project where it really stands', 
 test('does not skip a task whose title brought a line break into its name', async () => {
   const name = 'tasks/back-5.2 - Watch\nfiles.md'
   expect(sayTask(await open(), name, TASK)).toMatchObject({ id: 'BACK-5.2' })
+})
+
+const board = async (config: string) => {
+  const [entry] = say(await open(), 'config.yml', config)
+  return entry?.kind === 'board' ? entry.board : undefined
+}
+
+// What `backlog config list` of 1.52.0 answered for each of them.
+test.each([
+  ['statuses: ["To Do", "Shipped"]\nproject_name: "Mira\'s "best" tea"\n', ['To Do', 'Shipped']],
+  ['default_editor: "C:\\Users\\x"\nstatuses: [A, B] # c\n', ['A', 'B']],
+  ['project_name: x\n\tstatuses: ["A","B"]\n', ['A', 'B']],
+  ['statuses:\n  - To Do\n  - " Shipped "\n', ['To Do', 'Shipped']],
+  ['statuses: [A, B]\nstatuses : [A, C]\n', ['A', 'C']],
+  ['statuses:\n', ['To Do', 'In Progress', 'Done']],
+  ['"statuses": [A, B]\n', ['To Do', 'In Progress', 'Done']],
+  ['statuses: [A, "", 5]\n', ['A', '5']],
+])('reads a configuration key by key: %j', async (config, states) => {
+  const read = await board(config)
+  expect(read).toMatchObject({ states })
+  expect(read).not.toHaveProperty('invalid')
+})
+
+test.each(['statuses: To Do\n', 'statuses: [A, B\n', 'statuses: ["A "x" B", C]\n', 'labels: [a\n'])(
+  'refuses a configuration with which the tool does not start: %j',
+  async (config) => {
+    expect(await board(config)).toMatchObject({ invalid: expect.stringContaining('not') })
+  },
+)
+
+test('of two files with one id, the one that the tool would name so keeps it', async () => {
+  const task = (title: string, status: string, more = '') =>
+    `---\nid: TASK-1\ntitle: ${title}\nstatus: ${status}\n${more}---\n`
+  const files = {
+    'backlog/config.yml': 'statuses: [To Do, Done]\n',
+    'backlog/tasks/task-1 - Steep (conflicted copy).md': task('Steep', 'Done'),
+    'backlog/tasks/task-1 - Steep.md': task('Steep', 'To Do'),
+    'backlog/tasks/back-1 - Other.md': task('Other', 'Done'),
+    'backlog/tasks/task-2 - Pour.md':
+      '---\nid: TASK-2\ntitle: Pour\nstatus: To Do\ndependencies: [1]\n---\n',
+  }
+  const { tasks } = await listedBoard(makeFolder(files))
+  const rows = tasks.map(({ id, status, ready, invalid }) => [id, status, ready, !invalid])
+  expect(rows.sort()).toEqual([
+    ['TASK-1', 'To Do', true, true],
+    ['TASK-1~2', 'Done', false, false],
+    ['TASK-1~3', 'Done', false, false],
+    ['TASK-2', 'To Do', false, true],
+  ])
 })

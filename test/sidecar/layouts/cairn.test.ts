@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { factOf } from '../../../sidecar/files/facts.ts'
-import { cairn, isMisnamed } from '../../../sidecar/layouts/cairn.ts'
+import { cairn } from '../../../sidecar/layouts/cairn.ts'
 import { makeFolder, say, sayTask } from './store.ts'
 
 const SESSION = 'ses_0123456789abcdef01234567'
@@ -224,11 +224,13 @@ test('counts only the files of the layout', async () => {
   }
 })
 
-test('tells a misnamed task from a file that is none', () => {
-  expect(isMisnamed('/b/.cairn/tasks/T 1.md')).toBe(true)
-  expect(isMisnamed('/b/.cairn/tasks/T-1.md')).toBe(false)
-  expect(isMisnamed('/b/.cairn/tasks/.tmp-T 1.md')).toBe(false)
-  expect(isMisnamed('/b/.cairn/runs/T 1.md')).toBe(false)
+test('tells a misnamed task from a file that is none', async () => {
+  const store = await open()
+  const why = (path: string) => store.whyIgnored?.(join(store.root, path), undefined)
+  expect(why('tasks/T 1.md')).toBe('its name is no id')
+  for (const path of ['tasks/T-1.md', 'tasks/.tmp-T 1.md', 'runs/T 1.md']) {
+    expect(why(path), path).toBeUndefined()
+  }
 })
 
 test('lists a file that could not be read at all', async () => {
