@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { createLog, printable } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { STOP_WITHIN_MS } from '../worker/shared/clock.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
 import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
@@ -98,6 +99,14 @@ export function loadConfig(
     if (error instanceof UsageError) throw error
     throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
   })
+}
+
+/** From the first signal until the process is gone, whatever hangs. In ms. Throws UsageError. */
+export function stopWithinMs({ SIGNALBOX_STOP_TIMEOUT: text }: Environment): number {
+  if (!text) return STOP_WITHIN_MS
+  const [, seconds] = /^([1-9]\d{0,3})s$/.exec(text) ?? []
+  if (seconds !== undefined) return Number(seconds) * 1_000
+  throw new UsageError(`SIGNALBOX_STOP_TIMEOUT must be a time like 10s or 40s, not "${text}".`)
 }
 
 /** Names all that is undefined: `values` by their names in the sentence. */

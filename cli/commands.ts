@@ -20,6 +20,7 @@ import {
   TOKEN_FILE,
   TRUST_DATA,
   VERBOSE,
+  WATCH_TIMEOUT,
 } from './setting.ts'
 
 export interface Definition {
@@ -39,7 +40,7 @@ export interface Definition {
 const HERE = ['DIR', 'folder of the project [this folder, or one above it]'] as const
 /** Of commands that read the data folder of a running system. */
 const RUNNING = [DATA, TRUST_DATA]
-const PUBLISHES = [ONLY, FOLLOW_LINKS, POLL, RUN_OUTPUT]
+const PUBLISHES = [ONLY, FOLLOW_LINKS, POLL, WATCH_TIMEOUT, RUN_OUTPUT]
 const PUBLISHING = [
   ...[EDGE, REPO, TOKEN_FILE, FOLLOW_LINKS, RUN_OUTPUT],
   new Setting(
@@ -164,7 +165,7 @@ one wins; the earlier one goes on when that has ended, or a minute after it was 
 this machine: tasks and sessions as their files have them, and of runs the command and the output,
 without what looks like a secret.`,
     options: [
-      ...[...PUBLISHING, ONLY, POLL],
+      ...[...PUBLISHING, ONLY, POLL, WATCH_TIMEOUT],
       new Setting('--healthz <PORT>', 'answer GET /healthz and GET /metrics on 127.0.0.1')
         .env('SIGNALBOX_HEALTHZ')
         .port(),

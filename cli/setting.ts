@@ -5,6 +5,7 @@ import { Option } from 'commander'
 import type { SharePlan } from '../local/share.ts'
 import type { RunOutput } from '../sidecar/files/file-reader.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
+import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './command.ts'
 
@@ -134,6 +135,13 @@ export const POLL = new Setting(
   '--poll',
   'look at the files each second: for mounts that report no change (network, WSL)',
 ).env('SIGNALBOX_POLL')
+export const WATCH_TIMEOUT = new Setting(
+  '--watch-timeout <TIME>',
+  'a watcher that is not ready by then is left behind, and scans find what changes',
+)
+  .env('SIGNALBOX_WATCH_TIMEOUT')
+  .duration()
+  .default(WATCH_WITHIN_MS, '10s')
 export const RUN_OUTPUT = new Setting(
   '--run-output <KIND>',
   'output of runs: without what looks like a secret, or none',

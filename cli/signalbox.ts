@@ -30,6 +30,7 @@ const logsJson = (typedLog ?? process.env.SIGNALBOX_LOG) === 'json'
 if (logsJson) await logAllAsJson()
 
 const { main } = await import('./program.ts')
+const { noticeTo, stopWithinMs } = await import('./command.ts')
 const code = await main(process.argv.slice(2), {
   io: processIo(),
   env: process.env,
@@ -76,8 +77,10 @@ function processIo(): Io {
 
 function ended({ withParent, npmScript, onSecondSignal, onHangup }: Ending = {}): AbortSignal {
   const asked = new AbortController()
+  const stopMs = stopWithinMs(process.env)
   let first: number | undefined
   const ask = (why: string) => {
+    if (first === undefined) endInTime(stopMs, why)
     first ??= performance.now()
     if (performance.now() - first <= SAME_SIGNAL_MS) asked.abort(why)
     // The user does not want to wait for the rest.
@@ -102,4 +105,13 @@ function ended({ withParent, npmScript, onSecondSignal, onHangup }: Ending = {})
     look.unref()
   }
   return asked.signal
+}
+
+/** Whatever promise hangs: a supervisor that waits for us must not. */
+function endInTime(ms: number, why: string): void {
+  const end = () => {
+    noticeTo(processIo(), 'error')(`It did not end within ${ms / 1_000} s of ${why}: killed.`)
+    process.exit(1)
+  }
+  setTimeout(end, ms).unref()
 }

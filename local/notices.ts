@@ -18,6 +18,7 @@ export function boardNotices(
 ): (event: string, fields: Readonly<Record<string, unknown>>) => void {
   /** Their names. A process that was started again, and finds none, knows no name. */
   const gone = new Set<unknown>()
+  const unwatched = new Set<unknown>()
   return (event, { board, root, dir, why, error }) => {
     const which = `The board ${board} in ${root}`
     switch (event) {
@@ -26,6 +27,14 @@ export function boardNotices(
         break
       case 'board.defect':
         notice(`The board ${board} failed by a defect of Signalbox (${error}); it is opened again.`)
+        break
+      case 'watch.failed':
+        if (unwatched.has(board)) break
+        unwatched.add(board)
+        notice(`The board ${board} cannot be watched (${why}); its files are looked at by scans.`)
+        break
+      case 'watch.armed':
+        if (unwatched.delete(board)) notice(`The board ${board} is watched again.`)
         break
       case 'store.awaited':
         if (gone.size === 0) notice(`The board in ${dir} is gone; what was published of it stays.`)

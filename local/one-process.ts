@@ -27,7 +27,8 @@ import { StartError } from './start-error.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
-type OfBoards = 'dirs' | 'search' | 'repo' | 'isRepoChosen' | 'runOutput' | 'terminal' | 'onFound'
+type Naming = 'dirs' | 'search' | 'repo' | 'isRepoChosen'
+type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'watchWithinMs'
 
 export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
   /** Look at the files each second, and watch nothing. */
@@ -48,6 +49,8 @@ export interface SystemPlan {
   version: string
   /** How often the payments are swept. Absent: as on every host. */
   sweepEveryMs?: number
+  /** The end takes no longer. Absent: as on every host. */
+  stopWithinMs?: number
   log: EdgeLog
   sidecarLog: Log
   /** Shows a sentence to the person at the terminal. */
@@ -87,6 +90,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     ),
     log: plan.log,
     ...(plan.sweepEveryMs !== undefined && { sweepEveryMs: plan.sweepEveryMs }),
+    ...(plan.stopWithinMs !== undefined && { stopWithinMs: plan.stopWithinMs }),
     async schema(embedded) {
       database = embedded
       await prepareSchema(embedded, { notice, signal })
@@ -107,8 +111,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     },
     async close() {
       end.abort()
-      await published?.ended
-      await edge.close()
+      await edge.close(published?.ended)
     },
   }
 }

@@ -6,7 +6,7 @@ export interface SidecarStatus extends PublisherStatus {
   files: number
 }
 
-/** Of all boards: connected if each is, behind if one is, and the oldest `lastSyncAt`. */
+/** Of all boards: connected if each is, behind or unwatched if one is, and the oldest `lastSyncAt`. */
 export interface Health extends SidecarStatus {
   boards: readonly BoardHealth[]
 }
@@ -28,6 +28,7 @@ export function healthOf(boards: readonly BoardHealth[]): Health {
     behind: boards.some((it) => it.behind),
     lastError: boards.find((it) => it.lastError !== null)?.lastError ?? null,
     store: (boards.find((it) => it.store !== 'present') ?? boards[0])?.store ?? null,
+    unwatched: boards.some((it) => it.unwatched),
     files: sum(boards.map((it) => it.files)),
     boards,
   }

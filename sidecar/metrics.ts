@@ -35,6 +35,10 @@ export function sidecarMetrics(metrics: Metrics) {
   const gauge = (name: string, help: string) => metrics.gauge(`signalbox_sidecar_${name}`, help, {})
   const boards = gauge('boards', 'Boards that are published.')
   const late = gauge('boards_behind', 'Boards of which the edge does not have everything yet.')
+  const unwatched = gauge(
+    'boards_unwatched',
+    'Boards whose watcher has failed: changes are found by scans.',
+  )
   const connected = gauge(
     'connected',
     '1 while the last answer of the edge was a good one, for each board, else 0.',
@@ -54,6 +58,7 @@ export function sidecarMetrics(metrics: Metrics) {
         const now = health()
         boards.set({}, now.boards.length)
         late.set({}, now.boards.filter(({ behind }) => behind).length)
+        unwatched.set({}, now.boards.filter((board) => board.unwatched).length)
         connected.set({}, now.connected ? 1 : 0)
         pending.set({}, now.dirty)
         files.set({}, now.files)

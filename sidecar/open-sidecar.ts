@@ -24,6 +24,8 @@ export interface SidecarPlan {
   cacheDir: string | undefined
   /** Absent: only scans find what changed. */
   watch?: Watch | undefined
+  /** Nothing waits longer for the watcher. Absent: `WATCH_WITHIN_MS`. */
+  watchWithinMs?: number | undefined
   /** What of runs leaves this machine. */
   runOutput: RunOutput
   log: Log
@@ -77,6 +79,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     read,
     intervalMs,
     watch: plan.watch,
+    watchWithinMs: plan.watchWithinMs,
     publisher,
     ...(cacheDir !== undefined && {
       cache: new HashCache(join(cacheDir, nameOf(store)), store, { version, runOutput }, log),

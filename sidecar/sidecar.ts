@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { Hints } from './watch/hints.ts'
-import { AFTER_MANY_MS, MANY_HINTS, type Watch } from './watch/watch.ts'
+import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 
 /** A file that is being written is looked at again this often. */
 const HELD_MS = 100
@@ -34,6 +34,8 @@ interface SidecarDeps {
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */
   watch?: Watch | undefined
+  /** Absent: `WATCH_WITHIN_MS`. */
+  watchWithinMs?: number | undefined
   publisher: PublishTarget
   cache?: HashCache
   clock: Clock
@@ -69,8 +71,10 @@ export class Sidecar {
 
   constructor(deps: SidecarDeps) {
     this.#deps = deps
-    const { store, watch, clock, log, board, read } = deps
-    this.#hints = new Hints({ store, watch, clock, log, onOpen: () => this.#wake() })
+    const { store, watch, watchWithinMs: withinMs = WATCH_WITHIN_MS, clock, log } = deps
+    const { board, read } = deps
+    const patience = { clock, withinMs }
+    this.#hints = new Hints({ store, watch, patience, clock, log, onOpen: () => this.#wake() })
     this.#status = new StoreStatus(deps)
     this.#intake = new Intake({ board, read, log, elapsed: () => clock.elapsed() })
   }
@@ -86,11 +90,9 @@ export class Sidecar {
     try {
       await this.#restore()
       await this.#turn(signal)
-      // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
-      // files). What changes until it hints, the scan after it finds.
-      if (!signal.aborted) await this.#hints.arm()
-      this.#scanAt(0, 'the watcher hints from here on')
-      await this.#turn(signal)
+      // Nothing waits for the watcher, which reads every folder again (2 s at 100,000 files), and
+      // may be stuck. What changes until it hints, the scans find.
+      if (!signal.aborted) await this.#watch(signal)
       log('info', 'sidecar.watching', { files: board.files.size })
     } finally {
       this.#started.resolve()
@@ -104,6 +106,21 @@ export class Sidecar {
 
   async #restore(): Promise<void> {
     await this.#deps.cache?.load((path, file) => this.#deps.board.restore(path, file))
+  }
+
+  /** Turns go on until it watches; then comes the scan for what changed before. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    let isSettled = false
+    void this.#hints.arm().then(() => {
+      isSettled = true
+      this.#wake()
+    })
+    while (!isSettled && !signal.aborted) {
+      await this.#sleep(signal)
+      await this.#turn(signal)
+    }
+    this.#scanAt(0, 'the watcher hints from here on')
+    await this.#turn(signal)
   }
 
   /** Until the next deadline, the first hint, or the end. */
@@ -132,7 +149,7 @@ export class Sidecar {
     const now = this.#deps.clock.elapsed()
     if (now >= this.#due.save) this.#save()
     try {
-      await this.#hints.check(now)
+      this.#hints.check(now)
       const work = this.#takeWork(now)
       if (work) await this.#do(work, signal)
     } catch (error) {
@@ -192,7 +209,7 @@ export class Sidecar {
 
   async #scan(why: string): Promise<ScanReport> {
     const { store, board, intervalMs, clock, log } = this.#deps
-    if (why === PERIODIC) await this.#hints.armAgain()
+    if (why === PERIODIC) this.#hints.armAgain()
     const report = await scan(store, board.files)
     this.#scanAt(clock.elapsed() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
@@ -212,7 +229,7 @@ export class Sidecar {
   #settle(signal: AbortSignal, since: number | undefined): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())
-    const isKnown = this.#status.publish()
+    const isKnown = this.#status.publish(this.#hints.hasFailed)
     if (this.#isPublishing) {
       if (changed.length > 0) publisher.changed(changed, since)
     } else if (isKnown && !signal.aborted) {

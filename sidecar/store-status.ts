@@ -16,7 +16,7 @@ interface StoreStatusDeps {
 export class StoreStatus {
   readonly #deps: StoreStatusDeps
   #scanned: Pick<ScanReport, 'state' | 'why'> | undefined
-  #published: StoreState['state'] | undefined
+  #published: Pick<StoreState, 'state' | 'unwatched'> | undefined
   /** What it was when it was last read whole. */
   #read: StoreState['state'] = 'missing'
 
@@ -38,8 +38,11 @@ export class StoreStatus {
     this.#scanned = { state, ...(why !== undefined && { why }) }
   }
 
-  /** Publishes it, once the board has what the scan found. False: no scan was done yet. */
-  publish(): boolean {
+  /**
+   * Publishes it, once the board has what the scan found. False: no scan was done yet.
+   * `isUnwatched`: the watcher has failed.
+   */
+  publish(isUnwatched: boolean): boolean {
     const { publisher, store, version } = this.#deps
     if (this.#scanned === undefined) return false
     // A store that was never read whole must not be published as a smaller one: the edge would drop
@@ -47,8 +50,12 @@ export class StoreStatus {
     const { state } = this.#scanned
     if (state === 'present' || state === 'bare') this.#read = state
     const shown = state === 'unreadable' ? this.#read : state
-    if (shown !== this.#published) publisher.store({ state: shown, layout: store.layout, version })
-    this.#published = shown
+    const now = { state: shown, ...(isUnwatched && { unwatched: true as const }) }
+    const { state: was, unwatched } = this.#published ?? {}
+    if (was !== now.state || unwatched !== now.unwatched) {
+      publisher.store({ ...now, layout: store.layout, version })
+    }
+    this.#published = now
     return true
   }
 }

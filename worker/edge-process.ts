@@ -60,9 +60,11 @@ export interface ProcessEdge {
   /** Streams never end by themselves; their clients resume by id. */
   endStreams(): void
   /**
-   * When no request is under way any more: sweeps no more, waits for what goes on behind answers,
-   * and closes the databases of repositories.
+   * When no request is under way any more: sweeps no more, and waits for what goes on behind
+   * answers. The repositories still take what sidecars of this process publish.
    */
+  settle(): Promise<void>
+  /** Settles, and closes the databases of repositories. */
   close(): Promise<void>
 }
 
@@ -136,16 +138,20 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   // What the cron trigger does on Cloudflare.
   const sweeping = payments && setInterval(() => payments.sweepLater(), sweepEveryMs)
 
+  const settle = async () => {
+    clearInterval(sweeping)
+    await work.ended()
+    clearTimeout(waking)
+  }
   return {
     fetch: (request) => app.fetch(request),
     reload(auth) {
       app = appOf(auth)
     },
     endStreams: () => repositories.endStreams(),
+    settle,
     async close() {
-      clearInterval(sweeping)
-      await work.ended()
-      clearTimeout(waking)
+      await settle()
       for (const sql of opened) sql.close()
     },
   }

@@ -19,7 +19,7 @@ import {
 import { type Database, libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
-import { hostClock, within } from './shared/clock.ts'
+import { hostClock, STOP_WITHIN_MS, within } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
 import { type MetricsServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
@@ -38,9 +38,10 @@ export interface NodeEdge {
   reload(env: Environment): void
   /**
    * Takes no connections any more, ends the streams, answers what is under way, finishes the
-   * ledger's group and closes the databases. Again: the same end.
+   * ledger's group and closes the databases. `boards` end here, too: nothing of the payments waits
+   * for them, and their repositories are closed after them. Again: the same end.
    */
-  close(): Promise<void>
+  close(boards?: Promise<unknown>): Promise<void>
 }
 
 export interface NodeEdgeOptions {
@@ -55,16 +56,20 @@ export interface NodeEdgeOptions {
   sweepEveryMs?: number
   /** Creates or upgrades the tables of an embedded database, but not those of a remote one. */
   schema?: (database: Database) => Promise<void>
+  /** The end takes no longer. Absent: `STOP_WITHIN_MS`. */
+  stopWithinMs?: number
 }
 
-/** The ledger answers every caller within 25 s, and a call of a gateway takes 20 at most. */
-const ANSWERS_WITHIN_MS = 25_000
-/** Listeners and endpoints get so long after that. What is lost then, the next process delivers. */
-const BACKGROUND_MS = 5_000
+/**
+ * Parts of it: for answers under way, for listeners and endpoints after that, and for both and
+ * boards. A charge that is cut off stays open, and the sweeper asks its gateway.
+ */
+const [ANSWERS, BACKGROUND, WITH_BOARDS] = [0.6, 0.2, 0.9]
 
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
   const { env, file, log, schema, metrics = new Metrics(), sweepEveryMs } = options
+  const { stopWithinMs = STOP_WITHIN_MS } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
   const url = config.payments?.database.url ?? ''
@@ -77,15 +82,20 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })
     const { server, metricsServer } = await listen(edge, host, metrics)
-    const end = async () => {
-      const answered = server.close(ANSWERS_WITHIN_MS)
+    const inTime = (ms: number, work: () => Promise<unknown>) =>
+      within(hostClock, ms, work).catch((error: unknown) =>
+        log('warn', 'edge.closed_early', { error: String(error) }),
+      )
+    const end = async (boards?: Promise<unknown>) => {
+      const until = hostClock.elapsed() + stopWithinMs * WITH_BOARDS
+      const answered = server.close(stopWithinMs * ANSWERS)
       edge.endStreams()
       await answered
       await metricsServer?.close()
-      await within(hostClock, BACKGROUND_MS, () => edge.close()).catch((error: unknown) =>
-        log('warn', 'edge.closed_early', { error: String(error) }),
-      )
+      await inTime(stopWithinMs * BACKGROUND, edge.settle)
       await embedded?.close()
+      if (boards) await inTime(Math.max(until - hostClock.elapsed(), 0), () => boards)
+      await inTime(stopWithinMs * BACKGROUND, edge.close)
     }
     let ended: Promise<void> | undefined
     log('info', 'edge.listening', { url: server.url })
@@ -93,8 +103,8 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
       url: server.url,
       fetch: async (request) => await edge.fetch(request),
       reload: (changed) => edge.reload(keysIn(changed)),
-      close() {
-        ended ??= end()
+      close(boards) {
+        ended ??= end(boards)
         return ended
       },
     }

@@ -38,13 +38,21 @@ import {
   loadConfig,
   noticeTo,
   refuseNeedless,
+  stopWithinMs,
   UsageError,
   VERSION,
   variablesIn,
 } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
 
-const OF_THE_BOARD = ['--example', '--only', '--follow-links', '--poll', '--run-output']
+const OF_THE_BOARD = [
+  '--example',
+  '--only',
+  '--follow-links',
+  '--poll',
+  '--watch-timeout',
+  '--run-output',
+]
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
 
@@ -62,6 +70,8 @@ interface DevOptions {
   followLinks?: boolean
   only?: readonly LayoutName[]
   poll?: boolean
+  /** In ms. */
+  watchTimeout: number
   runOutput: RunOutput
   config: boolean
 }
@@ -77,6 +87,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
+  const stopMs = stopWithinMs(context.env)
   const notice = noticeTo(io)
   misspelt(env, file).forEach(noticeTo(io, 'warn'))
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
@@ -128,6 +139,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
         },
       },
       sweepEveryMs: SWEEP_EVERY_MS,
+      stopWithinMs: stopMs,
       log(...line) {
         log.write(...line)
         onDelivery(...line)
@@ -187,6 +199,7 @@ async function findHere(
   cwd: string,
 ): Promise<Here> {
   const { example: isExample = false, runOutput, poll: isPolling = false } = options
+  const { watchTimeout: watchWithinMs } = options
   const folders = named.length === 0 ? [cwd] : named.map((dir) => resolve(cwd, dir))
   const [here = cwd] = folders
   if (folders.length > 1 && (isExample || !options.board)) {
@@ -213,7 +226,7 @@ async function findHere(
   if (JSON.stringify(repos).length > MAX_REPOS_CHARS) {
     throw new UsageError('So many DIR do not fit in a token: name them all with --repo NAME.')
   }
-  const boards = { dirs, search, repo, isRepoChosen, runOutput, isPolling }
+  const boards = { dirs, search, repo, isRepoChosen, runOutput, isPolling, watchWithinMs }
   return { here, project, repo, repos, boards }
 }
 

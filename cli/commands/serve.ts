@@ -28,6 +28,7 @@ import {
   noticeTo,
   readEnvFile,
   refuseNeedless,
+  stopWithinMs,
   VERSION,
 } from '../command.ts'
 import { namedFolder, namesOfFiles } from '../data-folder.ts'
@@ -41,19 +42,30 @@ interface ServeOptions {
   followLinks?: boolean
   only?: readonly LayoutName[]
   poll?: boolean
+  /** In ms. */
+  watchTimeout: number
   runOutput: RunOutput
   config: boolean
   log?: LogFormat
   verbose?: boolean
 }
 
-const OF_THE_BOARD = ['--repo', '--only', '--follow-links', '--poll', '--run-output', '--verbose']
+const OF_THE_BOARD = [
+  '--repo',
+  '--only',
+  '--follow-links',
+  '--poll',
+  '--watch-timeout',
+  '--run-output',
+  '--verbose',
+]
 
 export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
   const { options } = input
   const isWithBoards = input.arguments.length > 0
   const { io, cwd } = context
   const { port, repo = '', runOutput, poll: isPolling = false } = options
+  const { watchTimeout: watchWithinMs } = options
   if (!isWithBoards) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
   const file = await loadConfig(options, context)
@@ -83,6 +95,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   // All that is written is for its owner alone.
   process.umask(0o077)
   const notice = noticeTo(io)
+  const stopMs = stopWithinMs(context.env)
 
   const opened = Promise.withResolvers<System>()
   const reload = async () => {
@@ -102,7 +115,8 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   return await runIn({ place, host: 'node', asked, notice }, async (running) => {
     const { data, defer, signal, writeLocal, rewriteLocal } = running
     const { CONSOLE_DIR } = variables
-    const boards = { dirs, search, repo, isRepoChosen: true, runOutput, isPolling }
+    const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
+    const boards = { ...of, isRepoChosen: true }
     const system = await openSystem({
       ...{ data, variables, file, notice, signal, version: VERSION },
       boards: isWithBoards ? { ...boards, onFound: rewriteLocal } : undefined,
@@ -111,6 +125,7 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
         : edition.consoleIn(data.edgeDir),
       log,
       sidecarLog: log,
+      stopWithinMs: stopMs,
     })
     defer(system.close)
     opened.resolve(system)

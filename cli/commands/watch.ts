@@ -13,6 +13,8 @@ import { type PublishOptions, readPublishing } from './publish-settings.ts'
 interface WatchOptions extends PublishOptions {
   only?: readonly LayoutName[]
   poll?: boolean
+  /** In ms. */
+  watchTimeout: number
   healthz?: number
   wait?: boolean
   exitWithParent?: boolean
@@ -22,7 +24,14 @@ const FAILED = 1
 
 export async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
   const { io } = context
-  const { only, poll, healthz: port, wait: waits, exitWithParent } = input.options
+  const {
+    only,
+    poll,
+    watchTimeout: watchWithinMs,
+    healthz: port,
+    wait: waits,
+    exitWithParent,
+  } = input.options
   const { dirs, repo, followsLinks, plan, ...publishing } = readPublishing(input, context)
   // `start` waits until the boards are published, and says when one is gone.
   const log: Log = (level, event, fields) => {
@@ -36,6 +45,7 @@ export async function run(input: Input<WatchOptions>, context: Context): Promise
     ...{ ...plan, dirs, repo, isRepoChosen: true, waits, log, metrics },
     search: { followsLinks, only },
     watch: poll ? undefined : watchChokidar,
+    watchWithinMs,
   })
   let healthz: Healthz | undefined
   try {

@@ -30,6 +30,9 @@ const REASONS = {
 const FOLDER_MISSING =
   'The folder of the board is missing on its machine. The page shows its last known state.'
 
+const UNWATCHED =
+  'The watcher of the sidecar has failed. Changes are found by scans, each second or later.'
+
 /** Of the stream. `now` in ms. */
 export function lampOf(state: BoardState, now: number): LampStatus {
   switch (state.name) {
@@ -40,7 +43,9 @@ export function lampOf(state: BoardState, now: number): LampStatus {
         ...(state.reason && { hint: REASONS[state.reason] }),
       }
     case 'live':
-      return { lamp: 'go', text: 'Live', hint: 'The page shows the current state of the edge.' }
+      return state.unwatched
+        ? { lamp: 'caution', text: 'Live, a little late', hint: UNWATCHED }
+        : { lamp: 'go', text: 'Live', hint: 'The page shows the current state of the edge.' }
     case 'stale':
       return state.reason === 'missing'
         ? { lamp: 'stop', text: 'The folder is missing', hint: FOLDER_MISSING }
@@ -80,7 +85,9 @@ const staleLamp = (since: number, now: number, hint: string): LampStatus => {
 export function sidecarLamp(state: BoardState, now: number): LampStatus {
   switch (state.name) {
     case 'live':
-      return { lamp: 'go', text: `synced ${ago(state.currentAt, now)}` }
+      return state.unwatched
+        ? { lamp: 'caution', text: 'cannot watch, looks at the files again and again' }
+        : { lamp: 'go', text: `synced ${ago(state.currentAt, now)}` }
     case 'stale':
       return state.reason === 'missing'
         ? { lamp: 'stop', text: 'sees no folder' }

@@ -45,7 +45,14 @@ const statusSchema = z.object({
   config: z.object(config).describe('As the board itself has it.').exactOptional(),
   store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
   counts: z.object({ tasks: count, sessions: count, runs: count, invalid: count }),
-  sidecar: z.object({ lastSeenAt: time.exactOptional(), version: z.string().exactOptional() }),
+  sidecar: z.object({
+    lastSeenAt: time.exactOptional(),
+    version: z.string().exactOptional(),
+    unwatched: z
+      .literal(true)
+      .exactOptional()
+      .describe('Its watcher has failed: changes are found by scans, each second or later.'),
+  }),
   currentAt: time
     .describe('Until then, the edge had all that the sidecar saw in the folder.')
     .exactOptional(),

@@ -253,6 +253,8 @@ export interface BoardStatus {
   sidecar: {
     lastSeenAt?: string
     version?: string
+    /** Its watcher has failed: changes are found by scans, each second or later. */
+    unwatched?: true
   }
   /** Until then, the edge had all that the sidecar saw in the folder. */
   currentAt?: string
@@ -911,6 +913,8 @@ export type SyncRequest =
         layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
         /** Of the sidecar. */
         version: string
+        /** Its watcher has failed: changes are found by scans, each second or later. */
+        unwatched?: true
       }
       /** The version of the publishing protocol. */
       wire: 3

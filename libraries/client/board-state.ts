@@ -22,6 +22,8 @@ interface Inputs {
   currentAt: number | undefined
   /** Why the edge gets nothing new. */
   staleReason: StaleReason | undefined
+  /** The sidecar finds changes by scans alone. */
+  isUnwatched: boolean
 }
 
 /** `was` is the previous state. A new state begins at `now`. */
@@ -31,6 +33,7 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
     was.name === name && was.name !== 'closed' ? was.since : now
   const { currentAt } = inputs
   const shown = currentAt !== undefined && { currentAt }
+  const unwatched = inputs.isUnwatched && ({ unwatched: true } as const)
   if (inputs.refusal) {
     const { code, message: error } = inputs.refusal
     return { name: 'refused', since: since('refused'), ...shown, code, error }
@@ -43,7 +46,7 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
     if (currentAt !== undefined) {
       return reason
         ? { name: 'stale', since: since('stale'), currentAt, reason }
-        : { name: 'live', since: since('live'), currentAt }
+        : { name: 'live', since: since('live'), currentAt, ...unwatched }
     }
   }
   const reason = reasonOf(was, inputs)
@@ -86,6 +89,7 @@ export interface Report {
   currentAt: number | undefined
   /** Why the edge is not current any more. */
   reason: StaleReason | undefined
+  isUnwatched: boolean
   askAt: number
 }
 
@@ -104,6 +108,7 @@ export function reportOf(status: BoardStatus, sentAt: number, now: number): Repo
   return {
     currentAt: ours(status.currentAt),
     reason: isSilent ? 'offline' : store === 'missing' ? 'missing' : undefined,
+    isUnwatched: sidecar.unwatched === true,
     askAt: now + (isSilent ? IDLE_MS : Math.max(AGAIN_MS, ASK_MS - quietMs)),
   }
 }

@@ -62,8 +62,11 @@ export interface BoardWatch {
 export type BoardState =
   /** The watch was never live so far. `reason`: why connecting takes longer. */
   | { name: 'connecting'; since: number; reason?: LostReason }
-  /** The stream is open, and everything that had to be refetched has arrived. */
-  | { name: 'live'; since: number; currentAt: number }
+  /**
+   * The stream is open, and everything that had to be refetched has arrived. `unwatched`: changes
+   * come a second or more late, because the watcher of the sidecar has failed.
+   */
+  | { name: 'live'; since: number; currentAt: number; unwatched?: true }
   /** The watch shows all that the edge has, but the edge gets nothing new. */
   | { name: 'stale'; since: number; currentAt: number; reason: StaleReason }
   | { name: 'reconnecting'; since: number; currentAt?: number; reason: LostReason }

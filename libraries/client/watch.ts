@@ -297,6 +297,7 @@ export class Watch implements BoardWatch {
           (this.#report !== undefined && this.#report.currentAt === undefined),
         currentAt: this.#currentAt(),
         staleReason: this.#report?.reason,
+        isUnwatched: this.#report?.isUnwatched ?? false,
       },
       this.#parts.clock.now(),
     )

@@ -20,7 +20,10 @@ import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
 export interface BoardsPlan
-  extends Pick<SidecarPlan, 'cacheDir' | 'watch' | 'runOutput' | 'log' | 'version'> {
+  extends Pick<
+    SidecarPlan,
+    'cacheDir' | 'watch' | 'watchWithinMs' | 'runOutput' | 'log' | 'version'
+  > {
   /** The first board is looked for in the first of them. */
   dirs: readonly string[]
   search: Search
@@ -181,7 +184,7 @@ class Boards implements OpenBoards {
 
   /** `known`: its files were read. Neither rejects. */
   #publish(board: Board, end: AbortSignal): { known: Promise<void>; ended: Promise<void> } {
-    const { edgeOf, cacheDir, watch, runOutput, version } = this.#plan
+    const { edgeOf, cacheDir, watch, watchWithinMs, runOutput, version } = this.#plan
     const { name, store, since } = board
     const log: Log = (level, event, fields) =>
       this.#plan.log(level, event, { ...fields, board: name })
@@ -193,7 +196,7 @@ class Boards implements OpenBoards {
     }
     try {
       const sidecar = openSidecar({
-        ...{ store, cacheDir, watch, runOutput, version, log },
+        ...{ store, cacheDir, watch, watchWithinMs, runOutput, version, log },
         edge: edgeOf(name),
         metrics: this.#metrics,
         progress: this.#progress,
@@ -221,7 +224,7 @@ class Boards implements OpenBoards {
 /** Before its sidecar is open. */
 const UNKNOWN: SidecarStatus = {
   ...{ connected: false, behind: true, store: null, lastError: null },
-  ...{ lastSyncAt: null, lastPublishedAt: null, dirty: 0, files: 0 },
+  ...{ lastSyncAt: null, lastPublishedAt: null, dirty: 0, unwatched: false, files: 0 },
 }
 
 class Board implements OpenBoard {

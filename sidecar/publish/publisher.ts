@@ -45,6 +45,8 @@ export interface PublisherStatus {
   behind: boolean
   lastError: string | null
   store: 'present' | 'missing' | null
+  /** The watcher has failed: changes are found by scans, each second or later. */
+  unwatched: boolean
 }
 
 export class Publisher {
@@ -86,8 +88,9 @@ export class Publisher {
 
   /** What the store is now. It is published at once when it differs from what it was. */
   store(state: StoreState): void {
-    const { state: was, layout, version } = this.#store ?? {}
-    if (was === state.state && layout === state.layout && version === state.version) return
+    const { state: was, layout, version, unwatched } = this.#store ?? {}
+    const isSame = was === state.state && unwatched === state.unwatched
+    if (isSame && layout === state.layout && version === state.version) return
     this.#store = state
     this.#syncWanted = true
     this.#wake()
@@ -129,6 +132,7 @@ export class Publisher {
       behind: dirty > 0 || this.#syncWanted || this.#isBusy,
       lastError: this.#retry.text ?? null,
       store: state === 'bare' ? this.#standing.store : (state ?? null),
+      unwatched: this.#store?.unwatched ?? false,
     }
   }
 

@@ -1,20 +1,23 @@
 // Collects the hints of the watcher in windows, and notices when the watcher misses changes.
 
-import type { Clock } from '../../worker/shared/clock.ts'
+import { type Clock, DeadlineExceeded, within } from '../../worker/shared/clock.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import { messageOf } from '../log.ts'
-import type { Watch, Watcher } from './watch.ts'
+import type { Watch, Watcher, WatchPatience } from './watch.ts'
 
 /** A hint may come so long after a scan found its change. After that, the watcher missed it. */
 const LATE_HINT_MS = 5_000
 /** If the system refuses to watch, it is asked again this often. */
 const ARM_AGAIN_MS = 30_000
+/** A process that ends has ten seconds for all of it. */
+const CLOSED_WITHIN_MS = 1_000
 const NEVER = Number.POSITIVE_INFINITY
 
 interface HintsDeps {
   store: Store
   watch: Watch | undefined
+  patience: WatchPatience
   clock: Clock
   log: Log
   /** A window was opened, so `deadline` has changed. */
@@ -36,6 +39,7 @@ export class Hints {
   #paths = new Set<string>()
   #gap: string | undefined
   #watcher: Watcher | undefined
+  #arming: Promise<void> | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   /** Found changed without a hint so far. */
   #unhinted = new Set<string>()
@@ -59,32 +63,61 @@ export class Hints {
     return Math.min(this.#window.deadline ?? NEVER, this.#lateAt)
   }
 
-  /** Starts a watcher, or a new one: it starts before the old one ends, so no event is missed. */
-  async arm(): Promise<void> {
-    const { watch, store, log } = this.#deps
-    if (watch === undefined) return
+  /** The watcher has failed, and none has taken its place yet. */
+  get hasFailed(): boolean {
+    return !this.isArmed && this.#failedAt > Number.NEGATIVE_INFINITY
+  }
+
+  /**
+   * Starts a watcher, or a new one: it starts before the old one ends, so no event is missed. `why`:
+   * what it may have missed until then. Resolves when it watches, or has failed. Never rejects.
+   */
+  arm(why?: string): Promise<void> {
+    if (this.#deps.watch === undefined) return Promise.resolve()
+    this.#arming ??= this.#arm(this.#deps.watch, why).finally(() => {
+      this.#arming = undefined
+    })
+    return this.#arming
+  }
+
+  async #arm(watch: Watch, why: string | undefined): Promise<void> {
+    const { store, log, patience } = this.#deps
+    let isLate = false
+    const events = {
+      onHint: (path: string) => !isLate && this.#onHint(path),
+      onGap: (gap: string) => !isLate && this.#onGap(gap),
+      onFailed: (failure: string) => !isLate && this.#onFailed(failure),
+    }
+    const starting = watch(store, events, patience)
     try {
-      const watcher = await watch(store, {
-        onHint: (path) => this.#onHint(path),
-        onGap: (why) => this.#onGap(why),
-        onFailed: (why) => void this.#onFailed(why),
-      })
+      const watcher = await within(patience.clock, patience.withinMs, () => starting)
       const before = this.#watcher
       this.#watcher = watcher
-      await (this.#isClosed ? watcher : before)?.close()
+      this.#leave(this.#isClosed ? watcher : before)
       log('info', 'watch.armed')
+      if (why !== undefined) this.#onGap(why)
     } catch (error) {
-      await this.#onFailed(messageOf(error))
+      // Left behind: what it hints at one day, scans have found.
+      isLate = true
+      starting.then(
+        (watcher) => this.#leave(watcher),
+        () => undefined,
+      )
+      const { withinMs } = patience
+      const isStuck = error instanceof DeadlineExceeded
+      this.#onFailed(isStuck ? `it was not ready within ${withinMs / 1_000} s` : messageOf(error))
     }
   }
 
+  /** Nothing waits for it: one that is stuck does not end either. */
+  #leave(watcher: Watcher | undefined): void {
+    watcher?.close().catch((error) => this.#deps.log('warn', 'watch.not_closed', { error }))
+  }
+
   /** Where the system refused to watch, it may allow it by now. */
-  async armAgain(): Promise<void> {
-    const { watch, clock } = this.#deps
-    if (watch === undefined || this.isArmed) return
-    if (clock.elapsed() - this.#failedAt < ARM_AGAIN_MS) return
-    await this.arm()
-    if (this.isArmed) this.#onGap('the watcher was started at last')
+  armAgain(): void {
+    if (this.isArmed || this.#deps.clock.elapsed() - this.#failedAt < ARM_AGAIN_MS) return
+    void this.arm('the watcher was started at last')
   }
 
   /** The window that is over by now; undefined: none is. */
@@ -100,7 +133,8 @@ export class Hints {
   /** Watches no more; answers what was hinted in the window that is still open. */
   async close(): Promise<ReadonlySet<string>> {
     this.#isClosed = true
-    await this.#watcher?.close()
+    const { clock } = this.#deps
+    await within(clock, CLOSED_WITHIN_MS, async () => this.#watcher?.close()).catch(() => undefined)
     return this.#paths
   }
 
@@ -115,15 +149,14 @@ export class Hints {
   }
 
   /** Starts the watcher again if it misses events. */
-  async check(now: number): Promise<void> {
+  check(now: number): void {
     if (now < this.#lateAt) return
     this.#lateAt = NEVER
     const [first] = this.#unhinted
     if (first === undefined) return
     this.#deps.log('warn', 'watch.missed_events', { files: this.#unhinted.size, first })
     this.#unhinted = new Set()
-    await this.arm()
-    this.#onGap('the watcher had missed events')
+    void this.arm('the watcher had missed events')
   }
 
   #onHint(path: string): void {
@@ -142,7 +175,7 @@ export class Hints {
   }
 
   /** From here on scans find what changed, more often than beneath a watcher. */
-  async #onFailed(why: string): Promise<void> {
+  #onFailed(why: string): void {
     if (this.#isClosed) return
     const { log, clock } = this.#deps
     this.#failedAt = clock.elapsed()
@@ -150,7 +183,7 @@ export class Hints {
     const watcher = this.#watcher
     this.#watcher = undefined
     this.#onGap('the watcher failed')
-    await watcher?.close()
+    this.#leave(watcher)
   }
 
   #open(): void {

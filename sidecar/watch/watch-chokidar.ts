@@ -7,14 +7,15 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
+import { DeadlineExceeded, within } from '../../worker/shared/clock.ts'
 import { messageOf } from '../log.ts'
-import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
+import type { Watch, WatchEvents, WatchedStore, Watcher, WatchPatience } from './watch.ts'
 
 /** How often the folders are checked: a few stats a second cost nothing. */
 const CHECK_MS = 1_000
 
-export const watchChokidar: Watch = async (store, events) => {
-  const watcher = new ChokidarWatcher(store, events)
+export const watchChokidar: Watch = async (store, events, patience) => {
+  const watcher = new ChokidarWatcher(store, events, patience)
   await watcher.start()
   return watcher satisfies Watcher
 }
@@ -31,16 +32,19 @@ function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
 class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
+  readonly #patience: WatchPatience
   /** Paths and identities of the folders that chokidar was opened for. */
   #folders: ReadonlyMap<string, string>
   #chokidar: FSWatcher | undefined
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isClosed: boolean = false
+  readonly #closing = Promise.withResolvers<void>()
 
-  constructor(store: WatchedStore, events: WatchEvents) {
+  constructor(store: WatchedStore, events: WatchEvents, patience: WatchPatience) {
     this.#store = store
     this.#events = events
+    this.#patience = patience
     this.#folders = identitiesOf(foldersOf(store))
   }
 
@@ -52,7 +56,7 @@ class ChokidarWatcher {
     try {
       await opened
     } catch (error) {
-      await this.close()
+      void this.close()
       throw error
     }
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
@@ -60,16 +64,22 @@ class ChokidarWatcher {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.resolve()
     clearInterval(this.#timer)
-    await this.#opening
-    await this.#chokidar?.close()
+    await this.#shut(this.#chokidar)
+  }
+
+  /** One that is stuck while it opens may never say that it is closed either. */
+  async #shut(chokidar: FSWatcher | undefined): Promise<void> {
+    const { clock, withinMs } = this.#patience
+    await within(clock, withinMs, async () => chokidar?.close()).catch(() => undefined)
   }
 
   async #open(): Promise<void> {
     const { root } = this.#store
     const folders = this.#folders
     // Without a root chokidar would watch the folder above it, which may be a home folder.
-    if (!folders.has(root)) return
+    if (this.#isClosed || !folders.has(root)) return
     const chokidar = watch(root, {
       ignored: (path) => !folders.has(path),
       ignoreInitial: true,
@@ -91,8 +101,17 @@ class ChokidarWatcher {
       else if (isReady) this.#fail(error)
       else ready.reject(error)
     })
-    await ready.promise
+    // A folder that is swapped for a link while chokidar looks at it leaves it without an end.
+    const { clock, withinMs } = this.#patience
+    try {
+      await within(clock, withinMs, () => Promise.race([ready.promise, this.#closing.promise]))
+    } catch (error) {
+      void this.#shut(chokidar)
+      if (!(error instanceof DeadlineExceeded)) throw error
+      throw new Error(`the watcher was not ready within ${withinMs / 1_000} s`)
+    }
     isReady = true
+    if (this.#isClosed) await this.#shut(chokidar)
   }
 
   /** The system's own event. */
@@ -126,7 +145,7 @@ class ChokidarWatcher {
       // If they have changed again, the next one opens it.
       if (this.#isClosed || this.#folders !== folders) return
       try {
-        await this.#chokidar?.close()
+        await this.#shut(this.#chokidar)
         this.#chokidar = undefined
         await this.#open()
       } catch (error) {

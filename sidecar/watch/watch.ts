@@ -1,6 +1,7 @@
 // The port of a file watcher. What a watcher says is a hint, never a fact: it may be late, double
 // or lost, and the scan beneath it finds what was missed. Adapter: watch-chokidar.ts.
 
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Store } from '../layouts/layout.ts'
 
 /** What a watcher needs to know of a store. */
@@ -14,6 +15,18 @@ export type WatchedStore = Pick<Store, 'root' | 'folders' | 'classify'>
 export const MANY_HINTS = 100
 export const AFTER_MANY_MS = 1_000
 
+/**
+ * Nothing waits longer for a watcher to be ready, or to be closed: one that is stuck is left behind.
+ * 100,000 files take 2 s. `--watch-timeout` sets another time.
+ */
+export const WATCH_WITHIN_MS = 10_000
+
+/** By what a watcher waits. */
+export interface WatchPatience {
+  clock: Clock
+  withinMs: number
+}
+
 export interface WatchEvents {
   /** Something happened to this file of the store: made, written, removed or replaced. */
   onHint(path: string): void
@@ -24,13 +37,17 @@ export interface WatchEvents {
 }
 
 export interface Watcher {
-  /** Releases every handle. Nothing is reported after it resolved. */
+  /** Releases every handle. Nothing is reported from then on. Resolves within the patience. */
   close(): Promise<void>
 }
 
 /**
  * Watches the files of a store. Its folders and its root may not exist, may be removed and return.
  * Resolves when changes from now on are reported; rejects when the system refuses to watch (no
- * watches left, or none on this mount). Creates nothing on disk.
+ * watches left, or none on this mount) or takes longer than the patience. Creates nothing on disk.
  */
-export type Watch = (store: WatchedStore, events: WatchEvents) => Promise<Watcher>
+export type Watch = (
+  store: WatchedStore,
+  events: WatchEvents,
+  patience: WatchPatience,
+) => Promise<Watcher>

@@ -10,6 +10,7 @@ import { expect, type TestContext, vi } from 'vitest'
 import type { ScanReport } from '../../sidecar/files/scan.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watch/watch.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
 import { ReadingScan } from '../support/reading-scan.ts'
 
@@ -130,11 +131,13 @@ export class Listener {
     await listener.scan()
     listener.scanned.clear()
     listener.reports.length = 0
-    const watcher = await watch(folder.store, {
-      onHint: (path) => listener.#hint(path),
-      onGap: (why) => listener.#gap(why),
-      onFailed: (why) => listener.#gap(why),
-    })
+    const events = {
+      onHint: (path: string) => listener.#hint(path),
+      onGap: (why: string) => listener.#gap(why),
+      onFailed: (why: string) => listener.#gap(why),
+    }
+    const patience = { clock: hostClock, withinMs: 60_000 }
+    const watcher = await watch(folder.store, events, patience)
     listener.#stop = () => watcher.close()
     test.onTestFinished(() => listener.close())
     return listener

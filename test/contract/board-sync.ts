@@ -99,6 +99,23 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await late.json()).toMatchObject({ code: 'superseded' })
     })
 
+    it('says when the watcher of a sidecar has failed, and when another works', async () => {
+      const task = taskRecord('A-1')
+      const repo = await published(task)
+      const stream = await (await repo.stream()).joined()
+      const store = { state: 'present', version: '0.0.0' } as const
+      const request = { step: 'root', run: repo.run, root: sums([task]).root } as const
+      const sidecar = async () => (await repo.json('/status')).sidecar
+      await repo.sync({ ...request, store: { ...store, unwatched: true } })
+      expect(await sidecar()).toHaveProperty('unwatched', true)
+      await stream.until((s) => s.messages.length === 1)
+      await repo.sync({ ...request, store })
+      expect(await sidecar()).not.toHaveProperty('unwatched')
+      await stream.until((s) => s.messages.length === 2)
+      expect(stream.messages).toEqual([{ type: 'tasks-changed' }, { type: 'tasks-changed' }])
+      await stream.close()
+    })
+
     it('drops nothing if the store is missing, and tells clients so, and when it is back', async () => {
       const task = taskRecord('A-1')
       const repo = await published(task)

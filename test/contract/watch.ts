@@ -19,7 +19,9 @@ const WATCH_AND_CLOSE = `
   const classify = (path) => path.endsWith('.md') ? 'task' : undefined
   const store = { root, folders: () => [root], classify }
   const fail = (why) => { throw new Error(why) }
-  const watcher = await watch(store, { onHint: heard, onGap: fail, onFailed: fail })
+  const after = (ms, call) => { const t = setTimeout(call, ms); return () => clearTimeout(t) }
+  const patience = { clock: { after }, withinMs: 60_000 }
+  const watcher = await watch(store, { onHint: heard, onGap: fail, onFailed: fail }, patience)
   process.getBuiltinModule('fs').writeFileSync(root + '/T-1.md', 'x')
   await hint
   await watcher.close()

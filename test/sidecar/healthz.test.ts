@@ -14,6 +14,7 @@ const GOOD: BoardHealth = {
   behind: false,
   lastError: null,
   store: 'present',
+  unwatched: false,
   files: 7,
 }
 

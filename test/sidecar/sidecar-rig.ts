@@ -57,10 +57,13 @@ let rig: Rig | undefined
 
 interface RigPlan {
   scanEveryMs?: number
+  /** The watcher is never ready. */
+  isStuck?: boolean
   clock?: CountingClock
 }
 
-export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPlan = {}) {
+export async function openRig(plan: RigPlan = {}) {
+  const { scanEveryMs = 60_000, clock = countingClock(), isStuck = false } = plan
   const store = await openStore(dir)
   const calls: (string | Key[])[] = []
   const logs: string[] = []
@@ -75,7 +78,7 @@ export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }:
   const refusals: string[] = []
   const publisher: PublishTarget = {
     changed: (keys) => calls.push([...keys].sort((a, b) => (a < b ? -1 : 1))),
-    store: ({ state }) => calls.push(state),
+    store: ({ state, unwatched }) => calls.push(unwatched ? `${state}, unwatched` : state),
     start: () => calls.push('start'),
     close: async () => {
       calls.push('close')
@@ -89,6 +92,7 @@ export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }:
     intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
     watch: async (_store, events) => {
       if (refusals.length > 0) throw new Error(refusals.pop())
+      if (isStuck) await new Promise(() => undefined)
       watchers.push(events)
       return { close: () => Promise.resolve() }
     },

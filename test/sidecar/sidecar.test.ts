@@ -114,7 +114,7 @@ describe('a watcher', () => {
     const { calls, logs } = await made.started()
     expect(logs).toContain('watch.failed')
     await save('B.md', taskText('B'))
-    await eventually(() => expect(calls).toEqual([['task:B']]))
+    await eventually(() => expect(calls).toEqual(['present, unwatched', ['task:B']]))
   })
 
   test('that fails later is replaced by frequent scans, and started again', async () => {
@@ -123,15 +123,27 @@ describe('a watcher', () => {
     const { elapsed } = clock
     clock.elapsed = () => elapsed() + aheadMs
     const { calls, watchers, hint } = await (await openRig({ clock })).started()
-    await watchers[0]?.onFailed('EMFILE: too many files')
+    watchers[0]?.onFailed('EMFILE: too many files')
     await save('B.md', taskText('B'))
-    await eventually(() => expect(calls).toEqual([['task:B']]))
+    await eventually(() => expect(calls).toEqual(['present, unwatched', ['task:B']]))
     expect(watchers).toHaveLength(1)
     aheadMs = 31_000
     await eventually(() => expect(watchers).toHaveLength(2))
+    await eventually(() => expect(calls.at(-1)).toBe('present'))
     await save('C.md', taskText('C'))
     hint('tasks', 'C.md')
-    await eventually(() => expect(calls).toEqual([['task:B'], ['task:C']]))
+    await eventually(() => expect(calls.at(-1)).toEqual(['task:C']))
+  })
+
+  test('that is stuck while it starts holds up no scan, no change and no end', async () => {
+    const rig = await openRig({ isStuck: true })
+    const started = rig.start()
+    await eventually(() => expect(rig.calls).toContain('start'))
+    await save('B.md', taskText('B'))
+    await eventually(() => expect(rig.calls).toContainEqual(['task:B']))
+    await rig.stop()
+    await started
+    expect(rig.calls.at(-1)).toBe('close')
   })
 })
 

@@ -28,6 +28,7 @@ interface NodeEdgePlan {
   file?: SignalboxFile
   consoleDir?: string
   sweepEveryMs?: number
+  stopWithinMs?: number
 }
 
 /** Some variables contain the URL of the edge, which is known only now. */

@@ -31,6 +31,8 @@ export interface RepositoryState {
   /** Known before the configuration: a new board may have none yet. */
   layout?: StoreState['layout']
   sidecarVersion?: string
+  /** The sidecar finds changes by scans alone, because its watcher has failed. */
+  unwatched?: boolean
   lastSeenAt?: number
   /** When the edge last held all that the sidecar saw (ms). */
   currentAt?: number

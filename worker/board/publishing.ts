@@ -24,6 +24,10 @@ export const storeSchema = z.object({
     .describe('`bare`: without the file or folder of its tasks, as if it never had one.'),
   layout: layoutSchema.exactOptional(),
   version: z.string().max(64).describe('Of the sidecar.'),
+  unwatched: z
+    .literal(true)
+    .exactOptional()
+    .describe('Its watcher has failed: changes are found by scans, each second or later.'),
 })
 
 export const SYNC_STEPS = {

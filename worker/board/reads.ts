@@ -170,6 +170,7 @@ export class Reads {
       sidecar: {
         lastSeenAt: timeText(state.lastSeenAt),
         version: state.sidecarVersion,
+        ...(state.unwatched && { unwatched: true }),
       },
       currentAt: timeText(state.currentAt),
       ...host,

@@ -166,9 +166,12 @@ export class Repository {
     state.lacking = false
     // No record changes when the folder goes or comes back, but clients must show it.
     const store = this.#storeIn(request.store.state)
-    const isMoved = state.published && state.store !== store
+    const { unwatched = false } = request.store
+    const isOther = state.store !== store || (state.unwatched ?? false) !== unwatched
+    const isMoved = state.published && isOther
     if (isMoved) state.pending = { ...state.pending, list: true }
     state.store = store
+    state.unwatched = unwatched
     state.layout = request.store.layout
     state.sidecarVersion = request.store.version
     const missing = store === 'missing'

@@ -44,6 +44,12 @@ export const hostClock: Clock = {
   random: () => Math.random(),
 }
 
+/**
+ * A process is gone so long after it was asked to end, whatever hangs: supervisors wait, too.
+ * `SIGNALBOX_STOP_TIMEOUT` sets another time.
+ */
+export const STOP_WITHIN_MS = 10_000
+
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
 }

@@ -16,6 +16,11 @@ describe('the lamp of the connection', () => {
     expect(lampOf({ name: 'closed' }, NOW).lamp).toBe('stop')
   })
 
+  it('is yellow while the watcher of the sidecar has failed, and so is the sidecar’s', () => {
+    const state = { name: 'live', since: NOW, currentAt: NOW, unwatched: true } as const
+    expect([lampOf(state, NOW).lamp, sidecarLamp(state, NOW).lamp]).toEqual(['caution', 'caution'])
+  })
+
   it('is red while the folder is missing or nobody reports it, although the stream is open', () => {
     const stale = { name: 'stale', since: NOW - 60_000, currentAt: NOW - 60_000 } as const
     expect(lampOf({ ...stale, reason: 'missing' }, NOW)).toMatchObject({

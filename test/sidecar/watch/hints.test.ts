@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_WINDOW_MS, QUIET_MS, Window } from '../../../sidecar/watch/hints.ts'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import { Hints, MAX_WINDOW_MS, QUIET_MS, Window } from '../../../sidecar/watch/hints.ts'
+import type { Watch, WatchEvents } from '../../../sidecar/watch/watch.ts'
 
 /** Plays hints against a window as a timer would, and returns when each window closed. */
 function play(
@@ -80,5 +82,84 @@ describe('Window', () => {
         }
       }),
     )
+  })
+})
+
+describe('a watcher that is stuck', () => {
+  const WITHIN_MS = 10_000
+  const store = { classify: () => 'task' } as unknown as Parameters<Watch>[0]
+
+  function open(watch: Watch) {
+    const clock = new FakeClock()
+    const logged: string[] = []
+    const hints = new Hints({
+      store: store as never,
+      watch,
+      patience: { clock, withinMs: WITHIN_MS },
+      clock,
+      log: (_level, event, fields) => logged.push(`${event} ${fields?.why ?? ''}`.trim()),
+      onOpen: () => undefined,
+    })
+    return { clock, logged, hints }
+  }
+  const never = () => new Promise<never>(() => undefined)
+
+  it('while it starts is left behind in time, and replaced later', async () => {
+    let starts = 0
+    const working: Watch = async () => ({ close: async () => undefined })
+    const { clock, logged, hints } = open((...plan) =>
+      starts++ === 0 ? never() : working(...plan),
+    )
+    void hints.arm()
+    await clock.advance(WITHIN_MS - 1)
+    expect([hints.isArmed, hints.hasFailed]).toEqual([false, false])
+    await clock.advance(1)
+    expect([hints.isArmed, hints.hasFailed]).toEqual([false, true])
+    expect(logged).toContain('watch.failed it was not ready within 10 s')
+
+    await clock.advance(30_000)
+    hints.armAgain()
+    await clock.advance(0)
+    expect([hints.isArmed, hints.hasFailed]).toEqual([true, false])
+    expect(logged).toContain('watch.gap the watcher was started at last')
+  })
+
+  it('and is ready too late is closed, and its hints count no more', async () => {
+    const late = Promise.withResolvers<Awaited<ReturnType<Watch>>>()
+    let events: WatchEvents | undefined
+    const { clock, hints } = open((_store, given) => {
+      events = given
+      return late.promise
+    })
+    void hints.arm()
+    await clock.advance(WITHIN_MS + MAX_WINDOW_MS)
+    hints.take(clock.elapsed())
+    let isClosed = false
+    late.resolve({
+      async close() {
+        isClosed = true
+      },
+    })
+    await clock.advance(0)
+    events?.onHint('/a.md')
+    expect([isClosed, hints.isOpen, hints.isArmed]).toEqual([true, false, false])
+  })
+
+  it('while it ends holds up neither the one that follows nor the end', async () => {
+    let events: WatchEvents | undefined
+    const { clock, hints } = open(async (_store, given) => {
+      events = given
+      return { close: never }
+    })
+    void hints.arm()
+    await clock.advance(0)
+    events?.onFailed('no watches are left')
+    await clock.advance(30_000)
+    hints.armAgain()
+    await clock.advance(0)
+    expect(hints.isArmed).toBe(true)
+    const closed = hints.close()
+    await clock.advance(1_000)
+    expect([...(await closed)]).toEqual([])
   })
 })
