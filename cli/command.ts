@@ -1,6 +1,7 @@
 // What a command is given, and what it must have.
 
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { createLog, printable } from '../sidecar/log.ts'
@@ -154,7 +155,14 @@ export function tokenSource(
 ): (() => Promise<string>) | undefined {
   const variable = SIGNALBOX_TOKEN?.trim()
   if (variable && !typed.has('--token-file')) return async () => bearer(variable)
-  return tokenFile === undefined ? undefined : async () => bearer(await readFile(tokenFile, 'utf8'))
+  return tokenFile === undefined ? undefined : async () => bearer(await readRegular(tokenFile))
+}
+
+/** A pipe without a writer would be waited for. */
+async function readRegular(file: string): Promise<string> {
+  await using handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  if (!(await handle.stat()).isFile()) throw new Error('it is no regular file')
+  return await handle.readFile('utf8')
 }
 
 function bearer(text: string): string {

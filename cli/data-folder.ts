@@ -179,7 +179,8 @@ export const namesOfFiles = (env: Environment): Environment =>
     }),
   )
 
-const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW
+/** Nor waits for a pipe: a folder may have come with a repository. */
+const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
 

@@ -1,5 +1,7 @@
 // What the checks of a doctor found, and how it is printed.
 
+import { jsonText, printable } from '../sidecar/log.ts'
+
 export interface Finding {
   level: 'ok' | 'warn' | 'error'
   /** What was checked: `board`, `edge`, `clock`, a gateway's key, … */
@@ -20,7 +22,7 @@ export function report(
   io: { out(text: string): void },
 ): number {
   const isHealthy = findings.every(({ level }) => level !== 'error')
-  io.out(isJson ? `${JSON.stringify({ ok: isHealthy, findings })}\n` : lines(findings))
+  io.out(isJson ? `${jsonText({ ok: isHealthy, findings })}\n` : lines(findings))
   return isHealthy ? 0 : 1
 }
 
@@ -28,7 +30,8 @@ function lines(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ about }) => about.length))
   return findings
     .map(
-      ({ level, about, sentence }) => `${level.padEnd(5)}  ${about.padEnd(width)}  ${sentence}\n`,
+      ({ level, about, sentence }) =>
+        `${level.padEnd(5)}  ${about.padEnd(width)}  ${printable(sentence)}\n`,
     )
     .join('')
 }

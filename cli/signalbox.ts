@@ -31,14 +31,22 @@ if (logsJson) await logAllAsJson()
 
 const { main } = await import('./program.ts')
 const { noticeTo, stopWithinMs } = await import('./command.ts')
+const { printableStack } = await import('../sidecar/log.ts')
+const io = processIo()
 const code = await main(process.argv.slice(2), {
-  io: processIo(),
+  io,
   env: process.env,
   cwd: process.cwd(),
   async loadFile(choice) {
     const { loadOwnConfig } = await import('./own-config.ts')
     return await loadOwnConfig(process.cwd(), choice)
   },
+}).catch((error: unknown) => {
+  // A defect. Node would print its message as it is, with what names of files have in them.
+  if (logsJson) throw error
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  io.err(`${printableStack(stack)}\n`)
+  return 1
 })
 // A pipe takes all that was written first. A handle that a watcher left open must not keep us.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))

@@ -63,7 +63,9 @@ async function making<Made>(file: string, make: (fresh: string) => Promise<Made>
     await rename(fresh, file)
     return made
   } finally {
-    await rm(fresh, { force: true })
+    // A copy that was refused may have been open, with its log beside it.
+    for (const part of ['', '-wal', '-shm', '-journal'])
+      await rm(`${fresh}${part}`, { force: true })
   }
 }
 

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { relative } from 'node:path'
 import { renderUnicodeCompact } from 'uqr'
+import { printable } from '../sidecar/log.ts'
 import { DATA_DIR } from './data-folder.ts'
 import type { GatewayHere } from './gateways.ts'
 import type { LocalBoard, LocalJson, Shared } from './local-json.ts'
@@ -63,7 +64,7 @@ function boardsOf(boards: Greeting['boards'], cwd: string): string {
 }
 
 const boardLine = ({ dir, layout, tasks }: Greeting['boards'][number], cwd: string): string =>
-  `${near(dir, cwd)} (${layout}${countOf(tasks)})`
+  `${printable(near(dir, cwd))} (${layout}${countOf(tasks)})`
 
 function gatewayLine({ key, mode, url, missing, unused }: GatewayHere, local: LocalJson): string {
   const without = missing.join(', ')

@@ -14,12 +14,33 @@ export function messageOf(error: unknown): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
-/** Control characters, of a folder's name for example, could rewrite what a terminal shows. */
+/** Controls (C0, C1), line breaks, and what turns the direction of a text. */
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** In JSON, which escapes C0 alone. */
+export const jsonText = (value: unknown, replacer?: (key: string, value: unknown) => unknown) =>
+  JSON.stringify(value, replacer).replaceAll(
+    UNPRINTABLE,
+    (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/**
+ * What is not ours, on one line: a name or a title could forge lines, and rewrite what a terminal
+ * shows.
+ */
 export const printable = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (it) => {
+  text.replaceAll(UNPRINTABLE, (it) => {
     const code = it.codePointAt(0)?.toString(16)
     return `\\u{${code}}`
   })
+
+/** The lines of a stack are ours, and its message is not. */
+export function printableStack(stack: string): string {
+  const from = stack.search(/\n {4}at /)
+  if (from === -1) return printable(stack)
+  const lines = stack.slice(from).split('\n')
+  return `${printable(stack.slice(0, from))}${lines.map(printable).join('\n')}`
+}
 
 export function createLog(
   format: LogFormat,
@@ -31,7 +52,7 @@ export function createLog(
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
     const time = new Date(now()).toISOString()
     if (format === 'json') {
-      write(`${JSON.stringify({ time, level, event, ...fields }, redact)}\n`)
+      write(`${jsonText({ time, level, event, ...fields }, redact)}\n`)
       return
     }
     const rest = Object.entries(fields)
@@ -39,8 +60,7 @@ export function createLog(
       .map(([name, value]) => {
         const shown = redact(name, value)
         const text = typeof shown === 'string' ? shown : JSON.stringify(shown, redact)
-        // The lines of a stack are ours.
-        return ` ${name}=${value instanceof Error ? text : printable(text)}`
+        return ` ${name}=${value instanceof Error ? printableStack(text) : printable(text)}`
       })
     write(`${time.slice(11, 19)} ${level.padEnd(5)} ${event}${rest.join('')}\n`)
   }

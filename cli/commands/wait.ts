@@ -3,6 +3,7 @@
 
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
+import { jsonText } from '../../sidecar/log.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { findPlace, type PlaceOptions } from '../wait/place.ts'
 import { doubtAbout, type Until, waitFor } from '../wait/wait-for.ts'
@@ -32,7 +33,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
   const notice = noticeTo(io)
   const place = await findPlace(input, context, notice)
   if (!place) {
-    io.err(`signalbox: ${noBoardIn(context.cwd, 'above or below').message}\n`)
+    notice(noBoardIn(context.cwd, 'above or below').message)
     return FAILED
   }
   const { board } = place
@@ -47,7 +48,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
     },
     Math.min(timeout, MAX_TIMER_MS),
   )
-  const print = (line: object) => io.out(`${JSON.stringify(line)}\n`)
+  const print = (line: object) => io.out(`${jsonText(line)}\n`)
   let reached: string | undefined
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
@@ -76,7 +77,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
         ? `It was ended by ${asked.reason}.`
         : error instanceof BoardError && error.message
     if (!why) throw error
-    io.err(`signalbox: ${why}\n`)
+    notice(why)
     return FAILED
   } finally {
     clearTimeout(timer)

@@ -15,7 +15,7 @@ import {
 } from '../layouts/registry.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
-import { enter, type Rules, rulesAbove, withRulesOf } from './gitignore.ts'
+import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
 
 export interface FoundBoard {
   store: Store
@@ -25,7 +25,7 @@ export interface FoundBoard {
 
 /** What was left out, and why. */
 export interface LeftOut {
-  code: StoreError['code'] | 'unreadable' | 'unsearched' | 'same_name' | 'bad_name'
+  code: StoreError['code'] | 'unreadable' | 'unsearched' | 'same_name' | 'bad_name' | 'slow_rules'
   /** One sentence. */
   message: string
 }
@@ -164,6 +164,9 @@ class Walk {
       const child = join(path, entry.name)
       const entered = enter(child, rules)
       if (entered) this.#enqueue({ path: child, depth: depth + 1, rules: entered })
+    }
+    for (const file of slowFiles(rules)) {
+      this.#leave('slow_rules', `The rules of ${file} take over 50 ms for a folder: left out.`)
     }
   }
 

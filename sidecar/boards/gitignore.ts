@@ -3,6 +3,7 @@
 
 import { lstat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
+import { createContext, Script } from 'node:vm'
 import ignore, { type Ignore } from 'ignore'
 import { readSmall } from '../layouts/open-here.ts'
 
@@ -15,9 +16,20 @@ const RULE = /^[^#].{0,1000}$/s
 /** As git itself compares names: with their case where the file system has one. */
 const OPTIONS = { ignorecase: process.platform === 'darwin' }
 
+/**
+ * The rules of a file that takes longer for a folder are left out: each `*` multiplies what a name
+ * costs, and nothing else of the process goes on meanwhile. No setting: git needs no such rule.
+ */
+const WITHIN_MS = 50
+/** Of fewer parts none takes that long, and the watch over the time costs more than the test. */
+const RISKY = /(?:[*?]+[^*?]+){3}|(?:\*[^*/]*){3}/
+
 interface RuleFile {
   folder: string
   rules: Ignore
+  isRisky: boolean
+  /** Its rules are left out. */
+  isSlow?: boolean
 }
 
 /** The files that hold in a folder, from the top of its repository down. */
@@ -31,19 +43,41 @@ export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> 
     .split(/\r?\n/)
     .filter((line) => RULE.test(line))
     .slice(0, MAX_RULES)
-  return text === '' ? rules : [...rules, { folder, rules: ignore(OPTIONS).add(lines.join('\n')) }]
+  if (text === '') return rules
+  const isRisky = lines.some((line) => RISKY.test(line))
+  return [...rules, { folder, rules: ignore(OPTIONS).add(lines.join('\n')), isRisky }]
 }
 
 /** The rules that hold in `path`, a folder within that of `rules`; undefined: it is left out. */
 export function enter(path: string, rules: Rules): Rules | undefined {
   for (const [at, file] of [...rules.entries()].reverse()) {
-    const { ignored, unignored } = file.rules.test(`${slashed(file.folder, path)}/`)
+    const { ignored, unignored } = tested(file, `${slashed(file.folder, path)}/`)
     if (ignored) return undefined
     // The files above may leave it out; what is in it must not be left out because of that.
     if (unignored)
       return [...rules.slice(0, at).map((it) => readmitted(path, it)), ...rules.slice(at)]
   }
   return rules
+}
+
+/** The `.gitignore` files whose rules are left out. */
+export const slowFiles = (rules: Rules): readonly string[] =>
+  rules.filter(({ isSlow }) => isSlow).map(({ folder }) => join(folder, '.gitignore'))
+
+/** Only a script with a time limit ends an expression that runs. */
+const CALL = new Script('test()')
+const NOTHING = { ignored: false, unignored: false }
+
+function tested(file: RuleFile, path: string): { ignored: boolean; unignored: boolean } {
+  if (file.isSlow) return NOTHING
+  if (!file.isRisky) return file.rules.test(path)
+  try {
+    const test = () => file.rules.test(path)
+    return CALL.runInContext(createContext({ test }), { timeout: WITHIN_MS }) as typeof NOTHING
+  } catch {
+    file.isSlow = true
+    return NOTHING
+  }
 }
 
 /** The rules above `folder` in its repository. None if they leave out the folder: it was named. */
@@ -64,10 +98,11 @@ export async function rulesAbove(folder: string): Promise<Rules> {
   return rules
 }
 
-function readmitted(path: string, { folder, rules }: RuleFile): RuleFile {
+function readmitted(path: string, { folder, rules, isRisky }: RuleFile): RuleFile {
   const literal = slashed(folder, path).replaceAll(/[\\*?[ ]/g, '\\$&')
   return {
     folder,
+    isRisky,
     rules: ignore(OPTIONS)
       .add(rules)
       .add([`!/${literal}`]),

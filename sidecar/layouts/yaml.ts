@@ -18,6 +18,12 @@ function plainScalar(text: string): null | boolean | number | string {
 
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
+/**
+ * Of what only the package reads: 256 KiB of brackets took it 1.3 s, in which no webhook is taken.
+ * No setting, since what a setting allows would block all boards of the process.
+ */
+const UNUSUAL_BYTES = 32 << 10
+const TOO_UNUSUAL = 'it is larger than 32 KiB, and more than plain keys with values and lists'
 /** Deeper nesting means an attack, and would overflow the stack when it is serialised. */
 export const MAX_DEPTH = 64
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
@@ -43,6 +49,7 @@ const OPTIONS = {
 export function readYamlMap(text: string, firstLine = 1): YamlMap {
   if (text.length > YAML_BYTES) return { ok: false, why: 'it is larger than 256 KiB' }
   const fields = readSimpleYaml(text)
+  if (!fields && text.length > UNUSUAL_BYTES) return { ok: false, why: TOO_UNUSUAL }
   return fields ? { ok: true, fields, problems: [] } : readAnyYaml(text, firstLine)
 }
 

@@ -221,4 +221,27 @@ describe('doctor', () => {
     const none = await run(['doctor', cli.board, '--json'], { ...cli.env(), SIGNALBOX_TOKEN: '' })
     expect(checks(none.out)).toMatchObject({ token: 'error', edge: 'ok' })
   })
+
+  test.each([
+    ['doctor'],
+    ['doctor', '--json'],
+    ['wait', '--timeout', '1s', '--board', 'none'],
+    ['wait', '--timeout', '1s'],
+  ])(
+    'a board whose names hold escapes and line breaks writes none of them to the terminal: %s',
+    async (...argv) => {
+      const evil = 'a\u001b[2J\u009b31m\u202eb\nerror  board  forged'
+      const tasks = join(cli.board, '.cairn/tasks')
+      await writeFile(join(tasks, `${evil}.md`), 'x')
+      await writeFile(join(tasks, 'T-9.md'), `---\ntitle: "\u009b31m\u202e${'x'}"\n---\n`)
+      const [command = '', ...rest] = argv
+      const given = command === 'doctor' ? [command, cli.board, ...rest] : argv
+      const { out, err } = await run(given, command === 'doctor' ? cli.env() : {}, {
+        cwd: cli.board,
+      })
+      expect(`${out}${err}`).not.toMatch(/[\p{Cc}\u202e](?<!\n)/u)
+      expect(`${out}${err}`).not.toMatch(/^error {2}board {2}forged/m)
+      expect(`${out}${err}`).not.toBe('')
+    },
+  )
 })

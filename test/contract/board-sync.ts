@@ -105,12 +105,12 @@ export function syncContract({ edge, name, published }: Board): void {
       const stream = await (await repo.stream()).joined()
       const store = { state: 'present', version: '0.0.0' } as const
       const request = { step: 'root', run: repo.run, root: sums([task]).root } as const
-      const sidecar = async () => (await repo.json('/status')).sidecar
+      const status = () => repo.json('/status')
       await repo.sync({ ...request, store: { ...store, unwatched: true } })
-      expect(await sidecar()).toHaveProperty('unwatched', true)
+      expect(await status()).toHaveProperty('sidecar.unwatched', true)
       await stream.until((s) => s.messages.length === 1)
       await repo.sync({ ...request, store })
-      expect(await sidecar()).not.toHaveProperty('unwatched')
+      expect(await status()).not.toHaveProperty('sidecar.unwatched')
       await stream.until((s) => s.messages.length === 2)
       expect(stream.messages).toEqual([{ type: 'tasks-changed' }, { type: 'tasks-changed' }])
       await stream.close()

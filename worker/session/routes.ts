@@ -93,26 +93,27 @@ async function signIn(c: Context, deps: SessionDeps): Promise<z.infer<typeof ses
   // Else a foreign page could sign its visitor in with its own session, and see what they do.
   requireKnownOrigin(c.req.raw, knownOrigins)
   const body = await readBody(c)
-  const isToken = 'token' in body
-  const claims = isToken ? await access.check(body.token) : await exchangeCode(body.code, deps)
+  const { claims, token, code } = await readGiven(body, deps)
   const { subject, scopes, repos } = claims
   const now = clock.now()
   const mostMs = scopes.has('payments:write') ? MAX_PAYING_SESSION_MS : MAX_SESSION_MS
   const expiresAt = Math.min(claims.expiresAt, now + mostMs)
   // Where only somebody else's keys verify, the token itself is the cookie.
-  const isOwn = !isToken || access.tokens.canSign
+  const isOwn = token === undefined || access.tokens.canSign
   const value = isOwn
     ? await access.tokens.sign(
         { sub: subject, scope: [...scopes].join(' '), repos: [...repos], sid: crypto.randomUUID() },
         'session',
         expiresAt,
       )
-    : body.token
+    : token
   if (value.length > COOKIE_CHARS) {
     throw new Problem('payload_too_large', 'The token is too long for a cookie.')
   }
   // The browser forgets it, and a copy of its cookie must not outlive it.
   const replaced = await access.sessionOf(c.req.raw)
+  // Last of all that may fail: a link that is spent for nothing is lost.
+  if (code) await spendCode(code, deps)
   if (replaced) await access.endSession(replaced)
   setSessionCookie(c, value, Math.floor((expiresAt - now) / 1_000))
   return sessionOf({ subject, scopes, repos, expiresAt }, isOwn)
@@ -145,13 +146,30 @@ async function readBody(c: Context): Promise<z.infer<typeof signInSchema>> {
   throw new Problem('invalid_request', `The body must be ${shapes}, as application/json.`)
 }
 
-/** Exchanges the code of a link for what its session may do. Works once. */
-async function exchangeCode(code: string, { access, clock, spend }: SessionDeps): Promise<Claims> {
-  const { id, expiresAt, scope, repos } = await readCode(access.tokens, code)
+async function readGiven(body: z.infer<typeof signInSchema>, deps: SessionDeps): Promise<Given> {
+  if ('token' in body) return { claims: await deps.access.check(body.token), token: body.token }
+  const code = await readCode(deps.access.tokens, body.code)
+  return { claims: claimsOf(code, deps), code }
+}
+
+interface Given {
+  claims: Claims
+  token?: string
+  code?: Code
+}
+
+type Code = Awaited<ReturnType<typeof readCode>>
+
+/** What the session of a link may do. */
+const claimsOf = ({ scope, repos }: Code, { clock }: SessionDeps): Claims => ({
+  ...{ subject: 'sign-in link', scopes: new Set(scope.split(' ')), repos },
+  expiresAt: clock.now() + MAX_SESSION_MS,
+})
+
+/** Works once. */
+async function spendCode({ id, expiresAt, repos }: Code, { spend }: SessionDeps): Promise<void> {
   const [path = ''] = repos
   if (!(await spend(path, id, expiresAt + CLOCK_SKEW_MS))) throw codeSpent()
-  const scopes = new Set(scope.split(' '))
-  return { subject: 'sign-in link', scopes, repos, expiresAt: clock.now() + MAX_SESSION_MS }
 }
 
 function setSessionCookie(c: Context, value: string, maxAge: number): void {

@@ -229,6 +229,10 @@ async function toGrant(payload: JWTPayload, { token, via }: Found): Promise<Omit
   if (typeof scope !== 'string' || !strings || exp === undefined) {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
   }
+  // Other issuers may put anything there, and it is stored as who acted.
+  if (sub !== undefined && typeof sub !== 'string') {
+    throw new Problem('unauthorized', 'The sub claim of the token is no text.')
+  }
   const expiresAt = Math.min(exp * 1_000, LAST_DATE_MS)
   const subject = sub ?? `token ${jti ?? (await hashed(token)).slice(0, 12)}`
   // That of a ticket is hashed already.

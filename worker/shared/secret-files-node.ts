@@ -2,6 +2,7 @@
 // NAME, and a credential of systemd has the name of its variable. A file of several variables is
 // read under the same rule. For hosts that are a process.
 
+import { constants } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSecretName } from './secrets.ts'
@@ -64,8 +65,11 @@ async function secretIn(name: string, file: string): Promise<string> {
 /** The text of a file that others must not read. `name`: what it is for. Throws SecretFileError. */
 export async function readPrivate(name: string, file: string): Promise<string> {
   try {
-    await using handle = await open(file)
-    const { mode, uid } = await handle.stat()
+    // A pipe without a writer would be waited for, and the start with it.
+    await using handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const found = await handle.stat()
+    if (!found.isFile()) throw refused(name, file, 'is no regular file')
+    const { mode, uid } = found
     const others = uid === 0 ? OTHERS_OF_ROOT : OTHERS
     if (process.platform !== 'win32' && (mode & others) !== 0) {
       const enough = uid === 0 ? '640' : '600'

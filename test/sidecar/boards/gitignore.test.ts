@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { enter, type Rules, withRulesOf } from '../../../sidecar/boards/gitignore.ts'
+import { enter, type Rules, slowFiles, withRulesOf } from '../../../sidecar/boards/gitignore.ts'
 import { makeFolder } from '../layouts/store.ts'
 
 const folders = fc.array(fc.constantFrom('a', 'b', 'ab', 'c d', '!a'), {
@@ -65,4 +65,15 @@ test.skipIf(!hasGit)('enters the folders in which git itself would look for file
     }),
     { numRuns: 25 },
   )
+})
+
+test('rules that take too long for a folder are left out, and those of other files hold', async () => {
+  const slow = `${'**/a/'.repeat(4)}**/b/\n`
+  const top = makeFolder({ '.gitignore': 'out/\n', 'in/.gitignore': slow })
+  const rules = await withRulesOf(`${top}/in`, await withRulesOf(top, []))
+  const from = performance.now()
+  expect(enter(`${top}/in/a${'/a'.repeat(99)}`, rules)).toBe(rules)
+  expect(performance.now() - from).toBeLessThan(2_000)
+  expect(slowFiles(rules)).toEqual([`${top}/in/.gitignore`])
+  expect(enter(`${top}/in/out`, rules)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAnyYaml, readSimpleYaml } from '../../../sidecar/layouts/yaml.ts'
+import { readAnyYaml, readSimpleYaml, readYamlMap } from '../../../sidecar/layouts/yaml.ts'
 
 const USUAL = `id: T-1
 title: 'It''s a title: with a colon'
@@ -130,4 +130,23 @@ test('never reads anything otherwise than the package does', () => {
     { numRuns: 5_000 },
   )
   expect(compared).toBeGreaterThan(500)
+})
+
+test.each([
+  ['brackets', `a: ${'['.repeat((256 << 10) - 3)}`],
+  ['maps', `a: ${'{a: '.repeat((256 << 10) / 4 - 1)}`],
+  ['commas', `a: [${','.repeat((256 << 10) - 4)}`],
+  ['aliases', `a: &a b\nc: [${'*a, '.repeat((256 << 10) / 4 - 4)}`],
+])('256 KiB of %s are refused at once, with a sentence', (_name, text) => {
+  const from = performance.now()
+  const why = 'it is larger than 32 KiB, and more than plain keys with values and lists'
+  expect(readYamlMap(text)).toEqual({ ok: false, why })
+  // On a busy machine too; parsing them takes up to 1.3 s on an idle one.
+  expect(performance.now() - from).toBeLessThan(300)
+})
+
+test('a large file of the usual form is read whole', () => {
+  const text = Array.from({ length: 6_000 }, (_, n) => `key${n}: "a value of it"`).join('\n')
+  expect(text.length).toBeGreaterThan(100 << 10)
+  expect(readYamlMap(text)).toMatchObject({ ok: true, fields: { size: 6_000 } })
 })

@@ -68,6 +68,17 @@ describe('access', () => {
     expect(own.repos).toEqual(['s'])
   })
 
+  it('refuses a token whose sub is no text, whoever signed it', async () => {
+    const issuer = await startIssuer()
+    const access = open({ AUTH_SECRETS: SECRET, ...issuerEnv(issuer) })
+    for (const sub of [5, { admin: true }, ['a'], null]) {
+      const signed = await issuer.sign({ scope: 'board:read', repos: ['r'], sub: sub as never })
+      await expect(access.authenticate(request(signed))).rejects.toMatchObject({
+        reason: 'unauthorized',
+      })
+    }
+  })
+
   it('accepts a token of a JWKS only if iss and aud are those of this deployment', async () => {
     const issuer = await startIssuer()
     const access = open({ ...issuerEnv(issuer), AUTH_AUDIENCE: 'board-of-ours' })

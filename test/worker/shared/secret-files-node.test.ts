@@ -1,5 +1,6 @@
 // Secrets in files: which variables name them, and which files are refused.
 
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +28,15 @@ const refusal = (env: Record<string, string>, prefixes?: string[]) =>
   )
 
 describe('secrets in files', () => {
+  it('are refused, and not waited for, where the file is a pipe or a folder', async () => {
+    const pipe = join(dir, 'pipe')
+    execFileSync('mkfifo', ['-m', '600', pipe])
+    await mkdir(join(dir, 'folder'), { mode: 0o700 })
+    for (const path of [pipe, join(dir, 'folder')]) {
+      expect(await refusal({ AUTH_SECRETS_FILE: path })).toContain('is no regular file')
+    }
+  })
+
   it('take the place of the variables that name them, without the line’s end', async () => {
     const secrets = await file('auth', 'the-new-one\nthe-old-one\n')
     const key = await file('key', 'the-key\n', 0o400)

@@ -57,9 +57,17 @@ function csvLine(act: object): string {
   return `${COLUMNS.map((column) => cell(values[column])).join()}\r\n`
 }
 
-/** A spreadsheet runs a text that begins like a formula. RFC 4180: a quote is written twice. */
+/**
+ * What a spreadsheet takes for the beginning of a formula. Some split a cell at `;` or a tab,
+ * whatever its quotes are, and leave out what cannot be seen.
+ */
+const FORMULA =
+  /(^|[;\t\r\n])((?:(?![;\t\r\n])[\s\p{Cc}\p{Cf}\p{Z}"'])*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/gu
+
+/** Spreadsheets run no text that begins with `'`. RFC 4180: a quote is written twice. */
 function cell(value: unknown): string {
   if (typeof value !== 'string') return value === undefined ? '' : String(value)
-  const text = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(value) ? `'${value}` : value
+  const guarded = value.replaceAll(FORMULA, "$1'$2")
+  const text = /^[\t\r\n]/.test(guarded) ? `'${guarded}` : guarded
   return `"${text.replaceAll('"', '""')}"`
 }

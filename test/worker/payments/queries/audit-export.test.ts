@@ -40,6 +40,22 @@ describe('an export of the audit trail', () => {
     ])
   })
 
+  it('guards what begins a cell after a separator or what cannot be seen', async () => {
+    const subjects = ['a;=1+1', 'a\t@SUM(A1)', '\u200b=1+1', '\u0000 -1', 'x\r\n"+1', 'a=b; c-d']
+    const csv = await text(
+      'csv',
+      subjects.map((subject, n) => act(9 - n, { subject })),
+    )
+    expect([...csv.matchAll(/"charge","((?:[^"]|"")*)"/g)].map(([, cell]) => cell)).toEqual([
+      "a;'=1+1",
+      "a\t'@SUM(A1)",
+      "'\u200b=1+1",
+      "'\u0000 -1",
+      `x\r\n'""+1`,
+      'a=b; c-d',
+    ])
+  })
+
   it('has all rows of all pages, from a cursor on', async () => {
     const all = Array.from({ length: 1_234 }, (_, n) => act(1_234 - n))
     const lines = (await text('jsonl', all)).trimEnd().split('\n')
