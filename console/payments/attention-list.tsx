@@ -106,7 +106,7 @@ function AlertItem({ alert }: { alert: Alert }) {
     <li class="alert panel stop" data-item tabIndex={-1}>
       <h3>
         {title}{' '}
-        {transactionId !== '' && (
+        {transactionId && (
           <a
             href={linkTo({ view: 'payments', id: transactionId })}
             dir="auto"

@@ -48,6 +48,7 @@ const isolate = (room = ROOM) =>
     namespace: namespace as never,
     room,
     clock: hostClock,
+    rare: () => undefined,
     log: () => undefined,
   })
 
