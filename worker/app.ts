@@ -4,6 +4,7 @@ import { type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { etag } from 'hono/etag'
 import { requestId } from 'hono/request-id'
+import { getPath } from 'hono/utils/url'
 import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
 import type { Assets } from './console/assets.ts'
@@ -12,7 +13,12 @@ import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import { KEPT_ON_304 } from './payments/queries/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { routePath, routePrefixOf, WEBHOOK_ROUTE_NAMES } from './payments/webhooks/route-names.ts'
+import {
+  routePath,
+  routePrefixOf,
+  WEBHOOK_ROUTE_NAMES,
+  webhookPath,
+} from './payments/webhooks/route-names.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
 import { type Spend, sessionRoutes, signInRoutes } from './session/routes.ts'
 import { type ApiEnv, isWrite, requireKnownOrigin } from './shared/access.ts'
@@ -33,7 +39,10 @@ export type AppDeps = Omit<BoardDeps, 'maxBoards'> & {
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const { access, config, log, payments, clock } = deps
-  const app = new Hono<ApiEnv>()
+  const routePrefix = payments?.config.routePrefix ?? routePrefixOf({})
+  const app = new Hono<ApiEnv>({
+    getPath: (request) => webhookPath(getPath(request), routePrefix),
+  })
   if (config.auth.problem !== undefined) {
     log('error', 'config.refused', { error: config.auth.problem })
   }
@@ -64,11 +73,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   })
 
   app.route('/', pageRoutes(deps.assets))
-  app.get(
-    '/openapi.json',
-    etag({ retainedHeaders: KEPT_ON_304 }),
-    openapiRoute(payments?.config.routePrefix),
-  )
+  app.get('/openapi.json', etag({ retainedHeaders: KEPT_ON_304 }), openapiRoute(routePrefix))
   // Before the authentication, since this is how a client gets its token or cookie.
   const { publicUrl } = config
   const knownOrigins = [...config.allowedOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]
@@ -115,7 +120,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
 }
 
 /** It is loaded and hashed with the first request for it, and kept. */
-function openapiRoute(routePrefix = routePrefixOf({})): Handler {
+function openapiRoute(routePrefix: string): Handler {
   let kept: { text: string; tag: string } | undefined
   return async (c) => {
     if (kept === undefined) {

@@ -50,6 +50,7 @@ export function callback(
   return {
     headers: new Headers({ 'acme-time': time, 'acme-signature': signature }),
     query: new URLSearchParams(),
+    bytes: new TextEncoder().encode(body),
     body,
     receivedAt: 1_700_000_005_000,
   }
@@ -79,7 +80,7 @@ export const fixtures: GatewayFixtures = {
     'no signature': { ...callback(PAID), headers: new Headers() },
     'half a signature': callback(PAID, { signature: sign('1700000000', PAID).slice(32) }),
     'another secret': callback(PAID, { signature: sign('1700000000', PAID, 'key-1') }),
-    'another body': { ...callback(PAID), body: PAID.replace('1250', '1') },
+    'another body': callback(PAID.replace('1250', '1'), { signature: sign('1700000000', PAID) }),
     'another time': callback(PAID, { time: '1700000001', signature: sign('1700000000', PAID) }),
     'a body that cannot be parsed': callback('{', { signature: '0'.repeat(64) }),
   }),

@@ -87,13 +87,10 @@ export const acme = {
         return { ok: true, gatewayTransactionId: id, redirectUrl: page }
       },
 
-      async handleWebhook({ headers: sent, body }, call) {
+      async handleWebhook({ headers: sent, bytes, body }, call) {
         const time = sent.get('acme-time') ?? ''
-        const isGenuine = await verify(
-          signing_secret,
-          `${time}.${body}`,
-          sent.get('acme-signature'),
-        )
+        const signed = await new Blob([`${time}.`, bytes]).arrayBuffer()
+        const isGenuine = await verify(signing_secret, signed, sent.get('acme-signature'))
         // Only what is proven is parsed.
         if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
         const raw: unknown = JSON.parse(body)
@@ -168,11 +165,11 @@ function statusOf(state: string, call: GatewayCall): PaymentStatus {
 }
 
 /** Compares in constant time, which `===` on two digests does not. */
-async function verify(secret: string, text: string, hex: string | null): Promise<boolean> {
+async function verify(secret: string, signed: ArrayBuffer, hex: string | null): Promise<boolean> {
   if (hex === null || !/^[0-9a-f]{64}$/.test(hex)) return false
-  const encode = new TextEncoder()
   const hash = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', encode.encode(secret), hash, false, ['verify'])
+  const bytes = new TextEncoder().encode(secret)
+  const key = await crypto.subtle.importKey('raw', bytes, hash, false, ['verify'])
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-  return await crypto.subtle.verify('HMAC', key, signature, encode.encode(text))
+  return await crypto.subtle.verify('HMAC', key, signature, signed)
 }

@@ -49,13 +49,13 @@ import {
   transactionSchema,
   webhookPayloadSchema,
 } from '../../worker/payments/schemas.ts'
-import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import {
   routePath,
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
   type WebhookRoute,
 } from '../../worker/payments/webhooks/route-names.ts'
+import type { WebhookResponse } from '../../worker/payments/webhooks/routes.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 
@@ -276,17 +276,20 @@ export const PAYMENTS: Description = {
 // Webhooks: those of gateways, which we receive, and the events of payments, which we send to the
 // shop.
 
-type Body = WebhookAnswer['body'] | 'too_large'
-
 /** What each text in a body means. A status has texts of its own. */
-const BODIES: Record<Body, { status: WebhookAnswer['status'] | 413; means: string }> = {
+const BODIES: Record<
+  WebhookResponse['body'],
+  { status: WebhookResponse['status']; means: string }
+> = {
   ok: { status: 200, means: 'it is recorded' },
   duplicate: { status: 200, means: 'this event came before, and nothing happened now' },
   ignored: { status: 200, means: 'it is of a kind that changes no payment' },
   stale: { status: 400, means: 'the event is too old, or its time is impossible' },
   invalid: { status: 401, means: 'the signature or the token is wrong or missing' },
   unknown: { status: 404, means: 'there is no such gateway' },
+  not_allowed: { status: 405, means: 'webhooks are sent with POST' },
   too_large: { status: 413, means: 'the body is larger than 256 KiB' },
+  compressed: { status: 415, means: 'the body has a `Content-Encoding`' },
   error: { status: 500, means: 'something failed: send it again' },
   unavailable: { status: 503, means: 'the database cannot be reached: send it again' },
 }

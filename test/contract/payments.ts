@@ -25,6 +25,17 @@ const PAID = ['PaymentInitiated', 'PaymentSucceeded']
 const REFUNDED = [...PAID, 'PaymentRefunded']
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 
+/** As fetch would send it, but as text. */
+const multipart = (fields: Record<string, string>) => {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  return {
+    headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
+    body: `${parts.join('')}--b--\r\n`,
+  }
+}
+
 export function paymentsContract(host: Host): void {
   let system: PaymentSystem
   beforeAll(async () => {
@@ -186,10 +197,28 @@ export function paymentsContract(host: Host): void {
         { path, headers: {}, body: JSON.stringify({ token: await token() }) },
         { path, headers: {}, body: `webhook_token=${await token()}` },
         { path: `${path}?token=${await token()}`, headers: {}, body: '' },
+        { path, ...multipart({ webhook_token: await token() }) },
       ]) {
         expect(await word(callback)).toEqual([200, 'ok'])
         expect(await word(callback)).toEqual([200, 'duplicate'])
       }
+    })
+
+    it('are found with a slash too many, and told what is wrong with them', async () => {
+      const paid = await system.paid()
+      const { path, headers, body } = await redirectCallback(claimsOf(paid))
+      // Not as the document has them.
+      const sent = async (at: string, own = {}) => {
+        const init = { method: 'POST', headers: { ...headers, ...own }, body }
+        const answer = await fetch(system.edge.origin + at, init)
+        return [answer.status, await answer.text()]
+      }
+      expect(await sent(`${path}/`)).toEqual([200, 'ok'])
+      expect(await sent(`/${path}`)).toEqual([200, 'duplicate'])
+      expect(await sent(path, { 'Content-Encoding': 'gzip' })).toEqual([415, 'compressed'])
+      const got = await fetch(system.edge.origin + path)
+      expect([got.status, got.headers.get('Allow')]).toEqual([405, 'POST'])
+      expect(await got.text()).toBe('not_allowed')
     })
 
     it('that are forged, too large or for nobody are refused, and leave no row', async () => {

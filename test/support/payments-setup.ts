@@ -29,6 +29,7 @@ import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
 import { sqliteLedger } from './sqlite-database.ts'
+import { webhookBody } from './webhook-body.ts'
 
 type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>
 
@@ -198,7 +199,11 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
         ...{ occurredAt: clock.now(), ...payload },
       })
       const headers = { headers: new Headers(), query: new URLSearchParams() }
-      return made.receive('bank', { ...headers, body, receivedAt: clock.now() }, 'webhook-1')
+      return made.receive(
+        'bank',
+        { ...headers, ...webhookBody(body), receivedAt: clock.now() },
+        'webhook-1',
+      )
     },
     async quiet() {
       while (pending.length > 0) await Promise.all(pending.splice(0))

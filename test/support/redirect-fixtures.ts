@@ -7,6 +7,7 @@ import type {
   GatewayRefund,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
+import { webhookBody } from './webhook-body.ts'
 
 export const SETTINGS = {
   base_url: 'https://gateway.test',
@@ -116,7 +117,7 @@ export const received = (
 ): WebhookRequest => ({
   headers: new Headers(),
   query: new URLSearchParams(query),
-  body,
+  ...webhookBody(body),
   receivedAt: Date.UTC(2026, 5, 1, 0, 11),
 })
 

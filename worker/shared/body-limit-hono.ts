@@ -43,6 +43,10 @@ const noNext = async () => undefined
 export const readText = (c: Context): Promise<string> =>
   c.req.text().catch((error: unknown) => throwCutOff(c, error))
 
+/** As `readText`, not decoded. */
+export const readBytes = async (c: Context): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await c.req.arrayBuffer().catch((error: unknown) => throwCutOff(c, error)))
+
 /** Deeper than any body of ours. Code that follows every level would end on one without end. */
 const MAX_DEPTH = 64
 

@@ -13,6 +13,7 @@ import { hostClock } from '../../../worker/shared/clock.ts'
 import { NOBODY } from '../../support/ledger-fakes.ts'
 import { type Handler, serve, type TestServer } from '../../support/serve.ts'
 import { sqliteLedger } from '../../support/sqlite-database.ts'
+import { webhookBody } from '../../support/webhook-body.ts'
 import { type Run, run as runWords } from '../run.ts'
 
 export const FILE = defineConfig({
@@ -119,7 +120,12 @@ export async function fakeEdge(
     if (key === undefined) return Response.json({ code: 'unauthorized' }, { status: 401 })
     const body = await request.text()
     bodies.push(body)
-    const webhook = { headers: request.headers, query, body, receivedAt: Date.now() }
+    const webhook = {
+      headers: request.headers,
+      query,
+      ...webhookBody(body),
+      receivedAt: Date.now(),
+    }
     const answer = await receive(key, webhook, 'correlation-1')
     return new Response(answer.body, { status: answer.status })
   }

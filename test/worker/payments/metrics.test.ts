@@ -15,6 +15,7 @@ import type { VerifiedWebhook } from '../../../worker/payments/schemas.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { sqliteDatabase } from '../../support/sqlite-database.ts'
+import { webhookBody } from '../../support/webhook-body.ts'
 
 const ORDER = { gateway: 'bank', reference: 'order-1', amount: 500, currency: 'IQD' }
 
@@ -96,7 +97,12 @@ function setUp() {
     const event = { ...ORDER, gatewayTransactionId: 'g-1', eventId: 'e-1', status: 'Paid' }
     const payload = { ...event, occurredAt: clock.now(), raw: {}, ...(own === 'forged' ? {} : own) }
     const body = own === 'forged' ? own : JSON.stringify(payload)
-    const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
+    const request = {
+      headers: new Headers(),
+      query: new URLSearchParams(),
+      ...webhookBody(body),
+      receivedAt: 0,
+    }
     return (await payments.receive('bank', request, 'correlation')).body
   }
   const charge = () => payments.charge({ ...ORDER, description: 'A lamp' })

@@ -100,6 +100,9 @@ export interface Refused {
 export interface WebhookRequest {
   headers: Headers
   query: URLSearchParams
+  /** As they came: a signature is checked over these, since decoding may change them. */
+  bytes: Uint8Array<ArrayBuffer>
+  /** The same as text, without a byte order mark. */
   body: string
   /** ms */
   receivedAt: number

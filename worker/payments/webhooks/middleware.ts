@@ -23,6 +23,12 @@ export function withCorrelationId(request: Request, correlationId: string): Requ
   return copy
 }
 
+/** A copy with a body that was read already; with none for what is refused anyway. */
+export const withBody = (
+  { url, method, headers, signal }: Request,
+  bytes: Uint8Array<ArrayBuffer> | undefined,
+): Request => new Request(url, { method, headers, signal, ...(bytes && { body: bytes }) })
+
 /** The middleware named `api`: the headers of every answer to a machine. */
 export const apiMiddleware: Middleware = async (_request, next) =>
   withHeaders(await next(), { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
@@ -40,14 +46,21 @@ export function withHeaders(response: Response, headers: Record<string, string>)
   }
 }
 
-/** Runs the middlewares, the outermost first, around `handler`. */
+interface Chain {
+  /** A request for one middleware: its own, since a body can be read once. */
+  copy(request: Request): Request
+  handler(request: Request): Promise<Response>
+}
+
+/** Runs the middlewares, the outermost first, around the handler. */
 export async function runMiddleware(
   [first, ...rest]: readonly Middleware[],
   request: Request,
-  handler: () => Promise<Response>,
+  chain: Chain,
 ): Promise<Response> {
-  const next = () => runMiddleware(rest, request, handler)
-  const response = await (first ? first(request, next) : handler())
+  if (!first) return await chain.handler(request)
+  const own = chain.copy(request)
+  const response = await first(own, () => runMiddleware(rest, own, chain))
   if (response instanceof Response) return response
   throw new TypeError('a middleware of payments.webhooks returned no response')
 }

@@ -18,6 +18,16 @@ export const routePrefixOf = ({
   payments?: { webhooks?: { route_prefix?: string } }
 }): string => (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|\/+$/g, '')
 
+/**
+ * A webhook's path as its route has it. An address that a person entered at a gateway may have a
+ * slash too many: with a 404 every webhook would be lost. Other paths are unchanged.
+ */
+export function webhookPath(path: string, routePrefix: string): string {
+  if (!path.includes('//') && !path.endsWith('/')) return path
+  const single = path.replace(/\/+/g, '/').replace(/\/$/, '')
+  return single.startsWith(`/${routePrefix}/`) ? single : path
+}
+
 /** `gateway`: its key, or a pattern of the router. */
 export const routePath = (name: WebhookRoute, routePrefix: string, gateway: string): string =>
   WEBHOOK_ROUTES[name]

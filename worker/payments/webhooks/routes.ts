@@ -1,15 +1,17 @@
 // The routes for gateways' webhooks. Signatures protect them: no access token is needed.
 
 import { type Context, Hono } from 'hono'
-import { bodyRefusal, readText } from '../../shared/body-limit-hono.ts'
+import { bodyRefusal, readBytes } from '../../shared/body-limit-hono.ts'
 import type { Log } from '../../shared/log.ts'
 import { Problem } from '../../shared/problem.ts'
+import type { WebhookRequest } from '../gateways/gateway.ts'
 import type { Payments } from '../payments.ts'
 import {
   apiMiddleware,
   CORRELATION_ID,
   correlationIdOf,
   runMiddleware,
+  withBody,
   withCorrelationId,
   withHeaders,
 } from './middleware.ts'
@@ -28,10 +30,31 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
   async function receive(c: Context): Promise<Response> {
     const receivedAt = now()
     const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), receivedAt)
-    if (isRequestRead) c.req.raw = withCorrelationId(c.req.raw, correlationId)
-    const handler = () => handle(c, payments, { receivedAt, correlationId })
-    const running = runMiddleware(middleware, c.req.raw, handler)
-    const response = await running.catch((error: unknown) => {
+    const respondTo = async (read: ReadWebhook | Response, { headers }: Request) => {
+      if (read instanceof Response) return read
+      const { key, ...body } = read
+      const { url } = c.req
+      const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
+      const request = { headers, query, ...body, receivedAt }
+      const answered = await payments.receive(key, request, correlationId)
+      return respond(answered.status, answered.body)
+    }
+    const answer = async () => {
+      if (!isRequestRead) {
+        return await runMiddleware(middleware, c.req.raw, {
+          copy: (request) => request,
+          handler: async (request) => await respondTo(await readWebhook(c, payments), request),
+        })
+      }
+      c.req.raw = withCorrelationId(c.req.raw, correlationId)
+      const read = await readWebhook(c, payments)
+      const bytes = read instanceof Response ? undefined : read.bytes
+      return await runMiddleware(middleware, c.req.raw, {
+        copy: (request) => withBody(request, bytes),
+        handler: (request) => respondTo(read, request),
+      })
+    }
+    const response = await answer().catch((error: unknown) => {
       const fields = { correlationId, error: String(error) }
       // The only Problem here is a body whose sender left in the middle: nobody gets the answer.
       if (error instanceof Problem) log('debug', 'payments.webhook.refused', fields)
@@ -42,9 +65,24 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
   }
 
   const app = new Hono()
-  for (const name of WEBHOOK_ROUTE_NAMES)
-    app.post(routePath(name, routePrefix, ':gateway'), receive)
+  for (const name of WEBHOOK_ROUTE_NAMES) app.all(routePath(name, routePrefix, ':gateway'), receive)
   return app
+}
+
+type ReadWebhook = Pick<WebhookRequest, 'bytes' | 'body'> & { key: string }
+
+/** The answer to a request that is refused before its body is read. */
+async function readWebhook(c: Context, payments: Payments): Promise<ReadWebhook | Response> {
+  const key = c.req.param('gateway') ?? ''
+  if (!payments.config.gateways.has(key)) return respond(404, 'unknown')
+  if (c.req.method !== 'POST') return respond(405, 'not_allowed')
+  // What it inflates to is not what was signed, and may be any number of times as long.
+  const coding = c.req.header('Content-Encoding')?.trim().toLowerCase() || 'identity'
+  if (coding !== 'identity') return respond(415, 'compressed')
+  const refused = await tooLarge(c)
+  if (refused) return refused
+  const bytes = await readBytes(c)
+  return { key, bytes, body: new TextDecoder().decode(bytes) }
 }
 
 const tooLarge = bodyRefusal({
@@ -52,36 +90,20 @@ const tooLarge = bodyRefusal({
   onError: () => respond(413, 'too_large'),
 })
 
-const respond = (
-  status: WebhookAnswer['status'] | 413,
-  body: WebhookAnswer['body'] | 'too_large',
-) =>
+/** What a webhook is answered, if no middleware answers. */
+export type WebhookResponse =
+  | WebhookAnswer
+  | { status: 405; body: 'not_allowed' }
+  | { status: 413; body: 'too_large' }
+  | { status: 415; body: 'compressed' }
+
+const respond = (status: WebhookResponse['status'], body: WebhookResponse['body']): Response =>
   new Response(body, {
     status,
     headers: {
       'Content-Type': 'text/plain; charset=utf-8',
+      ...(status === 405 && { Allow: 'POST' }),
+      ...(status === 415 && { 'Accept-Encoding': 'identity' }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },
   })
-
-async function handle(
-  c: Context,
-  payments: Payments,
-  { receivedAt, correlationId }: { receivedAt: number; correlationId: string },
-): Promise<Response> {
-  const key = c.req.param('gateway') ?? ''
-  // An unknown gateway gets its 404 before the body is read.
-  if (!payments.config.gateways.has(key)) return respond(404, 'unknown')
-  const refused = await tooLarge(c)
-  if (refused) return refused
-  const { headers } = c.req.raw
-  const { url } = c.req
-  const request = {
-    headers,
-    query: new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : ''),
-    body: await readText(c),
-    receivedAt,
-  }
-  const { status, body } = await payments.receive(key, request, correlationId)
-  return respond(status, body)
-}

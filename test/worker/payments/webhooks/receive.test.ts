@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
 import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
+import { webhookBody } from '../../../support/webhook-body.ts'
 
 const CORRELATION = 'correlation-1'
 
@@ -29,7 +30,7 @@ const send = (
     {
       headers: new Headers(headers),
       query: new URLSearchParams(),
-      body: JSON.stringify(payload),
+      ...webhookBody(JSON.stringify(payload)),
       receivedAt: setup.clock.now(),
     },
     CORRELATION,

@@ -107,6 +107,53 @@ describe('the correlation id', () => {
   })
 })
 
+describe('a middleware that reads the body', () => {
+  const reads: Record<string, Middleware> = {
+    'before it goes on': async (request, next) => {
+      expect(await request.text()).toBe('{"a":1}')
+      return await next()
+    },
+    'and never looks at it': async (request, next) => {
+      await request.body?.cancel()
+      return await next()
+    },
+    'beside the driver': async (request, next) => {
+      const [answer] = await Promise.all([next(), request.arrayBuffer()])
+      return answer
+    },
+    'through a reader that it does not release': async (request, next) => {
+      await request.body?.getReader().read()
+      return await next()
+    },
+  }
+
+  it.each(Object.entries(reads))('breaks no webhook: %s', async (_, middleware) => {
+    const setup = setupWith(middleware, middleware)
+    const bodies: string[] = []
+    setup.script.webhook = (body) => {
+      bodies.push(body)
+      return { ignored: 'nothing' }
+    }
+    const answer = await post(setup, BANK, '{"a":1}')
+    expect([answer.status, bodies]).toEqual([200, ['{"a":1}']])
+  })
+
+  it('finds none where the request is refused', async () => {
+    const read: string[] = []
+    const setup = setupWith(async (request, next) => {
+      read.push(await request.text())
+      return await next()
+    })
+    for (const [path, body, status] of [
+      ['/payments/webhooks/nope', '{}', 404],
+      [BANK, 'x'.repeat((256 << 10) + 1), 413],
+    ] as const) {
+      expect((await post(setup, path, body)).status).toBe(status)
+    }
+    expect(read).toEqual(['', ''])
+  })
+})
+
 describe('the routes of webhooks', () => {
   it('exist by name, with any configured prefix', async () => {
     const setup = setUpPayments({ routePrefix: 'hooks/pay' })
@@ -118,9 +165,45 @@ describe('the routes of webhooks', () => {
       expect((await post(setup, path)).status).toBe(200)
     }
     expect((await post(setup, BANK)).status).toBe(404)
-    const got = await processEdge({ payments: setup.payments }).fetch('/hooks/pay/bank')
-    expect(got.status).toBe(404)
     expect(() => setup.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
+  })
+
+  it.each([
+    '/payments/webhooks/bank/',
+    '//payments/webhooks/bank',
+    '/payments//webhooks///bank//callback//',
+  ])('are found with a slash too many: %s', async (path) => {
+    const answer = await post(setupWith(), path)
+    expect([answer.status, await answer.text()]).toEqual([200, 'ignored'])
+  })
+
+  it('do not take a path that only looks like theirs', async () => {
+    for (const path of ['/payments/webhooks/', '//payments/webhooks', '/payments/webhooks/bank/x/'])
+      expect((await post(setupWith(), path)).status).toBe(404)
+  })
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
+    'answer %s with what is allowed',
+    async (method) => {
+      const { fetch } = processEdge({ payments: setupWith().payments })
+      const answer = await fetch(BANK, { method })
+      expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'POST'])
+      expect(idOf(answer)).toMatch(ULID)
+      expect((await fetch('/payments/webhooks/nope', { method })).status).toBe(404)
+    },
+  )
+
+  it.each([
+    ['gzip', 415],
+    ['br, gzip', 415],
+    ['identity', 200],
+    ['', 200],
+  ])('take no body with the Content-Encoding “%s” but their own', async (coding, status) => {
+    const { fetch } = processEdge({ payments: setupWith().payments })
+    const answer = await fetch(BANK, {
+      ...{ method: 'POST', body: '{}', headers: { 'Content-Encoding': coding } },
+    })
+    expect(answer.status).toBe(status)
   })
 
   it('are the callback URLs that gateways get', async () => {

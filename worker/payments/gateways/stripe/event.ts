@@ -236,7 +236,8 @@ async function failedRefund(
   }
 }
 
-// `Stripe-Signature: t=…,v1=…`: HMAC-SHA256 over the time and the raw body, before any parsing.
+// `Stripe-Signature: t=…,v1=…`: HMAC-SHA256 over the time and the raw bytes of the body, before
+// any decoding or parsing.
 
 /**
  * While secrets rotate, Stripe sends one signature for each valid secret. Each costs an HMAC over
@@ -248,12 +249,15 @@ const MAX_HEADER_CHARS = 2_048
 /** The time of the signature, in ms. Throws InvalidWebhookSignatureException. */
 export async function verifySignature(
   header: string | null,
-  body: string,
+  body: Uint8Array,
   secrets: readonly string[],
 ): Promise<number> {
   const { time, signatures } = partsOf(header)
   const encode = new TextEncoder()
-  const signed = encode.encode(`${time}.${body}`)
+  const prefix = encode.encode(`${time}.`)
+  const signed = new Uint8Array(prefix.length + body.length)
+  signed.set(prefix)
+  signed.set(body, prefix.length)
   for (const secret of secrets) {
     const hash = { name: 'HMAC', hash: 'SHA-256' }
     const key = await crypto.subtle.importKey('raw', encode.encode(secret), hash, false, ['verify'])

@@ -118,10 +118,10 @@ export const stripe = {
         }
       },
 
-      async handleWebhook({ headers, body }, limitedCall) {
+      async handleWebhook({ headers, bytes, body }, limitedCall) {
         const signature = headers.get('stripe-signature')
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
-        const occurredAt = await verifySignature(signature, body, secrets)
+        const occurredAt = await verifySignature(signature, bytes, secrets)
         const raw: unknown = JSON.parse(body)
         const call = readsFor(raw, limitedCall)
         return await readEvent({

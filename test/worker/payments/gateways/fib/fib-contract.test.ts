@@ -13,6 +13,7 @@ import type { GatewayCall } from '../../../../../worker/payments/gateways/gatewa
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { CLIENT, type SimulatorSetup, setUpSimulator } from '../../../../support/simulator.ts'
+import { webhookBody } from '../../../../support/webhook-body.ts'
 import { charge, names, ID as ONE, refund, SETTINGS } from './fib-setup.ts'
 
 const PAYMENTS = '/protected/v1/payments'
@@ -37,7 +38,7 @@ const healthy: Answer = ({ method, url, headers }) => {
 const received = (body: string) => ({
   headers: new Headers({ 'content-type': 'application/json' }),
   query: new URLSearchParams(),
-  body,
+  ...webhookBody(body),
   receivedAt: 1_700_000_123_000,
 })
 const callbackFor = (id: unknown, status = 'PAID') => received(JSON.stringify({ id, status }))
@@ -100,7 +101,12 @@ function open(client_secret = CLIENT.secret) {
   const receiveCallback = (body: string) =>
     run((call) =>
       bank.handleWebhook(
-        { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: Date.now() },
+        {
+          headers: new Headers(),
+          query: new URLSearchParams(),
+          ...webhookBody(body),
+          receivedAt: Date.now(),
+        },
         call,
       ),
     )

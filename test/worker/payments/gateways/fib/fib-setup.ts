@@ -5,6 +5,7 @@ import type {
   GatewayCharge,
   GatewayRefund,
 } from '../../../../../worker/payments/gateways/gateway.ts'
+import { webhookBody } from '../../../../support/webhook-body.ts'
 
 export const BASE = 'https://fib.prod.fib.iq'
 export const ID = 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11'
@@ -57,7 +58,7 @@ export const stored = (status: string, more: Record<string, unknown> = {}) => ({
 export const callback = (body: string) => ({
   headers: new Headers(),
   query: new URLSearchParams(),
-  body,
+  ...webhookBody(body),
   receivedAt: 1_700_000_123_000,
 })
 export const callbackOf = (id: unknown, status = 'PAID') => callback(JSON.stringify({ id, status }))

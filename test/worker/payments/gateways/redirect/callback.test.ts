@@ -25,6 +25,12 @@ function receive(request: WebhookRequest) {
 const receiveSigned = async (what: unknown) => receive(inBody(await sign(what)))
 const payloadOf = async (what: unknown) => await (await receiveSigned(what)).payload
 
+async function multipart(form: FormData): Promise<WebhookRequest> {
+  const sent = new Response(form)
+  const bytes = new Uint8Array(await sent.arrayBuffer())
+  return { ...received(''), headers: sent.headers, bytes, body: new TextDecoder().decode(bytes) }
+}
+
 describe('a callback of redirect', () => {
   it('is read from its claims, without a call', async () => {
     const request = inBody(await sign(claims()))
@@ -62,6 +68,25 @@ describe('a callback of redirect', () => {
         raw: claims(),
       })
     }
+  })
+
+  it.each(['webhook_token', 'token'])('may have its %s in a multipart form', async (name) => {
+    const form = new FormData()
+    form.set('a', 'b')
+    form.set(name, await sign(claims()))
+    const request = await multipart(form)
+    expect(await receive(request).payload).toMatchObject({ eventId: 'ev-1' })
+  })
+
+  it('may have it in a form with any boundary, and none in one that is cut off', async () => {
+    const token = await sign(claims())
+    const type = 'multipart/form-data; charset=utf-8; boundary="b"'
+    const field = `--b\r\nContent-Type: text/plain\r\ncontent-disposition: form-data; name="token"`
+    const sent = (body: string) =>
+      receive({ ...received(body), headers: new Headers({ 'content-type': type }) }).payload
+    expect(await sent(`${field}\r\n\r\n${token}\r\n--b--\r\n`)).toMatchObject({ eventId: 'ev-1' })
+    for (const body of ['', field, `${field}\r\n\r\n${token}`, `${field}\r\n\r\n\r\n--b--`])
+      await expect(sent(body)).rejects.toMatchObject({ code: 'invalid_webhook_signature' })
   })
 
   it.each([

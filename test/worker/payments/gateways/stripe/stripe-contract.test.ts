@@ -9,6 +9,7 @@ import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { type SimulatorSetup, STRIPE, setUpSimulator } from '../../../../support/simulator.ts'
+import { webhookBody } from '../../../../support/webhook-body.ts'
 import { charge, refund as part } from './stripe-setup.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -47,7 +48,7 @@ const sign = (payload: string, secret = 'whsec_the-new-one', timestamp = 1_700_0
 const received = (body: string, signature = sign(body)) => ({
   headers: new Headers({ 'stripe-signature': signature }),
   query: new URLSearchParams(),
-  body,
+  ...webhookBody(body),
   receivedAt: 1_700_000_005_000,
 })
 
@@ -110,7 +111,12 @@ async function charged(setup: SimulatorSetup) {
     const body = setup.merchant.bodies[at] ?? ''
     const signature = setup.merchant.headers[at]?.['stripe-signature']
     const headers = new Headers({ 'stripe-signature': String(signature) })
-    const request = { headers, query: new URLSearchParams(), body, receivedAt: Date.now() }
+    const request = {
+      headers,
+      query: new URLSearchParams(),
+      ...webhookBody(body),
+      receivedAt: Date.now(),
+    }
     return await shop.handleWebhook(request, call())
   }
   const received = async (count: number) => {

@@ -1,5 +1,6 @@
 // Stripe's own package signs everything here, not our code.
 
+import { createHmac } from 'node:crypto'
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
+import { webhookBody } from '../../../../support/webhook-body.ts'
 
 const { webhooks } = Stripe
 const NEW = 'whsec_the-new-one'
@@ -29,7 +31,7 @@ const sign = (payload: string, secret = NEW, timestamp = NOW_S): string =>
 const request = (body: string, signature: string | undefined) => ({
   headers: new Headers(signature === undefined ? {} : { 'stripe-signature': signature }),
   query: new URLSearchParams(),
-  body,
+  ...webhookBody(body),
   receivedAt: NOW_S * 1_000 + 5_000,
 })
 
@@ -67,6 +69,30 @@ const receiveEvent = (type: string, object: unknown, call = new FakeGatewayCall(
 }
 
 describe("Stripe's signature", () => {
+  it.each([
+    ['a byte order mark', [0xef, 0xbb, 0xbf]],
+    ['bytes that are no UTF-8', [0x20, 0xff, 0xc3]],
+  ])('is checked over the bytes of the body, with %s', async (name, own) => {
+    const text = new TextEncoder().encode(PAID)
+    const isMark = name === 'a byte order mark'
+    // Where JSON allows none, such bytes are in a string.
+    const [start, end] = isMark ? [0, 0] : [PAID.indexOf('order-7'), PAID.indexOf('order-7')]
+    const bytes = Uint8Array.from([...text.slice(0, start), ...own, ...text.slice(end)])
+    const signed = createHmac('sha256', NEW).update(`${NOW_S}.`).update(bytes).digest('hex')
+    const genuine = {
+      ...request('', `t=${NOW_S},v1=${signed}`),
+      bytes,
+      body: new TextDecoder().decode(bytes),
+    }
+    expect(await gateway.handleWebhook(genuine, new FakeGatewayCall())).toMatchObject({
+      eventId: 'evt_1',
+    })
+    const other = { ...genuine, bytes: text }
+    await expect(gateway.handleWebhook(other, new FakeGatewayCall())).rejects.toThrow(
+      InvalidWebhookSignatureException,
+    )
+  })
+
   it('is valid for its body only', async () => {
     expect(await gateway.handleWebhook(request(PAID, sign(PAID)), new FakeGatewayCall())).toEqual({
       gateway: 'stripe',
