@@ -21,17 +21,24 @@ interface Order {
 const orders = new Map<string, Order>() // a real shop has a database
 const isOpen = ({ state }: Order) => state === 'not paid' || state === 'waiting for the payment'
 
+/** An event of another order is logged and answered 500, so that it comes again. */
+function known(id: string): Order {
+  const order = orders.get(id)
+  if (order) return order
+  throw new Error(`There is no order ${id}.`)
+}
+
 /** Events come in any order, and before the answer to the charge too: what was paid stays so. */
 function settle(id: string, state: Order['state']): void {
-  const order = orders.get(id)
-  if (!order || !(state === 'paid' || isOpen(order))) return
+  const order = known(id)
+  if (!(state === 'paid' || isOpen(order))) return
   order.state = state
   console.log(`Order ${id} is ${state}`)
 }
 
 /** Unless the payer has begun again: at another gateway, or in place of this payment. */
 function offerAgain({ reference: id, gateway, error }: Transaction): void {
-  if (orders.get(id)?.gateway === gateway && error?.code !== 'replaced') settle(id, 'not paid')
+  if (known(id).gateway === gateway && error?.code !== 'replaced') settle(id, 'not paid')
 }
 
 export const receive = handleEvents({

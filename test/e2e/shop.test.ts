@@ -6,6 +6,7 @@ import { createPayments, type TransactionsPage } from '../../libraries/payments/
 import type { Faults } from '../../simulator/faults.ts'
 import type { Action } from '../../simulator/payments.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
+import { createWebhookSigner } from '../../worker/payments/outbox/standard-webhook.ts'
 import { token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
@@ -387,6 +388,19 @@ describe.concurrent.each(FRAMEWORKS)('the shop on %s', (framework) => {
     const forged = await fetch(`${url}/events`, { method: 'POST', headers, body: '{}' })
     expect(forged.status).toBe(401)
     expect((await fetch(`${url}/orders/other`)).status).toBe(404)
+    // Its event is logged, and comes again.
+    const event = JSON.stringify({
+      ...{ type: 'PaymentSucceeded', timestamp: new Date().toISOString() },
+      data: { transaction: { id: 'tx-1', reference: 'other', amount: 1, currency: 'IQD' } },
+    })
+    const id = crypto.randomUUID()
+    const signed = await createWebhookSigner([EVENTS_SECRET]).sign(id, Date.now(), event)
+    const paid = await fetch(`${url}/events`, {
+      method: 'POST',
+      headers: { ...headers, ...signed },
+      body: event,
+    })
+    expect(paid.status).toBe(500)
     const charged = await fetch(`${url}/orders/other/redirect`, { method: 'POST' })
     expect([charged.url, charged.status]).toEqual([`${url}/orders/other`, 404])
   })
