@@ -42,7 +42,7 @@ interface Env extends Environment {
 
 /** What the ledger finds in `ctx.exports`: the exports of the Worker's entry. */
 interface Exports {
-  Dispatcher: { dispatch(pending: string): Promise<string> }
+  Dispatcher: { dispatch(pending: string, called?: () => void): Promise<string> }
 }
 
 interface Edge {
@@ -86,7 +86,8 @@ export function signalbox(file: SignalboxFile) {
       database: libsqlDatabase(config.database, hostClock.now),
       subscribers: subscribersOf(listeners, endpoint),
       references,
-      deliver: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
+      deliver: async (pending, called) =>
+        JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending), called)),
       wakeAt: (at) => void storage.setAlarm(at),
       ...counting,
     })
@@ -99,9 +100,9 @@ export function signalbox(file: SignalboxFile) {
    * came of them, as JSON: the runtime takes several times as long to copy the objects.
    */
   class Dispatcher extends WorkerEntrypoint<Env> {
-    async dispatch(pending: string): Promise<string> {
+    async dispatch(pending: string, called?: () => void): Promise<string> {
       const events = JSON.parse(pending) as PendingEvent[]
-      return JSON.stringify(await delivererFor(this.env).deliver(events))
+      return JSON.stringify(await delivererFor(this.env).deliver(events, called))
     }
   }
 

@@ -175,10 +175,10 @@ function openPayments(
   const host = { clock: hostClock, log, fetch: gatewayFetch, ...behind }
   // An event may come twice, so that the host's own fetch will do, which keeps its connections.
   const deliverer = createDeliverer({ listeners, endpoint, ...host, fetch })
-  const deliver: Deliver = async (pending) => {
+  const deliver: Deliver = async (pending, called) => {
     // Behind the answers of what caused them: listeners run on the same thread.
-    await pause(hostClock, 0)
-    return await deliverer.deliver(pending)
+    if (!called) await pause(hostClock, 0)
+    return await deliverer.deliver(pending, called)
   }
   const subscribers = subscribersOf(listeners, endpoint)
   return createPayments({

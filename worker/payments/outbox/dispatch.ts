@@ -1,7 +1,7 @@
 // Dispatches the events of a committed group to their subscribers, and settles the results. It runs
 // where the ledger runs, and no answer waits for it.
 
-import { type Clock, pause } from '../../shared/clock.ts'
+import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
 import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 
@@ -14,7 +14,11 @@ export interface DueClaim {
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when
  * it could not be reached: then the sweeper dispatches them when their lease is over.
  */
-export type Deliver = (pending: readonly PendingEvent[]) => Promise<readonly Dispatched[]>
+export type Deliver = (
+  pending: readonly PendingEvent[],
+  /** Once the listeners were called: they are not awaited. Given where a charge waits for that. */
+  called?: () => void,
+) => Promise<readonly Dispatched[]>
 
 export interface DispatchReport {
   /** Accepted by all of their subscribers. */
@@ -40,6 +44,8 @@ const MAX_UNDER_WAY = 3_000
 export const DUE_BATCH = 60
 /** So few different times are kept that an endpoint which is away for a day fills no memory. */
 const WAKE_STEP_MS = 1_000
+/** A payer waits for it. Listeners that run elsewhere may be out of reach. */
+const MAX_CALLING_MS = 2_000
 /** After the ledger has given up: the database may be out of reach for longer. */
 const SETTLE_AGAIN_MS = 5_000
 
@@ -63,6 +69,8 @@ export function createDispatch(deps: DispatchDeps) {
   /** When events that failed are due again. */
   const dueTimes = new Set<number>()
   let wakesAt: number | undefined
+  /** By transaction: charges whose listeners are being called. */
+  const calling = new Map<string, Promise<void>>()
 
   /** Tries until the lease ends: an event that was delivered and not settled is delivered twice. */
   async function settleWithin(leaseEnd: number, outcomes: readonly Dispatched[]): Promise<void> {
@@ -80,8 +88,11 @@ export function createDispatch(deps: DispatchDeps) {
   async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
     const leaseEnd = clock.elapsed() + LEASE_MS
     for (const { outboxId } of chunk) underWay.add(outboxId)
+    const initiated = chunk.filter(isCalledFirst)
+    const { promise: isCalled, resolve: called } = Promise.withResolvers<void>()
+    for (const { transactionId } of initiated) calling.set(transactionId, isCalled)
     try {
-      const outcomes = await deliver(chunk)
+      const outcomes = await (initiated.length > 0 ? deliver(chunk, called) : deliver(chunk))
       for (const { listeners, delivery } of outcomes) {
         if (listeners) logOutcome('listeners', listeners)
         if (delivery) logOutcome('endpoint', delivery)
@@ -97,6 +108,8 @@ export function createDispatch(deps: DispatchDeps) {
       log('error', 'payments.dispatch.failed', { events: chunk.length, error: reasonOf(error) })
       return { delivered: 0, failed: chunk.length }
     } finally {
+      called()
+      for (const { transactionId } of initiated) calling.delete(transactionId)
       for (const { outboxId } of chunk) underWay.delete(outboxId)
     }
   }
@@ -135,6 +148,11 @@ export function createDispatch(deps: DispatchDeps) {
       const dispatched = Promise.all(dispatchAll(pending))
       keepAlive?.(dispatched)
     },
+    /** Resolves once the listeners of a new charge were called, before its gateway is. */
+    async called(transactionId: string): Promise<void> {
+      const isCalled = calling.get(transactionId)
+      if (isCalled) await within(clock, MAX_CALLING_MS, () => isCalled).catch(() => undefined)
+    },
     /** Dispatches what is due, and resolves when the results are stored. */
     async dispatchDue(claim: DueClaim): Promise<DispatchReport> {
       const claimed = await claimDue(claim)
@@ -150,6 +168,9 @@ export function createDispatch(deps: DispatchDeps) {
     },
   }
 }
+
+const isCalledFirst = ({ type, listeners }: PendingEvent): boolean =>
+  type === 'PaymentInitiated' && listeners !== undefined
 
 const isDelivered = ({ listeners, delivery }: Dispatched): boolean =>
   listeners?.ok !== false && delivery?.ok !== false

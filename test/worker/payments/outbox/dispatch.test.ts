@@ -26,9 +26,9 @@ function setup(deliver: Deliver = async (pending) => pending.map(ok), due: Pendi
       settled.push(idsOf(outcomes))
       await gate
     },
-    deliver: (pending) => {
+    deliver: (pending, called) => {
       chunks.push(idsOf(pending))
-      return deliver(pending)
+      return deliver(pending, called)
     },
     clock,
     log,
@@ -44,6 +44,50 @@ function setup(deliver: Deliver = async (pending) => pending.map(ok), due: Pendi
   }
   return { outbox, lines, chunks, settled, holdStore, wakes, clock }
 }
+
+describe('a new charge', () => {
+  const initiated = pendingEvent({
+    ...{ outboxId: 'event-1', type: 'PaymentInitiated', transactionId: 'tx-1' },
+    listeners: { attempts: 0 },
+  })
+  const isOver = async (work: Promise<unknown>) => {
+    let over = false
+    void work.then(() => {
+      over = true
+    })
+    await settle()
+    return over
+  }
+
+  it('waits until its listeners were called, and not for what they do', async () => {
+    let call: (() => void) | undefined
+    const { outbox } = setup((_pending, called) => {
+      call = called
+      return new Promise(() => undefined)
+    })
+    outbox.dispatch([initiated])
+    const waiting = outbox.called('tx-1')
+    expect(await isOver(waiting)).toBe(false)
+    call?.()
+    expect(await isOver(waiting)).toBe(true)
+  })
+
+  it('waits two seconds at most, for listeners that are out of reach', async () => {
+    const { outbox, clock } = setup(() => new Promise(() => undefined))
+    outbox.dispatch([initiated])
+    const waiting = outbox.called('tx-1')
+    expect(await isOver(waiting)).toBe(false)
+    await clock.advance(2_000)
+    expect(await isOver(waiting)).toBe(true)
+  })
+
+  it('waits for nothing where nobody listens to it, or its dispatch failed', async () => {
+    const { outbox } = setup(() => Promise.reject(new Error('away')))
+    expect(await isOver(outbox.called('tx-1'))).toBe(true)
+    outbox.dispatch([initiated])
+    expect(await isOver(outbox.called('tx-1'))).toBe(true)
+  })
+})
 
 describe('the events of a committed group', () => {
   it('are dispatched six at a time, all at once, and settled', async () => {

@@ -92,7 +92,11 @@ export function openLedger(deps: LedgerDeps) {
         ),
       ),
 
-    beginCharge: (start) => run(beginCharge(start, rules)),
+    async beginCharge(start) {
+      const begun = await run(beginCharge(start, rules))
+      if (begun.state === 'begun') await outbox.called(begun.transaction.id)
+      return begun
+    },
     async finishCharge(end) {
       const { transaction, applied } = await run(finishCharge(end, rules))
       logApplied(applied)
