@@ -108,6 +108,14 @@ export const ALERTS = {
       'Check the payment at the gateway. Repair a row in the database; for a webhook, ask the ' +
       'gateway what it has changed.',
   },
+  endpoint_gone: {
+    title: 'The endpoint wants no more events',
+    hasReference: false,
+    sentence: ({ event, endpoint }) => `${endpoint} does not accept ${event}.`,
+    todo:
+      'Repair the endpoint, or set PAYMENT_EVENTS_URL. Events are tried again for a day, and the ' +
+      'alert ends when one is accepted.',
+  },
   listener_dead: {
     title: 'A listener failed',
     hasReference: false,

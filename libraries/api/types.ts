@@ -18,7 +18,10 @@ export interface Alert {
   detail: AlertDetail
   createdAt: string
   acknowledgedAt?: string
-  /** The subject of a person’s token; `refund`: the payment was refunded. */
+  /**
+   * The subject of a person’s token; `refund`: the payment was refunded; `delivery`: the
+   * endpoint accepts events again.
+   */
   acknowledgedBy?: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */
   gatewayReference?: string
@@ -84,6 +87,7 @@ export type AlertKind =
   | 'unsettled'
   | 'refund_unsettled'
   | 'unreadable'
+  | 'endpoint_gone'
   | 'listener_dead'
   | 'delivery_dead'
 
@@ -776,7 +780,10 @@ export interface SettledAlert {
   detail: AlertDetail
   createdAt: string
   acknowledgedAt: string
-  /** The subject of a person’s token; `refund`: the payment was refunded. */
+  /**
+   * The subject of a person’s token; `refund`: the payment was refunded; `delivery`: the
+   * endpoint accepts events again.
+   */
   acknowledgedBy: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */
   gatewayReference?: string

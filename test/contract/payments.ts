@@ -441,17 +441,23 @@ export function paymentsContract(host: Host): void {
       expect(new Set(attempts.map(({ id, timestamp }) => `${id} ${timestamp}`)).size).toBe(1)
     })
 
-    it('that are given up are dead with an alert, until a person sends them again', async () => {
+    it('that are answered with 410 are sent again, with an alert until one is accepted', async () => {
       const { transactionId, delivery, receiver } = await refused(410)
-      await vi.waitUntil(async () => (await delivery())?.status === 'dead', PATIENT)
-      const { alerts } = await system.story(transactionId)
-      expect(alerts).toMatchObject([{ kind: 'delivery_dead', detail: { lastStatus: 410 } }])
+      await vi.waitUntil(async () => ((await delivery())?.attempts ?? 0) > 0, PATIENT)
+      expect(await delivery()).toMatchObject({ status: 'pending', lastStatus: 410 })
+      const alerts = async () => (await system.story(transactionId)).alerts
+      expect(await alerts()).toMatchObject([
+        { kind: 'endpoint_gone', detail: { lastStatus: 410, type: 'PaymentInitiated' } },
+      ])
       receiver.takeAll()
-      const id = alerts[0]?.detail.deliveryId
-      const again = await system.post(`/deliveries/${id}/redeliver`)
+      const again = await system.post(`/deliveries/${(await delivery())?.id}/redeliver`)
       expect([again.status, await again.json()]).toEqual([202, { redelivering: true }])
       await vi.waitUntil(async () => (await delivery())?.status === 'delivered', PATIENT)
       expect(receiver.typesOf(transactionId)).toEqual(['PaymentInitiated'])
+      await vi.waitUntil(
+        async () => (await alerts()).every((each) => each.acknowledgedBy === 'delivery'),
+        PATIENT,
+      )
     })
   })
 

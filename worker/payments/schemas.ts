@@ -339,7 +339,9 @@ export const settledAlertSchema = raisedAlertSchema.extend({
   acknowledgedAt: timeSchema,
   acknowledgedBy: z
     .string()
-    .describe('The subject of a person’s token; `refund`: the payment was refunded.'),
+    .describe(
+      'The subject of a person’s token; `refund`: the payment was refunded; `delivery`: the endpoint accepts events again.',
+    ),
   gatewayReference: z
     .string()
     .describe('The gateway’s id of what was done about it, such as a refund by hand.')

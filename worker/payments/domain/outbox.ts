@@ -121,7 +121,8 @@ export function alertRows(
   const alert = toAlert(row)
   const type = row.acknowledged_at === null ? 'AlertRaised' : 'AlertSettled'
   const isListened = alert.kind !== 'listener_dead' && hasListeners(type)
-  const endpoint = alert.kind === 'delivery_dead' ? undefined : endpointFor(type)
+  const isOfEndpoint = alert.kind === 'delivery_dead' || alert.kind === 'endpoint_gone'
+  const endpoint = isOfEndpoint ? undefined : endpointFor(type)
   const isForNobody = !isListened && endpoint === undefined
   if (isForNobody || alert.detail.type === 'AlertRaised') return undefined
   const createdAt = row.acknowledged_at ?? row.created_at
@@ -202,22 +203,46 @@ export function deadAlert(
     now: number
   },
 ): Alert {
-  const { gateway, reference, amount, currency } = transaction
   const { delivery, failed, now } = of
   return {
     kind: delivery ? 'delivery_dead' : 'listener_dead',
     subject: delivery?.id ?? outbox.id,
-    gateway,
+    gateway: transaction.gateway,
     transactionId: transaction.id,
     detail: {
       ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
-      ...{ event: outbox.id, type: outbox.type, reference, amount, currency },
+      ...undelivered(transaction, outbox),
       ...(failed?.status !== undefined && { lastStatus: failed.status }),
       ...(failed?.error !== undefined && { error: failed.error }),
     },
     createdAt: now,
   }
 }
+
+const undelivered = (
+  { reference, amount, currency }: TransactionRow,
+  { id: event, type }: OutboxRow,
+) => ({ event, type, reference, amount, currency })
+
+/** Standard Webhooks reads it as "disable". */
+const GONE = 410
+
+/** Whether the endpoint wants no more events. There is one, and only its operator can end it. */
+export const isGone = (delivery: Dispatched['delivery']): boolean =>
+  delivery !== undefined && !delivery.ok && delivery.status === GONE
+
+/** One for an endpoint, however many events it refuses, until it accepts one. */
+export const goneAlert = (
+  transaction: TransactionRow,
+  outbox: OutboxRow,
+  { endpoint }: DeliveryRow,
+  createdAt: number,
+): Alert => ({
+  ...{ kind: 'endpoint_gone', subject: endpoint, gateway: transaction.gateway },
+  transactionId: transaction.id,
+  detail: { endpoint, ...undelivered(transaction, outbox), lastStatus: GONE },
+  createdAt,
+})
 
 // When an event that was not delivered is tried again, and when a failure is the last.
 
@@ -235,16 +260,17 @@ const MIN_ATTEMPTS = 12
 /**
  * The time of the next try, after one has failed at `now`; undefined: it was the last. `attempts`:
  * the tries before, since the event was last sent again by hand. `createdAt`: of the event.
- * `random` is 0 to 1.
+ * `random` is 0 to 1. `retryAfterMs`: the endpoint asked for so long a wait, an hour at most.
  */
 export function nextAttemptAt(
   createdAt: number,
   attempts: number,
   now: number,
   random: number,
+  retryAfterMs = 0,
 ): number | undefined {
   const failures = attempts + 1
-  const next = now + backoffMs(failures, BACKOFF, random)
+  const next = now + Math.max(backoffMs(failures, BACKOFF, random), retryAfterMs)
   const isOver = next > createdAt + TRIED_FOR_MS && failures >= MIN_ATTEMPTS
   return isOver ? undefined : next
 }

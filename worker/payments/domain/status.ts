@@ -94,6 +94,7 @@ export const ALERT_KINDS = [
   'unsettled',
   'refund_unsettled',
   'unreadable',
+  'endpoint_gone',
   'listener_dead',
   'delivery_dead',
 ] as const
@@ -113,7 +114,11 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number]
 
 /** Those about an event, and not about the money of the payment: the payment does not name them. */
-export const DELIVERY_ALERTS: readonly AlertKind[] = ['listener_dead', 'delivery_dead']
+export const DELIVERY_ALERTS: readonly AlertKind[] = [
+  'endpoint_gone',
+  'listener_dead',
+  'delivery_dead',
+]
 
 /** The event that a change to this status fires. */
 export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {

@@ -17,7 +17,9 @@ import {
   type Dispatched,
   deadAlert,
   redeliver as decideRedeliver,
+  goneAlert,
   isDeliveryDue,
+  isGone,
   LEASE_MS,
   type PendingEvent,
   pendingEvent,
@@ -178,15 +180,15 @@ export function settleEvents(
   now: number,
   rules: Rules,
 ): Operation<undefined> {
-  const dead = outcomes.filter(
-    ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery),
+  const alerting = outcomes.filter(
+    ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery) || isGone(delivery),
   )
   return {
     keys: {
       outbox: outcomes.map(({ outboxId }) => outboxId),
       deliveries: outcomes.flatMap(({ delivery }) => delivery?.id ?? []),
-      paymentsOfOutbox: dead.map(({ outboxId }) => outboxId),
-      alerts: dead.flatMap(({ outboxId, delivery }) => [
+      paymentsOfOutbox: alerting.map(({ outboxId }) => outboxId),
+      alerts: alerting.flatMap(({ outboxId, delivery }) => [
         { kind: 'listener_dead', subject: outboxId },
         { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
       ]),
@@ -214,6 +216,7 @@ function settle(
   const sent = row && settleDelivery(row, delivery, now)
   if (notified) rows.put({ outbox: [notified.outbox] })
   if (sent) rows.put({ deliveries: [sent.delivery] })
+  if (row && delivery?.ok) settleGone(rows, row.endpoint, now, rules)
   const payment = rows.payment(outbox.transaction_id)
   if (!payment) return
   const alerts: Alert[] = []
@@ -222,7 +225,20 @@ function settle(
   if (sent?.isDead) {
     alerts.push(deadAlert(transaction, outbox, { delivery: row, failed: delivery, now }))
   }
+  if (row && isGone(delivery) && !sent?.isDead) {
+    alerts.push(goneAlert(transaction, outbox, row, now))
+  }
   store(rows, { ...unchanged(payment), alerts }, rules)
+}
+
+/** The endpoint accepts events again. */
+function settleGone(rows: WorkingSet, endpoint: string, now: number, rules: Rules): void {
+  const open = rows
+    .all('alerts')
+    .find((alert) => alert.kind === 'endpoint_gone' && alert.subject === endpoint)
+  const payment = rows.payment(open?.transaction_id ?? undefined)
+  if (!open || !payment) return
+  store(rows, unchanged(withAlerts(payment, [acknowledgeAlert(open, 'delivery', now)])), rules)
 }
 
 /** Sends a delivery again, in any status. False: there is none with this id. */

@@ -13,7 +13,7 @@ import {
 } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
 import type { PaymentEvents } from '../schemas.ts'
-import { createSend, type Endpoint, type Send, withoutQuery } from './endpoint.ts'
+import { createSend, type Endpoint, type Sent, withoutQuery } from './endpoint.ts'
 
 export interface DelivererOptions {
   listeners: Listeners
@@ -28,8 +28,6 @@ const LISTENER_PATIENCE_MS = 20_000
 /** Anybody can cause a failed verification: without a limit an attacker could flood the host. */
 const MAX_FAILED_VERIFICATIONS = 60
 const SPAN_MS = 60_000
-/** The endpoint wants no more deliveries. */
-const GONE = 410
 
 export type Deliverer = ReturnType<typeof createDeliverer>
 
@@ -74,12 +72,13 @@ export function createDeliverer({ listeners, endpoint, clock, log, fetch }: Deli
       log('info', 'payments.delivery.delivered', { ...fields, status: sent.status })
       return { ...sent, id: deliveryId }
     }
+    const { retryAfterMs, ...failed } = sent
     log('warn', 'payments.delivery.failed', { ...fields, status: sent.status, error: sent.error })
-    const isGone = sent.status === GONE
-    const next = nextAttemptAt(happenedAt, attempts, clock.now(), clock.random())
-    if (next !== undefined && !isGone) return { ...sent, id: deliveryId, nextAttemptAt: next }
+    const now = clock.now()
+    const next = nextAttemptAt(happenedAt, attempts, now, clock.random(), retryAfterMs)
+    if (next !== undefined) return { ...failed, id: deliveryId, nextAttemptAt: next }
     log('error', 'payments.delivery.dead', fields)
-    return { ...sent, id: deliveryId }
+    return { ...failed, id: deliveryId }
   }
 
   const deliverOne = async (event: PendingEvent): Promise<Dispatched> => {
@@ -111,8 +110,12 @@ export function createDeliverer({ listeners, endpoint, clock, log, fetch }: Deli
      * Delivers all of them at the same time, in no order. Never rejects, and takes no longer than
      * the lease. The ledger settles them with the results.
      */
-    deliver: (pending: readonly PendingEvent[]): Promise<Dispatched[]> =>
-      Promise.all(pending.map(deliverOne)),
+    async deliver(pending: readonly PendingEvent[], called?: () => unknown): Promise<Dispatched[]> {
+      // Listeners are called as this begins, before anything is awaited.
+      const dispatched = pending.map(deliverOne)
+      await called?.()
+      return await Promise.all(dispatched)
+    },
     /** Passes an event on once, to the subscribers that can be reached. Never rejects. */
     async pass<Name extends PassingEvent>(name: Name, event: PaymentEvents[Name]): Promise<void> {
       if (name === 'WebhookVerificationFailed') {
@@ -136,7 +139,7 @@ const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'then' in value
 
 /** The endpoint was removed from the configuration. It may come back, so this is tried again. */
-const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
+const NO_ENDPOINT: Sent = { ok: false, error: 'No endpoint is configured.' }
 
 const fieldsOf = ({ outboxId, type, transactionId, correlationId }: PendingEvent): Fields => ({
   outboxId,

@@ -4,6 +4,7 @@
 import { type Clock, within } from '../../shared/clock.ts'
 import { reasonOf } from '../../shared/log.ts'
 import type { EventName } from '../domain/status.ts'
+import { retryAfter } from '../gateways/exchange.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
 
 export interface Message {
@@ -17,7 +18,9 @@ export interface Message {
 }
 
 /** `status` is the endpoint's answer, if it gave one. */
-export type Sent = { ok: true; status: number } | { ok: false; status?: number; error: string }
+export type Sent =
+  | { ok: true; status: number }
+  | { ok: false; status?: number; error: string; retryAfterMs?: number }
 
 /** Never rejects. */
 export type Send = (message: Message) => Promise<Sent>
@@ -60,8 +63,14 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
 
   return async (message) => {
     try {
-      const { ok, status } = await within(clock, PATIENCE_MS, (signal) => post(message, signal))
-      return ok ? { ok, status } : { ok, status, error: `The endpoint answered ${status}.` }
+      const response = await within(clock, PATIENCE_MS, (signal) => post(message, signal))
+      const { ok, status } = response
+      if (ok) return { ok, status }
+      const retryAfterMs = retryAfter(response.headers.get('retry-after'), clock.now())
+      return {
+        ...{ ok, status, error: `The endpoint answered ${status}.` },
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      }
     } catch (error) {
       // Deno names the whole address.
       return {

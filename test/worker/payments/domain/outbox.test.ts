@@ -109,6 +109,7 @@ describe('the event of an alert', () => {
 
   it('is not made for an AlertRaised that was not delivered, nor without a subscriber', () => {
     expect(rowsOf(alert('listener_dead', 'AlertRaised'))).toBeUndefined()
+    expect(rowsOf(alert('endpoint_gone', 'PaymentFailed'))).toEqual({ listeners: true })
     expect(rowsOf(alert('delivery_dead', 'AlertRaised'))).toBeUndefined()
     const listeners = { ...all, endpointFor: () => undefined }
     expect(rowsOf(alert('listener_dead', 'PaymentFailed'), listeners)).toBeUndefined()

@@ -187,6 +187,30 @@ describe('a pending event', () => {
     expect(again).toHaveProperty('payload', event && 'payload' in event && event.payload)
   })
 
+  it('that the endpoint answers with 410 is pending with one alert, until it accepts one', async () => {
+    const w = rivalledSetup(POSTED)
+    const begun = await w.caused(w.begin())
+    const [event] = begun.pending
+    const outboxId = event?.outboxId ?? ''
+    const id = event?.delivery?.id ?? ''
+    const gone = { id, ok: false, status: 410, nextAttemptAt: T0 + 9 }
+    await w.outbox.settleDispatched([{ outboxId, delivery: gone }], T0 + 5)
+    await w.outbox.claimPending({ now: T0 + 9, limit: 9 })
+    await w.outbox.settleDispatched([{ outboxId, delivery: gone }], T0 + 10)
+    const alerts = await w.queries.alerts({}, { limit: 9 })
+    expect(alerts).toMatchObject([
+      { kind: 'endpoint_gone', detail: { endpoint: ENDPOINT, lastStatus: 410, event: outboxId } },
+    ])
+    expect((await w.story(outboxId)).events).toMatchObject([
+      { deliveries: [{ status: 'pending', attempts: 2, lastStatus: 410 }] },
+    ])
+
+    await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+    const accepted = { id, ok: true, status: 204 }
+    await w.outbox.settleDispatched([{ outboxId, delivery: accepted }], T0 + HOUR)
+    expect(await w.alerts()).toEqual([])
+  })
+
   it('that is dead again after it was sent again raises its alert again', async () => {
     const w = rivalledSetup(POSTED)
     const begun = await w.caused(w.begin())

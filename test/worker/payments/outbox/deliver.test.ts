@@ -292,13 +292,24 @@ describe('a delivery', () => {
     return { delivery: dispatched?.delivery, now: clock.now(), lines }
   }
 
+  it('reports that the listeners were called, before the endpoint has answered', async () => {
+    const order: string[] = []
+    const listener = () => {
+      order.push('listener')
+    }
+    const { deliverer, clock } = delivererOf({ PaymentSucceeded: listener }, never)
+    const event = { ...due({ createdAt: clock.now() }), listeners: { attempts: 0 } }
+    void deliverer.deliver([event], () => order.push('called'))
+    await vi.waitFor(() => expect(order).toEqual(['listener', 'called']), PATIENT)
+  })
+
   it.each([200, 201, 204, 299])('is delivered when the endpoint answers %i', async (status) => {
     const body = status === 204 ? null : 'thanks'
     const { delivery } = await tryOnce(() => new Response(body, { status }))
     expect(delivery).toEqual({ id: '01DEL', ok: true, status })
   })
 
-  it.each([301, 302, 307, 400, 401, 404, 429, 500, 503])(
+  it.each([301, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
     'is tried again when the endpoint answers %i',
     async (status) => {
       const { delivery, now } = await tryOnce(() => new Response(null, { status }))
@@ -313,15 +324,16 @@ describe('a delivery', () => {
     },
   )
 
-  it('is dead at once when the endpoint answers 410 Gone', async () => {
-    const { delivery, lines } = await tryOnce(() => new Response(null, { status: 410 }))
-    expect(delivery).toEqual({
-      id: '01DEL',
-      ok: false,
-      status: 410,
-      error: 'The endpoint answered 410.',
-    })
-    expect(lines.at(-1)).toMatchObject({ level: 'error', event: 'payments.delivery.dead' })
+  it.each([
+    ['60', 60_000],
+    ['1', 3_750],
+    ['99999999', 3_600_000],
+    ['soon', 3_750],
+  ])('is tried again after a Retry-After of %s, and an hour at most', async (value, waitMs) => {
+    const headers = { 'Retry-After': value }
+    const { delivery, now } = await tryOnce(() => new Response(null, { status: 503, headers }))
+    expect(delivery?.nextAttemptAt).toBe(now + waitMs)
+    expect(delivery).not.toHaveProperty('retryAfterMs')
   })
 
   it('is tried again when the endpoint cannot be reached, with the reason', async () => {

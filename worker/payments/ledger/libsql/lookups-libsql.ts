@@ -133,6 +133,7 @@ function transactionLookups({ payments = [], checks = [], orders = [], ...keys }
     ...keyed(OF_REFUNDS, 'refunds', keys.refunds),
     ...keyed(OF_OUTBOX, 'of_outbox', keys.paymentsOfOutbox),
     ...keyed(OF_ALERTS, 'of_alerts', keys.alertIds),
+    ...keyed(OF_GONE('transaction_id'), 'deliveries', keys.deliveries),
     ...due(DUE_CHECKS, keys.dueChecks),
   ]
 }
@@ -181,6 +182,11 @@ const OF_OUTBOX = `SELECT o.transaction_id FROM json_each(:of_outbox) k
 
 const OF_ALERTS = `SELECT a.transaction_id FROM json_each(:of_alerts) k
   CROSS JOIN payment_alerts a WHERE a.id = k.value`
+
+/** The open alerts about the endpoints of these deliveries. */
+const OF_GONE = (column: string) => `SELECT a.${column} FROM json_each(:deliveries) k
+  CROSS JOIN payment_deliveries d CROSS JOIN payment_alerts a
+  WHERE d.id = k.value AND a.kind = 'endpoint_gone' AND a.subject = d.endpoint`
 
 const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
   WHERE ${CHECK_DUE} ORDER BY next_check_at, id LIMIT :limit)`
@@ -276,4 +282,5 @@ const alertLookups = (keys: Keys): Lookup[] => [
     'alert_ids',
     keys.alertIds,
   ),
+  ...keyed(OF_GONE('id'), 'deliveries', keys.deliveries),
 ]
