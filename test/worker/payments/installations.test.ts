@@ -26,6 +26,7 @@ import {
   STRIPE,
   setUpSimulator,
 } from '../../support/simulator.ts'
+import { webhookBody } from '../../support/webhook-body.ts'
 
 const REDIRECT = {
   ...{ api_key: API_KEY, scope: 'payment:read payment:write reverse:write' },
@@ -183,7 +184,7 @@ it('an event of Stripe about another installation’s payment is ignored, and ou
   const [body = ''] = await at.merchant.got(1)
   const [headers = {}] = at.merchant.headers
   const request = () => ({
-    ...{ body, receivedAt: Date.now(), query: new URLSearchParams() },
+    ...{ ...webhookBody(body), receivedAt: Date.now(), query: new URLSearchParams() },
     headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
   })
   expect(await staging.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ignored' })
