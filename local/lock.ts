@@ -94,12 +94,11 @@ async function open(file: string): Promise<Libsql.Database> {
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
 
-const noLocks = (file: string, cause: unknown) =>
-  new StartError(
-    'bad_data_folder',
-    `${file} cannot be locked, and two systems could write one database: choose a folder on a disk of this machine with --data.`,
-    { cause },
-  )
+function noLocks(file: string, cause: unknown): StartError {
+  const why = `${file} cannot be locked, and two systems could write one database`
+  const advice = 'choose a folder on a disk of this machine with --data'
+  return new StartError('bad_data_folder', `${why}: ${advice}.`, { cause })
+}
 
 interface Holder {
   pid: number

@@ -48,7 +48,6 @@ const isolate = (room = ROOM) =>
     namespace: namespace as never,
     room,
     clock: hostClock,
-    rare: () => undefined,
     log: () => undefined,
   })
 
@@ -69,6 +68,7 @@ function rawStream(
     signal: abort.signal,
     limits: { ...STREAM_LIMITS, ...limits },
     clock: hostClock,
+    rare: () => undefined,
     log: (_level, event, fields) => event === 'board.stream_ended' && ends.push(fields.reason),
   })
   return { body, ends, abort }
