@@ -12,7 +12,10 @@ import { HashTree } from './hash-tree.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
-type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored'>
+type StoreRules = Pick<
+  Store,
+  'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'placeOf' | 'remember'
+>
 const NONE: ReadonlySet<string> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''
@@ -129,6 +132,7 @@ export class Board implements Records {
 
   /** Takes what was known of a file when an earlier run ended. */
   restore(path: string, file: FileFacts): void {
+    for (const { kind, id } of file.facts) if (kind === 'task') this.#store.remember?.(id)
     this.#replace(path, file)
   }
 

@@ -6,6 +6,7 @@
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
 // task itself.
 
+import { dirname } from 'node:path'
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact, type Fact, nameOf, type TaskFact } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
@@ -16,17 +17,15 @@ interface Held {
 }
 
 const SUFFIX = /~\d+$/
+/** More than the rank of any file. */
+const OUTSIDE = 1_000
 
-type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored'>
+type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'placeOf'>
 
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')
 
 const copy = (fact: Fact): number => Number(fact.kind === 'task' && fact.isMisnamed)
-
-const isBeside = (one: Fact, other: Fact): boolean => folderOf(one) === folderOf(other)
-
-const folderOf = ({ path }: Fact): string => path.replace(/[^\\/]*$/, '')
 
 export class Claims {
   readonly #store: ClaimedStore
@@ -109,7 +108,7 @@ export class Claims {
   about(fact: TaskFact): TaskFact | undefined {
     const claims = this.#claims.get(this.nameOf(fact))
     if (!Array.isArray(claims) || this.isAbout(fact)) return undefined
-    const found = claims.find((other) => this.isAbout(other) && isBeside(other, fact))
+    const found = claims.find((other) => this.isAbout(other) && this.areBeside(other, fact))
     return found?.kind === 'task' ? found : undefined
   }
 
@@ -119,8 +118,17 @@ export class Claims {
     return !Array.isArray(claims) || this.#isOwn(fact, claims)
   }
 
-  isAbout({ path }: Fact): boolean {
-    return this.#store.classify(path) === 'about'
+  isAbout({ path, id }: Fact): boolean {
+    return this.#store.classify(path) === 'about' || this.#store.placeOf?.(path).about === id
+  }
+
+  /** Whether two files are about the same task, if both claim its id. */
+  areBeside(one: Fact, other: Fact): boolean {
+    return this.#placeOf(one).folder === this.#placeOf(other).folder
+  }
+
+  #placeOf({ path }: Fact): { folder: string; rank: number } {
+    return this.#store.placeOf?.(path) ?? { folder: dirname(path), rank: 0 }
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
@@ -169,7 +177,7 @@ export class Claims {
   /** False: an earlier claim of its folder is the task that it is about. */
   #isOwn(fact: Fact, claims: readonly Fact[]): boolean {
     if (!this.isAbout(fact)) return true
-    return !claims.slice(0, claims.indexOf(fact)).some((other) => isBeside(other, fact))
+    return !claims.slice(0, claims.indexOf(fact)).some((other) => this.areBeside(other, fact))
   }
 
   #compare(one: Fact, other: Fact): number {
@@ -186,6 +194,7 @@ export class Claims {
   #rankOf(fact: Fact): number {
     const isOutside = fact.kind === 'task' && fact.standing === 'outside'
     const isIgnored = this.whyIgnored(fact) !== undefined
-    return 4 * Number(isIgnored) + 2 * Number(isOutside) + Number(this.isAbout(fact))
+    const about = this.isAbout(fact) ? 1 + this.#placeOf(fact).rank : 0
+    return (2 * Number(isIgnored) + Number(isOutside)) * OUTSIDE + about
   }
 }

@@ -1,7 +1,13 @@
 // Which facts hang on which, and what follows from them: tasks from their deps and sessions,
 // sessions from their heartbeats, all of them from the board's rules. No I/O, no clock.
 
-import type { BoardConfig, Key, Session, Task } from '../../worker/board/wire.ts'
+import {
+  type BoardConfig,
+  type Key,
+  parseKey,
+  type Session,
+  type Task,
+} from '../../worker/board/wire.ts'
 import {
   type Fact,
   type LiveFact,
@@ -36,6 +42,8 @@ export class Relations {
   readonly #fold: (id: string) => string
   /** Folded id of a dep → the tasks that wait for it. */
   readonly #dependents = new Multimap<TaskFact>()
+  /** Folded id of a change → the tasks of its archived list, whose ids begin with it. */
+  readonly #archived = new Multimap<TaskFact>()
   /** Folded id of a task → its sessions. */
   readonly #sessions = new Multimap<SessionFact>()
   readonly #running = new Set<SessionFact>()
@@ -46,7 +54,9 @@ export class Relations {
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
 
-  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored'>) {
+  constructor(
+    store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'placeOf'>,
+  ) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
@@ -54,8 +64,11 @@ export class Relations {
 
   add(fact: Fact): void {
     this.claims.add(fact)
-    if (fact.kind === 'task')
+    if (fact.kind === 'task') {
       for (const dep of fact.deps) this.#dependents.add(this.#fold(dep), fact)
+      const change = archivedChangeOf(fact)
+      if (change !== undefined) this.#archived.add(this.#fold(change), fact)
+    }
     if (fact.kind !== 'session') return
     this.#sessions.add(this.#fold(fact.task), fact)
     if (this.#staleAt(fact) !== undefined) this.#running.add(fact)
@@ -65,6 +78,8 @@ export class Relations {
     this.claims.remove(fact)
     if (fact.kind === 'task') {
       for (const dep of fact.deps) this.#dependents.remove(this.#fold(dep), fact)
+      const change = archivedChangeOf(fact)
+      if (change !== undefined) this.#archived.remove(this.#fold(change), fact)
     }
     if (fact.kind !== 'session') return
     this.#sessions.remove(this.#fold(fact.task), fact)
@@ -105,6 +120,7 @@ export class Relations {
         if (fact.kind === 'session') this.#touchTask(fact.task, into)
       }
     }
+    for (const task of this.#archived.of(name.replace(/^task:/, ''))) this.#touchTask(task.id, into)
   }
 
   /** Adds the keys of the tasks that wait for the task of this name. */
@@ -156,7 +172,10 @@ export class Relations {
         const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
         const isHeld = fact.standing !== undefined || ignored !== undefined || !this.#rules.isRead
         const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
-        return { task: { ...deriveTask(signs), ...this.#shown(fact) }, ...twin }
+        return {
+          task: { ...deriveTask(signs), ...this.#shown(fact), ...this.#archivedParent(fact) },
+          ...twin,
+        }
       }
       case 'session':
         return { health: this.#healthOf(fact, now), ...twin }
@@ -206,6 +225,16 @@ export class Relations {
     }
   }
 
+  /** Of an archived task its own change: another one, that is open, may have its id. */
+  #archivedParent(fact: TaskFact): Pick<DerivedTask, 'parent'> {
+    const change = archivedChangeOf(fact)
+    if (change === undefined) return {}
+    const held = this.claims.held(`task:${this.#fold(change)}`)
+    const own = held.findIndex((other) => this.claims.areBeside(other.fact, fact))
+    const key = held[own]?.key
+    return own > 0 && key ? { parent: parseKey(key).id } : {}
+  }
+
   #setting(id: string): string | undefined {
     const fact = this.claims.holder(`setting:${id}`)
     return fact?.kind === 'setting' ? fact.value : undefined
@@ -238,6 +267,11 @@ export class Relations {
 
 /** The tool may give its id to another task. */
 const isOutside = (fact: Fact): boolean => fact.kind === 'task' && fact.standing === 'outside'
+
+function archivedChangeOf({ id, standing }: TaskFact): string | undefined {
+  const end = standing === 'outside' ? id.indexOf('/') : -1
+  return end === -1 ? undefined : id.slice(0, end)
+}
 
 function twinOf(fact: Fact, holder: Fact): string {
   if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`
@@ -285,7 +319,7 @@ interface TaskSigns {
 
 /** `status`, `milestone`: where the tool itself shows another text than the file has. */
 type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId' | 'milestone'> &
-  Partial<Pick<Task, 'status'>>
+  Partial<Pick<Task, 'status' | 'parent'>>
 
 export function deriveTask(signs: TaskSigns): DerivedTask {
   const { closed, isHeld, activeAttempt, depsClosed, newest } = signs

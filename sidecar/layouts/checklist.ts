@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { type Dirent, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined } from './fields.ts'
 import { type Entry, type FileKind, parsedAs, type Store, type TaskSource } from './layout.ts'
@@ -22,10 +22,31 @@ export interface Checklists {
   marks: Readonly<Record<string, string>>
   /** The files beside a checklist that say what the change is about. */
   about: readonly string[]
+  /** Which files a change has. Absent: a checklist and those that are about it. */
+  files?: ChangeFiles
   /** The change's title, in the heading of such a file. */
   titleOf(heading: string): string | undefined
   /** What the tool has in the text of a task. */
   fieldsOf?(item: Item, list: List): Partial<TaskSource>
+}
+
+/** The files of a change of a tool that has more of them. `folder`: the change's own. */
+export interface ChangeFiles {
+  /** Below the change's folder. Absolute. */
+  foldersIn(folder: string): string[]
+  /** Undefined: it is none of the change's. */
+  fileOf(folder: string, inside: readonly string[]): ChangeFile | undefined
+}
+
+export interface ChangeFile {
+  /** `sign`: there is a change. The file says no more of it. */
+  kind: 'tasks' | 'about' | 'sign'
+  /** Of the files that tell of a change, the lowest counts. */
+  rank: number
+  /** Why there should be more than this sign, in one sentence. */
+  alone?: string
+  /** Others hold tasks of the same change. */
+  isOneOfMany?: boolean
 }
 
 /** What the tasks of one checklist have in common. */
@@ -50,7 +71,7 @@ export interface Item {
   indent: number
 }
 
-const CHECKLIST = 'tasks.md'
+export const CHECKLIST = 'tasks.md'
 /** A person's longest lists have some hundred lines. Of this size it would be 250,000 tasks. */
 const LIST_BYTES = 2 << 20
 const TITLE_CHARS = 300
@@ -69,54 +90,112 @@ const FENCE = /^\s*(?:```|~~~)/
 const GOES_ON = /^\s*(?![-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|```|~~~|[>|<]|[-*_=]{3})\S/
 
 export function checklistStore(tool: Checklists): Store {
-  const { root, tasksIn, board } = tool
+  const { root, tasksIn, board, files = oneList(tool) } = tool
   const archive = tool.archive === undefined ? undefined : join(tasksIn, tool.archive)
   const withChanges = archive === undefined ? [tasksIn] : [tasksIn, archive]
-  const changeOf = (path: string): Change => {
-    const folder = basename(dirname(path))
-    if (dirname(dirname(path)) !== archive) return { id: folder, isArchived: false }
-    return { id: folder.replace(/^\d{4}-\d\d-\d\d-(?=.)/, ''), isArchived: true }
+  /** Names of changes that have a date of their own: none is added when they are archived. */
+  const dated = new Set<string>()
+  const remember = (id: string): void => {
+    const [name = ''] = id.split('/', 1)
+    if (DATE.test(name)) dated.add(name)
+  }
+  const changeOf = (path: string): Change | undefined => {
+    if (!path.startsWith(tasksIn + sep)) return undefined
+    const parts = path.slice(tasksIn.length + 1).split(sep)
+    const isArchived = archive !== undefined && parts[0] === tool.archive
+    const [name = '', ...inside] = isArchived ? parts.slice(1) : parts
+    if (inside.length === 0) return undefined
+    const folder = join(isArchived ? archive : tasksIn, name)
+    const id = isArchived && !dated.has(name) ? name.replace(DATE, '') : name
+    return { id, isArchived, folder, inside }
+  }
+  const fileOf = (path: string) => {
+    const change = changeOf(path)
+    const file = change && files.fileOf(change.folder, change.inside)
+    return file && { change, file }
   }
   return {
     layout: board.layout,
     root,
     tasksIn,
     board,
-    folders: () => [...withChanges, ...withChanges.flatMap(foldersIn)],
-    classify(path) {
-      const [place, name] = [dirname(dirname(path)), basename(path)]
-      if (!withChanges.includes(place) || dirname(path) === archive) return undefined
-      if (name === CHECKLIST) return 'tasks'
-      return tool.about.includes(name) ? 'about' : undefined
+    folders() {
+      const open = foldersIn(tasksIn)
+      for (const folder of open) remember(folder.slice(tasksIn.length + 1))
+      const changes = archive === undefined ? open : [...open, ...foldersIn(archive)]
+      return [...withChanges, ...changes, ...changes.flatMap((each) => files.foldersIn(each))]
     },
+    classify(path) {
+      const kind = fileOf(path)?.file.kind
+      return kind === 'sign' ? 'about' : kind
+    },
+    placeOf(path) {
+      const found = fileOf(path)
+      if (!found) return { folder: path, rank: 0 }
+      const { change, file } = found
+      const { id, folder } = change
+      return { folder, rank: file.rank, ...(file.isOneOfMany && { about: id }) }
+    },
+    remember,
     parse(path, kind, text) {
-      const change = changeOf(path)
+      const found = fileOf(path)
+      if (!found) return parsedAs([])
+      const { change, file } = found
+      if (file.kind === 'sign') return parsedAs([signEntry(change, file)])
       const why = whyUnread(kind, text)
       if (why !== undefined) return { state: 'broken', entries: [changeEntry(change, OPEN, why)] }
-      if (kind === 'tasks') return { state: 'ok', entries: listEntries(tool, change, text) }
-      return kind === 'about' ? parsedAs([aboutEntry(tool, change, text)]) : parsedAs([])
+      if (kind === 'about') return parsedAs([aboutEntry(tool, change, text)])
+      const [own, ...tasks] = listEntries(tool, change, text)
+      // Whether all others are done is not known here.
+      const first = file.isOneOfMany ? changeEntry(change, OPEN, undefined) : own
+      return { state: 'ok', entries: [first, ...tasks] }
     },
     // The tasks that were read from this file before are kept.
-    unreadable: (path, _kind, why) => [changeEntry(changeOf(path), OPEN, why)],
+    unreadable(path, _kind, why) {
+      const found = fileOf(path)
+      if (!found) return []
+      const { change, file } = found
+      return [file.kind === 'sign' ? signEntry(change, file) : changeEntry(change, OPEN, why)]
+    },
     fold: (id) => id,
     foldStatus: (status) => status,
   } satisfies Store
 }
 
+/** What a tool adds to the name of a change that it archives. */
+const DATE = /^\d{4}-\d\d-\d\d-(?=.)/
+
+const oneList = ({ about }: Pick<Checklists, 'about'>): ChangeFiles => ({
+  foldersIn: () => [],
+  fileOf(_folder, [name = '', ...below]) {
+    if (below.length > 0) return undefined
+    if (name === CHECKLIST) return { kind: 'tasks', rank: 0 }
+    return about.includes(name) ? { kind: 'about', rank: 0 } : undefined
+  },
+})
+
 interface Change {
   id: string
   isArchived: boolean
+  folder: string
+  /** The file's path within it. */
+  inside: readonly string[]
 }
 
 /** Folders, but no links. */
-function foldersIn(folder: string): string[] {
-  let inside: Dirent[] = []
+export function foldersIn(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) =>
+    entry.isDirectory() ? [join(folder, entry.name)] : [],
+  )
+}
+
+export function entriesOf(folder: string): Dirent[] {
   try {
-    inside = readdirSync(folder, { withFileTypes: true })
+    return readdirSync(folder, { withFileTypes: true })
   } catch {
     // None yet, or it cannot be read: the scan says so.
+    return []
   }
-  return inside.flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 }
 
 function whyUnread(kind: FileKind, text: string): string | undefined {
@@ -128,7 +207,7 @@ function whyUnread(kind: FileKind, text: string): string | undefined {
 
 /** The change itself. Nobody begins it: its tasks are what is to be done. */
 function changeEntry(
-  { id, isArchived }: Change,
+  { id, isArchived }: Pick<Change, 'id' | 'isArchived'>,
   status: string,
   invalid: string | undefined,
   more: Partial<TaskSource> = {},
@@ -139,13 +218,18 @@ function changeEntry(
   return { kind: 'task', id, task, standing: isArchived ? 'outside' : 'held' }
 }
 
+const signEntry = (change: Change, { alone }: ChangeFile): Entry => ({
+  ...changeEntry(change, OPEN, undefined),
+  ...(alone !== undefined && { alone }),
+})
+
 function aboutEntry({ titleOf }: Checklists, change: Change, text: string): Entry {
   const heading = text.split('\n').find((line) => line.startsWith('# '))
   const title = (heading && titleOf(headingText(heading))) || change.id
   return changeEntry(change, OPEN, undefined, { title, body: limitText(text) })
 }
 
-function listEntries(tool: Checklists, change: Change, text: string): Entry[] {
+function listEntries(tool: Checklists, change: Change, text: string): [Entry, ...Entry[]] {
   const { items, rest } = readChecklist(text)
   const idOf = (name: string): string => `${change.id}/${name}`
   const numbers = items.flatMap(({ number }) => number ?? [])

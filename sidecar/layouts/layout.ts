@@ -104,6 +104,16 @@ export function parsedAs(entries: readonly Entry[]): Parsed {
   return { state: isOk ? 'ok' : 'broken', entries }
 }
 
+/** Where a file belongs. */
+export interface Place {
+  /** Files of the same folder are about the same task. */
+  folder: string
+  /** Of files about the same task, the one with the lowest counts. */
+  rank: number
+  /** The task that this file of tasks is only about, as others beside it are. */
+  about?: string
+}
+
 /** An opened store: everything the sidecar needs to know of one tool's files. Pure. */
 export interface Store {
   readonly layout: LayoutName
@@ -138,6 +148,10 @@ export interface Store {
   whyIgnored?(path: string, prefix: string | undefined): string | undefined
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
+  /** Absent: files in one folder, in the order of their paths. */
+  placeOf?(path: string): Place
+  /** An id of a task that was listed when an earlier run ended. */
+  remember?(id: string): void
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
   fold(id: string): string
   /** Statuses that the tool takes for the same. */

@@ -1,8 +1,10 @@
-// The OpenSpec layout: `openspec/changes/<change>/` with `tasks.md` and `proposal.md`.
+// The OpenSpec layout: `openspec/changes/<change>/` with `tasks.md` and `proposal.md`. Which files a
+// change has is in openspec-files.ts.
 
 import { basename, join } from 'node:path'
 import { checklistStore } from './checklist.ts'
 import type { Layout, Store } from './layout.ts'
+import { openSpecFiles } from './openspec-files.ts'
 import { isFile, realFolder } from './store-folder.ts'
 
 const STORE = 'openspec'
@@ -30,6 +32,7 @@ async function storeIn(folder: string): Promise<Store | undefined> {
     // The tool takes every other mark for open: it has none for what somebody works on.
     marks: { x: 'done', X: 'done' },
     about: ['proposal.md'],
+    files: openSpecFiles(root),
     titleOf: (heading) => heading.replace(/^(?:change(?: proposal)?|proposal):\s+/i, ''),
   })
 }

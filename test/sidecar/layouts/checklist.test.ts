@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -5,7 +6,7 @@ import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { openSpec } from '../../../sidecar/layouts/openspec.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
-import { listedBoard } from '../../support/listed-board.ts'
+import { listedBoard, listedStore } from '../../support/listed-board.ts'
 import { makeFolder, say } from './store.ts'
 
 type Files = Record<string, string | Uint8Array>
@@ -209,7 +210,7 @@ describe('a list of OpenSpec', () => {
       tea: { title: 'tea', status: 'todo' },
       'tea/1.1': { title: 'Fill', ready: true },
       'tea~2': { title: 'Old tea', status: 'done', folder: 'archive' },
-      'tea/1.1~2': { title: 'Old', parent: 'tea', folder: 'archive', ready: false },
+      'tea/1.1~2': { title: 'Old', parent: 'tea~2', folder: 'archive', ready: false },
       jam: { title: 'Jam', status: 'done', folder: 'archive' },
     })
     expect(Object.values(tasks).filter(({ invalid }) => invalid !== undefined)).toEqual([])
@@ -222,16 +223,179 @@ describe('a list of OpenSpec', () => {
     expect(kindOf('changes/tea/tasks.md')).toBe('tasks')
     expect(kindOf('changes/tea/proposal.md')).toBe('about')
     expect(kindOf('changes/archive/2026-01-01-tea/tasks.md')).toBe('tasks')
+    expect(kindOf('changes/tea/specs/tasks.md')).toBe('about')
     for (const path of [
       'changes/tasks.md',
       'changes/archive/tasks.md',
-      'changes/tea/design.md',
-      'changes/tea/specs/tasks.md',
       'specs/tea/tasks.md',
       'changes/tea/.tmp-tasks.md',
+      'changes/tea/specs/.git/tasks.md',
     ]) {
       expect(kindOf(path)).toBeUndefined()
     }
+  })
+})
+
+describe('a change of OpenSpec', () => {
+  const metadata = 'schema: spec-driven\ncreated: 2026-01-01\n'
+
+  test.each([
+    ['openspec/changes/tea/.openspec.yaml', metadata],
+    ['openspec/changes/tea/design.md', '# Design\n- [ ] no task\n'],
+    ['openspec/changes/tea/specs/pot/spec.md', '## ADDED Requirements\n'],
+    ['openspec/changes/tea/specs/deep/er/pot/spec.md', '## ADDED Requirements\n'],
+    ['openspec/changes/tea/notes.txt', ''],
+    ['openspec/changes/tea/picture.png', new Uint8Array([0x89, 0x50, 0, 0xff])],
+    ['openspec/changes/tea/deep/notes.md', ''],
+  ])('with nothing but %s is listed, without tasks', async (path, text) => {
+    const tasks = await listed({ [path]: text, ...CAKE })
+    expect(tasks).toMatchObject(CAKE_LISTED)
+    expect(tasks.tea).toEqual({ id: 'tea', title: 'tea', status: 'todo', ready: false })
+    expect(Object.keys(tasks)).toHaveLength(3)
+  })
+
+  test('has what its checklist and proposal say, whatever else is beside them', async () => {
+    const files = {
+      'openspec/changes/tea/.openspec.yaml': metadata,
+      'openspec/changes/tea/design.md': '# Design\n',
+      'openspec/changes/tea/a.md': '# A\n',
+      'openspec/changes/tea/specs/pot/spec.md': '# Pot\n',
+      'openspec/changes/tea/sub/tasks.md': '- [ ] 9 of no change\n',
+      'openspec/changes/tea/proposal.md': '# Make tea\n',
+    }
+    const alone = await listed(files)
+    expect(alone).toEqual({
+      tea: { id: 'tea', title: 'Make tea', status: 'todo', ready: false, body: '# Make tea\n' },
+    })
+    const tasks = await listOf('- [x] 1 Fill\n', files)
+    expect(tasks).toMatchObject({ tea: { title: 'Make tea', status: 'done' }, 'tea/1': {} })
+    expect(Object.keys(tasks)).toHaveLength(2)
+  })
+
+  test.each([
+    [{ 'mobile/token/proposal.md': '# Token\n' }, 'mobile/token'],
+    [{ 'mobile/ios/token/tasks.md': '- [ ] 1 Refresh\n' }, 'mobile/ios/token'],
+    [{ 'mobile/token/specs/a/spec.md': '', 'mobile/a/notes.md': '' }, 'mobile/token'],
+  ])('that only wraps others is listed, with the warning of the tool: %j', async (inside, path) => {
+    const files = Object.entries(inside).map(([name, text]) => [`openspec/changes/${name}`, text])
+    const tasks = await listed(Object.fromEntries(files))
+    expect(Object.keys(tasks)).toEqual(['mobile'])
+    expect(tasks.mobile).toMatchObject({
+      status: 'todo',
+      ready: false,
+      invalid:
+        `"mobile" is not a change: it is a folder wrapping openspec/changes/${path}/. ` +
+        'A change must be a directory directly under openspec/changes/.',
+    })
+  })
+
+  /** A board that goes on while files move; a new one is a restart that knows the ids of the last. */
+  async function following(dir: string, before: readonly string[] = []) {
+    const store = await openStore(dir)
+    for (const id of before) store.remember?.(id)
+    const list = async () => {
+      store.folders()
+      const { tasks } = await listedStore(store)
+      return Object.fromEntries(tasks.map((task) => [task.id, task]))
+    }
+    return { list }
+  }
+
+  test.each(['tea', '2026-01-01-tea'])('%s keeps its id when it is archived', async (name) => {
+    const dir = makeFolder({ [`openspec/changes/${name}/tasks.md`]: '- [x] 1.1 Fill\n' })
+    const { list } = await following(dir)
+    expect(Object.keys(await list())).toEqual([name, `${name}/1.1`])
+    const archived = name === 'tea' ? '2026-02-02-tea' : name
+    mkdirSync(join(dir, 'openspec/changes/archive'))
+    renameSync(join(dir, 'openspec/changes', name), join(dir, 'openspec/changes/archive', archived))
+    const closed = { folder: 'archive', status: 'done', ready: false }
+    const expected = { [name]: closed, [`${name}/1.1`]: { ...closed, parent: name } }
+    expect(await list()).toMatchObject(expected)
+    const restarted = await following(dir, [name, `${name}/1.1`])
+    expect(await restarted.list()).toMatchObject(expected)
+  })
+
+  test('that is opened again has no tasks of the archived one with its name', async () => {
+    const tasks = await listOf('- [ ] 2.1 Again\n', {
+      'openspec/changes/archive/2026-01-02-tea/tasks.md': '- [x] 1.1 Old\n',
+      'openspec/changes/archive/2026-01-03-tea/tasks.md': '- [x] 1.1 Older\n- [x] 1.2 Gone\n',
+    })
+    const parents = Object.values(tasks).flatMap(({ title, parent }) =>
+      parent ? [[title, parent]] : [],
+    )
+    expect(Object.fromEntries(parents)).toEqual({
+      Again: 'tea',
+      Old: 'tea~2',
+      Older: 'tea~3',
+      Gone: 'tea~3',
+    })
+  })
+
+  const schemaOf = (generates: string, tracks = `  tracks: ${generates}\n`) =>
+    'name: mine\nversion: 1\nartifacts:\n' +
+    '  - id: proposal\n    generates: proposal.md\n    description: d\n    template: p.md\n' +
+    `  - id: plan\n    generates: ${generates}\n    description: d\n    template: t.md\n` +
+    `apply:\n  requires: [plan]\n${tracks}`
+  const custom = (schema: string, files: Files) =>
+    listed({
+      'openspec/config.yaml': 'schema: mine\n',
+      'openspec/schemas/mine/schema.yaml': schema,
+      ...files,
+    })
+
+  test.each([
+    ['todo.md', 'todo.md'],
+    ['plan/todo.md', 'plan/todo.md'],
+    ['"plan/*.md"', 'plan/one.md'],
+    ['"**/todo.md"', 'deep/er/todo.md'],
+    ['"**/todo.md"', 'todo.md'],
+    ['"plan/{a,b}-?.md"', 'plan/b-1.md'],
+    ['"plan/[ab].md"', 'plan/a.md'],
+  ])('has the tasks of the file that its schema tracks: %s', async (generates, path) => {
+    const tasks = await custom(schemaOf(generates), {
+      'openspec/changes/tea/proposal.md': '# Make tea\n',
+      [`openspec/changes/tea/${path}`]: '- [x] 1.1 Fill\n- [ ] 1.2 Heat\n',
+      'openspec/changes/tea/tasks.md': '- [ ] 9.9 Not tracked\n',
+    })
+    expect(tasks).toMatchObject({
+      tea: { title: 'Make tea', status: 'todo' },
+      'tea/1.1': { status: 'done', parent: 'tea' },
+      'tea/1.2': { status: 'todo', ready: true },
+    })
+    expect(Object.keys(tasks)).toHaveLength(3)
+  })
+
+  test('has the tasks of all files that a pattern of its schema matches', async () => {
+    const tasks = await custom(schemaOf('"plan/*.md"'), {
+      'openspec/changes/tea/plan/a.md': '- [x] 1.1 Fill\n',
+      'openspec/changes/tea/plan/b.md': '- [ ] 2.1 Heat\n',
+      'openspec/changes/tea/plan/.c.md': '- [ ] 3.1 Hidden\n',
+    })
+    expect(Object.keys(tasks).toSorted()).toEqual(['tea', 'tea/1.1', 'tea/2.1'])
+    expect(Object.values(tasks).filter(({ invalid }) => invalid !== undefined)).toEqual([])
+  })
+
+  test.each([
+    ['that matches nothing', schemaOf('"plan/*.md"')],
+    ['that tracks what nothing generates', schemaOf('todo.md', '  tracks: other.md\n')],
+    ['that is not YAML', 'name: [\n'],
+    ['that leads out of the change', schemaOf('../cake/tasks.md')],
+  ])('of a schema %s has the tasks of tasks.md', async (_, schema) => {
+    const tasks = await custom(schema, { 'openspec/changes/tea/tasks.md': '- [ ] 1.1 Fill\n' })
+    expect(Object.keys(tasks)).toEqual(['tea', 'tea/1.1'])
+  })
+
+  test('names its own schema, or one that is not there', async () => {
+    const tasks = await custom(schemaOf('todo.md'), {
+      'openspec/changes/tea/.openspec.yaml': metadata,
+      'openspec/changes/tea/tasks.md': '- [ ] 1.1 Fill\n',
+      'openspec/changes/jam/.openspec.yaml': 'schema: nowhere\n',
+      'openspec/changes/jam/tasks.md': '- [ ] 1.1 Boil\n',
+      'openspec/changes/jam/todo.md': '- [ ] 9.9 Not tracked\n',
+      'openspec/changes/bun/todo.md': '- [ ] 1.1 Bake\n',
+    })
+    const ids = Object.keys(tasks).filter((id) => id.includes('/'))
+    expect(ids.toSorted()).toEqual(['bun/1.1', 'jam/1.1', 'tea/1.1'])
   })
 })
 
