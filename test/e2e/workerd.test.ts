@@ -7,6 +7,7 @@ import { boardContract } from '../contract/board.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { EventStream } from '../support/event-stream.ts'
+import { upload } from '../support/upload.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {
@@ -15,6 +16,18 @@ beforeAll(async () => {
 afterAll(() => edge.close())
 
 boardContract('workerd, over HTTP', { edge: () => edge, sendsConnection: false })
+
+describe('a body that is too long', () => {
+  it.each([
+    ['a sign-in', '/api/session', 32],
+    ['a publishing message', '/api/sync?path=p', 160],
+  ])('of %s is refused to a client that sends all of it before it reads', async (_, path, pieces) => {
+    const bearer = await token({ repos: ['p'], scope: 'board:write' })
+    const head = [`Authorization: Bearer ${bearer}`, 'Content-Type: application/json']
+    const answer = await upload(`${edge.origin}${path}`, { head, pauseMs: 1, pieces })
+    expect(answer).toBe('HTTP/1.1 413 Payload Too Large')
+  })
+})
 
 async function listen(repo: Repo) {
   const bearer = await token({ repos: [repo.path] })

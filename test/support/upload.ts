@@ -17,7 +17,7 @@ export interface Upload {
 
 /** Resolves with the line of the answer's status, or with the error. */
 export async function upload(url: string, { head = [], pauseMs, pieces }: Upload): Promise<string> {
-  const { pathname, port } = new URL(url)
+  const { pathname, search, port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
   socket.setTimeout(10_000, () => socket.destroy(new Error('Nothing came for 10 s.')))
   const failed = new Promise<string>((resolve) => {
@@ -26,7 +26,7 @@ export async function upload(url: string, { head = [], pauseMs, pieces }: Upload
   })
   const written = async () => {
     const length = `Content-Length: ${pieces * PIECE.length}`
-    const lines = [`POST ${pathname} HTTP/1.1`, 'Host: shop', ...head, length]
+    const lines = [`POST ${pathname}${search} HTTP/1.1`, 'Host: shop', ...head, length]
     socket.write(`${lines.join('\r\n')}\r\n\r\n`)
     for (let sent = 0; sent < pieces; sent++) {
       await new Promise((resolve) => socket.write(PIECE, resolve))

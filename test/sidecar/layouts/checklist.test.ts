@@ -371,7 +371,7 @@ describe('a change of OpenSpec', () => {
       'openspec/changes/tea/plan/b.md': '- [ ] 2.1 Heat\n',
       'openspec/changes/tea/plan/.c.md': '- [ ] 3.1 Hidden\n',
     })
-    expect(Object.keys(tasks).toSorted()).toEqual(['tea', 'tea/1.1', 'tea/2.1'])
+    expect(idsOf(tasks)).toEqual(['tea', 'tea/1.1', 'tea/2.1'])
     expect(Object.values(tasks).filter(({ invalid }) => invalid !== undefined)).toEqual([])
   })
 
@@ -394,8 +394,8 @@ describe('a change of OpenSpec', () => {
       'openspec/changes/jam/todo.md': '- [ ] 9.9 Not tracked\n',
       'openspec/changes/bun/todo.md': '- [ ] 1.1 Bake\n',
     })
-    const ids = Object.keys(tasks).filter((id) => id.includes('/'))
-    expect(ids.toSorted()).toEqual(['bun/1.1', 'jam/1.1', 'tea/1.1'])
+    const ids = idsOf(tasks).filter((id) => id.includes('/'))
+    expect(ids).toEqual(['bun/1.1', 'jam/1.1', 'tea/1.1'])
   })
 })
 
