@@ -21,12 +21,15 @@ describe('a body that is too long', () => {
   it.each([
     ['a sign-in', '/api/session', 32],
     ['a publishing message', '/api/sync?path=p', 160],
-  ])('of %s is refused to a client that sends all of it before it reads', async (_, path, pieces) => {
-    const bearer = await token({ repos: ['p'], scope: 'board:write' })
-    const head = [`Authorization: Bearer ${bearer}`, 'Content-Type: application/json']
-    const answer = await upload(`${edge.origin}${path}`, { head, pauseMs: 1, pieces })
-    expect(answer).toBe('HTTP/1.1 413 Payload Too Large')
-  })
+  ])(
+    'of %s is refused to a client that sends all of it before it reads',
+    async (_, path, pieces) => {
+      const bearer = await token({ repos: ['p'], scope: 'board:write' })
+      const head = [`Authorization: Bearer ${bearer}`, 'Content-Type: application/json']
+      const answer = await upload(`${edge.origin}${path}`, { head, pauseMs: 1, pieces })
+      expect(answer).toBe('HTTP/1.1 413 Payload Too Large')
+    },
+  )
 })
 
 async function listen(repo: Repo) {

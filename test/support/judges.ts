@@ -26,7 +26,7 @@ export function noPython(module: string): string {
   return noTools || (can ? '' : ` (skipped: ${PYTHON} has no ${module})`)
 }
 
-async function newFolder(): Promise<string> {
+export async function newFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-tools-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   return dir

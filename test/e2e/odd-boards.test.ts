@@ -1,0 +1,221 @@
+// Odd boards of all layouts beside their tools: the same ids, statuses and `ready`, or a row that
+// says in `invalid` what is wrong with it; nothing is hidden. The tools: test/support/judges.ts. A
+// layout whose tool has no command line is held to how its board was built.
+//
+// For ten minutes, with a seed of one's own:
+//   ODD_BOARDS_MINUTES=10 ODD_BOARDS_SEED=7 npx vitest run --project system test/e2e/odd-boards.test.ts
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Task } from '../../worker/board/wire.ts'
+import { ask, inTools, newFolder, noPython, noTools, PYTHON } from '../support/judges.ts'
+import { listedBoard } from '../support/listed-board.ts'
+import {
+  backlogBoard,
+  bmadBoard,
+  cairnBoard,
+  Dice,
+  type Expected,
+  type Files,
+  listBoard,
+  openSpecBoard,
+  taskMasterBoard,
+} from '../support/odd-boards.ts'
+
+const { ODD_BOARDS_SEED = '30', ODD_BOARDS_MINUTES } = process.env
+const KINDS = 7
+/** Of each layout; absent: as many boards as each test says. */
+const BUDGET_MS = ODD_BOARDS_MINUTES && (Number(ODD_BOARDS_MINUTES) * 60_000) / KINDS
+const PATIENT = 900_000
+
+async function board(files: Files): Promise<string> {
+  const dir = await newFolder()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true })
+    await writeFile(join(dir, name), text)
+  }
+  return dir
+}
+
+/** One board after the other; the name of the one that fails is in the message. */
+async function many(
+  layout: string,
+  count: number,
+  one: (dice: Dice, name: string) => Promise<void>,
+): Promise<void> {
+  const until = performance.now() + Number(BUDGET_MS ?? 0)
+  for (let n = 0; BUDGET_MS ? performance.now() < until : n < count; n++) {
+    const name = `${layout} of seed ${ODD_BOARDS_SEED}, board ${n}`
+    await one(new Dice(`${ODD_BOARDS_SEED}:${layout}:${n}`), name)
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : 1)
+const sorted = (texts: Iterable<string>): string[] => [...texts].sort(compare)
+const lines = (tasks: Iterable<[string, unknown]>) =>
+  sorted([...tasks].map(([id, what]) => `${id} ${JSON.stringify(what)}`))
+
+/** As far as something is expected of a row. */
+function seen(task: Task | undefined, { status, ready, isInvalid }: Expected) {
+  if (!task) return 'hidden'
+  return {
+    ...(status !== undefined && { status: task.status }),
+    ...(ready !== undefined && { ready: task.ready }),
+    ...(isInvalid !== undefined && { isInvalid: task.invalid !== undefined }),
+  }
+}
+
+async function expectBuilt(files: Files, expected: Map<string, Expected>, name: string) {
+  const { tasks } = await listedBoard(await board(files))
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  const found = [...expected].map(([id, what]) => [id, seen(byId.get(id), what)] as const)
+  const wanted = [...expected].map(([id, what]) => [id, JSON.parse(JSON.stringify(what))] as const)
+  expect(Object.fromEntries(found), name).toEqual(Object.fromEntries(wanted))
+  expect(sorted(byId.keys()), name).toEqual(sorted(expected.keys()))
+}
+
+describe('odd boards that are held to how they were built', () => {
+  it.each(['kiro', 'spec-kit'] as const)('of %s', { timeout: PATIENT }, async (layout) => {
+    await many(layout, 60, async (dice, name) => {
+      const { files, expected } = listBoard(dice, layout)
+      await expectBuilt(files, expected, name)
+    })
+  })
+
+  it('of cairn', { timeout: PATIENT }, async () => {
+    await many('cairn', 60, async (dice, name) => {
+      const { files, expected } = cairnBoard(dice)
+      await expectBuilt(files, expected, name)
+    })
+  })
+})
+
+interface Change {
+  name: string
+  completedTasks: number
+  totalTasks: number
+  nested?: string[]
+}
+
+describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () => {
+  it('of OpenSpec', { timeout: PATIENT }, async () => {
+    await many('openspec', 8, async (dice, name) => {
+      const dir = await board(openSpecBoard(dice))
+      const { tasks } = await listedBoard(dir)
+      const open = tasks.filter(({ folder }) => folder === undefined)
+      const odd = new Set<string>()
+      const here = open.flatMap(({ id, parent, invalid }): [string, unknown][] => {
+        if (parent !== undefined) return []
+        const own = open.filter((task) => task.parent === id)
+        const done = own.filter(({ status }) => status === 'done').length
+        if (invalid !== undefined) odd.add(id)
+        return [[id, [done, own.length]]]
+      })
+      const out = await ask('node_modules/.bin/openspec', ['list', '--json'], dir)
+      const { changes } = JSON.parse(out.slice(out.indexOf('{'))) as { changes: Change[] }
+      const there = changes.map((it): [string, unknown] => [
+        it.name,
+        [it.completedTasks, it.totalTasks],
+      ])
+      expect(lines(here), name).toEqual(lines(there))
+      const nested = changes.filter((it) => it.nested !== undefined).map((it) => it.name)
+      expect(sorted(odd), name).toEqual(expect.arrayContaining(nested))
+    })
+  })
+
+  it('of Backlog.md', { timeout: PATIENT }, async () => {
+    await many('backlog-md', 3, async (dice, name) => {
+      const dir = await board(backlogBoard(dice))
+      const { tasks } = await listedBoard(dir)
+      const list = async (...more: string[]) => {
+        const args = ['task', 'list', ...more, '--json']
+        const out = await ask('node_modules/.bin/backlog', args, dir)
+        return (JSON.parse(out) as { tasks: { id: string; status: string }[] }).tasks
+      }
+      const ready = new Set((await list('--ready')).map(({ id }) => id))
+      const there = (await list()).map(({ id, status }): [string, unknown] => [
+        id,
+        [status, ready.has(id)],
+      ])
+      const here = tasks
+        .filter(({ folder, invalid }) => folder === undefined && invalid === undefined)
+        .map((task): [string, unknown] => [task.id, [task.status, task.ready]])
+      const odd = new Set(tasks.flatMap(({ id, invalid }) => (invalid ? [id] : [])))
+      expect(lines(here), name).toEqual(lines(there.filter(([id]) => !odd.has(id))))
+    })
+  })
+
+  it('of Task Master', { timeout: PATIENT }, async () => {
+    await many('task-master', 1, async (dice, name) => {
+      const dir = await board(taskMasterBoard(dice))
+      const { tasks } = await listedBoard(dir)
+      const args = ['list', '--json', '--all-tags']
+      const list = async (...more: string[]) => {
+        const out = await ask('node_modules/.bin/task-master', [...args, ...more], dir)
+        const listed = JSON.parse(out.slice(out.indexOf('{'))) as {
+          tasks: { id: string; tagName: string; status: string }[]
+        }
+        return listed.tasks.map((it) => ({ ...it, id: `${it.tagName}:${it.id}` }))
+      }
+      const ready = new Set((await list('--ready')).map(({ id }) => id))
+      const there = (await list()).map(({ id, status }): [string, unknown] => [
+        id,
+        [status, ready.has(id)],
+      ])
+      const here = tasks
+        .filter(({ parent }) => parent === undefined)
+        .map((task): [string, unknown] => [task.id, [task.status, task.ready]])
+      expect(lines(here), name).toEqual(lines(there))
+    })
+  })
+})
+
+const SCRIPT =
+  'node_modules/bmad-method/src/bmm-skills/plan/bmad-sprint-planning/scripts/sprint_plan.py'
+const noBmad = noPython('ruamel.yaml')
+
+describe.skipIf(noBmad !== '')(`odd boards beside their tools${noBmad}`, () => {
+  it('of BMAD', { timeout: PATIENT }, async () => {
+    await many('bmad', 15, async (dice, name) => {
+      const { files, statusFile } = bmadBoard(dice)
+      const dir = await board(files)
+      const { tasks, config } = await listedBoard(dir)
+      const args = [inTools(SCRIPT), 'status', '--status-file', join(dir, statusFile)]
+      const out = await ask(PYTHON, args, dir).catch(
+        (error: { stdout?: string }) => error.stdout ?? '',
+      )
+      // It crashes where a status is a list.
+      const answer = JSON.parse(out || '{"ok":false}') as { ok: boolean } & Record<
+        string,
+        Record<string, number>
+      >
+      if (!answer.ok) {
+        // The tool reads none of it. What is odd in it is marked, or there is no task in it.
+        const isSaid =
+          tasks.length === 0 || [config, ...tasks].some((row) => row?.invalid !== undefined)
+        expect(isSaid, `${name}: ${out}`).toBe(true)
+        return
+      }
+      const count = (type: string, counts: Record<string, number> = {}) =>
+        Object.entries(counts).map(([status, n]): [string, unknown] => [`${type} ${status}`, n])
+      const there = [
+        ...count('story', answer.stories),
+        ...count('epic', answer.epics),
+        ...count('retrospective', answer.retrospectives),
+      ]
+      const here = new Map<string, number>()
+      for (const { type, status, invalid } of tasks) {
+        if (invalid === undefined)
+          here.set(`${type} ${status}`, (here.get(`${type} ${status}`) ?? 0) + 1)
+      }
+      expect(lines(here), name).toEqual(lines(there))
+      const odd =
+        Object.values(answer.illegal ?? {}).length + Object.values(answer.unrecognized ?? {}).length
+      expect(
+        tasks.filter(({ invalid }) => invalid !== undefined),
+        name,
+      ).toHaveLength(odd)
+    })
+  })
+})

@@ -1,0 +1,257 @@
+// Boards as people, tools and half-done merges leave them, from a seed. Each is a set of files, and
+// for the tools that have no command line what a reader must find in it.
+
+import { hash } from 'node:crypto'
+
+export type Files = Record<string, string | Uint8Array>
+
+/** What must be listed: id → its status, or that its row says what is wrong. */
+export interface Expected {
+  status?: string
+  ready?: boolean
+  isInvalid?: boolean
+}
+
+export class Dice {
+  readonly #seed: string
+  #n = 0
+
+  constructor(seed: string) {
+    this.#seed = seed
+  }
+
+  next(): number {
+    const digits = hash('sha256', `${this.#seed}:${this.#n++}`, 'hex').slice(0, 12)
+    return Number.parseInt(digits, 16) / 2 ** 48
+  }
+
+  chance(share: number): boolean {
+    return this.next() < share
+  }
+
+  count(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1))
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.next() * from.length)] as T
+  }
+}
+
+const WORDS = [
+  'Fill',
+  'Heat "it"',
+  "Mira's tea",
+  '注ぐ',
+  'Ünïcode ✅',
+  '[x] odd',
+  '`code`',
+  'a: b',
+  '#1',
+]
+const NAMES = [
+  'tea',
+  'jam',
+  '2026-01-01-bun',
+  'Größe',
+  'with space',
+  "it's",
+  'a.b',
+  '紅茶',
+  '__proto__',
+]
+const MARKS = [' ', 'x', 'X', '', '~', '-', '?', ' x ', 'xx', '  ']
+const CONFLICT = '<<<<<<< HEAD\n- [ ] 8.1 Ours\n=======\n- [x] 8.1 Theirs\n>>>>>>> main\n'
+
+/** As other editors and systems save it. */
+function encoded(dice: Dice, text: string): string {
+  const lines = dice.chance(0.2) ? text.replaceAll('\n', '\r\n') : text
+  return dice.chance(0.1) ? `\ufeff${lines}` : lines
+}
+
+/** Half of it, as it is while it is written. */
+const cut = (dice: Dice, text: string): string =>
+  dice.chance(0.1) ? text.slice(0, Math.floor(text.length * dice.next())) : text
+
+function checklist(dice: Dice): string {
+  const lines = Array.from({ length: dice.count(0, 8) }, () => {
+    const bullet = dice.pick(['-', '*', '+', '1.', '2)', '-  ', '\t-', '  -', 'x'])
+    const number = dice.pick(['', '1.1 ', '1.2 ', '**1.3** ', 'T001 ', '1.1. '])
+    return dice.pick([
+      `${bullet} [${dice.pick(MARKS)}] ${number}${dice.pick(WORDS)}`,
+      `${bullet} [${dice.pick(MARKS)}]${dice.pick(WORDS)}`,
+      '## 2. Group',
+      '```',
+      'text',
+      '',
+      `- [a](./${dice.pick(NAMES)}.md)`,
+    ])
+  })
+  return `${lines.join('\n')}\n${dice.chance(0.1) ? CONFLICT : ''}`
+}
+
+export function openSpecBoard(dice: Dice): Files {
+  const files: Files = { 'openspec/config.yaml': 'schema: spec-driven\n' }
+  const names = NAMES.filter(() => dice.chance(0.5))
+  for (const name of names) {
+    const at = `openspec/changes/${name}`
+    const list = cut(dice, encoded(dice, checklist(dice)))
+    if (dice.chance(0.7)) files[`${at}/tasks.md`] = list
+    if (dice.chance(0.4)) files[`${at}/proposal.md`] = encoded(dice, `# ${dice.pick(WORDS)}\n`)
+    if (dice.chance(0.2)) files[`${at}/.openspec.yaml`] = cut(dice, 'schema: spec-driven\n')
+    if (dice.chance(0.2)) files[`${at}/specs/pot/spec.md`] = '## ADDED Requirements\n'
+    if (dice.chance(0.1)) files[`${at}/deep/inner/tasks.md`] = '- [ ] 1.1 Inner\n'
+    if (dice.chance(0.1)) files[`openspec/changes/archive/2026-02-02-${name}/tasks.md`] = list
+  }
+  if (!dice.chance(0.3)) return files
+  const generates = dice.pick(['todo.md', 'plan/todo.md', 'plan/*.md', '**/todo.md'])
+  files['openspec/config.yaml'] = 'schema: mine\n'
+  files['openspec/schemas/mine/schema.yaml'] = cut(
+    dice,
+    `name: mine\nversion: 1\nartifacts:\n  - id: tasks\n    generates: "${generates}"\n    description: d\n    template: t.md\n`,
+  )
+  for (const name of names) {
+    if (dice.chance(0.5)) files[`openspec/changes/${name}/todo.md`] = checklist(dice)
+    if (dice.chance(0.5)) files[`openspec/changes/${name}/plan/todo.md`] = checklist(dice)
+  }
+  return files
+}
+
+export function bmadBoard(dice: Dice): { files: Files; statusFile: string } {
+  const [tool, folder, config] = dice.pick([
+    ['_bmad/_config', '_bmad-output/implementation-artifacts', ''],
+    ['.bmad/_cfg', 'docs/sprints', "sprint_artifacts: '{project-root}/docs/sprints'\n"],
+    ['bmad/_cfg', 'docs', 'output_folder: docs\n'],
+  ] as const)
+  const statuses = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'optional']
+  const odd = ['drafted', 'contexted', 'Done', '"done"', "'review'", '', '~', '7', '[done]']
+  const keys = new Set<string>()
+  for (let n = dice.count(1, 10); n > 0; n--) {
+    const [epic, story] = [dice.count(1, 3), dice.count(1, 12)]
+    const kinds = [`epic-${epic}`, `epic-${epic}-retrospective`, `${epic}-${story}-fill-it`]
+    keys.add(dice.pick([...kinds, `${epic}-${story}b-größe`, `${epic}-${story}`, 'notes', '1']))
+  }
+  const lines = [...keys].map((key) => {
+    const status = dice.pick(dice.chance(0.7) ? statuses : odd)
+    return `  ${key}: ${status}${dice.chance(0.2) ? '  # soon' : ''}\n`
+  })
+  const text = `project: "Mira's tea"\ndevelopment_status:\n${lines.join('')}`
+  const statusFile = `${folder}/sprint-status.yaml`
+  const conflict = '<<<<<<< HEAD\n  1-1-a: done\n=======\n  1-1-a: review\n>>>>>>> main\n'
+  const files: Files = {
+    [`${tool}/manifest.yaml`]: 'modules: []\n',
+    [`${tool.split('/')[0]}/bmm/config.yaml`]: `project_name: tea\n${config}`,
+    [statusFile]: `${cut(dice, encoded(dice, text))}${dice.chance(0.1) ? conflict : ''}`,
+  }
+  return { files, statusFile }
+}
+
+/** All in one file: the tool takes seconds to start. */
+export function taskMasterBoard(dice: Dice): Files {
+  const statuses = ['pending', 'in-progress', 'done', 'deferred', 'cancelled', 'blocked', 'review']
+  const tags = Array.from({ length: 20 }, (_, at) => {
+    const count = dice.count(0, 6)
+    const tasks = Array.from({ length: count }, (_, index) => ({
+      id: dice.chance(0.2) ? String(index + 1) : index + 1,
+      title: dice.pick(WORDS),
+      description: 'What it is.',
+      status: dice.pick(statuses),
+      priority: dice.pick(['low', 'medium', 'high', 'critical']),
+      dependencies: dice.pick([[], null, [dice.count(1, 7)], [String(dice.count(1, 7))]]),
+      subtasks: dice.pick([null, [], [{ id: 1, title: 'Sub', status: 'pending' }]]),
+    }))
+    return [`${dice.pick(['tag', 'größe', 'a b'])}-${at}`, { tasks }] as const
+  })
+  const older = [{ id: 1, title: 'Old', status: 'pending', priority: 'low', dependencies: [] }]
+  const root = dice.chance(0.5) ? { tasks: older } : {}
+  return {
+    '.taskmaster/tasks/tasks.json': JSON.stringify({ ...root, ...Object.fromEntries(tags) }),
+  }
+}
+
+export function backlogBoard(dice: Dice): Files {
+  const files: Files = {
+    'backlog/config.yml': 'project_name: "Tea"\nstatuses: ["To Do", "In Progress", "Done"]\n',
+  }
+  const states = ['To Do', 'In Progress', 'Done']
+  for (let n = 1; n <= 8; n++) {
+    const deps = dice.pick(['', '', `dependencies: [TASK-${dice.count(1, 9)}]\n`])
+    const title = JSON.stringify(dice.pick(WORDS))
+    const text = `---\nid: TASK-${n}\ntitle: ${title}\nstatus: ${dice.pick(states)}\n${deps}---\n\nText.\n`
+    const folder = dice.pick(['tasks', 'tasks', 'tasks', 'completed'])
+    const name = dice.pick(['Fill', 'Größe', "it's", 'a.b', '紅茶', 'x_y'])
+    files[`backlog/${folder}/task-${n} - ${name}.md`] = dice.chance(0.2)
+      ? text.replaceAll('\n', '\r\n')
+      : text
+  }
+  return files
+}
+
+/** Of Kiro, and of spec-kit. What must be listed follows from how it is built. */
+export function listBoard(dice: Dice, layout: 'kiro' | 'spec-kit') {
+  const files: Files = layout === 'kiro' ? { '.kiro/steering/a.md': '' } : { '.specify/a': '' }
+  const expected = new Map<string, Expected>()
+  for (const name of NAMES.filter((each) => each !== '__proto__' && dice.chance(0.5))) {
+    const closed = new Map<string, boolean>()
+    const lines: string[] = []
+    for (let n = dice.count(1, 8); n > 0; n--) {
+      const number = layout === 'kiro' ? `${dice.count(1, 5)}` : `T00${dice.count(1, 5)}`
+      const id = `${name}/${number}`
+      const mark = dice.pick([' ', 'x', 'X', '', '~', '-'])
+      const known: Record<string, string> =
+        layout === 'kiro' ? { '-': 'in-progress', '~': 'queued' } : {}
+      const status = mark.toLowerCase() === 'x' ? 'done' : (known[mark] ?? 'todo')
+      const bullet = dice.pick(['-', '*', '+', '3.', '  -'])
+      const written = dice.pick([number, `**${number}**`, `${number}.`, `__${number})__`])
+      const dep = [...closed.keys()].find(() => dice.chance(0.3))
+      const isWaiting = layout === 'spec-kit' && dep !== undefined && dep !== number
+      const waits = isWaiting
+        ? dice.pick([
+            ` (depends on ${dep})`,
+            `\n  *(depends on ${dep}).*`,
+            ` (Depends on: ${dep}) [P]`,
+          ])
+        : ''
+      lines.push(`${bullet} [${mark}] ${written} ${dice.pick(['Fill', '注ぐ', 'a: b'])}${waits}`)
+      if (closed.has(number)) {
+        const twin = [2, 3, 4, 5, 6, 7, 8].find((each) => !expected.has(`${id}~${each}`))
+        expected.set(`${id}~${twin}`, { status, ready: false, isInvalid: true })
+        continue
+      }
+      const ready = status !== 'done' && (!isWaiting || closed.get(dep) === true)
+      expected.set(id, { status, ready, isInvalid: false })
+      closed.set(number, status === 'done')
+    }
+    const all = [...closed].length > 0
+    if (all) expected.set(name, {})
+    const path = layout === 'kiro' ? `.kiro/specs/${name}/tasks.md` : `specs/${name}/tasks.md`
+    files[path] = encoded(dice, `# Plan\n${lines.join('\n')}\n`)
+  }
+  return { files, expected }
+}
+
+export function cairnBoard(dice: Dice) {
+  const files: Files = {
+    '.cairn/config.yaml': 'prefix: T\nstates: [open, doing, done]\nclosed: [done]\ninitial: open\n',
+  }
+  const expected = new Map<string, Expected>()
+  const status = new Map<string, string>()
+  for (let n = 1; n <= 8; n++) status.set(`T-${n}`, dice.pick(['open', 'doing', 'done']))
+  for (const [id, own] of status) {
+    const dep = dice.chance(0.4) ? `T-${dice.count(1, 9)}` : undefined
+    const deps = dep === undefined ? '' : `deps: [${dep}]\n`
+    const title = JSON.stringify(dice.pick(WORDS))
+    const whole = `---\ntitle: ${title}\nstatus: ${own}\n${deps}---\nText.\n`
+    const kind = dice.next()
+    const path = `.cairn/tasks/${id}.md`
+    if (kind < 0.1) files[path] = whole.slice(0, 12)
+    else if (kind < 0.2) files[path] = whole.replace('---\nText', '<<<<<<< HEAD\n---\nText')
+    else if (kind < 0.3) files[path] = Buffer.from(whole, 'utf16le')
+    else files[path] = encoded(dice, whole)
+    if (kind < 0.3) {
+      expected.set(id, { ready: false, isInvalid: true })
+      status.set(id, 'broken')
+    } else expected.set(id, { status: own, ...(dep === undefined && { ready: own !== 'done' }) })
+  }
+  return { files, expected }
+}
