@@ -54,9 +54,7 @@ export class Relations {
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
 
-  constructor(
-    store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'placeOf'>,
-  ) {
+  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'placeOf'>) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
