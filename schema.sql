@@ -95,7 +95,11 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   alert TEXT CHECK (alert IS NULL OR json_valid(alert)),
   -- The installation that began it, where it told its gateway. Of another one, it is never sent,
   -- checked or cancelled here. NULL: begun before schema 3, whose requests must stay as they were.
-  installation TEXT
+  installation TEXT,
+  -- Rises with each change of refunded_amount, so that of two events the later one is known.
+  refund_revision INTEGER NOT NULL DEFAULT 0,
+  -- When the gateway had what is stored of its refunds: an older report of them changes nothing.
+  refunds_read_at INTEGER
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
@@ -163,6 +167,8 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   -- Of the event, by the gateway's clock; received_at is by ours.
   occurred_at INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
+  -- All refunds of its payment, as the driver read them then.
+  refunds TEXT CHECK (refunds IS NULL OR json_valid(refunds)),
   UNIQUE (gateway, event_id)
 ) STRICT;
 
@@ -191,15 +197,13 @@ CREATE TABLE IF NOT EXISTS payment_event_keys (
   UNIQUE (gateway, event_id)
 ) STRICT;
 
--- Refunds. The row is claimed before the gateway is called: after a crash the refund can be
--- checked, and is never made a second time.
+-- Refunds: those that were made at the gateway itself, too. The row of one that was asked for here
+-- is claimed before the gateway is called: after a crash the refund can be checked, and is never
+-- made a second time. What was refunded is the sum of those that succeeded.
 CREATE TABLE IF NOT EXISTS payment_refunds (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
   amount INTEGER NOT NULL CHECK (amount > 0),
-  -- What was refunded before: with it the sum is right, whether the gateway's answer or its webhook
-  -- comes first.
-  refunded_before INTEGER NOT NULL,
   reason TEXT NOT NULL,
   -- `claimed`: also while the outcome is unknown, until the sweeper finds it out. `accepted`: the
   -- gateway will report later whether the money was sent.
@@ -208,17 +212,20 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
   -- Its id at the gateway.
   gateway_refund_id TEXT,
   idempotency_key TEXT,
+  -- NULL: it was made at the gateway itself.
   request_hash TEXT,
   correlation_id TEXT,
   error TEXT CHECK (error IS NULL OR json_valid(error)),
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
+  updated_at INTEGER NOT NULL,
+  -- The subject that asked for it, for its alerts.
+  asked_by TEXT
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS payment_refunds_by_transaction ON payment_refunds (transaction_id, id);
--- Two refunds of one transaction at the same time would both pass the check of what is left.
+-- Two calls for one transaction at the same time: nobody would know which of them was made.
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
-  ON payment_refunds (transaction_id) WHERE status IN ('claimed', 'accepted');
+  ON payment_refunds (transaction_id) WHERE status = 'claimed';
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
 

@@ -61,11 +61,11 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   refunds?: readonly Refund[]
 }
 
-/** A refund of Stripe: of any part. It succeeds at once, and may fail later. */
+/** A refund of Stripe: of any part. It succeeds at once or waits, and may fail later. */
 export interface Refund {
   id: string
   amount: number
-  status: 'succeeded' | 'failed'
+  status: 'pending' | 'succeeded' | 'failed' | 'canceled'
   metadata: Metadata
   /** ms */
   createdAt: number
@@ -149,8 +149,12 @@ export function movePayment(before: Payment, action: Action, terms: MoveTerms): 
 
 /** `refund`: a new one, or one of this payment with another status. */
 export function withRefund(before: Payment, refund: Refund, now: number): Payment {
-  const others = before.refunds?.filter(({ id }) => id !== refund.id) ?? []
-  const after = { ...before, refunds: [...others, refund], updatedAt: now }
+  const known = before.refunds ?? []
+  const isKnown = known.some(({ id }) => id === refund.id)
+  const refunds = isKnown
+    ? known.map((each) => (each.id === refund.id ? refund : each))
+    : [...known, refund]
+  const after = { ...before, refunds, updatedAt: now }
   return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
 }
 
@@ -159,7 +163,11 @@ export const remainderOf = (payment: Payment): number =>
   amountOf(payment).amount - refundedOf(payment)
 
 export const refundedOf = ({ refunds = [] }: Payment): number =>
-  refunds.reduce((sum, { amount, status }) => (status === 'failed' ? sum : sum + amount), 0)
+  refunds.reduce(
+    (sum, { amount, status }) =>
+      status === 'failed' || status === 'canceled' ? sum : sum + amount,
+    0,
+  )
 
 /** The paid amount, else the requested one. */
 export const amountOf = ({ amount, currency, paid }: Payment) => paid ?? { amount, currency }

@@ -153,26 +153,40 @@ export class Simulator {
    * A refund of Stripe. Without `part` it is made by its staff, of all that is left. The caller has
    * checked the amount. It is the last one of the returned payment.
    */
-  refundPart(payment: Payment, part?: Pick<Refund, 'amount' | 'metadata'>): Acted {
+  refundPart(
+    payment: Payment,
+    part?: Partial<Pick<Refund, 'amount' | 'metadata' | 'status'>>,
+  ): Acted {
     const before = this.payments.find(payment.id) ?? payment
     if (before.state !== 'paid') return { ok: false, state: before.state }
     const refund: Refund = {
       amount: remainderOf(before),
       metadata: {},
+      status: 'succeeded',
       ...part,
       id: this.#newIdOf('stripe', 're'),
-      status: 'succeeded',
       createdAt: this.now(),
     }
-    const make = (made: Refund) =>
-      this.#announce(this.payments.setRefund(before, made, this.now()), {
-        refundFailed: made.status === 'failed',
-        refund: made,
-      })
     if (this.faultsOf(before).refundFails) {
-      this.#clock.after(this.settings.fibRefundMs, () => make({ ...refund, status: 'failed' }))
+      this.#clock.after(this.settings.fibRefundMs, () =>
+        this.#setRefund(before, { ...refund, status: 'failed' }),
+      )
     }
-    return make(refund)
+    return this.#setRefund(before, refund)
+  }
+
+  /** A refund of Stripe that was made, or that waits, ends otherwise. Undefined: there is none. */
+  endRefund(payment: Payment, refundId: string, status: Refund['status']): Acted | undefined {
+    const before = this.payments.find(payment.id) ?? payment
+    const refund = before.refunds?.find(({ id }) => id === refundId)
+    return refund && this.#setRefund(before, { ...refund, status })
+  }
+
+  #setRefund(payment: Payment, refund: Refund): Acted {
+    return this.#announce(this.payments.setRefund(payment, refund, this.now()), {
+      refundFailed: refund.status === 'failed',
+      refund,
+    })
   }
 
   /** Cancels everything that still waits. */

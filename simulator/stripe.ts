@@ -114,6 +114,19 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     })
   })
 
+  api.get('/refunds', (c) => {
+    const of = c.req.query('payment_intent') ?? c.req.query('charge') ?? ''
+    return faults.respond(c, 'status', find(of), () => {
+      const payment = known(of, 'payment_intent', 'payment_intent')
+      const all = (payment.refunds ?? []).toReversed()
+      const after = c.req.query('starting_after')
+      const rest = all.slice(after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1)
+      const limit = Math.min(Number(c.req.query('limit') ?? 10), MAX_LISTED)
+      const data = rest.slice(0, limit).map((refund) => refundAnswer(refund, payment))
+      return c.json({ object: 'list', data, has_more: rest.length > limit, url: '/v1/refunds' })
+    })
+  })
+
   api.post('/refunds', async (c) => {
     const form = await formOf(c)
     const { of, amount, metadata } = readRefund(form)
@@ -345,14 +358,20 @@ function refundAnswer(refund: Refund, payment: Payment) {
   } satisfies Partial<Stripe.Refund>
 }
 
-function objectOf({ after, refund, refundFailed }: Transition): object {
+const isNew = ({ before }: Transition, { id }: Refund): boolean =>
+  !before.refunds?.some((refund) => refund.id === id)
+
+function objectOf(transition: Transition): object {
+  const { after, refund } = transition
   if (!refund) return sessionAnswer(after, '')
-  return refundFailed ? refundAnswer(refund, after) : chargeAnswer(after)
+  return isNew(transition, refund) ? chargeAnswer(after) : refundAnswer(refund, after)
 }
 
 /** One event for each transition, of the types that docs/payments.md names for this endpoint. */
-function typeOf({ before, after, refund, refundFailed }: Transition): Stripe.Event['type'] {
-  if (refund) return refundFailed ? 'refund.failed' : 'charge.refunded'
+function typeOf(transition: Transition): Stripe.Event['type'] {
+  const { before, after, refund, refundFailed } = transition
+  if (refund && isNew(transition, refund)) return 'charge.refunded'
+  if (refund) return refundFailed ? 'refund.failed' : 'refund.updated'
   if (after.state === 'expired') return 'checkout.session.expired'
   if (after.state === 'failed') return 'checkout.session.async_payment_failed'
   // A payment by a slow method: the session was completed before.

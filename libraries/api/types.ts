@@ -49,6 +49,10 @@ export interface AlertDetail {
   otherGateway?: string
   /** Our id of the refund, or else the gateway’s. */
   refundId?: string
+  /** Of a refund that was asked for here. */
+  gatewayRefundId?: string
+  /** The subject that asked for the refund. */
+  askedBy?: string
   /** Open since. */
   since?: string
   /**
@@ -65,6 +69,7 @@ export interface AlertDetail {
     | 'PaymentFailed'
     | 'PaymentCancelled'
     | 'PaymentRefunded'
+    | 'RefundAmountChanged'
     | 'AlertRaised'
     | 'AlertSettled'
   /** What can be sent again. */
@@ -675,10 +680,26 @@ export interface Refund {
   reason: string
   status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
   gatewayRefundId?: string
+  /** The subject that asked for it. Missing: nobody here, or in process. */
+  askedBy?: string
   error?: PaymentError
   correlationId?: string
   createdAt: string
   updatedAt: string
+}
+
+export interface RefundAmountChangedEvent {
+  type: 'RefundAmountChanged'
+  timestamp: string
+  /**
+   * `refundedAmount` changed and the status did not: another part was refunded, a refund has
+   * failed, or late money went back. Ignore one with a lower `refundRevision` than you have.
+   */
+  data: {
+    transaction: Transaction
+    /** Minor units. */
+    previousRefundedAmount: number
+  }
 }
 
 export interface RefundRequest {
@@ -819,6 +840,7 @@ export interface StoredEvent {
     | 'PaymentFailed'
     | 'PaymentCancelled'
     | 'PaymentRefunded'
+    | 'RefundAmountChanged'
     | 'AlertRaised'
     | 'AlertSettled'
   /** Of all other types: the transaction alone. */
@@ -835,6 +857,11 @@ export interface StoredEvent {
     | {
         alert: RaisedAlert
         transaction: Transaction
+      }
+    | {
+        transaction: Transaction
+        /** Minor units. */
+        previousRefundedAmount: number
       }
     | {
         transaction: Transaction
@@ -1079,8 +1106,13 @@ export interface Transaction {
   /** Minor units: what was requested. */
   amount: number
   currency: string
-  /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
+  /**
+   * Of what was paid, and in its currency: the sum of the refunds that the gateway has made.
+   * If one fails later it is less, and the status stays.
+   */
   refundedAmount: number
+  /** Rises with each change of `refundedAmount`: of two events, the lower is older. */
+  refundRevision: number
   description?: string
   metadata?: Metadata
   redirectUrl?: string
@@ -1116,8 +1148,13 @@ export type TransactionStory =
       /** Minor units: what was requested. */
       amount: number
       currency: string
-      /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
+      /**
+       * Of what was paid, and in its currency: the sum of the refunds that the gateway has made.
+       * If one fails later it is less, and the status stays.
+       */
       refundedAmount: number
+      /** Rises with each change of `refundedAmount`: of two events, the lower is older. */
+      refundRevision: number
       description?: string
       metadata?: Metadata
       redirectUrl?: string
@@ -1293,6 +1330,7 @@ export interface PaymentEvents {
   PaymentFailed: PaymentFailedEvent['data']
   PaymentCancelled: PaymentCancelledEvent['data']
   PaymentRefunded: PaymentRefundedEvent['data']
+  RefundAmountChanged: RefundAmountChangedEvent['data']
   AlertRaised: AlertRaisedEvent['data']
   AlertSettled: AlertSettledEvent['data']
   WebhookReceived: WebhookReceivedEvent['data']

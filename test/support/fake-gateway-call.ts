@@ -8,7 +8,9 @@ import type {
   GatewayRequest,
 } from '../../worker/payments/gateways/gateway.ts'
 
-type Answer = (request: GatewayRequest) => GatewayReply
+/** Sent at the beginning of all time, if the test does not say when. */
+type Reply = Omit<GatewayReply, 'sentAt'> & Partial<GatewayReply>
+type Answer = (request: GatewayRequest) => Reply
 
 export class FakeGatewayCall implements GatewayCall {
   readonly requests: GatewayRequest[] = []
@@ -16,7 +18,7 @@ export class FakeGatewayCall implements GatewayCall {
   readonly #answers: Answer[]
 
   /** The responses, one for each request. Further requests are unavailable. */
-  constructor(...answers: readonly (GatewayReply | Answer)[]) {
+  constructor(...answers: readonly (Reply | Answer)[]) {
     this.#answers = answers.map((answer) => (typeof answer === 'function' ? answer : () => answer))
   }
 
@@ -29,7 +31,7 @@ export class FakeGatewayCall implements GatewayCall {
     if (reply.status >= 500 || [408, 425, 429].includes(reply.status)) {
       throw new GatewayUnavailableException(`Answered with ${reply.status}`)
     }
-    return { ...reply, unanswered: 0 }
+    return { sentAt: 0, ...reply, unanswered: 0 }
   }
 
   warn(event: string, fields: Record<string, unknown>): void {

@@ -28,6 +28,8 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   amount: 25_000,
   currency: 'IQD',
   refunded_amount: 0,
+  refund_revision: 0,
+  refunds_read_at: null,
   description: 'Three books',
   metadata: null,
   request: JSON.stringify({ gateway: 'bank', reference: 'order-1' }),
@@ -69,11 +71,15 @@ export const paymentOf = (
   more: Partial<Omit<Payment, 'transaction'>> = {},
 ): Payment => ({
   transaction: transactionRow(own),
-  refunds: [],
+  refunds: own.refunded_amount ? [earlierRefund(own.refunded_amount)] : [],
   webhookEvents: [],
   alerts: [],
   ...more,
 })
+
+/** What `came` has refunded. */
+export const earlierRefund = (amount: number): RefundRow =>
+  refundRow({ id: '00REFUND', status: 'succeeded', amount, request_hash: null })
 
 /** A webhook event of 25,000 IQD. */
 export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEventRow => ({
@@ -93,6 +99,7 @@ export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEven
   outcome: 'parked',
   alert: null,
   error: null,
+  refunds: null,
   raw: null,
   correlation_id: 'correlation-2',
   occurred_at: NOW - 1_000,
@@ -105,12 +112,12 @@ export const refundRow = (own: Partial<RefundRow> = {}): RefundRow => ({
   id: '01REFUND',
   transaction_id: '01TX',
   amount: 4_000,
-  refunded_before: 0,
   reason: 'Returned',
   status: 'claimed',
   gateway_refund_id: null,
   idempotency_key: null,
   request_hash: 'hash-2',
+  asked_by: null,
   correlation_id: null,
   error: null,
   created_at: NOW - MINUTE,

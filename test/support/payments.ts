@@ -24,6 +24,7 @@ export const transaction = (own: Partial<Transaction> = {}): Transaction => ({
   amount: 25_000,
   currency: 'IQD',
   refundedAmount: 0,
+  refundRevision: 0,
   correlationId: 'correlation-1',
   createdAt: '2026-03-01T10:00:00.000Z',
   updatedAt: '2026-03-01T10:00:00.000Z',

@@ -4,6 +4,7 @@
 
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
 import type { PaymentError } from './domain/exceptions.ts'
+import type { RefundSet } from './domain/refund-rows.ts'
 import type { VerifiedWebhook } from './schemas.ts'
 
 /** As JSON. Longer values are cut: they are stored for months and read by people. */
@@ -143,12 +144,20 @@ export type MaskWebhook = (gateway: string, verified: VerifiedWebhook) => Verifi
 /** The one way from a driver to the ledger and to listeners. */
 export function webhookMask(gateways: ReadonlyMap<string, MaskedFields>): MaskWebhook {
   const masks = new Map([...gateways].map(([key, fields]) => [key, rawMask(fields)]))
-  return (gateway, { raw, error, ...verified }) => ({
+  return (gateway, { raw, error, refunds, ...verified }) => ({
     ...verified,
     ...(error && { error: maskError(error) }),
+    ...(refunds && { refunds: maskRefunds(refunds) }),
     ...(raw !== undefined && { raw: masks.get(gateway)?.(raw) }),
   })
 }
+
+const maskRefunds = ({ refunds, ...read }: RefundSet): RefundSet => ({
+  ...read,
+  refunds: refunds.map((refund) =>
+    refund.error ? { ...refund, error: maskError(refund.error) } : refund,
+  ),
+})
 
 // Finds card numbers and IBANs in free text, by their format and check digits.
 

@@ -62,6 +62,10 @@ export const refundRecordSchema = z.object({
   reason: z.string(),
   status: z.enum(['claimed', 'accepted', 'succeeded', 'failed']),
   gatewayRefundId: z.string().exactOptional(),
+  askedBy: z
+    .string()
+    .describe('The subject that asked for it. Missing: nobody here, or in process.')
+    .exactOptional(),
   error: paymentErrorSchema.exactOptional(),
   correlationId: z.string().exactOptional(),
   createdAt: timeSchema,
@@ -79,14 +83,15 @@ export const deliveryRecordSchema = z.object({
   deliveredAt: timeSchema.exactOptional(),
 })
 
-const { PaymentInitiated, PaymentSucceeded, AlertRaised, AlertSettled } = EVENT_PAYLOADS
+const { PaymentInitiated, PaymentSucceeded, RefundAmountChanged, AlertRaised, AlertSettled } =
+  EVENT_PAYLOADS
 
 export const storedEventSchema = z
   .object({
     id: z.string(),
     type: z.enum(DURABLE_EVENTS),
     payload: z
-      .union([PaymentInitiated, AlertSettled, AlertRaised, PaymentSucceeded])
+      .union([PaymentInitiated, AlertSettled, AlertRaised, RefundAmountChanged, PaymentSucceeded])
       .describe('Of all other types: the transaction alone.'),
     createdAt: timeSchema,
     listenersDoneAt: timeSchema

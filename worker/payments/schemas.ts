@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import type * as api from '../../libraries/api/types.ts'
 import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
+import type { RefundSet } from './domain/refund-rows.ts'
 import {
   ALERT_KINDS,
   CALL_KINDS,
@@ -68,7 +69,13 @@ export const transactionSchema = z
     currency: z.string(),
     refundedAmount: z
       .int()
-      .describe('Of what was paid, and in its currency. `Refunded`: all that was paid.'),
+      .describe(
+        'Of what was paid, and in its currency: the sum of the refunds that the gateway has made. ' +
+          'If one fails later it is less, and the status stays.',
+      ),
+    refundRevision: z
+      .int()
+      .describe('Rises with each change of `refundedAmount`: of two events, the lower is older.'),
     description: z.string().exactOptional(),
     metadata: metadataSchema.exactOptional(),
     redirectUrl: z.string().exactOptional(),
@@ -208,6 +215,8 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   readonly occurredAt: number
   /** That began the payment, if the gateway returns it. */
   readonly installation?: string
+  /** All refunds of the payment, where the driver has read them: they count, and not the sum. */
+  readonly refunds?: RefundSet
 }
 
 // What a charge and a refund must be before anything is stored or asked.
@@ -306,6 +315,8 @@ export const alertDetailSchema = z
       .describe('Ours: the other payment of a paid order, or the one that contradicting ids name.'),
     otherGateway: z.string().describe('The gateway of that other payment.'),
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
+    gatewayRefundId: z.string().describe('Of a refund that was asked for here.'),
+    askedBy: z.string().describe('The subject that asked for the refund.'),
     since: timeSchema.describe('Open since.'),
     gatewayStatus: z
       .union([statusSchema, z.literal('none')])
@@ -353,7 +364,7 @@ export type AlertDetail = api.AlertDetail
 export type RaisedAlert = api.RaisedAlert
 export type SettledAlert = api.SettledAlert
 
-// The eleven events that a host application listens to, and their payloads, for OpenAPI only.
+// The twelve events that a host application listens to, and their payloads, for OpenAPI only.
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
 
@@ -374,6 +385,12 @@ export const EVENT_PAYLOADS = {
   PaymentFailed: moved.describe('The same request starts another attempt.'),
   PaymentCancelled: moved.describe('Cancelled or expired: the status of the transaction tells.'),
   PaymentRefunded: moved.describe('All of it or a part: `refundedAmount` tells.'),
+  RefundAmountChanged: moved
+    .extend({ previousRefundedAmount: z.int().describe('Minor units.') })
+    .describe(
+      '`refundedAmount` changed and the status did not: another part was refunded, a refund has ' +
+        'failed, or late money went back. Ignore one with a lower `refundRevision` than you have.',
+    ),
   AlertRaised: z
     .object({ alert: raisedAlertSchema, transaction: transactionSchema })
     .describe('A person should look at this transaction: the alert says why.'),

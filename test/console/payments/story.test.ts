@@ -17,6 +17,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     amount: 25_000,
     currency: 'IQD',
     refundedAmount: 0,
+    refundRevision: 0,
     createdAt: at(0),
     updatedAt: at(9),
     isStranded: false,

@@ -3,6 +3,7 @@
 
 import type { AlertDetail, Paid } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
+import { newId } from './new-id.ts'
 import {
   type Alert,
   type Decision,
@@ -14,12 +15,21 @@ import {
   type Payment,
   paidAmount,
   refundUnderWay,
-  sumAfter,
-  withLateMoneySettled,
+  unchanged,
+  withLateMoney,
   withRefund,
   withTransaction,
 } from './payment.ts'
-import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import {
+  areChanged,
+  FAILED,
+  failedRefund,
+  type RefundSet,
+  settleRefunds,
+  withRefundSet,
+  withRefundSum,
+} from './refund-rows.ts'
+import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 
 export interface Applied extends Decision {
@@ -27,15 +37,23 @@ export interface Applied extends Decision {
   event: WebhookEventRow
 }
 
+/** What only this delivery of an event has. */
+export interface Delivered {
+  now: number
+  /** The refund that failed, by our id or the gateway's. */
+  refundId?: string | undefined
+  /** It is the gateway's answer to a check. */
+  isAnswer?: boolean
+}
+
 /**
  * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
- * a wrong amount. `refundId`: the refund that failed, by our id or the gateway's.
+ * a wrong amount.
  */
 export function applyEvent(
   payment: Payment,
   event: WebhookEventRow,
-  now: number,
-  refundId?: string,
+  delivered: Delivered,
 ): Applied {
   const { transaction } = payment
   const mismatch = isMismatch(payment, event)
@@ -46,12 +64,13 @@ export function applyEvent(
     mismatch: mismatch ? 1 : 0,
     outcome: outcomeOf(payment, event, mismatch),
   }
-  const moved = move(payment, judged, now, refundId)
+  const moved = move(payment, judged, delivered)
+  const stored = { ...judged, outcome: moved.outcome ?? judged.outcome }
   return {
     ...moved,
-    event: judged,
-    payment: { ...moved.payment, webhookEvents: [...payment.webhookEvents, judged] },
-    alerts: alertsOf(payment, moved.payment, judged, now, refundId),
+    event: stored,
+    payment: { ...moved.payment, webhookEvents: [...payment.webhookEvents, stored] },
+    alerts: [...moved.alerts, ...alertsOf(payment, stored, delivered)],
   }
 }
 
@@ -93,42 +112,30 @@ function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean):
   return judgement === 'applied' && isRefused ? 'rejected' : judgement
 }
 
-type Moved = Pick<Decision, 'payment' | 'events'>
+/** `outcome`: of an event whose refunds decide it. */
+type Moved = Decision & { outcome?: Outcome }
 
-function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: string): Moved {
-  const { status } = payment.transaction
-  if (event.alert === 'dispute') return { payment, events: [] }
-  if (event.alert !== null)
-    return { payment: failRefund(payment, event, now, refundId), events: [] }
-  if (isLateRefund(payment, event)) {
-    const refunded = raiseRefunded(settleRefund(payment, event, now), event, now)
-    return { payment: withLateMoneySettled(refunded, now), events: [] }
-  }
-  if (event.outcome === 'late_payment') {
-    return { payment: withGatewayId(payment, event), events: [] }
-  }
-  if (event.outcome !== 'applied') {
-    // A refund came before its payment: the gateway is asked for the real status.
-    const isEarly = event.outcome === 'illegal' && status === 'Pending' && isRefund(event.to_status)
-    return {
-      payment: isEarly ? withTransaction(payment, { next_check_at: now }) : payment,
-      events: [],
-    }
-  }
-  const settled = settleRefund(withGatewayId(payment, event), event, now)
-  if (status === event.to_status) return { payment: raiseRefunded(settled, event, now), events: [] }
-  return changeStatus(settled, payment, event, now)
+function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+  if (event.alert === 'dispute') return { payment, events: [], alerts: [] }
+  if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
+  if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
+  const { now } = delivered
+  const named = withGatewayId(payment, event)
+  const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
+  const moved = isStatus
+    ? changeStatus(named, event, now)
+    : { payment: named, events: [], alerts: [] }
+  const refunded = applyRefunds(moved.payment, event, delivered)
+  const events = refunded.events.map((each) =>
+    // The event's own id is that of its change of status.
+    moved.events.length > 0 ? { ...each, id: newId(now) } : each,
+  )
+  return { ...refunded, events: [...moved.events, ...events] }
 }
 
-function changeStatus(
-  settled: Payment,
-  before: Payment,
-  event: WebhookEventRow,
-  now: number,
-): Moved {
+function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {
   const { to_status: to } = event
-  const { transaction } = before
-  const payment = withTransaction(settled, {
+  const changed = withTransaction(payment, {
     status: to,
     updated_at: now,
     ...(to === 'Paid' && {
@@ -136,81 +143,116 @@ function changeStatus(
       paid_amount: event.amount,
       paid_currency: event.currency,
     }),
-    error: event.error ?? transaction.error,
-    refunded_amount: refundedAfter(before, event),
-    next_check_at: nextCheckAfter(settled, event, now),
+    error: event.error ?? payment.transaction.error,
   })
-  if (to === 'Pending') return { payment, events: [] }
+  const isEarly = to === 'Paid' && hasEarlyRefund(changed)
+  const moved = withNextCheck(changed, isEarly ? now : null)
+  if (to === 'Pending') return { payment: moved, events: [], alerts: [] }
   const by = { id: event.id, correlationId: event.correlation_id, now }
-  return { payment, events: [newEvent(eventOf(to), payment.transaction, by)] }
+  return { payment: moved, events: [newEvent(eventOf(to), moved.transaction, by)], alerts: [] }
 }
 
 /** What was paid late has been asked back: the status stays, whatever is reported of the refund. */
 const isLateRefund = ({ transaction }: Payment, { to_status }: WebhookEventRow): boolean =>
   isRefund(to_status) && UNPAID_ENDS.includes(transaction.status) && transaction.paid_at !== null
 
-/** The gateway's sum, but never less than before and never more than was paid. */
-function refundedAfter(
-  { transaction }: Payment,
-  { to_status: to, amount }: WebhookEventRow,
-): number {
-  const paid = paidAmount(transaction)
-  if (to === 'Refunded') return paid
-  if (to !== 'PartiallyRefunded') return transaction.refunded_amount
-  return Math.max(transaction.refunded_amount, Math.min(amount, paid))
-}
+/** While a refund is under way, its check stays due. */
+const withNextCheck = (payment: Payment, next_check_at: number | null): Payment =>
+  refundUnderWay(payment) ? payment : withTransaction(payment, { next_check_at })
 
-/** A check that is due stays due only for a refund under way that this event does not cover. */
-function nextCheckAfter(settled: Payment, event: WebhookEventRow, now: number): number | null {
-  if (refundUnderWay(settled)) return settled.transaction.next_check_at
-  return event.to_status === 'Paid' && hasEarlyRefund(settled) ? now : null
-}
-
-/** Another part was refunded: no change of status, and no event. */
-function raiseRefunded(settled: Payment, event: WebhookEventRow, now: number): Payment {
-  const sum = refundedAfter(settled, event)
-  if (sum === settled.transaction.refunded_amount) return settled
-  const next_check_at = nextCheckAfter(settled, event, now)
-  return withTransaction(settled, { refunded_amount: sum, next_check_at, updated_at: now })
-}
-
-function withGatewayId(payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment {
-  const isNew =
-    payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
-  return isNew ? withTransaction(payment, { gateway_transaction_id }) : payment
-}
-
-/** The refund under way has succeeded if all of it is in the sum that the gateway reports. */
-function settleRefund(payment: Payment, event: WebhookEventRow, now: number): Payment {
-  const refund = refundUnderWay(payment)
-  if (!refund || !isCovered(refund, event)) return payment
-  return withRefund(payment, { ...refund, status: 'succeeded', updated_at: now })
-}
-
-const isCovered = (refund: RefundRow, { to_status: to, amount }: WebhookEventRow): boolean =>
-  to === 'Refunded' || (to === 'PartiallyRefunded' && amount >= sumAfter(refund))
-
-/** Another refund may have failed: an earlier one, or one that was made at the gateway itself. */
-function failRefund(
-  payment: Payment,
-  event: WebhookEventRow,
-  now: number,
-  refundId: string | undefined,
-): Payment {
-  const refund = refundUnderWay(payment)
-  const ids = refund ? [refund.id, refund.gateway_refund_id] : []
-  const isIt = refund !== undefined && (refundId === undefined || ids.includes(refundId))
-  const { error } = event
-  const failed = isIt
-    ? withRefund(payment, { ...refund, status: 'failed', updated_at: now, error })
+const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment =>
+  payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
+    ? withTransaction(payment, { gateway_transaction_id })
     : payment
-  const { status } = payment.transaction
-  // A payment without an end, and one whose refund came before it, are still checked.
-  const isAsked =
-    status === 'Pending' ||
-    refundUnderWay(failed) !== undefined ||
-    (status === 'Paid' && hasEarlyRefund(payment))
-  return isAsked ? failed : withTransaction(failed, { next_check_at: null })
+
+/** The refunds that it lists, or their sum. Once a payment is paid, those that came before it. */
+function applyRefunds(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+  if (event.refunds !== null) return applySet(payment, event, delivered)
+  if (isRefund(event.to_status)) return applySum(payment, event, delivered)
+  const isPaid = event.outcome === 'applied' && event.to_status === 'Paid'
+  if (!isPaid || payment.refunds.length === 0) return unchanged(payment)
+  return settleRefunds(payment, payment, causeOf(event, delivered))
+}
+
+const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
+  ...{ id: event.id, correlationId: event.correlation_id, now },
+  eventId: event.event_id,
+})
+
+/** What it changes in a payment that was paid is its outcome, whatever status it has. */
+function applySet(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+  const { now } = delivered
+  const read = withRefundSet(payment, JSON.parse(event.refunds ?? '') as RefundSet, now)
+  const isSame = !areChanged(payment.refunds, read.refunds)
+  const settled = settleRefunds(
+    payment,
+    isSame ? read : withLateMoney(read),
+    causeOf(event, delivered),
+  )
+  const isEarly = isEarlyRefund(event)
+  const checked =
+    isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null) : settled.payment
+  if (event.from_status === null || isUnpaid(event.from_status)) {
+    return { ...settled, payment: checked }
+  }
+  const outcome = isSame && settled.events.length === 0 ? 'unchanged' : 'applied'
+  return { ...settled, payment: checked, outcome }
+}
+
+/** It came before its payment: the gateway is asked for the real status. */
+const isEarlyRefund = ({ from_status, to_status }: WebhookEventRow): boolean =>
+  from_status === 'Pending' && isRefund(to_status)
+
+/** When the gateway had it so, by its clock; never ahead of ours, which would lock out the rest. */
+const timeOf = ({ occurred_at }: WebhookEventRow, { now }: Delivered): number =>
+  Math.min(occurred_at, now)
+
+function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+  const { now, isAnswer = false } = delivered
+  const { transaction } = payment
+  const at = timeOf(event, delivered)
+  const seen = isAnswer ? {} : { refunds_read_at: at }
+  if (isEarlyRefund(event)) {
+    return unchanged(withTransaction(payment, { ...seen, next_check_at: now }))
+  }
+  if (isUnpaid(transaction.status) && !isLateRefund(payment, event)) return unchanged(payment)
+  const paid = paidAmount(transaction)
+  const sum = event.to_status === 'Refunded' ? paid : Math.max(0, Math.min(event.amount, paid))
+  const { payment: summed, isAsked } = withRefundSum(payment, sum, at, now)
+  if (isAsked) {
+    const isMoved = event.outcome === 'applied' && event.to_status !== transaction.status
+    const asked = unchanged(withTransaction(payment, { next_check_at: now }))
+    return { ...asked, ...(isMoved && { outcome: 'unchanged' }) }
+  }
+  const to = event.outcome === 'applied' ? { to: event.to_status } : {}
+  const settled = settleRefunds(payment, summed, { ...causeOf(event, delivered), ...to })
+  if (settled.payment === payment) return unchanged(payment)
+  const checked = withNextCheck(withTransaction(settled.payment, seen), null)
+  return {
+    ...settled,
+    payment: checked,
+    ...(settled.events.length > 0 && !isLateRefund(payment, event) && { outcome: 'applied' }),
+  }
+}
+
+/** Of a gateway that reports one failure. Which refund it was may be known only to the gateway. */
+function failRefund(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+  const { now, refundId } = delivered
+  const at = timeOf(event, delivered)
+  const refund = failedRefund(payment, refundId, at)
+  if (refund?.status === 'failed') return unchanged(payment)
+  if (!refund) {
+    const asked = withTransaction(payment, { next_check_at: now })
+    return { ...unchanged(asked), alerts: [alertOf(payment, event, delivered)] }
+  }
+  const error = event.error ?? JSON.stringify(FAILED)
+  const failed = withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
+  const seen = withTransaction(failed, { refunds_read_at: at })
+  const settled = settleRefunds(payment, seen, causeOf(event, delivered))
+  if (payment.transaction.status === 'Pending') return settled
+  // It was made, and another one may have been made since.
+  const isAsked = refund.status === 'succeeded'
+  return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null) }
 }
 
 /** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
@@ -221,55 +263,50 @@ const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>
   [id, event_id.replace(/:[^:]*$/, '')].join(' ')
 
 /** One event may raise two: a late payment, and a wrong amount. */
-function alertsOf(
-  before: Payment,
-  after: Payment,
-  event: WebhookEventRow,
-  now: number,
-  refundId: string | undefined,
-): Alert[] {
-  const { id, gateway, reference } = before.transaction
-  const expected = expectedOf({ ...before, refunds: after.refunds }, event)
-  const detail: AlertDetail = {
-    reference,
-    eventId: event.event_id,
-    amount: event.amount,
-    currency: event.currency,
-    expectedAmount: expected.amount,
-    expectedCurrency: expected.currency,
-    ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
-    ...(refundId !== undefined && { refundId }),
-    ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
-  }
-  const raise = (kind: Alert['kind'], subject = event.id): Alert => ({
-    ...{ kind, subject, gateway, transactionId: id },
-    ...{ detail, createdAt: now },
-  })
+function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
+  const { id } = before.transaction
+  const about = alertOf(before, event, delivered)
+  const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
   return [
     ...(event.alert === 'dispute' ? [raise('dispute', disputeOf(id, event))] : []),
-    ...(event.alert === 'refund_failed' ? [raise('refund_failed')] : []),
     ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
     ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),
   ]
+}
+
+function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: Delivered): Alert {
+  const { id, gateway, reference } = payment.transaction
+  const expected = expectedOf(payment, event)
+  const { amount, currency } = event
+  const detail: AlertDetail = {
+    ...{ reference, eventId: event.event_id, currency },
+    // Which refund has failed is not known, nor is its amount: the payment's would be another one.
+    ...(event.alert !== 'refund_failed' && {
+      ...{ amount, expectedAmount: expected.amount, expectedCurrency: expected.currency },
+    }),
+    ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
+    ...(refundId !== undefined && { refundId }),
+    ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
+  }
+  const kind = event.alert ?? 'late_payment'
+  return { kind, subject: event.id, gateway, transactionId: id, detail, createdAt: now }
 }
 
 // Which amount an event should have, and whether it has another one.
 
 type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
 
-/** What was requested; once it was paid, what was paid, or what was refunded of that. */
+/** What was requested; once it was paid, what was paid, or the most that can be refunded of it. */
 export function expectedOf(payment: Payment, event: Reported): Paid {
   const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
   if (isUnpaid(status)) return { amount, currency }
   const paidCurrency = paid_currency ?? currency
   if (!isRefund(event.to_status)) return { amount: paid_amount ?? amount, currency: paidCurrency }
   const paid = paidAmount(payment.transaction)
-  if (event.to_status === 'Refunded' || event.amount > paid) {
-    return { amount: paid, currency: paidCurrency }
-  }
-  return { amount: passedOver(payment, event.amount) ?? event.amount, currency: paidCurrency }
+  const isWhole = event.to_status === 'Refunded' || event.amount > paid
+  return { amount: isWhole ? paid : event.amount, currency: paidCurrency }
 }
 
 /**
@@ -284,16 +321,4 @@ export function isMismatch(payment: Payment, event: Reported): boolean {
   if (!isCompared) return false
   const { amount, currency } = expectedOf(payment, event)
   return event.amount !== amount || event.currency !== currency
-}
-
-/**
- * The sum after one of our own refunds, if the reported sum is between those before and after it:
- * no gateway can have had such a sum. Any other sum below ours is an older one, reported late.
- */
-function passedOver({ refunds }: Payment, reported: number): number | undefined {
-  const sums = refunds.flatMap((refund) => {
-    const isOver = reported > refund.refunded_before && reported < sumAfter(refund)
-    return refund.status !== 'failed' && isOver ? [sumAfter(refund)] : []
-  })
-  return sums.length > 0 ? Math.min(...sums) : undefined
 }

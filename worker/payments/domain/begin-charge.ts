@@ -237,6 +237,8 @@ function newCharge({ attempts, installation }: KnownCharges, start: ChargeStart)
     amount,
     currency,
     refunded_amount: 0,
+    refund_revision: 0,
+    refunds_read_at: null,
     description,
     metadata: metadata ? JSON.stringify(metadata) : null,
     request: JSON.stringify(request),

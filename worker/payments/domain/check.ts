@@ -38,10 +38,9 @@ export interface CheckSettled {
 export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
   due !== null && hasCome(due, now, MAX_WAIT_MS)
 
-/** Not for a payment that is Refunded: nothing can follow. */
 export function checkSoon(transaction: TransactionRow, now: number): TransactionRow {
-  const { status, next_check_at: due } = transaction
-  const isSooner = status !== 'Refunded' && (due === null || due > now)
+  const { next_check_at: due } = transaction
+  const isSooner = due === null || due > now
   return isSooner ? { ...transaction, next_check_at: now } : transaction
 }
 

@@ -3,10 +3,13 @@
 import { newest } from './match.ts'
 import {
   type Alert,
-  acknowledgeAlert,
   type Decision,
+  heldAmount,
+  isUnpaid,
   keepsLateMoney,
   type Payment,
+  reopened,
+  settledByRefund,
   unchanged,
   withAlerts,
 } from './payment.ts'
@@ -27,19 +30,15 @@ export const isOfOrder = (
   (references === 'shared' || other.gateway === gateway)
 
 /** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
-const isHeld = (payment: Payment, alerts: readonly Alert[] = []): boolean => {
-  const { status } = payment.transaction
-  return (
-    status === 'Paid' ||
-    status === 'PartiallyRefunded' ||
-    keepsLateMoney(payment) ||
-    alerts.some(({ kind }) => kind === 'late_payment')
-  )
-}
+const isHeld = (payment: Payment, alerts: readonly Alert[] = []): boolean =>
+  isUnpaid(payment.transaction.status)
+    ? keepsLateMoney(payment) || alerts.some(({ kind }) => kind === 'late_payment')
+    : heldAmount(payment) > 0
 
 /**
  * The decision on a payment, with an alert if another one of its order is paid already; and once
- * all but one are refunded, that on the payments whose alerts are settled by it.
+ * all but one are refunded, that on the payments whose alerts are settled by it. If that refund
+ * fails, they are open again.
  */
 export function decideInOrder(
   before: Payment,
@@ -53,12 +52,23 @@ export function decideInOrder(
   const held = others.filter((other) => isHeld(other))
   if (was === is || payment.transaction.is_repeat === 1) return [decision]
   const other = newest(held.map(({ transaction }) => transaction))
-  if (is)
-    return [other ? { ...decision, alerts: [...alerts, raised(decision, other, now)] } : decision]
-  if (held.length > 1) return [decision]
-  const settled = others.map((each) => withSettled(each, now))
-  return [{ ...decision, payment: withSettled(payment, now) }, ...settled.map(unchanged)]
+  if (!is) {
+    if (held.length > 1) return [decision]
+    const settled = others.map((each) => withSettled(each, now))
+    return [{ ...decision, payment: withSettled(payment, now) }, ...settled.map(unchanged)]
+  }
+  if (!other) return [decision]
+  const isBack = payment.transaction.refunded_amount < before.transaction.refunded_amount
+  const again = isBack ? [payment, ...others].map((each) => withReopened(each, now)) : []
+  const [first = payment, ...rest] = again
+  const isSettled = first !== payment || rest.some((each) => !others.includes(each))
+  return isSettled
+    ? [{ ...decision, payment: first }, ...rest.map(unchanged)]
+    : [{ ...decision, alerts: [...alerts, raised(decision, other, now)] }]
 }
+
+const withReopened = (payment: Payment, now: number): Payment =>
+  withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
 
 function raised(
   { payment: { transaction }, alerts }: Decision,
@@ -82,5 +92,5 @@ const withSettled = (payment: Payment, now: number): Payment =>
     payment,
     payment.alerts
       .filter(({ kind, acknowledged_at: at }) => kind === 'double_payment' && at === null)
-      .map((row) => acknowledgeAlert(row, 'refund', now)),
+      .map((row) => settledByRefund(row, now)),
   )

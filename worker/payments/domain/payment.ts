@@ -8,7 +8,6 @@ import {
   type AlertKind,
   DELIVERY_ALERTS,
   type DurableEvent,
-  type LifecycleEvent,
   type PaymentStatus,
   UNPAID_ENDS,
 } from './status.ts'
@@ -36,6 +35,8 @@ export interface NewEvent {
   type: DurableEvent
   /** Of `AlertRaised` and `AlertSettled`. */
   alert?: RaisedAlert | SettledAlert
+  /** Of `RefundAmountChanged`. */
+  previousRefundedAmount?: number
   transaction: TransactionRow
   correlationId: string | null
   createdAt: number
@@ -43,7 +44,7 @@ export interface NewEvent {
 
 /** `by.correlationId`: of what caused it, if that has one of its own. */
 export const newEvent = (
-  type: LifecycleEvent,
+  type: DurableEvent,
   transaction: TransactionRow,
   by: { id: string; correlationId?: string | null | undefined; now: number },
 ): NewEvent => ({
@@ -91,13 +92,24 @@ export const hasLateMoney = ({ transaction, alerts }: Payment): boolean =>
   UNPAID_ENDS.includes(transaction.status) && alerts.some(isLateMoney)
 
 /**
+ * What is still there of what was paid. Whether money is held, or can be given back, is this, never
+ * the status: a refund that was made may fail later.
+ */
+export const heldAmount = ({ transaction }: Payment): number =>
+  isUnpaid(transaction.status) && transaction.paid_at === null
+    ? 0
+    : paidAmount(transaction) - transaction.refunded_amount
+
+/**
  * The money that came late is still there. An alert that was acknowledged without the gateway's
  * reference of a refund was only seen.
  */
-export const keepsLateMoney = ({ transaction, alerts }: Payment): boolean =>
-  UNPAID_ENDS.includes(transaction.status) &&
-  alerts.some(({ kind, gateway_reference: sent }) => kind === 'late_payment' && sent === null) &&
-  (transaction.paid_at === null || transaction.refunded_amount < paidAmount(transaction))
+export const keepsLateMoney = (payment: Payment): boolean =>
+  UNPAID_ENDS.includes(payment.transaction.status) &&
+  payment.alerts.some(
+    ({ kind, gateway_reference: sent }) => kind === 'late_payment' && sent === null,
+  ) &&
+  (payment.transaction.paid_at === null || heldAmount(payment) > 0)
 
 /** With what came late as paid, which its alert holds until it is to be refunded. */
 export function withLateMoney(payment: Payment): Payment {
@@ -108,19 +120,34 @@ export function withLateMoney(payment: Payment): Payment {
   return withTransaction(payment, paid)
 }
 
-/** Once all of the late money was refunded, its alerts are settled. */
-export function withLateMoneySettled(payment: Payment, now: number): Payment {
-  const { transaction, alerts, refunds } = payment
-  if (transaction.refunded_amount < paidAmount(transaction)) return payment
-  const done = refunds.filter(({ status }) => status === 'succeeded')
-  const last = done.toSorted((a, b) => sumAfter(b) - sumAfter(a))[0]
+/** The subject of an alert that a refund has settled. */
+const BY_REFUND = 'refund'
+
+/** Once all of the late money was refunded, its alerts are settled; if that fails, open again. */
+export function withLateMoneyRefunded(payment: Payment, now: number): Payment {
+  const { alerts, refunds } = payment
+  if (heldAmount(payment) > 0) return withAlerts(payment, reopened(alerts, 'late_payment', now))
+  const last = refunds.findLast(({ status }) => status === 'succeeded')
   const reference = last?.gateway_refund_id ?? last?.id
   const late = alerts.filter(isLateMoney)
   return withAlerts(
     payment,
-    late.map((row) => acknowledgeAlert(row, 'refund', now, reference)),
+    late.map((row) => settledByRefund(row, now, reference)),
   )
 }
+
+export const settledByRefund = (row: AlertRow, now: number, reference?: string): AlertRow =>
+  acknowledgeAlert(row, BY_REFUND, now, reference)
+
+/** Those of this kind that a refund had settled, which has failed now. */
+export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: number): AlertRow[] =>
+  alerts
+    .filter((row) => row.kind === kind && row.acknowledged_by === BY_REFUND)
+    .map((row) => ({
+      ...row,
+      ...{ created_at: now, acknowledged_at: null, acknowledged_by: null },
+      gateway_reference: null,
+    }))
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'
@@ -136,16 +163,13 @@ export const paidAmount = ({ paid_amount, amount }: TransactionRow): number =>
 export const isUnderWay = ({ status }: RefundRow): boolean =>
   status === 'claimed' || status === 'accepted'
 
-/** There is one at most: the schema has a unique index for it. */
+/** That is waited for: one whose outcome is not known, else the oldest that was accepted. */
 export const refundUnderWay = ({ refunds }: Payment): RefundRow | undefined =>
-  refunds.find(isUnderWay)
+  refunds.find(({ status }) => status === 'claimed') ?? refunds.find(isUnderWay)
 
-/** The sum of all refunds after this one. */
-export const sumAfter = ({ refunded_before, amount }: RefundRow): number => refunded_before + amount
-
-/** A refund came before its payment, and was illegal then: only the gateway knows the status. */
-export const hasEarlyRefund = ({ webhookEvents }: Payment): boolean =>
-  webhookEvents.some(({ outcome, to_status }) => outcome === 'illegal' && isRefund(to_status))
+/** A refund was reported before its payment: only the gateway knows the status. */
+export const hasEarlyRefund = ({ transaction, refunds }: Payment): boolean =>
+  transaction.refunds_read_at !== null && refunds.length === 0
 
 /** The gateway may have news about it. */
 export const isOpen = (payment: Payment): boolean => {

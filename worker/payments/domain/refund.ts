@@ -6,20 +6,20 @@ import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
   hasLateMoney,
+  heldAmount,
   isUnderWay,
-  newEvent,
+  isUnpaid,
   type Payment,
   paidAmount,
   refundUnderWay,
-  sumAfter,
   unchanged,
   withLateMoney,
-  withLateMoneySettled,
   withRefund,
   withTransaction,
 } from './payment.ts'
+import { FAILED, refundable, settleRefunds } from './refund-rows.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
-import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { PaymentStatus } from './status.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */
@@ -80,12 +80,12 @@ export function beginRefund(found: Payment | undefined, start: RefundStart): Beg
     id: start.id,
     transaction_id: transaction.id,
     amount: amountOf(transaction, start),
-    refunded_before: transaction.refunded_amount,
     reason: start.reason,
     status: 'claimed',
     gateway_refund_id: null,
     idempotency_key: start.idempotencyKey ?? null,
     request_hash: start.requestHash,
+    asked_by: start.by ?? null,
     correlation_id: start.correlationId ?? null,
     error: null,
     created_at: start.now,
@@ -106,11 +106,12 @@ function refundRefusal(found: Payment | undefined, start: RefundStart): RefundRe
   if (mine?.status === 'claimed') return undefined
   const same = mine ?? refunds.find((refund) => key !== undefined && refund.idempotency_key === key)
   if (same) return madeBefore(same, transaction, start)
-  const { status, amount, refunded_amount } = transaction
-  const left = paidAmount(transaction) - refunded_amount
-  const isPaid = status === 'Paid' || status === 'PartiallyRefunded' || hasLateMoney(payment)
-  if (!isPaid || left <= 0) return { state: 'not_refundable', status }
-  if (refundUnderWay(payment)) return underWay(transaction)
+  const { status, amount } = transaction
+  const isPaid = !isUnpaid(status) || hasLateMoney(payment)
+  if (!isPaid || heldAmount(payment) <= 0) return { state: 'not_refundable', status }
+  const left = refundable(payment)
+  const isWaiting = left <= 0 || refunds.some(({ status }) => status === 'claimed')
+  if (isWaiting) return underWay(transaction)
   if (fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
   return amountOf(transaction, start) > left ? { state: 'too_much', left, transaction } : undefined
 }
@@ -122,11 +123,6 @@ const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart
 const UNSENT: PaymentError = {
   code: 'not_sent',
   message: 'No refund was sent: the database failed before, or the gateway.',
-}
-
-const FAILED: PaymentError = {
-  code: 'refund_failed',
-  message: 'The gateway reported that this refund failed.',
 }
 
 const underWay = ({ next_check_at: at }: TransactionRow): RefundRefusal => ({
@@ -176,27 +172,38 @@ export function finishRefund(
   const identified =
     'gatewayRefundId' in result ? withGatewayRefundId(refund, result.gatewayRefundId) : refund
   const stays = unchanged(withRefund(payment, identified))
-  const checkedAt = (changed: RefundRow, next_check_at: number | null) =>
-    unchanged(withTransaction(withRefund(payment, changed), { next_check_at }))
+  const stored = (changed: RefundRow, next_check_at: number | null): Payment => {
+    const after = withRefund(payment, changed)
+    const isOther = next_check_at === null && refundUnderWay(after) !== undefined
+    return isOther ? after : withTransaction(after, { next_check_at })
+  }
   switch (result.kind) {
-    case 'done':
-      return isUnderWay(refund) ? completeRefund(payment, identified, now) : stays
+    case 'done': {
+      if (!isUnderWay(refund)) return stays
+      const after = stored({ ...identified, status: 'succeeded', updated_at: now }, null)
+      const by = { id: refund.id, correlationId: refund.correlation_id, now }
+      return settleRefunds(payment, after, by)
+    }
     case 'accepted': {
       // One that was accepted before keeps the time of its check.
       if (refund.status !== 'claimed') return stays
-      return checkedAt({ ...identified, status: 'accepted', updated_at: now }, result.nextCheckAt)
+      const accepted = { ...identified, status: 'accepted', updated_at: now } as const
+      return unchanged(stored(accepted, result.nextCheckAt))
     }
     case 'refused': {
       if (!isUnderWay(refund)) return stays
       const error = JSON.stringify(result.error)
-      return checkedAt({ ...identified, status: 'failed', error, updated_at: now }, null)
+      // The gateway may have refunds that we do not know, so it is asked for them.
+      return unchanged(stored({ ...identified, status: 'failed', error, updated_at: now }, now))
     }
     case 'unknown':
-      return refund.status === 'claimed' ? checkedAt(identified, result.nextCheckAt) : stays
+      return refund.status === 'claimed' ? unchanged(stored(identified, result.nextCheckAt)) : stays
     case 'unsent': {
       if (!isUnderWay(refund)) return stays
       const unsent = { status: 'failed', error: JSON.stringify(UNSENT) } as const
-      return checkedAt({ ...refund, ...unsent, idempotency_key: null, updated_at: now }, null)
+      return unchanged(
+        stored({ ...refund, ...unsent, idempotency_key: null, updated_at: now }, null),
+      )
     }
   }
 }
@@ -205,27 +212,3 @@ const withGatewayRefundId = (refund: RefundRow, id: string | undefined): RefundR
   refund.gateway_refund_id === null && id !== undefined
     ? { ...refund, gateway_refund_id: id }
     : refund
-
-function completeRefund(payment: Payment, refund: RefundRow, now: number): Decision {
-  const succeeded = withRefund(payment, { ...refund, status: 'succeeded', updated_at: now })
-  const { status, refunded_amount } = payment.transaction
-  const paid = paidAmount(payment.transaction)
-  const sum = Math.min(paid, Math.max(refunded_amount, sumAfter(refund)))
-  // The graph is fixed: late money goes back, and its payment keeps its status.
-  const isLate = UNPAID_ENDS.includes(status)
-  const to = isLate ? status : sum === paid ? 'Refunded' : 'PartiallyRefunded'
-  const isNew = to !== status || sum > refunded_amount
-  if (status === 'Pending' || !isNew) return unchanged(succeeded)
-  const moved = withTransaction(succeeded, {
-    status: to,
-    refunded_amount: sum,
-    next_check_at: null,
-    updated_at: now,
-  })
-  if (isLate) return unchanged(withLateMoneySettled(moved, now))
-  // Another part was refunded: no change of status, and no event.
-  if (to === status) return unchanged(moved)
-  const by = { id: refund.id, correlationId: refund.correlation_id, now }
-  const event = newEvent('PaymentRefunded', moved.transaction, by)
-  return { payment: moved, events: [event], alerts: [] }
-}

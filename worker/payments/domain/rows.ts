@@ -18,6 +18,8 @@ export interface TransactionRow {
   amount: number
   currency: string
   refunded_amount: number
+  refund_revision: number
+  refunds_read_at: number | null
   description: string | null
   metadata: string | null
   request: string | null
@@ -65,6 +67,8 @@ export interface WebhookEventRow {
   outcome: Outcome
   alert: 'refund_failed' | 'dispute' | null
   error: string | null
+  /** A RefundSet. */
+  refunds: string | null
   raw: string | null
   correlation_id: string | null
   occurred_at: number
@@ -75,12 +79,12 @@ export interface RefundRow {
   id: string
   transaction_id: string
   amount: number
-  refunded_before: number
   reason: string
   status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
   gateway_refund_id: string | null
   idempotency_key: string | null
   request_hash: string | null
+  asked_by: string | null
   correlation_id: string | null
   error: string | null
   created_at: number

@@ -41,6 +41,7 @@ export function toTransaction(row: TransactionRow): Transaction {
     amount: row.amount,
     currency: row.currency,
     refundedAmount: row.refunded_amount,
+    refundRevision: row.refund_revision,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
     ...present({
@@ -109,6 +110,7 @@ export const toRefund = (row: RefundRow): RefundRecord => ({
   updatedAt: isoTime(row.updated_at),
   ...present({
     gatewayRefundId: row.gateway_refund_id,
+    askedBy: row.asked_by,
     correlationId: row.correlation_id,
     error: json<PaymentError>(row.error),
   }),

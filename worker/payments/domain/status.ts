@@ -16,7 +16,7 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 /**
  * Where a payment may go from each status. PartiallyRefunded leads to itself: more is refunded,
- * which is no change of status and fires nothing.
+ * which is no change of status.
  */
 export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   Pending: ['Paid', 'Failed', 'Cancelled', 'Expired'],
@@ -65,7 +65,12 @@ export const LIFECYCLE_EVENTS = [
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 
 /** Stored with what caused them, and delivered at least once. */
-export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised', 'AlertSettled'] as const
+export const DURABLE_EVENTS = [
+  ...LIFECYCLE_EVENTS,
+  'RefundAmountChanged',
+  'AlertRaised',
+  'AlertSettled',
+] as const
 export type DurableEvent = (typeof DURABLE_EVENTS)[number]
 
 /** Passed on as they happen, at most once. */

@@ -71,6 +71,7 @@ export async function exchange(
   })
 
   async function sendRequest(signal: AbortSignal): Promise<Exchanged> {
+    const sentAt = clock.now()
     const response = await fetch(request.url, { ...initOf(request, token), signal })
     const { status } = response
     // Following it would send the token and the payment to an unknown address.
@@ -85,7 +86,7 @@ export async function exchange(
     if (BUSY.includes(status)) return failure('busy', fields)
     if (text === undefined) return failure('too_large', fields)
     const parsed = parse(text)
-    return parsed ? { ok: true, reply: { status, ...parsed } } : failure('not_json', fields)
+    return parsed ? { ok: true, reply: { status, sentAt, ...parsed } } : failure('not_json', fields)
   }
 
   if (leftMs < MIN_TRY_MS) return failure('no_time')

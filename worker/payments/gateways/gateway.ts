@@ -3,6 +3,7 @@
 
 import type { Earlier } from '../domain/begin-charge.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
+import type { RefundSet } from '../domain/refund-rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { MaskedFields } from '../mask.ts'
 import type { ChargeRequest, VerifiedWebhook } from '../schemas.ts'
@@ -47,6 +48,8 @@ export interface GatewayRequest {
 
 export interface GatewayReply {
   status: number
+  /** When the request was sent that this answers, in ms. */
+  sentAt: number
   /** Parsed JSON; undefined when the body was empty. */
   body: unknown
 }
@@ -222,11 +225,8 @@ export type StatusAnswer =
       isBeingPaid?: boolean
       /** For `Pending`: its page can no longer be paid, so it is not offered any more. */
       isPageClosed?: boolean
-      /**
-       * A refund is requested at the gateway, and its money was not sent yet. False: none is
-       * requested. Missing: the gateway does not report this.
-       */
-      isRefundRequested?: boolean
+      /** As in a VerifiedWebhook. Missing: the gateway reports no more than their sum. */
+      refunds?: RefundSet
       /** The gateway's unchanged reply; missing if it was not asked. */
       raw?: unknown
     }

@@ -21,7 +21,7 @@ export interface Ledger {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
   /**
-   * The sweeper soon checks the payment with these ids, if it is known and not `Refunded`.
+   * The sweeper soon checks the payment with these ids, if it is known.
    * `unreadable`: an event with these ids, which could not be read. One that is final raises an
    * alert, also if its payment is not known.
    */
@@ -167,6 +167,7 @@ export type CheckClaimed =
 /** One transaction to ask the gateway about. */
 export interface Check {
   transaction: TransactionRow
-  /** The refund under way. */
+  refunds: readonly RefundRow[]
+  /** The one under way that is waited for. */
   refund?: RefundRow
 }

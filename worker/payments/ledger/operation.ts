@@ -105,7 +105,10 @@ export function store(
   const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
   const stored = [
     // The events of this decision have the alert, too.
-    ...events.map((event) => outboxRows({ ...event, transaction }, subscribers)),
+    ...events.map((event) => {
+      const then = { ...event.transaction, alert: transaction.alert }
+      return outboxRows({ ...event, transaction: then }, subscribers)
+    }),
     ...changed.flatMap((row) => {
       const id = newId(row.acknowledged_at ?? row.created_at)
       return alertRows(row, { id, transaction }, subscribers) ?? []

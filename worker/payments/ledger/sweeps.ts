@@ -133,8 +133,10 @@ export function claimCheck({
 }
 
 function checkOf(payment: Payment | undefined): Check | undefined {
-  const refund = payment && refundUnderWay(payment)
-  return payment && { transaction: payment.transaction, ...(refund && { refund }) }
+  if (!payment) return undefined
+  const { transaction, refunds } = payment
+  const refund = refundUnderWay(payment)
+  return { transaction, refunds, ...(refund && { refund }) }
 }
 
 export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {

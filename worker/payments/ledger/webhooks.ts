@@ -1,6 +1,6 @@
 // A gateway's event: recorded once, and applied to its payment, or parked until that appears.
 
-import { type Applied, applyEvent, rejectEvent } from '../domain/apply-event.ts'
+import { type Applied, applyEvent, type Delivered, rejectEvent } from '../domain/apply-event.ts'
 import { checkSoon } from '../domain/check.ts'
 import { withPageClosed } from '../domain/finish-charge.ts'
 import type { PaymentIds } from '../domain/match.ts'
@@ -104,10 +104,10 @@ interface Decided extends Applied {
 function decideOn(
   { payment, others, isContradiction }: Matched,
   event: WebhookEventRow,
-  how: { now: number; refundId?: string | undefined; isAnswer?: boolean },
+  how: Delivered,
 ): Decided {
-  const { now, refundId, isAnswer = false } = how
-  if (!isContradiction) return { ...applyEvent(payment, event, now, refundId), others: [] }
+  const { now, isAnswer = false } = how
+  if (!isContradiction) return { ...applyEvent(payment, event, how), others: [] }
   const rejected = rejectEvent(payment, event, others[0], now)
   if (isAnswer) return { ...rejected, others: [] }
   const transaction = checkSoon(payment.transaction, now)
@@ -160,7 +160,7 @@ const recordedAs = (
 })
 
 function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival): WebhookEventRow {
-  const { amount, currency, error, raw } = payload
+  const { amount, currency, error, refunds, raw } = payload
   return {
     ...paymentIdsIn(payload.gateway, payload),
     id,
@@ -175,6 +175,7 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
     outcome: 'parked',
     alert: payload.alert ?? null,
     error: error ? JSON.stringify(error) : null,
+    refunds: refunds ? JSON.stringify(refunds) : null,
     raw: raw === undefined ? null : JSON.stringify(raw),
     correlation_id: correlationId ?? null,
     occurred_at: payload.occurredAt,

@@ -3,9 +3,11 @@
 
 import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
 import { differs } from '../domain/match.ts'
+import { isUnpaid } from '../domain/payment.ts'
+import { differsFrom, type RefundSet, refundDetail } from '../domain/refund-rows.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import { isoTime } from '../domain/shown.ts'
-import { judge, type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
+import { judge } from '../domain/status.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
 import type { VerifiedWebhook } from '../schemas.ts'
@@ -21,10 +23,17 @@ export const isOfAnother = (transaction: TransactionRow, answer: KnownStatus): b
  * Whether the ledger must have it: it applies a change, and records one that is illegal and an
  * answer about another payment.
  */
-export function mustApply(transaction: TransactionRow, answer: KnownStatus): boolean {
+export function mustApply(
+  transaction: TransactionRow,
+  answer: KnownStatus,
+  refunds: readonly RefundRow[] = [],
+): boolean {
   const { status, amount } = answer
   if (isOfAnother(transaction, answer)) return true
+  if (answer.refunds && differsFrom(refunds, answer.refunds)) return true
   if (status === 'Pending') return false
+  // Its rows are those that are stored, which have more to say than a sum.
+  if (answer.refunds && isPaid(transaction)) return false
   switch (judge(transaction.status, status)) {
     case 'applied':
       return status !== 'PartiallyRefunded' || amount > transaction.refunded_amount
@@ -37,6 +46,8 @@ export function mustApply(transaction: TransactionRow, answer: KnownStatus): boo
       return false
   }
 }
+
+const isPaid = ({ status }: TransactionRow): boolean => !isUnpaid(status)
 
 /**
  * The payment that came before a refund and was missed too: a refunded payment was paid. Without it
@@ -65,7 +76,7 @@ export function payloadOf(
   now: number,
 ): VerifiedWebhook {
   const { id, gateway, reference } = transaction
-  const { status, amount, currency, error, raw } = answer
+  const { status, amount, currency, error, refunds, raw } = answer
   const {
     gatewayTransactionId = transaction.gateway_transaction_id ?? '',
     externalReferenceId = transaction.external_reference_id ?? '',
@@ -82,12 +93,17 @@ export function payloadOf(
     status,
     amount,
     currency,
-    eventId: `recheck:${id}:${status}:${amount}${of}`,
+    eventId: `recheck:${id}:${status}:${amount}${of}${statesOf(refunds)}`,
     occurredAt: now,
     ...(error && { error }),
+    ...(refunds && { refunds }),
     ...(raw !== undefined && { raw }),
   }
 }
+
+/** Other refunds, or one with another state, are other news. */
+const statesOf = (set: RefundSet | undefined): string =>
+  set?.refunds.map(({ id = '', amount, status }) => `:${id}=${status}${amount}`).join('') ?? ''
 
 /** For a payment that does not change. No answer: its gateway could not be asked. */
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
@@ -124,10 +140,18 @@ function unsettled(
 const endOf = ({ expires_at, gateway_transaction_id, created_at }: TransactionRow) =>
   gateway_transaction_id === null ? created_at + DAY_MS : (expires_at ?? undefined)
 
-/** What its gateway calls it: late money is paid there, while our status stays. */
-function statusThere({ status, refunded_amount }: TransactionRow): PaymentStatus {
-  if (!UNPAID_ENDS.includes(status)) return status
-  return refunded_amount > 0 ? 'PartiallyRefunded' : 'Paid'
+/** The gateway has this refund neither in its list nor in its sum. Undefined: it does not say. */
+function isMissing(
+  { refunded_amount }: TransactionRow,
+  { id, gateway_refund_id: gatewayId }: RefundRow,
+  { status, amount, refunds: set }: KnownStatus,
+): boolean {
+  if (set) {
+    return !set.refunds.some(
+      (refund) => refund.id === undefined || refund.id === gatewayId || refund.refundId === id,
+    )
+  }
+  return status === 'Paid' || (status === 'PartiallyRefunded' && amount <= refunded_amount)
 }
 
 function refundSettledAs(
@@ -136,26 +160,25 @@ function refundSettledAs(
   now: number,
   answer: KnownStatus | undefined,
 ): Omit<CheckSettled, 'transactionId' | 'now'> {
-  const { id: refundId, amount, created_at: createdAt } = refund
+  const { id: refundId, created_at: createdAt } = refund
   const isAccepted = refund.status === 'accepted'
-  const { reference, currency } = transaction
   const since = isoTime(createdAt)
   const gatewayStatus = answer?.status ?? 'none'
   const alert: NonNullable<CheckSettled['alert']> = {
     kind: 'refund_unsettled',
-    detail: { reference, amount, currency, refundId, since, gatewayStatus },
+    detail: { ...refundDetail(transaction, refund), since, gatewayStatus },
   }
   // A day after the request, the gateway reports no refund: it is given up. Not so an accepted one,
   // or one that the gateway lists as requested: a bank may take days, and a second refund would pay
   // twice. An unknown status does not mean either that nothing was refunded.
-  const isUnchanged = answer?.status === statusThere(transaction) && !answer.isRefundRequested
-  if (isUnchanged && !isAccepted && now - createdAt >= DAY_MS) {
+  const isUnmade = answer !== undefined && isMissing(transaction, refund, answer)
+  if (isUnmade && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway did not report the outcome of this refund, and has not made it.'
     return { failedRefund: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
   // A bank that accepted it and no longer lists it has dropped it without a report.
-  const isDropped = isUnchanged && answer.isRefundRequested === false && now - createdAt >= HOUR_MS
+  const isDropped = isUnmade && answer.refunds !== undefined && now - createdAt >= HOUR_MS
   // It is the payer's money: checks go on while the refund is pending, even after the alert.
   return next === undefined || (isAccepted && isDropped)
     ? { nextCheckAt: next ?? now + DAY_MS, alert }

@@ -77,6 +77,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     if (!supportsStatusCheck(gateway)) return await settle(check)
     const { transaction } = check
     const payment = storedPayment(transaction)
+    const askedAt = clock.now()
     let answer: StatusAnswer
     try {
       answer = await deps.client.run(gateway, 'status', (call) =>
@@ -89,12 +90,16 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
       return await settle(check)
     }
-    if (!mustApply(transaction, answer)) return await settle(check, 'waits', answer)
-    return await apply(check, answer)
+    if (!mustApply(transaction, answer, check.refunds)) return await settle(check, 'waits', answer)
+    return await apply(check, answer, askedAt)
   }
 
-  async function apply(check: Check, answer: KnownStatus): Promise<Reconciled> {
-    const hasMoved = await applyAnswer(check.transaction, answer)
+  async function apply(
+    check: Check,
+    answer: KnownStatus,
+    askedAt = clock.now(),
+  ): Promise<Reconciled> {
+    const hasMoved = await applyAnswer(check.transaction, answer, askedAt)
     if (hasMoved) return { result: 'moved', isAlerted: false }
     // About another payment, it settles nothing here.
     const isAnswer = !isOfAnother(check.transaction, answer)
@@ -204,18 +209,23 @@ export interface ApplyDeps {
 }
 
 /**
- * Applies the answer, and first a missed payment that must have come before it. True: the payment
- * changed. Rejects with the ledger's errors.
+ * Applies the answer, and first a missed payment that must have come before it. `askedAt`, in ms:
+ * what happened since then may be missing in it. True: the payment changed. Rejects with the
+ * ledger's errors.
  */
-export type ApplyAnswer = (transaction: TransactionRow, answer: KnownStatus) => Promise<boolean>
+export type ApplyAnswer = (
+  transaction: TransactionRow,
+  answer: KnownStatus,
+  askedAt?: number,
+) => Promise<boolean>
 
 export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyDeps): ApplyAnswer {
   const mask = webhookMask(gateways)
-  const applyOne: ApplyAnswer = async (transaction, answer) => {
+  const applyOne = async (transaction: TransactionRow, answer: KnownStatus, askedAt: number) => {
     const { id: transactionId, gateway, correlation_id: correlationId } = transaction
     const { status, amount, currency } = answer
     const now = clock.now()
-    const payload = mask(gateway, payloadOf(transaction, answer, now))
+    const payload = mask(gateway, payloadOf(transaction, answer, askedAt))
     const { outcome, isMismatch } = await ledger.webhook({
       id: newId(now),
       payload,
@@ -232,10 +242,10 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
     }
     return isApplied
   }
-  return async (transaction, answer) => {
+  return async (transaction, answer, askedAt = clock.now()) => {
     const missed = missedPayment(transaction, answer)
-    if (missed) await applyOne(transaction, missed)
-    return await applyOne(transaction, answer)
+    if (missed) await applyOne(transaction, missed, askedAt)
+    return await applyOne(transaction, answer, askedAt)
   }
 }
 

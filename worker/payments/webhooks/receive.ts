@@ -144,8 +144,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       return { status: 400, body: 'stale' }
     }
     const payload = mask(key, verified)
-    const occurredAt = isoTime(payload.occurredAt)
-    notify('WebhookReceived', { payload: { ...payload, occurredAt } })
+    const { refunds: _, ...told } = payload
+    notify('WebhookReceived', { payload: { ...told, occurredAt: isoTime(told.occurredAt) } })
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({

@@ -17,16 +17,19 @@ const start = (own: Partial<RefundStart> = {}): RefundStart => ({
   ...own,
 })
 const begin = (status: PaymentStatus, own: Partial<RefundStart> = {}, refunds: RefundRow[] = []) =>
-  beginRefund(paymentOf(came(status), { refunds }), start(own))
+  beginRefund(paymentOf(came(status), refunds.length > 0 ? { refunds } : {}), start(own))
 const error = { code: 'refused', message: 'No.' }
 
 describe('a new refund', () => {
-  it('is claimed, with the amount refunded before, and a check', () => {
-    const begun = begin('PartiallyRefunded')
+  it('is claimed, with a check, and has who asked for it', () => {
+    const begun = begin('PartiallyRefunded', { by: 'clerk' })
     expect(begun).toMatchObject({
       state: 'begun',
-      refund: { id: '02REFUND', status: 'claimed', amount: 4_000, refunded_before: 5_000 },
-      payment: { transaction: { next_check_at: NOW + MINUTE }, refunds: [{ id: '02REFUND' }] },
+      refund: { id: '02REFUND', status: 'claimed', amount: 4_000, asked_by: 'clerk' },
+      payment: {
+        transaction: { next_check_at: NOW + MINUTE },
+        refunds: [{ id: '00REFUND' }, { id: '02REFUND' }],
+      },
     })
   })
 
@@ -60,8 +63,25 @@ describe('a new refund', () => {
     expect(full(20_000).state).toBe('not_full')
   })
 
+  it('is at most what is left beside those that were accepted', () => {
+    const accepted = refundRow({ status: 'accepted', amount: 20_000 })
+    expect(begin('Paid', { amount: 5_000 }, [accepted]).state).toBe('begun')
+    expect(begin('Paid', { amount: 5_001 }, [accepted])).toMatchObject({ left: 5_000 })
+    const all = refundRow({ status: 'accepted', amount: 25_000 })
+    expect(begin('Paid', { amount: 1 }, [all]).state).toBe('in_progress')
+  })
+
+  it.each(['Refunded', 'PartiallyRefunded'] as const)(
+    'is possible again when the refunds of one that is %s have failed',
+    (status) => {
+      const failed = refundRow({ status: 'failed', amount: 25_000 })
+      const payment = paymentOf({ ...came(status), refunded_amount: 0 }, { refunds: [failed] })
+      expect(beginRefund(payment, start({ amount: 25_000 })).state).toBe('begun')
+    },
+  )
+
   it.each(['claimed', 'accepted', 'succeeded', 'failed'] as const)(
-    'finds one with its key that is %s, and another key waits for one under way',
+    'finds one with its key that is %s, and another key waits for one whose outcome is unknown',
     (status) => {
       const refund = refundRow({ status, idempotency_key: 'key-1', error: JSON.stringify(error) })
       const same = begin('Paid', { idempotencyKey: 'key-1' }, [refund])
@@ -74,8 +94,8 @@ describe('a new refund', () => {
       expect(same).toMatchObject(STATES[status])
       const other = { idempotencyKey: 'key-1', requestHash: 'hash-3' }
       expect(begin('Paid', other, [refund])).toEqual({ state: 'conflict' })
-      const isUnderWay = status === 'claimed' || status === 'accepted'
-      expect(begin('Paid', {}, [refund]).state).toBe(isUnderWay ? 'in_progress' : 'begun')
+      const next = status === 'claimed' ? 'in_progress' : 'begun'
+      expect(begin('Paid', {}, [refund]).state).toBe(next)
     },
   )
 
@@ -101,16 +121,18 @@ describe('a finished refund', () => {
     kind: RefundOutcome['kind'],
     more = {},
   ) => {
-    const payment = paymentOf({ ...came(status), ...more }, { refunds: [refund] })
+    const earlier = paymentOf({ ...came(status), ...more })
+    const payment = { ...earlier, refunds: [...earlier.refunds, refund] }
     return finishRefund(payment, refund, { now: NOW, result: RESULTS[kind] })
   }
 
-  it('that is done sets the refunded amount to its own and that before it', () => {
+  it('that is done adds its amount, and fires an event', () => {
     const part = end('Paid', refundRow(), 'done')
     expect(part.payment).toMatchObject({
       transaction: { status: 'PartiallyRefunded', refunded_amount: 4_000, next_check_at: null },
       refunds: [{ status: 'succeeded', gateway_refund_id: 'back-1' }],
     })
+    expect(part.payment.transaction.refund_revision).toBe(1)
     expect(part.events).toMatchObject([{ id: '01REFUND', type: 'PaymentRefunded' }])
     const all = end('Paid', refundRow({ amount: 25_000 }), 'done')
     expect(all.payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 25_000 })
@@ -118,19 +140,18 @@ describe('a finished refund', () => {
     expect(less.payment.transaction).toMatchObject({ status: 'Refunded' })
   })
 
-  it('that is done after another part adds up, and fires an event when all is refunded', () => {
-    const more = end('PartiallyRefunded', refundRow({ refunded_before: 5_000 }), 'done')
-    expect(more.payment.transaction).toMatchObject({ refunded_amount: 9_000 })
-    expect(more.events).toEqual([])
-    const rest = refundRow({ refunded_before: 5_000, amount: 20_000 })
+  it('that is done after another part adds up: one event, of the amount or of the status', () => {
+    const more = end('PartiallyRefunded', refundRow(), 'done')
+    expect(more.payment.transaction).toMatchObject({ refunded_amount: 9_000, refund_revision: 1 })
+    expect(more.events).toMatchObject([
+      { type: 'RefundAmountChanged', previousRefundedAmount: 5_000 },
+    ])
+    const rest = refundRow({ amount: 20_000 })
     expect(typesOf(end('PartiallyRefunded', rest, 'done').events)).toEqual(['PaymentRefunded'])
   })
 
   it('counts once if a webhook reported it before', () => {
-    const refund = refundRow({ refunded_before: 1_000 })
-    const ended = end('PartiallyRefunded', refund, 'done')
-    expect(ended.payment.transaction.refunded_amount).toBe(5_000)
-    const settled = end('PartiallyRefunded', { ...refund, status: 'succeeded' }, 'done')
+    const settled = end('PartiallyRefunded', refundRow({ status: 'succeeded' }), 'done')
     expect(settled.payment.transaction).toMatchObject({ refunded_amount: 5_000 })
     expect(settled.events).toEqual([])
   })
@@ -151,7 +172,7 @@ describe('a finished refund', () => {
     expect(beginRefund(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
   })
 
-  it('that is accepted is checked later, and that is refused is not', () => {
+  it('that is accepted is checked later, that is refused at once: others may be unknown here', () => {
     const accepted = end('Paid', refundRow(), 'accepted').payment
     expect(accepted).toMatchObject({
       transaction: { status: 'Paid', next_check_at: NOW + 5 },
@@ -162,7 +183,7 @@ describe('a finished refund', () => {
       expect(again.payment.transaction.next_check_at).toBe(7)
     }
     const refused = end('Paid', refundRow({ status: 'accepted' }), 'refused').payment
-    expect(refused.transaction).toMatchObject({ status: 'Paid', next_check_at: null })
+    expect(refused.transaction).toMatchObject({ status: 'Paid', next_check_at: NOW })
     expect(refused.refunds).toMatchObject([{ status: 'failed', error: JSON.stringify(error) }])
   })
 })

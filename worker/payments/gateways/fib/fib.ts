@@ -22,7 +22,16 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { created, errorIn, idIn, isRefusal, meaningOf, paymentOf, stored } from './wire.ts'
+import {
+  created,
+  errorIn,
+  idIn,
+  isRefusal,
+  meaningOf,
+  paymentOf,
+  refundsIn,
+  stored,
+} from './wire.ts'
 
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
@@ -72,6 +81,7 @@ export const fib = {
       const payment = parseReply(stored, reply.body, 'payments/status')
       const currency = currencyIn(payment.amount.currency) ?? ''
       const amount = currency === '' ? undefined : toMinor(payment.amount.amount, currency)
+      const refunds = amount === undefined ? undefined : refundsIn(payment.status, amount)
       const { status, error, isBeingPaid } = meaningOf(
         payment.status,
         payment.decliningReason,
@@ -87,6 +97,7 @@ export const fib = {
           currency,
           ...(error && { error }),
         },
+        set: refunds && { refunds: { readAt: reply.sentAt, refunds } },
         raw: reply.body,
       }
     }
@@ -154,6 +165,7 @@ export const fib = {
           reference: '',
           ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...payment.state,
+          ...payment.set,
           // From what was read, so a repeated callback is a duplicate. With the charge that the
           // callback was for: one that is refused must not make the genuine one a duplicate.
           eventId: [payment.id, payment.rawStatus, externalReferenceId].filter(Boolean).join(':'),
@@ -167,15 +179,14 @@ export const fib = {
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
-        const isRefundRequested = payment.rawStatus === 'REFUND_REQUESTED'
-        const { isBeingPaid, raw, state } = payment
+        const { isBeingPaid, raw, set, state } = payment
         parseReply(z.number(), state.amount, 'the amount in payments/status')
         return {
           known: true,
           gatewayTransactionId: payment.id,
           ...state,
           ...(isBeingPaid && { isBeingPaid }),
-          isRefundRequested,
+          ...set,
           raw,
         }
       },

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor } from '../../domain/money.ts'
+import type { ReportedRefund } from '../../domain/refund-rows.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
@@ -77,6 +78,20 @@ export function meaningOf(
     default:
       call.warn('payments.fib.unknown_status', { status })
       return { status: 'Pending', isBeingPaid: true }
+  }
+}
+
+/** The bank refunds all of a payment, once, and has no id of it. Undefined: it was not paid. */
+export function refundsIn(status: string, amount: number): ReportedRefund[] | undefined {
+  switch (status) {
+    case 'PAID':
+      return []
+    case 'REFUND_REQUESTED':
+      return [{ amount, status: 'accepted' }]
+    case 'REFUNDED':
+      return [{ amount, status: 'succeeded' }]
+    default:
+      return undefined
   }
 }
 

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
+import type { RefundSet } from '../../domain/refund-rows.ts'
 import type { VerifiedWebhook } from '../../schemas.ts'
 import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
@@ -14,7 +15,7 @@ const event = z.object({
   data: z.object({ object: z.unknown() }).optional().catch(undefined),
 })
 
-/** What is known before the event is parsed, and a function that reads a PaymentIntent. */
+/** What is known before the event is parsed, and what it may ask of Stripe. */
 export interface Delivery {
   gateway: string
   /** The parsed body. */
@@ -22,6 +23,8 @@ export interface Delivery {
   /** ms */
   occurredAt: number
   readIntent(id: string): Promise<GatewayReply>
+  /** All of a PaymentIntent. */
+  readRefunds(intent: string): Promise<RefundSet>
 }
 
 type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
@@ -80,13 +83,14 @@ async function readSnapshot(
     case 'checkout.session.async_payment_failed':
     case 'checkout.session.expired':
       return sessionEvent(type, data.object, { ...common, eventId })
+    // They come in any order, and several for one change: each is only a reason to read them all.
     case 'charge.refunded':
-      return refundEvent(data.object, { ...common, eventId })
-    // Stripe sends up to three of these for one failure.
+      return await refundsOfCharge(data.object, { ...common, eventId }, delivery)
+    case 'refund.created':
     case 'refund.failed':
     case 'refund.updated':
     case 'charge.refund.updated':
-      return await failedRefund(data.object, common, delivery)
+      return await refundsOfIntent(data.object, { ...common, eventId }, delivery)
     case 'charge.dispute.created':
     case 'charge.dispute.updated':
     case 'charge.dispute.closed':
@@ -142,22 +146,42 @@ function sessionEvent(
   }
 }
 
-function refundEvent(object: unknown, common: Common & { eventId: string }): ReadWebhook {
+async function refundsOfCharge(
+  object: unknown,
+  common: Common & { eventId: string },
+  { readRefunds }: Delivery,
+): Promise<ReadWebhook> {
   const references = wire.referencesIn(object)
   if (!references) return NOT_OURS
   const { externalReferenceId } = references
   const read = wire.charge.safeParse(object)
   if (!read.success) return { unreadable: unreadableParts(read.error), externalReferenceId }
-  const charge = read.data
+  const { payment_intent: intent, amount, currency } = read.data
+  const refunds = await readRefunds(intent)
   return {
     ...common,
     // Matched by the external reference: the event does not have the session's id.
-    gatewayTransactionId: charge.payment_intent,
+    gatewayTransactionId: intent,
     isOtherId: true,
     ...references,
-    ...wire.refundedOf(charge.amount_refunded, charge.amount),
-    currency: charge.currency,
+    ...wire.refundedOf(refunds.refunds, amount),
+    currency,
+    refunds,
   }
+}
+
+async function refundsOfIntent(
+  object: unknown,
+  common: Common & { eventId: string },
+  delivery: Delivery,
+): Promise<ReadWebhook> {
+  const read = wire.intentOnly.safeParse(object)
+  if (!read.success) return { unreadable: unreadableParts(read.error) }
+  const payment = await paymentOf(read.data, common, delivery)
+  if (!payment) return NOT_OURS
+  const refunds = await delivery.readRefunds(payment.gatewayTransactionId)
+  const { eventId } = common
+  return { ...payment, ...wire.refundedOf(refunds.refunds, payment.amount), eventId, refunds }
 }
 
 /** A refund made in the dashboard and a dispute do not have our references; their payment does. */
@@ -214,26 +238,6 @@ async function unreadable(
   if (!payment) return NOT_OURS
   const { externalReferenceId } = payment
   return { unreadable: unreadableParts(error), externalReferenceId }
-}
-
-async function failedRefund(
-  object: unknown,
-  common: Common,
-  delivery: Delivery,
-): Promise<ReadWebhook> {
-  const read = wire.refund.safeParse(object)
-  if (!read.success) return await unreadable(read.error, object, common, delivery)
-  const refund = read.data
-  if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
-  const payment = await paymentOf(refund, common, delivery)
-  if (!payment) return NOT_OURS
-  return {
-    ...payment,
-    eventId: `${refund.id}:failed`,
-    error: wire.refundFailed(refund.failure_reason),
-    alert: 'refund_failed',
-    refundId: refund.metadata?.refund_id ?? refund.id,
-  }
 }
 
 // `Stripe-Signature: t=…,v1=…`: HMAC-SHA256 over the time and the raw bytes of the body, before

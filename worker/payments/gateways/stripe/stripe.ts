@@ -1,6 +1,7 @@
 // Stripe: a hosted Checkout Session for each charge.
 
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
+import type { RefundSet, ReportedRefund } from '../../domain/refund-rows.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -80,6 +81,24 @@ export const stripe = {
     const readSession = (id: string, call: GatewayCall, query = '') =>
       call.send(get('checkout/sessions/{id}', `${sessionPath(id)}${query}`))
 
+    /** The newest first, in pages. What is made while they are read belongs to a later read. */
+    async function readRefunds(intent: string, call: GatewayCall): Promise<RefundSet> {
+      const refunds: ReportedRefund[] = []
+      let readAt: number | undefined
+      for (let after = ''; ; ) {
+        const query = new URLSearchParams({ payment_intent: intent, limit: '100' })
+        if (after !== '') query.set('starting_after', after)
+        const reply = await call.send(get('refunds', `${REFUNDS}?${query}`))
+        if (!isSuccess(reply)) throw unexpectedReply('refunds', reply)
+        readAt ??= reply.sentAt
+        const { data, has_more } = parseReply(wire.refundsPage, reply.body, 'refunds')
+        refunds.push(...data.map(wire.reported))
+        const last = data.at(-1)
+        if (!has_more || !last) return { readAt, refunds }
+        after = last.id
+      }
+    }
+
     return {
       key,
       privateFields: wire.PRIVATE_FIELDS,
@@ -130,23 +149,27 @@ export const stripe = {
           occurredAt,
           readIntent: (id) =>
             call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
+          readRefunds: (intent) => readRefunds(intent, call),
         })
       },
 
       async checkStatus({ gatewayTransactionId }, call) {
-        const query = '?expand[]=payment_intent.latest_charge'
-        const reply = await readSession(gatewayTransactionId, call, query)
+        const reply = await readSession(gatewayTransactionId, call, '?expand[]=payment_intent')
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw unexpectedReply('checkout/sessions/{id}', reply)
         const session = parseReply(wire.session, reply.body, 'checkout/sessions/{id}')
-        const { id, currency } = session
+        const { id, currency, payment_intent: intent } = session
+        const intentId = typeof intent === 'object' ? intent?.id : intent
+        const isListed = wire.isPaid(session) && intentId !== undefined
+        const refunds = isListed ? await readRefunds(intentId, call) : undefined
         const { externalReferenceId } = wire.referencesIn(reply.body) ?? {}
         return {
           known: true,
           gatewayTransactionId: id,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
-          ...wire.stateOf(session),
+          ...wire.stateOf(session, refunds?.refunds ?? []),
           currency,
+          ...(refunds && { refunds }),
           raw: reply.body,
         }
       },
@@ -177,10 +200,9 @@ export const stripe = {
         const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))
         if (!isSuccess(reply)) return refused('refunds', reply)
         const made = parseReply(wire.refund, reply.body, 'refunds')
-        if (made.status === 'failed' || made.status === 'canceled') {
-          return { ok: false, error: wire.refundFailed(made.failure_reason) }
-        }
-        return { ok: true, isDone: made.status === 'succeeded', gatewayRefundId: made.id }
+        const { status, error } = wire.reported(made)
+        if (error) return { ok: false, error }
+        return { ok: true, isDone: status === 'succeeded', gatewayRefundId: made.id }
       },
     } satisfies Gateway & SupportsCancel & SupportsRefund & SupportsStatusCheck
   },

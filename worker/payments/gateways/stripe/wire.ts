@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
+import type { ReportedRefund } from '../../domain/refund-rows.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
@@ -70,13 +71,11 @@ export function referencesIn(
   }
 }
 
-const latestCharge = z.object({ amount_refunded: minor })
 export const intent = z.object({
   id: z.string().min(1),
   amount_received: minor,
   currency,
   status: z.string(),
-  latest_charge: idOf(latestCharge),
   last_payment_error: z.object({ code: optionalText, message: optionalText }).nullish(),
 })
 /** The answer to a new session. */
@@ -97,20 +96,16 @@ export const session = z.object({
 export const intentOnly = z.object({ payment_intent: z.string().nullish() })
 export const idIn = (object: unknown): string | undefined =>
   z.object({ id: z.string().min(1) }).safeParse(object).data?.id
-export const charge = z.object({
-  payment_intent: z.string().min(1),
-  amount: minor,
-  amount_refunded: minor,
-  currency,
-})
+export const charge = z.object({ payment_intent: z.string().min(1), amount: minor, currency })
 export const refund = z.object({
   id: z.string().min(1),
+  amount: z.int().positive(),
   status: z.string(),
-  payment_intent: z.string().nullish(),
   failure_reason: optionalText,
   /** Set on refunds that we made. */
   metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
 })
+export const refundsPage = z.object({ data: z.array(refund), has_more: z.boolean() })
 export const dispute = z.object({
   id: z.string().min(1),
   amount: minor,
@@ -129,6 +124,7 @@ const failure = z.object({
 })
 
 export type Session = z.infer<typeof session>
+type Refund = z.infer<typeof refund>
 
 /** Stripe's limit; a longer reference is in the metadata only. */
 const MAX_CLIENT_REFERENCE_CHARS = 200
@@ -188,16 +184,10 @@ interface State {
   isPageClosed?: true
 }
 
-/** The state of a session, with its refunds if its charge was expanded. */
-export function stateOf(read: Session): State {
+/** The state of a session; of one that is paid, with its refunds. */
+export function stateOf(read: Session, refunds: readonly ReportedRefund[]): State {
   const amount = read.amount_total
-  if (isPaid(read)) {
-    const { payment_intent: intent } = read
-    const charge = typeof intent === 'object' ? intent?.latest_charge : undefined
-    const refunded = typeof charge === 'object' ? (charge?.amount_refunded ?? 0) : 0
-    if (refunded === 0) return { status: 'Paid', amount }
-    return { ...refundedOf(refunded, amount), paidAmount: amount }
-  }
+  if (isPaid(read)) return { ...refundedOf(refunds, amount), paidAmount: amount }
   if (read.status === 'expired') return { status: 'Expired', amount }
   const intent = typeof read.payment_intent === 'object' ? read.payment_intent : undefined
   // Complete but unpaid: the payment method takes days, and the bank may still refuse it.
@@ -214,11 +204,38 @@ export function stateOf(read: Session): State {
 export const isPaid = ({ payment_status: status }: Session): boolean =>
   status === 'paid' || status === 'no_payment_required'
 
-/** `refunded`: the total that was refunded so far. */
-export const refundedOf = (refunded: number, amount: number): State => ({
-  status: refunded >= amount ? 'Refunded' : 'PartiallyRefunded',
-  amount: refunded,
+export function refundedOf(
+  refunds: readonly ReportedRefund[],
+  amount: number,
+): Pick<State, 'status' | 'amount'> {
+  const made = refunds.filter(({ status }) => status === 'succeeded')
+  const sum = made.reduce((total, refund) => total + refund.amount, 0)
+  if (sum === 0) return { status: 'Paid', amount }
+  return { status: sum >= amount ? 'Refunded' : 'PartiallyRefunded', amount: sum }
+}
+
+export const reported = ({ id, amount, status, metadata, ...read }: Refund): ReportedRefund => ({
+  ...{ id, amount },
+  ...(metadata?.refund_id !== undefined && { refundId: metadata.refund_id }),
+  ...refundState(status, read.failure_reason),
 })
+
+/** A status that is not known reserves the amount: it may still be made. */
+function refundState(
+  status: string,
+  failureReason: string | undefined,
+): Pick<ReportedRefund, 'status' | 'error'> {
+  switch (status) {
+    case 'succeeded':
+      return { status }
+    case 'failed':
+      return { status, error: refundFailed(failureReason) }
+    case 'canceled':
+      return { status: 'failed', error: REFUND_CANCELLED }
+    default:
+      return { status: 'accepted' }
+  }
+}
 
 export const failed = (rawCode?: string, message?: string): PaymentError => ({
   code: 'payment_failed',
@@ -231,6 +248,11 @@ export const refundFailed = (rawCode?: string): PaymentError => ({
   ...(rawCode !== undefined && { rawCode }),
   message: 'The refund failed.',
 })
+
+const REFUND_CANCELLED: PaymentError = {
+  code: 'refund_cancelled',
+  message: 'The refund was cancelled.',
+}
 
 export const disputed = (status: string, reason?: string): PaymentError => ({
   code: 'dispute',

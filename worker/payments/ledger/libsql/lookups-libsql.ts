@@ -83,7 +83,8 @@ const withOrders = (table: string, sql: string): string =>
     ? `WITH found(id) AS MATERIALIZED (${sql}) SELECT id FROM found
   UNION SELECT o.id FROM found CROSS JOIN payment_transactions t CROSS JOIN payment_transactions o
     WHERE t.id = found.id AND o.reference = t.reference AND o.is_repeat = 0
-      AND (o.status IN ('Paid', 'PartiallyRefunded') OR o.alert IS NOT NULL
+      AND ((o.paid_at IS NOT NULL AND o.refunded_amount < COALESCE(o.paid_amount, o.amount))
+        OR o.alert IS NOT NULL
         OR EXISTS (SELECT 1 FROM payment_alerts a
           WHERE a.transaction_id = o.id AND a.kind = 'late_payment'))`
     : sql

@@ -142,7 +142,16 @@ export const COLUMNS = {
   transactions: [
     ...['id', 'gateway', 'reference', 'attempt', 'gateway_transaction_id'],
     ...['external_reference_id', 'idempotency_key', 'request_hash', 'status', 'amount'],
-    ...['currency', 'refunded_amount', 'description', 'metadata', 'request', 'redirect_url'],
+    ...[
+      'currency',
+      'refunded_amount',
+      'refund_revision',
+      'refunds_read_at',
+      'description',
+      'metadata',
+      'request',
+      'redirect_url',
+    ],
     ...['charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at'],
     ...['correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount'],
     ...['paid_currency', 'is_repeat', 'unreadable_event', 'alert', 'installation'],
@@ -151,13 +160,13 @@ export const COLUMNS = {
   webhookEvents: [
     ...['id', 'gateway', 'event_id', 'gateway_transaction_id', 'external_reference_id'],
     ...['reference', 'transaction_id', 'from_status', 'to_status', 'amount', 'currency'],
-    ...['on_mismatch', 'mismatch', 'outcome', 'alert', 'error', 'raw', 'correlation_id'],
+    ...['on_mismatch', 'mismatch', 'outcome', 'alert', 'error', 'refunds', 'raw', 'correlation_id'],
     ...['occurred_at', 'received_at'],
   ],
   refunds: [
-    ...['id', 'transaction_id', 'amount', 'refunded_before', 'reason', 'status'],
-    ...['gateway_refund_id', 'idempotency_key', 'request_hash', 'correlation_id', 'error'],
-    ...['created_at', 'updated_at'],
+    ...['id', 'transaction_id', 'amount', 'reason', 'status', 'gateway_refund_id'],
+    ...['idempotency_key', 'request_hash', 'asked_by', 'correlation_id', 'error', 'created_at'],
+    ...['updated_at'],
   ],
   outbox: [
     ...['id', 'transaction_id', 'type', 'payload', 'correlation_id', 'created_at'],

@@ -1,0 +1,290 @@
+// The refunds of a payment, one row each, as its gateway holds them. What was refunded is the sum
+// of those that were made, and only the end of a row lowers it. Pure, but for new ids.
+
+import type { AlertDetail } from '../schemas.ts'
+import type { PaymentError } from './exceptions.ts'
+import { newId } from './new-id.ts'
+import {
+  type Alert,
+  type Decision,
+  isUnderWay,
+  type NewEvent,
+  newEvent,
+  type Payment,
+  paidAmount,
+  withLateMoneyRefunded,
+  withRefund,
+  withTransaction,
+} from './payment.ts'
+import type { RefundRow, TransactionRow } from './rows.ts'
+import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+
+/** A refund as its gateway reports it. */
+export interface ReportedRefund {
+  /** Its id at the gateway. Missing: the gateway makes one at a time, and gives none. */
+  id?: string
+  /** Ours, where the gateway carries it. */
+  refundId?: string
+  /** Minor units. */
+  amount: number
+  /** `accepted`: not made yet. A cancelled one is `failed`, with the code `refund_cancelled`. */
+  status: 'accepted' | 'succeeded' | 'failed'
+  /** Why it failed. */
+  error?: PaymentError
+}
+
+/** All refunds of one payment, read together. */
+export interface RefundSet {
+  /** When the read began, in ms: a set never overwrites one whose read began later. */
+  readAt: number
+  refunds: readonly ReportedRefund[]
+}
+
+/** Somebody made it at the gateway itself, and not through us. */
+export const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
+
+const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
+  refunds.reduce((sum, { status, amount }) => (states.includes(status) ? sum + amount : sum), 0)
+
+/** What can be refunded now: what was paid, without what was refunded and what is under way. */
+export const refundable = ({ transaction, refunds }: Payment): number =>
+  paidAmount(transaction) - sumOf(refunds, 'succeeded', 'accepted', 'claimed')
+
+/** A report that is older than what is stored was overtaken by it. */
+const isOvertaken = ({ transaction }: Payment, at: number): boolean =>
+  at < (transaction.refunds_read_at ?? 0)
+
+/** The payment with the refunds of this set, unless a later read is stored. */
+export function withRefundSet(payment: Payment, set: RefundSet, now: number): Payment {
+  if (isOvertaken(payment, set.readAt)) return payment
+  const refunds = rowsIn(set, payment.refunds, payment.transaction.id, now)
+  return { ...withTransaction(payment, { refunds_read_at: set.readAt }), refunds }
+}
+
+/** Whether the gateway has something of these refunds that is not stored. */
+export const differsFrom = (refunds: readonly RefundRow[], set: RefundSet): boolean =>
+  areChanged(refunds, rowsIn(set, refunds, '', set.readAt))
+
+export const areChanged = (before: readonly RefundRow[], after: readonly RefundRow[]): boolean =>
+  before.length !== after.length || after.some((row, at) => row !== before[at])
+
+/** A row that the set does not list keeps its state: it has not ended. */
+function rowsIn(
+  set: RefundSet,
+  refunds: readonly RefundRow[],
+  transactionId: string,
+  now: number,
+): RefundRow[] {
+  const rows = [...refunds]
+  const listed = new Set<number>()
+  const take = (refund: ReportedRefund, isOf: typeof withItsName): boolean => {
+    const at = rows.findIndex((row, index) => !listed.has(index) && isOf(row, refund))
+    const row = rows[at]
+    if (!row) return false
+    rows[at] = reportedAs(row, refund, now)
+    listed.add(at)
+    return true
+  }
+  // Names come first: only a refund that has no row yet can be one that was stored without its id.
+  const unnamed = set.refunds.filter((refund) => !take(refund, withItsName))
+  const others = unnamed.filter((refund) => !WITHOUT_NAME.some((isOf) => take(refund, isOf)))
+  // What has no id of its own and has failed is no refund that anybody waits for.
+  const made = others.filter(({ id, status }) => id !== undefined || status !== 'failed')
+  const isWithdrawn = (row: RefundRow, at: number) =>
+    !listed.has(at) && isOfDesk(row) && row.status === 'accepted'
+  return [
+    ...rows.map((row, at) => (isWithdrawn(row, at) ? ended(row, WITHDRAWN, now) : row)),
+    ...made.map((refund) => deskRow(transactionId, refund, now)),
+  ]
+}
+
+const withItsName = (row: RefundRow, { id, refundId }: ReportedRefund): boolean =>
+  row.id === refundId || (id !== undefined && row.gateway_refund_id === id)
+
+/** The first that finds a row, where neither side has a name. */
+const WITHOUT_NAME: readonly (typeof withItsName)[] = [
+  (row, { id }) => id === undefined && isUnderWay(row),
+  (row, { id }) => id === undefined && row.status === 'succeeded',
+  // Known only as a part of the sum, until now.
+  (row, { id }) => id !== undefined && isOfDesk(row) && row.gateway_refund_id === null,
+]
+
+/** Refunds that the gateway itself made, as far as only their sum is known. */
+const isOfSum = (row: RefundRow): boolean =>
+  isOfDesk(row) && row.gateway_refund_id === null && row.status === 'succeeded'
+
+function reportedAs(row: RefundRow, reported: ReportedRefund, now: number): RefundRow {
+  const { id = row.gateway_refund_id, amount } = reported
+  // Only its own end changes a refund that was made.
+  const isMade = row.status === 'succeeded' && reported.status === 'accepted'
+  const status = isMade ? row.status : reported.status
+  const isSame = row.status === status && row.amount === amount && row.gateway_refund_id === id
+  if (isSame) return row
+  const error = status === 'failed' ? errorOf(row, reported) : null
+  return { ...row, gateway_refund_id: id, amount, status, error, updated_at: now }
+}
+
+/** What it was refused with stays. */
+const errorOf = (row: RefundRow, { error }: ReportedRefund): string =>
+  row.status === 'failed' && row.error !== null ? row.error : JSON.stringify(error ?? FAILED)
+
+export const FAILED: PaymentError = {
+  code: 'refund_failed',
+  message: 'The gateway reported that this refund failed.',
+}
+
+const WITHDRAWN: PaymentError = {
+  code: 'refund_failed',
+  message: 'The gateway no longer has this refund, and has not made it.',
+}
+
+const ended = (row: RefundRow, error: PaymentError, now: number): RefundRow => ({
+  ...row,
+  status: 'failed',
+  error: JSON.stringify(error),
+  updated_at: now,
+})
+
+const deskRow = (
+  transaction_id: string,
+  { id, amount, status, error = FAILED }: ReportedRefund,
+  now: number,
+): RefundRow => ({
+  ...{ id: newId(now), transaction_id, amount, reason: 'Made at the gateway.', status },
+  ...{ gateway_refund_id: id ?? null, idempotency_key: null, request_hash: null },
+  ...{ asked_by: null, correlation_id: null },
+  error: status === 'failed' ? JSON.stringify(error) : null,
+  ...{ created_at: now, updated_at: now },
+})
+
+// A gateway that reports no rows: the sum of its refunds, or that one has failed.
+
+/** `isAsked`: it contradicts what is stored, so the gateway is asked. */
+export interface BySum {
+  payment: Payment
+  isAsked: boolean
+}
+
+/**
+ * `at`: the time of the report. The sum is at least this: first of our own refunds under way, as
+ * far as they are in it, and then of others, which somebody made at the gateway.
+ */
+export function withRefundSum(payment: Payment, sum: number, at: number, now: number): BySum {
+  const known = sumOf(payment.refunds, 'succeeded')
+  if (sum === known) return { payment, isAsked: false }
+  if (sum < known || isOvertaken(payment, at)) return { payment, isAsked: true }
+  let missing = sum - known
+  const refunds = payment.refunds.map((row) => {
+    if (!isUnderWay(row) || row.amount > missing) return row
+    missing -= row.amount
+    return { ...row, status: 'succeeded', updated_at: now } as const
+  })
+  const rest = refunds.find(isOfSum)
+  const raised = rest && { ...rest, amount: rest.amount + missing, updated_at: now }
+  const settled = { ...payment, refunds }
+  if (missing === 0) return { payment: settled, isAsked: false }
+  if (raised) return { payment: withRefund(settled, raised), isAsked: false }
+  const row = deskRow(payment.transaction.id, { amount: missing, status: 'succeeded' }, now)
+  return { payment: { ...settled, refunds: [...refunds, row] }, isAsked: false }
+}
+
+/**
+ * One has failed. `refundId`: ours or the gateway's; missing: the one under way, or else the only
+ * one that was made. Undefined: it is not known which, or the report is older than what is stored.
+ */
+export function failedRefund(
+  payment: Payment,
+  refundId: string | undefined,
+  at: number,
+): RefundRow | undefined {
+  const { refunds } = payment
+  if (isOvertaken(payment, at)) return undefined
+  if (refundId !== undefined) {
+    return refunds.find(({ id, gateway_refund_id }) => [id, gateway_refund_id].includes(refundId))
+  }
+  const made = refunds.filter(({ status }) => status === 'succeeded')
+  return refunds.find(isUnderWay) ?? (made.length === 1 ? made[0] : undefined)
+}
+
+// What follows for the payment.
+
+/** What changed its refunds. */
+interface Cause {
+  id: string
+  correlationId: string | null
+  now: number
+  /** The gateway's event. */
+  eventId?: string
+  /** Where a gateway without rows has moved the payment. */
+  to?: PaymentStatus
+}
+
+/**
+ * The payment after its refunds changed: its sum, its status, and what is told of it. The status
+ * never moves back. Nothing is told of a payment that was not paid yet.
+ */
+export function settleRefunds(before: Payment, after: Payment, cause: Cause): Decision {
+  const { transaction } = after
+  const alerts = failedSince(before, after, cause)
+  const isLate = UNPAID_ENDS.includes(transaction.status)
+  const isPaid = transaction.status !== 'Pending' && !(isLate && transaction.paid_at === null)
+  const sum = Math.min(paidAmount(transaction), sumOf(after.refunds, 'succeeded'))
+  const status = isLate ? transaction.status : (cause.to ?? statusAfter(transaction, sum))
+  const previous = transaction.refunded_amount
+  const isChanged = sum !== previous || status !== transaction.status
+  if (!isPaid || !isChanged) return { payment: after, events: [], alerts }
+  const changed = withTransaction(after, {
+    ...{ status, refunded_amount: sum, updated_at: cause.now },
+    refund_revision: transaction.refund_revision + 1,
+  })
+  const payment = isLate ? withLateMoneyRefunded(changed, cause.now) : changed
+  return { payment, events: [told(payment.transaction, transaction, cause)], alerts }
+}
+
+function statusAfter(transaction: TransactionRow, sum: number): PaymentStatus {
+  const { status } = transaction
+  if (sum > 0 && sum === paidAmount(transaction)) return 'Refunded'
+  return sum > 0 && status === 'Paid' ? 'PartiallyRefunded' : status
+}
+
+/** One event for a change: that of the status, else that of the amount. */
+function told(after: TransactionRow, before: TransactionRow, cause: Cause): NewEvent {
+  if (after.status !== before.status) return newEvent('PaymentRefunded', after, cause)
+  const changed = newEvent('RefundAmountChanged', after, cause)
+  return { ...changed, previousRefundedAmount: before.refunded_amount }
+}
+
+const failedSince = (before: Payment, after: Payment, cause: Cause): Alert[] =>
+  after.refunds.flatMap((row) => {
+    const was = before.refunds.find(({ id }) => id === row.id)
+    if (row.status !== 'failed' || was?.status === 'failed') return []
+    return refundAlert(after.transaction, row, cause)
+  })
+
+function refundAlert(
+  transaction: TransactionRow,
+  refund: RefundRow,
+  { now: createdAt, eventId }: Cause,
+): Alert {
+  const { id: transactionId, gateway } = transaction
+  const { error } = refund
+  const detail: AlertDetail = {
+    ...refundDetail(transaction, refund),
+    ...(eventId !== undefined && { eventId }),
+    ...(error !== null && { error: JSON.parse(error) as PaymentError }),
+  }
+  return { kind: 'refund_failed', subject: refund.id, gateway, transactionId, detail, createdAt }
+}
+
+/** What an alert about a refund says of it. */
+export function refundDetail(
+  { reference, currency, paid_currency }: TransactionRow,
+  { id, amount, gateway_refund_id: gatewayId, asked_by: askedBy, ...row }: RefundRow,
+): AlertDetail {
+  const refundId = row.request_hash === null ? (gatewayId ?? id) : id
+  return {
+    ...{ reference, amount, currency: paid_currency ?? currency, refundId },
+    ...(gatewayId !== null && gatewayId !== refundId && { gatewayRefundId: gatewayId }),
+    ...(askedBy !== null && { askedBy }),
+  }
+}
