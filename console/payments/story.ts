@@ -118,14 +118,18 @@ export function moneyOf({ transaction, alerts }: Story): Paid | undefined {
   return amount === undefined || currency === undefined ? undefined : { amount, currency }
 }
 
-/** The refundable amount in minor units; 0 while a refund is in progress. */
+const UNPAID = ['Pending', 'Failed', 'Cancelled', 'Expired']
+
+/** The refundable amount in minor units; 0 while the outcome of a refund is not known. */
 export function refundable(story: Story): number {
   const { transaction, refunds, hasUnreadableRefund } = story
   if (!transaction) return 0
   const { status, refundedAmount, alert } = transaction
   const isLate = alert?.kind === 'late_payment'
-  const isInProgress = refunds.some((refund) => ['claimed', 'accepted'].includes(refund.status))
-  if (isInProgress || hasUnreadableRefund) return 0
-  if (status !== 'Paid' && status !== 'PartiallyRefunded' && !isLate) return 0
-  return Math.max(0, (moneyOf(story)?.amount ?? 0) - refundedAmount)
+  const isUnknown = refunds.some((refund) => refund.status === 'claimed')
+  if (isUnknown || hasUnreadableRefund) return 0
+  if (UNPAID.includes(status) && !isLate) return 0
+  const accepted = refunds.filter((refund) => refund.status === 'accepted')
+  const reserved = accepted.reduce((sum, { amount }) => sum + amount, 0)
+  return Math.max(0, (moneyOf(story)?.amount ?? 0) - refundedAmount - reserved)
 }

@@ -191,6 +191,7 @@ const EVENTS: Readonly<Record<StoredEvent['type'], string>> = {
   PaymentFailed: 'Event: the payment failed',
   PaymentCancelled: 'Event: the payment was cancelled or expired',
   PaymentRefunded: 'Event: the payment was refunded',
+  RefundAmountChanged: 'Event: the refunded amount changed',
   AlertRaised: 'Event: an alert was raised',
   AlertSettled: 'Event: an alert was settled',
 }

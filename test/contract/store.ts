@@ -36,7 +36,7 @@ const WHOLE: Rows = {
       ...{ charge_answer: '{"qrCode":"é😀"}', expires_at: NOW + 7, called_by: '01CALL' },
       ...{ called_until: NOW + 8, error: ERROR, paid_at: NOW, paid_amount: -5, is_repeat: 1 },
       ...{ paid_currency: 'USD', unreadable_event: '01E', alert: '{"id":"01A","kind":"dispute"}' },
-      installation: 'ours',
+      ...{ installation: 'ours', refunds_read_at: NOW },
       ...{ refunded_amount: Number.MAX_SAFE_INTEGER, status: 'PartiallyRefunded' },
     }),
   ],
@@ -45,13 +45,13 @@ const WHOLE: Rows = {
     webhookEventRow({
       ...{ external_reference_id: 'external-1', transaction_id: '01TX', from_status: 'Pending' },
       ...{ mismatch: 1, alert: 'dispute', error: ERROR, raw: '{"half":"\\ud83d\\u0000"}' },
-      ...{ outcome: 'applied', on_mismatch: 'reject' },
+      ...{ outcome: 'applied', on_mismatch: 'reject', refunds: '{"readAt":1,"refunds":[]}' },
     }),
   ],
   refunds: [
     refundRow({
       ...{ gateway_refund_id: 'back-1', idempotency_key: 'key-1', correlation_id: 'c-3' },
-      ...{ error: ERROR, refunded_before: 9 },
+      ...{ error: ERROR, asked_by: 'ada' },
     }),
   ],
   outbox: [outboxRow({ leased_until: NOW + 1, done_at: NOW + 2 })],

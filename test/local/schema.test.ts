@@ -68,8 +68,8 @@ describe('schema.sql', () => {
     const refund = (id: string) =>
       query(
         `INSERT INTO payment_refunds
-          (id, transaction_id, amount, refunded_before, reason, created_at, updated_at)
-          VALUES (:id, 'back', 1, 0, 'broken', 1, 1)`,
+          (id, transaction_id, amount, reason, created_at, updated_at)
+          VALUES (:id, 'back', 1, 'broken', 1, 1)`,
         { id },
       )
     await refund('f1')

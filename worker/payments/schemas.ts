@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import type * as api from '../../libraries/api/types.ts'
 import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
-import type { RefundSet } from './domain/refund-rows.ts'
+import type { RefundSet } from './domain/refund-set.ts'
 import {
   ALERT_KINDS,
   CALL_KINDS,

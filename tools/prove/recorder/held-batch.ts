@@ -22,17 +22,11 @@ const KEPT_OPEN_MS = 5_000
 /**
  * The end of a refund, and nothing beside it that has an id which is stored by then: that would
  * refuse the whole batch. Where nothing compares the batch with what it was decided on, a refund
- * that is done is `accepted` again when it lands, or an alert that is settled is settled again.
+ * that is done is `accepted` again when it lands.
  */
-export function undoesRefund(statements: readonly string[], body: string): boolean {
-  const inserted = statements.filter((sql) => sql.startsWith('INSERT INTO'))
-  const isEvent = (sql: string) => /^INSERT INTO payment_(outbox|deliveries)\b/.test(sql)
-  return (
-    statements.some((sql) => sql.startsWith('UPDATE payment_refunds')) &&
-    (inserted.length === 0 ||
-      (inserted.every(isEvent) && body.includes('AlertSettled') && !/Payment[A-Z]/.test(body)))
-  )
-}
+export const undoesRefund = (statements: readonly string[]): boolean =>
+  statements.some((sql) => sql.startsWith('UPDATE payment_refunds')) &&
+  statements.every((sql) => !sql.startsWith('INSERT INTO'))
 
 /** Holds a batch back for `ms`. What became of it, for people who read the history. */
 export async function holdBatch(

@@ -24,11 +24,11 @@ import {
   areChanged,
   FAILED,
   failedRefund,
-  type RefundSet,
   settleRefunds,
   withRefundSet,
   withRefundSum,
 } from './refund-rows.ts'
+import type { RefundSet } from './refund-set.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 

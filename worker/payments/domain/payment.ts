@@ -15,6 +15,7 @@ import { hasCome } from './time.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow
+  /** The oldest first. */
   readonly refunds: readonly RefundRow[]
   /** The gateway's earlier events about it. */
   readonly webhookEvents: readonly Pick<WebhookEventRow, 'id' | 'outcome' | 'to_status'>[]

@@ -16,29 +16,9 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
+import type { RefundSet, ReportedRefund } from './refund-set.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
-
-/** A refund as its gateway reports it. */
-export interface ReportedRefund {
-  /** Its id at the gateway. Missing: the gateway makes one at a time, and gives none. */
-  id?: string
-  /** Ours, where the gateway carries it. */
-  refundId?: string
-  /** Minor units. */
-  amount: number
-  /** `accepted`: not made yet. A cancelled one is `failed`, with the code `refund_cancelled`. */
-  status: 'accepted' | 'succeeded' | 'failed'
-  /** Why it failed. */
-  error?: PaymentError
-}
-
-/** All refunds of one payment, read together. */
-export interface RefundSet {
-  /** When the read began, in ms: a set never overwrites one whose read began later. */
-  readAt: number
-  refunds: readonly ReportedRefund[]
-}
 
 /** Somebody made it at the gateway itself, and not through us. */
 export const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
@@ -189,21 +169,24 @@ export function withRefundSum(payment: Payment, sum: number, at: number, now: nu
 }
 
 /**
- * One has failed. `refundId`: ours or the gateway's; missing: the one under way, or else the only
- * one that was made. Undefined: it is not known which, or the report is older than what is stored.
+ * One has failed. `refundId`: ours or the gateway's; missing: the one under way, or else the one
+ * that had refunded everything. Undefined: it is not known which, or the report was overtaken.
  */
 export function failedRefund(
   payment: Payment,
   refundId: string | undefined,
   at: number,
 ): RefundRow | undefined {
-  const { refunds } = payment
+  const { refunds, transaction } = payment
   if (isOvertaken(payment, at)) return undefined
   if (refundId !== undefined) {
     return refunds.find(({ id, gateway_refund_id }) => [id, gateway_refund_id].includes(refundId))
   }
-  const made = refunds.filter(({ status }) => status === 'succeeded')
-  return refunds.find(isUnderWay) ?? (made.length === 1 ? made[0] : undefined)
+  const all = paidAmount(transaction)
+  return (
+    refunds.find(isUnderWay) ??
+    refunds.find(({ status, amount }) => status === 'succeeded' && amount === all)
+  )
 }
 
 // What follows for the payment.

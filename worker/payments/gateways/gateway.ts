@@ -3,7 +3,7 @@
 
 import type { Earlier } from '../domain/begin-charge.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
-import type { RefundSet } from '../domain/refund-rows.ts'
+import type { RefundSet } from '../domain/refund-set.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { MaskedFields } from '../mask.ts'
 import type { ChargeRequest, VerifiedWebhook } from '../schemas.ts'

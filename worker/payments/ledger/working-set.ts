@@ -127,7 +127,8 @@ export class WorkingSet {
 
   #paymentOf(transaction: TransactionRow): Payment {
     const { id } = transaction
-    const refunds = this.all('refunds').filter((row) => row.transaction_id === id)
+    const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
+    const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
     return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
   }

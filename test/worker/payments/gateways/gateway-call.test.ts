@@ -38,7 +38,7 @@ describe('a call to a gateway', () => {
     const call = setup.call()
     expect(call.verdict()).toBe('neutral')
     const headers = { 'x-shop': '7' }
-    expect(await setup.end(call.send({ ...ONCE, headers }))).toEqual({
+    expect(await setup.end(call.send({ ...ONCE, headers }))).toMatchObject({
       ...{ status: 201, body: { id: 1 }, unanswered: 0 },
     })
     const [sent] = setup.sent
@@ -62,7 +62,7 @@ describe('a call to a gateway', () => {
 
   it('returns undefined for an empty body', async () => {
     const setup = setupOf(() => new Response(null, { status: 204 }))
-    expect(await setup.end(setup.call().send(ASK))).toEqual({
+    expect(await setup.end(setup.call().send(ASK))).toMatchObject({
       status: 204,
       body: undefined,
       unanswered: 0,
@@ -72,7 +72,7 @@ describe('a call to a gateway', () => {
   it('returns a refusal without a retry, with a neutral verdict', async () => {
     const setup = setupOf(() => json({ code: 'NO' }, 422))
     const call = setup.call()
-    expect(await setup.end(call.send(ASK))).toEqual({
+    expect(await setup.end(call.send(ASK))).toMatchObject({
       status: 422,
       body: { code: 'NO' },
       unanswered: 0,
@@ -102,7 +102,7 @@ describe('a call to a gateway', () => {
       () => json({ ok: 1 }),
     )
     const call = setup.call()
-    expect(await setup.end(call.send(ASK))).toEqual({ status: 200, body: { ok: 1 }, unanswered: 0 })
+    expect(await setup.end(call.send(ASK))).toMatchObject({ status: 200, body: { ok: 1 }, unanswered: 0 })
     expect(call.verdict()).toBe('success')
     expect(setup.lines.map(({ fields }) => fields.reason)).toEqual(['connection', 'not_json'])
   })
@@ -307,14 +307,14 @@ describe('a call with an access token', () => {
       const setup = tokenSetup((token) => token === 't1', refusal)
       const call = setup.call({ token: 'expired' })
       const reply = await setup.end(call.send({ ...ONCE, withToken: true }))
-      expect(reply).toEqual({ status: 200, body: { token: 't1' }, unanswered: 0 })
+      expect(reply).toMatchObject({ status: 200, body: { token: 't1' }, unanswered: 0 })
       expect(setup.sent).toHaveLength(3)
     },
   )
 
   it('returns a second 401, since the token is not the cause', async () => {
     const setup = tokenSetup(() => false)
-    expect(await setup.end(setup.call().send(WITH))).toEqual({
+    expect(await setup.end(setup.call().send(WITH))).toMatchObject({
       status: 401,
       body: {},
       unanswered: 0,

@@ -150,7 +150,9 @@ describe('the ledger on libSQL', () => {
       'duplicate',
     ])
     const types = deliverer.take().map(({ type }) => type)
-    expect(types).toEqual(['PaymentSucceeded', 'PaymentRefunded', 'PaymentRefunded'])
+    expect(types).toEqual([
+      ...['PaymentSucceeded', 'PaymentRefunded', 'RefundAmountChanged', 'PaymentRefunded'],
+    ])
   })
 
   it('stores text that is not valid Unicode', async () => {

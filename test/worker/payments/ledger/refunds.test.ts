@@ -145,6 +145,7 @@ describe('a refund of late money', () => {
       expect(transaction).toMatchObject({ status, paid, refundedAmount: 20_000 })
       expect(transaction).not.toHaveProperty('alert')
       expect(pending).toMatchObject([
+        { type: 'RefundAmountChanged', payload: { previousRefundedAmount: 0, transaction } },
         { type: 'AlertSettled', payload: { alert: settledAlert, transaction } },
       ])
       const { alerts, events } = await w.story(late)
@@ -168,7 +169,10 @@ describe('a refund of late money', () => {
     const report = await w.webhook(late, { status: 'Refunded', amount: 20_000 })
     expect(report).toMatchObject({
       outcome: 'unchanged',
-      pending: [{ type: 'AlertSettled', payload: { alert: { kind: 'late_payment' } } }],
+      pending: [
+        { type: 'RefundAmountChanged', payload: { previousRefundedAmount: 0 } },
+        { type: 'AlertSettled', payload: { alert: { kind: 'late_payment' } } },
+      ],
     })
     const { refunds, transaction } = await w.story(late)
     expect(refunds).toMatchObject([{ status: 'succeeded' }])
@@ -183,14 +187,17 @@ describe('a refund of late money', () => {
     const part = await w.endRefund(first, { kind: 'done' })
     expect(part).toMatchObject({
       transaction: { refundedAmount: 5_000, alert: { kind: 'late_payment' } },
-      pending: [],
+      pending: [{ type: 'RefundAmountChanged' }],
     })
     expect(await w.refund(late, { amount: 15_001 })).toMatchObject({ state: 'too_much' })
     const second = await w.claimed(late, { amount: 15_000, idempotencyKey: 'a' })
     const rest = await w.endRefund(second, { kind: 'done' })
     expect(rest).toMatchObject({
       transaction: { refundedAmount: 20_000 },
-      pending: [{ payload: { alert: { gatewayReference: second } } }],
+      pending: [
+        { payload: { previousRefundedAmount: 5_000, transaction: { refundRevision: 2 } } },
+        { payload: { alert: { gatewayReference: second } } },
+      ],
     })
     expect(await w.alerts()).toEqual([])
   })

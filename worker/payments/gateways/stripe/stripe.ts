@@ -1,7 +1,7 @@
 // Stripe: a hosted Checkout Session for each charge.
 
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
-import type { RefundSet, ReportedRefund } from '../../domain/refund-rows.ts'
+import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -199,8 +199,8 @@ export const stripe = {
         const form = wire.refundOf(refund, intent)
         const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))
         if (!isSuccess(reply)) return refused('refunds', reply)
-        const made = parseReply(wire.refund, reply.body, 'refunds')
-        const { status, error } = wire.reported(made)
+        const made = parseReply(wire.madeRefund, reply.body, 'refunds')
+        const { status, error } = wire.refundState(made.status, made.failure_reason)
         if (error) return { ok: false, error }
         return { ok: true, isDone: status === 'succeeded', gatewayRefundId: made.id }
       },

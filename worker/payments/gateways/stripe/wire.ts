@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
-import type { ReportedRefund } from '../../domain/refund-rows.ts'
+import type { ReportedRefund } from '../../domain/refund-set.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
@@ -105,6 +105,8 @@ export const refund = z.object({
   /** Set on refunds that we made. */
   metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
 })
+/** The answer to a new refund. */
+export const madeRefund = refund.pick({ id: true, status: true, failure_reason: true })
 export const refundsPage = z.object({ data: z.array(refund), has_more: z.boolean() })
 export const dispute = z.object({
   id: z.string().min(1),
@@ -221,7 +223,7 @@ export const reported = ({ id, amount, status, metadata, ...read }: Refund): Rep
 })
 
 /** A status that is not known reserves the amount: it may still be made. */
-function refundState(
+export function refundState(
   status: string,
   failureReason: string | undefined,
 ): Pick<ReportedRefund, 'status' | 'error'> {

@@ -20,13 +20,13 @@ import {
 describe('a callback of FIB', () => {
   it.each([
     ['UNPAID', null, 'Pending', 'UNPAID'],
-    ['PAID', null, 'Paid', 'PAID'],
+    ['PAID', null, 'Paid', 'PAID', []],
     ['DECLINED', 'PAYMENT_EXPIRATION', 'Expired', 'DECLINED:PAYMENT_EXPIRATION'],
     ['DECLINED', 'PAYMENT_CANCELLATION', 'Cancelled', 'DECLINED:PAYMENT_CANCELLATION'],
-    ['REFUND_REQUESTED', null, 'Paid', 'REFUND_REQUESTED'],
-    ['REFUNDED', null, 'Refunded', 'REFUNDED'],
+    ['REFUND_REQUESTED', null, 'Paid', 'REFUND_REQUESTED', ['accepted']],
+    ['REFUNDED', null, 'Refunded', 'REFUNDED', ['succeeded']],
   ])('has the status that the bank returns for it: %s %s is %s', async (...row) => {
-    const [status, decliningReason, ours, event] = row
+    const [status, decliningReason, ours, event, refunds] = row
     const answer = stored(status, { decliningReason })
     const call = new FakeGatewayCall(answer)
     // The status in the callback is ignored.
@@ -40,6 +40,9 @@ describe('a callback of FIB', () => {
       currency: 'IQD',
       eventId: `${ID}:${event}`,
       occurredAt: request.receivedAt,
+      ...(refunds && {
+        refunds: { readAt: 0, refunds: refunds.map((each) => ({ amount: 25_000, status: each })) },
+      }),
       raw: answer.body,
     })
     expect(asked(call)).toEqual([`GET ${BASE}/protected/v1/payments/${ID}/status`])

@@ -116,7 +116,7 @@ describe('a payment at FIB', () => {
       status: 'Paid',
       amount: 25_000,
       currency: 'IQD',
-      isRefundRequested: false,
+      refunds: { readAt: 0, refunds: [] },
       raw: reply.body,
     })
   })
@@ -125,7 +125,7 @@ describe('a payment at FIB', () => {
     const call = new FakeGatewayCall(stored('REFUND_REQUESTED'))
     expect(await bank.checkStatus(names, call)).toMatchObject({
       status: 'Paid',
-      isRefundRequested: true,
+      refunds: { refunds: [{ amount: 25_000, status: 'accepted' }] },
     })
   })
 

@@ -35,6 +35,7 @@ const healthy: Answer = ({ method, url, headers }) => {
     return json({ error: { type: 'invalid_request_error', message: 'Invalid API key' } }, 401)
   }
   const path = `${method} ${new URL(url).pathname}`
+  if (path === 'GET /v1/refunds') return json({ data: [], has_more: false })
   if (path === 'POST /v1/refunds') return json({ id: 're_1', status: 'succeeded' })
   return path.includes(SESSIONS) ? json(session) : json({ error: { type: 'unknown' } }, 404)
 }
@@ -182,7 +183,8 @@ describe('Stripe and the simulator', () => {
     await setup.act(names.gatewayTransactionId, 'pay')
     const refund = { ...names, refundId: 'rf-1', refundAmount: 1_250, reason: 'Broken' }
     expect(await shop.refund(refund, call())).toMatchObject({ ok: true })
-    const expected = { status: 'Paid', amount: 1_250, alert: 'refund_failed', refundId: 'rf-1' }
+    const failed = { refundId: 'rf-1', amount: 1_250, status: 'failed' }
+    const expected = { status: 'Paid', amount: 1_250, refunds: { refunds: [failed] } }
     expect(await receivedOf('refund.failed')).toMatchObject(expected)
   })
 

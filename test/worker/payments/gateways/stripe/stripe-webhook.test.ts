@@ -223,31 +223,6 @@ describe("Stripe's events", () => {
     expect('error' in payload).toBe(status === 'Failed')
   })
 
-  it('of refunds have the total that was refunded so far', async () => {
-    const part = { ...charge, amount_refunded: 400, refunded: false }
-    expect(await receiveEvent('charge.refunded', part)).toMatchObject({
-      status: 'PartiallyRefunded',
-      amount: 400,
-      gatewayTransactionId: 'pi_1',
-      externalReferenceId: 'ext-7',
-    })
-    expect(await receiveEvent('charge.refunded', charge)).toMatchObject({
-      status: 'Refunded',
-      amount: 1_250,
-      currency: 'USD',
-    })
-  })
-
-  const failed = {
-    id: 're_1',
-    object: 'refund',
-    amount: 400,
-    currency: 'usd',
-    status: 'failed',
-    failure_reason: 'lost_or_stolen_card',
-    payment_intent: 'pi_1',
-    metadata: {},
-  }
   const intent = {
     id: 'pi_1',
     object: 'payment_intent',
@@ -257,32 +232,74 @@ describe("Stripe's events", () => {
     latest_charge: 'ch_1',
     metadata: NAMES,
   }
+  const refunded = (own: object) => ({
+    ...{ id: 're_1', object: 'refund', amount: 400, currency: 'usd', status: 'succeeded' },
+    ...{ payment_intent: 'pi_1', metadata: {} },
+    ...own,
+  })
+  const failed = refunded({ status: 'failed', failure_reason: 'lost_or_stolen_card' })
+  const page = (data: object[], has_more = false) => ({ status: 200, body: { data, has_more } })
+  const LIST = 'GET https://api.stripe.com/v1/refunds?payment_intent=pi_1&limit=100'
 
-  it.each(['refund.failed', 'refund.updated', 'charge.refund.updated'])(
-    'of a failed refund (%s) change no status, and have the same event id',
-    async (type) => {
-      const call = new FakeGatewayCall({ status: 200, body: intent })
-      expect(await receiveEvent(type, failed, call)).toMatchObject({
-        alert: 'refund_failed',
-        status: 'Paid',
-        amount: 1_250,
-        externalReferenceId: 'ext-7',
-        eventId: 're_1:failed',
-        refundId: 're_1',
-        error: { code: 'refund_failed', rawCode: 'lost_or_stolen_card' },
-      })
-      expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1'])
-    },
-  )
-
-  it('of a failed refund have our refund id', async () => {
-    const ours = { ...failed, metadata: { refund_id: '01REFUND' } }
-    const call = new FakeGatewayCall({ status: 200, body: intent })
-    expect(await receiveEvent('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
+  it('of a charge only cause the refunds to be read, and have the sum of those that were made', async () => {
+    const list = [refunded({ id: 're_2', amount: 100, status: 'pending' }), refunded({}), failed]
+    const call = new FakeGatewayCall({ ...page(list), sentAt: 7 })
+    const sum = { ...charge, amount_refunded: 1_250 }
+    expect(await receiveEvent('charge.refunded', sum, call)).toMatchObject({
+      ...{ status: 'PartiallyRefunded', amount: 400, currency: 'USD' },
+      ...{ gatewayTransactionId: 'pi_1', externalReferenceId: 'ext-7', isOtherId: true },
+      refunds: {
+        readAt: 7,
+        refunds: [
+          { id: 're_2', amount: 100, status: 'accepted' },
+          { id: 're_1', amount: 400, status: 'succeeded' },
+          { status: 'failed', error: { code: 'refund_failed', rawCode: 'lost_or_stolen_card' } },
+        ],
+      },
+    })
+    expect(asked(call)).toEqual([LIST])
+    const all = new FakeGatewayCall(page([refunded({ amount: 1_250 })]))
+    expect(await receiveEvent('charge.refunded', charge, all)).toMatchObject({
+      ...{ status: 'Refunded', amount: 1_250 },
+    })
   })
 
-  it('of a failed refund are to be sent again while Stripe does not answer', async () => {
-    await expect(receiveEvent('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
+  it('read all pages, and have the time of the first', async () => {
+    const first = { ...page([refunded({ id: 're_2' })], true), sentAt: 3 }
+    const call = new FakeGatewayCall(first, { ...page([refunded({})]), sentAt: 9 })
+    expect(await receiveEvent('charge.refunded', charge, call)).toMatchObject({
+      ...{ amount: 800, refunds: { readAt: 3, refunds: [{ id: 're_2' }, { id: 're_1' }] } },
+    })
+    expect(asked(call)).toEqual([LIST, `${LIST}&starting_after=re_2`])
+  })
+
+  it.each([
+    ['refund.created', 'pending', 'accepted', undefined],
+    ['refund.updated', 'requires_action', 'accepted', undefined],
+    ['refund.updated', 'canceled', 'failed', 'refund_cancelled'],
+    ['refund.failed', 'failed', 'failed', 'refund_failed'],
+    ['charge.refund.updated', 'failed', 'failed', 'refund_failed'],
+  ])('of a refund (%s, %s) read the refunds of its payment', async (type, status, ours, code) => {
+    const listed = refunded({ status, metadata: { refund_id: '01REFUND' } })
+    const call = new FakeGatewayCall({ status: 200, body: intent }, page([listed]))
+    expect(await receiveEvent(type, refunded({ status }), call)).toMatchObject({
+      ...{ status: 'Paid', amount: 1_250, externalReferenceId: 'ext-7' },
+      refunds: {
+        refunds: [
+          { id: 're_1', refundId: '01REFUND', status: ours, ...(code && { error: { code } }) },
+        ],
+      },
+    })
+    expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1', LIST])
+  })
+
+  it('of refunds are to be sent again while Stripe does not answer', async () => {
+    for (const [type, object] of [
+      ['refund.failed', failed],
+      ['charge.refunded', charge],
+    ] as const) {
+      await expect(receiveEvent(type, object)).rejects.toThrow(GatewayUnavailableException)
+    }
   })
 
   const disputed = {
@@ -315,7 +332,6 @@ describe("Stripe's events", () => {
 
   it.each([
     ['another type', 'payment_intent.created', { ...intent, status: 'processing' }],
-    ['a refund that goes on', 'refund.updated', { ...failed, status: 'succeeded' }],
     ['a session that somebody else made', 'checkout.session.completed', { id: 'cs_2' }],
     ['a charge that somebody else made', 'charge.refunded', { ...charge, metadata: {} }],
     ['a refund without a payment', 'refund.failed', { ...failed, payment_intent: null }],
@@ -337,17 +353,12 @@ describe("Stripe's events", () => {
       { ...session, amount_total: null },
       { unreadable: 'amount_total', externalReferenceId, gatewayTransactionId: session.id },
     ],
-    [
-      'charge.refunded',
-      { ...charge, amount_refunded: -1 },
-      { unreadable: 'amount_refunded', externalReferenceId },
-    ],
+    ['charge.refunded', { ...charge, amount: -1 }, { unreadable: 'amount', externalReferenceId }],
     [
       'charge.dispute.created',
       { ...disputed, amount: 'much' },
       { unreadable: 'amount', externalReferenceId },
     ],
-    ['refund.failed', { ...failed, status: 3 }, { unreadable: 'status', externalReferenceId }],
     ['refund.failed', { ...failed, payment_intent: 3 }, { unreadable: 'payment_intent' }],
   ])('%s, of our payment, that cannot be read, names the payment', async (type, object, read) => {
     const call = new FakeGatewayCall({ status: 200, body: intent })

@@ -211,13 +211,15 @@ describe('a payment at Stripe', () => {
     ['Paid', 1_250, { ...paid, payment_intent: intent({}) }],
     ['Paid', 1_250, { ...paid, payment_intent: 'pi_1' }],
     ['Paid', 1_250, { ...paid, payment_status: 'no_payment_required' }],
-    ['PartiallyRefunded', 400, { ...paid, payment_intent: withRefunded(400) }],
-    ['Refunded', 1_250, { ...paid, payment_intent: withRefunded(1_250) }],
+    ['PartiallyRefunded', 400, { ...paid, payment_intent: intent({}) }, refundOf(400)],
+    ['Refunded', 1_250, { ...paid, payment_intent: 'pi_1' }, refundOf(1_250)],
     ['Pending', 1_250, unpaid('processing')],
     ['Failed', 1_250, unpaid('requires_payment_method')],
     ['Failed', 1_250, unpaid('canceled')],
-  ])('is %s with %i', async (status, amount, body) => {
-    const call = new FakeGatewayCall(ok(body))
+  ])('is %s with %i', async (status, amount, body, refund?: object) => {
+    const refunds = ok({ data: refund ? [refund] : [], has_more: false })
+    const call = new FakeGatewayCall(ok(body), refunds)
+    const isPaid = body.payment_status !== 'unpaid' && Boolean(body.payment_intent)
     expect(await gateway.checkStatus(names, call)).toMatchObject({
       known: true,
       status,
@@ -226,14 +228,19 @@ describe('a payment at Stripe', () => {
       raw: body,
     })
     expect(asked(call)).toEqual([
-      `GET ${BASE}/v1/checkout/sessions/cs_test_1?expand[]=payment_intent.latest_charge`,
+      `GET ${BASE}/v1/checkout/sessions/cs_test_1?expand[]=payment_intent`,
+      ...(isPaid ? [`GET ${BASE}/v1/refunds?payment_intent=pi_1&limit=100`] : []),
     ])
   })
 
   it('has the paid amount beside the refunded part', async () => {
-    const body = { ...paid, payment_intent: withRefunded(400) }
-    const answer = await gateway.checkStatus(names, new FakeGatewayCall(ok(body)))
-    expect(answer).toMatchObject({ amount: 400, paidAmount: 1_250 })
+    const refunds = ok({ data: [refundOf(400)], has_more: false })
+    const call = new FakeGatewayCall(ok({ ...paid, payment_intent: 'pi_1' }), refunds)
+    const answer = await gateway.checkStatus(names, call)
+    expect(answer).toMatchObject({
+      ...{ amount: 400, paidAmount: 1_250 },
+      refunds: { refunds: [{ id: 're_1', amount: 400, status: 'succeeded' }] },
+    })
   })
 
   it('fails with the reason of the bank', async () => {
@@ -264,8 +271,8 @@ describe('a payment at Stripe', () => {
     )
   })
 
-  function withRefunded(amount_refunded: number) {
-    return intent({ latest_charge: { id: 'ch_1', amount_refunded } })
+  function refundOf(amount: number) {
+    return { id: 're_1', amount, status: 'succeeded', metadata: {} }
   }
 
   function unpaid(status: string) {
