@@ -197,11 +197,9 @@ describe('a late payment', () => {
     (status) => {
       const first = apply(status, {})
       const alerts = [alertRow({ kind: 'late_payment' })]
-      const again = applyEvent(
-        { ...first.payment, alerts },
-        webhookEventRow({ id: '02EVENT' }),
-        { now: NOW + 9 },
-      )
+      const again = applyEvent({ ...first.payment, alerts }, webhookEventRow({ id: '02EVENT' }), {
+        now: NOW + 9,
+      })
       expect([first, again].map(({ event }) => event.outcome)).toEqual([
         'late_payment',
         'late_payment',

@@ -102,7 +102,11 @@ describe('a call to a gateway', () => {
       () => json({ ok: 1 }),
     )
     const call = setup.call()
-    expect(await setup.end(call.send(ASK))).toMatchObject({ status: 200, body: { ok: 1 }, unanswered: 0 })
+    expect(await setup.end(call.send(ASK))).toMatchObject({
+      status: 200,
+      body: { ok: 1 },
+      unanswered: 0,
+    })
     expect(call.verdict()).toBe('success')
     expect(setup.lines.map(({ fields }) => fields.reason)).toEqual(['connection', 'not_json'])
   })
