@@ -23,7 +23,7 @@ import type {
   Transaction,
   VerifiedWebhook,
 } from '../../worker/payments/schemas.ts'
-import type { Fields } from '../../worker/shared/log.ts'
+import type { Fields, Level } from '../../worker/shared/log.ts'
 import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'
 import { type ReadableQueries, readable } from './readable-queries.ts'
 
@@ -59,7 +59,7 @@ export class LedgerSetup {
   /** Whether the guard admits calls of gateways. */
   mayCall = true
   /** The logged lines. */
-  readonly logged: [event: string, fields: Fields][]
+  readonly logged: [event: string, fields: Fields, level: Level][]
   readonly #next: (seedTime: number) => string
 
   /** With the same `random`, the same ids. */

@@ -39,7 +39,9 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
         const decided = operations.map((operation) => decide(operation, rows))
         if (!rows.isChanged) return decided
         await store.save(loaded, signal)
-        for (const { kind } of newAlerts(rows)) log('debug', 'payments.alert.raised', { kind })
+        for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
+          log('error', 'payments.alert.raised', { id, kind, gateway, transactionId })
+        }
         dispatch(newEvents(rows))
         return decided
       } catch (error) {

@@ -39,6 +39,16 @@ describe('an alert', () => {
     expect(events[2]?.payload).toEqual({ alert, transaction: after })
   })
 
+  it('is an error in the log, since a person has to look at it', async () => {
+    const w = rivalledSetup()
+    const transaction = await w.charged()
+    await w.webhook(transaction, { amount: 20_000 })
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    const { id, kind, gateway, transactionId } = alert ?? {}
+    const fields = { id, kind, gateway, transactionId }
+    expect(w.logged).toContainEqual(['payments.alert.raised', fields, 'error'])
+  })
+
   it('causes one event, however often its webhook arrives', async () => {
     const w = rivalledSetup(ALERTED)
     const arrival = w.arrival(await w.reached('Failed'))

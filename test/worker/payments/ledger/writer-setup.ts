@@ -74,7 +74,7 @@ export function rivalledSetup(
   const { deliver } = deliverer
   const lines: LedgerSetup['logged'] = []
   const log: Log = (level, event, fields) => {
-    if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields])
+    if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields, level])
   }
   const ledger = openLedger({ database: rivalled, subscribers, deliver, clock: impatient, log })
   const open = () => ledger as Ledger as LedgerAndGuard
