@@ -16,7 +16,7 @@ import {
 } from '../data-folder.ts'
 import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
-import { checkEdge, checkToken } from '../doctor/edge.ts'
+import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import { REPO } from '../setting.ts'
 
@@ -48,9 +48,8 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   // A system that was named is checked from anywhere.
   const ofSystem = given === undefined ? named?.local.boards : undefined
   const dirs = ofSystem?.map(({ dir }) => dir) ?? [project ?? folder]
-  const { findings: ofBoards, ...boards } = await checkBoards(dirs, {
-    followsLinks: options.followLinks,
-  })
+  const search = { followsLinks: options.followLinks }
+  const { findings: ofBoards, ...boards } = await checkBoards(dirs, search, elsewhere?.repo)
   const isBroken = boards.stores.length === 0 && (ofBoards.length > 0 || given !== undefined)
   const isElsewhere = named !== undefined || isBroken
   const here = isElsewhere ? undefined : await systemIn(project ?? cwd, input, env)
@@ -60,7 +59,10 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   if (boards.stores.length > 0) findings.push(...(await checkInotify(boards.stores, boards.files)))
   if (!start) refuseNeedless(input, ['--trust-data'], NO_DATA)
   const edge = start ? edgeOf(start) : elsewhere
-  if (edge) findings.push(...(await checkEdgeAt(edge)))
+  const url = edge?.url ?? (start && new URL(start.local.url))
+  // The check of payments asks it, too.
+  if (url && !isWithPayments) findings.push(...(await checkHealth(url)))
+  if (edge) findings.push(...(await checkEdgeAt(edge, elsewhere ? boards.names : [])))
   // After an error about the board it would only distract; the check of payments says it too.
   else if (boards.stores.length > 0 && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
@@ -101,8 +103,11 @@ function edgeOf({ local: { url, path, tokens } }: RunningStart): EdgePlace | und
     : { url: new URL(url), repo: path === '*' ? ANY : path, token: () => Promise.resolve(sidecar) }
 }
 
-async function checkEdgeAt({ url, repo, token }: EdgePlace): Promise<Finding[]> {
-  const { finding, text } = await checkToken(token, repo)
+/** `names`: of all boards that would be published there; none: that of the place. */
+async function checkEdgeAt(place: EdgePlace, names: readonly string[]): Promise<Finding[]> {
+  const { url, token } = place
+  const [repo = place.repo] = names
+  const { finding, text } = await checkToken(token, names.length > 0 ? names : [repo])
   const skews: number[] = []
   const http = new EdgeHttp({
     url,

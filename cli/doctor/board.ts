@@ -19,6 +19,8 @@ const QUEUE = 16_384
 interface Checked {
   findings: Finding[]
   stores: readonly Store[]
+  /** What they are called at the edge, if a name was given. */
+  names: readonly string[]
   files: number
 }
 
@@ -28,11 +30,21 @@ export const noBoard = (dir: string, tokens?: LocalTokens): Finding =>
     ? ok('board', 'None: the running signalbox has payments alone.')
     : error('board', noBoardIn(dir, 'above or below').message)
 
-/** All boards in `dirs` and below, as a start would find them. */
-export async function checkBoards(dirs: readonly string[], search: Search): Promise<Checked> {
+/**
+ * All boards in `dirs` and below, as a start would find them. `repo`: what their names begin with,
+ * as for `watch`.
+ */
+export async function checkBoards(
+  dirs: readonly string[],
+  search: Search,
+  repo?: string,
+): Promise<Checked> {
   const { boards, left, projects } = await discoverBoards(dirs, search)
   const [project = ''] = projects
-  const { named, left: unnamed } = nameBoards(boards, { repo: project, project })
+  const { named, left: unnamed } = nameBoards(
+    boards,
+    repo === undefined ? { repo: project, project } : { repo, project, dirs: projects },
+  )
   const findings: Finding[] = []
   let files = 0
   for (const { store } of named) {
@@ -46,6 +58,7 @@ export async function checkBoards(dirs: readonly string[], search: Search): Prom
   return {
     findings: merged([...findings, ...leftOut]),
     stores: named.map(({ store }) => store),
+    names: named.map(({ name }) => name),
     files,
   }
 }

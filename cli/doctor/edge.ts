@@ -1,12 +1,12 @@
-// The doctor's checks of the edge and the access token. Sends nothing: it judges what
-// was answered.
+// The doctor's checks of the edge and the access token.
 
 import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../../sidecar/log.ts'
 import type { Reply } from '../../sidecar/publish/edge.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'
-import { error, type Finding, ok, warn } from '../findings.ts'
+import { error, type Finding, ok, some, warn } from '../findings.ts'
+import { ask, firstLineOf } from '../payments/ask.ts'
 
 const WRITE = 'board:write'
 const HOUR_MS = 3_600_000
@@ -16,7 +16,7 @@ const SOON_MS = 7 * DAY_MS
 /** What the token itself contains; only the edge can verify its signature. */
 export async function checkToken(
   token: (() => Promise<string>) | undefined,
-  repo: string,
+  repos: readonly string[],
 ): Promise<{ finding: Finding; text?: string }> {
   if (!token) {
     const how = 'set SIGNALBOX_TOKEN, or name a file with --token-file'
@@ -29,16 +29,17 @@ export async function checkToken(
     return { finding: error('token', `It cannot be read: ${messageOf(thrown)}.`) }
   }
   try {
-    return { finding: judge(decodeJwt(text), repo, Date.now()), text }
+    return { finding: judge(decodeJwt(text), repos, Date.now()), text }
   } catch {
     return { finding: error('token', 'It is not a JSON Web Token.'), text }
   }
 }
 
-/** `now` in ms. */
-export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: number): Finding {
+/** `boards`: the names of all that it is to publish. `now` in ms. */
+function judge({ exp, scope, repos }: JWTPayload, boards: readonly string[], now: number): Finding {
   const scopes = typeof scope === 'string' ? scope.split(' ') : []
   const covered = Array.isArray(repos) ? repos.map(String) : []
+  const others = boards.filter((name) => !coversPath(covered, name))
   const leftMs = (exp ?? 0) * 1_000 - now
   const until =
     exp === undefined ? 'without an end' : `until ${new Date(exp * 1_000).toISOString()}`
@@ -46,8 +47,8 @@ export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: numb
   const sentence = `It is for ${repositories}, allows ${scopes.join(' ') || 'nothing'}, ${until}`
   if (exp === undefined) return error('token', `${sentence}: the edge refuses such a token.`)
   if (leftMs <= 0) return error('token', `${sentence}: it has expired.`)
-  if (!coversPath(covered, repo)) {
-    return error('token', `${sentence}: it does not cover ${repo}.`)
+  if (others.length > 0) {
+    return error('token', `${sentence}: it does not cover ${some(others)}.`)
   }
   if (!scopes.includes(WRITE)) return error('token', `${sentence}: ${WRITE} is missing.`)
   const left =
@@ -80,4 +81,20 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): F
     case 'busy':
       return [...exposed, error('edge', reply.message)]
   }
+}
+
+/**
+ * Whether the service works, as it says itself: a token is accepted also while no payment can be
+ * stored. Hosts that have no /healthz are not judged.
+ */
+export async function checkHealth(url: URL): Promise<Finding[]> {
+  const answer = await ask(new URL('/healthz', url).href)
+  if (!answer.ok) return [error('health', `${url.origin} does not answer: ${answer.why}.`)]
+  const { status, text } = answer
+  if (status === 200 && /"status":\s*"ok"/.test(text)) {
+    return [ok('health', 'The service works, as /healthz says.')]
+  }
+  if (status < 500) return []
+  const why = /"error":\s*"([^"]+)"/.exec(text)?.[1] ?? firstLineOf(text)
+  return [error('health', `The service does not work (/healthz answers ${status}): ${why}`)]
 }

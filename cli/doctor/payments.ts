@@ -32,6 +32,7 @@ import { error, type Finding, ok, report, warn } from '../findings.ts'
 import { type Answer, ask } from '../payments/ask.ts'
 import { hiding, type PlaceOptions, readPlace, secretValues } from '../payments/place.ts'
 import { checkClocks } from './clock.ts'
+import { checkHealth } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
@@ -69,7 +70,7 @@ export async function check(
     findings.push(warn('config', sentence))
   }
 
-  const [database, checked, edge] = await Promise.all([
+  const [database, checked, edge, health] = await Promise.all([
     payments ? checkDatabase(payments.database, Date.now()) : [],
     Promise.all(
       [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
@@ -78,10 +79,11 @@ export async function check(
       }),
     ),
     url === undefined ? undefined : checkEdge(url, token, file, used),
+    url === undefined ? [] : checkHealth(new URL(url)),
   ])
   const reached = checked.filter((it) => it !== undefined)
   findings.push(...database, ...reached.flatMap((it) => it.findings))
-  findings.push(...(edge?.findings ?? [warn('edge', NO_EDGE)]))
+  findings.push(...health, ...(edge?.findings ?? [warn('edge', NO_EDGE)]))
   const skews = reached.flatMap(({ key, skewMs }): [string, number][] =>
     skewMs === undefined ? [] : [[key, skewMs]],
   )

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
 import type { Task } from '../../worker/board/wire.ts'
+import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
+import { processEdge } from '../support/process-edge.ts'
 import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
@@ -104,6 +106,44 @@ describe('doctor', () => {
     expect([code, checks(out)]).toMatchObject([0, { edge: 'ok', clock: 'ok' }])
     const both = await run(['doctor', cli.board, '--data', dir, '--edge', cli.server.url])
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('give one of them')])
+  })
+
+  test('fails while the service cannot store payments, although its edge answers', async () => {
+    const serve = async (answer: () => Response) => {
+      await cli.server.close()
+      const hostFetch = (request: Request) =>
+        new URL(request.url).pathname === '/healthz' ? answer() : undefined
+      cli.server = await serveEdge(processEdge({ hostFetch }))
+    }
+    const why = 'The data folder cannot be written: is the disk full?'
+    const [full, gone] = [{ status: 'unavailable', error: why }, 'Bad gateway']
+    await serve(() => Response.json(full, { status: 503 }))
+    const bad = await run(['doctor', cli.board], cli.env())
+    expect(bad.code).toBe(1)
+    expect(bad.out).toMatch(/^error +health .*\(\/healthz answers 503\): .*is the disk full\?$/m)
+    expect(bad.out).toMatch(/^ok +edge .*accepts the token/m)
+    await serve(() => new Response(gone, { status: 502 }))
+    const behind = await run(['doctor', '--data', await cli.dataFolder()], {}, { cwd: cli.board })
+    expect([behind.code, behind.out]).toEqual([1, expect.stringMatching(/^error +health .*502/m)])
+    await serve(() => Response.json({ status: 'ok' }))
+    const good = await run(['doctor', cli.board, '--json'], cli.env())
+    expect([good.code, checks(good.out)]).toMatchObject([0, { health: 'ok' }])
+    // An application of one's own, which has no such route.
+    await serve(() => new Response('<html>', { status: 200 }))
+    const other = await run(['doctor', cli.board, '--json'], cli.env())
+    expect([other.code, checks(other.out).health]).toEqual([0, undefined])
+  })
+
+  test('names each board that watch would publish and the token does not cover', async () => {
+    const spec = join(cli.board, 'packages/web/.kiro/specs/tea')
+    await mkdir(spec, { recursive: true })
+    await writeFile(join(spec, 'tasks.md'), '- [ ] 1. Boil\n')
+    const one = await run(['doctor', cli.board], cli.env())
+    expect(one.code).toBe(1)
+    expect(one.out).toMatch(/^error +token .*: it does not cover cli\/packages\/web#kiro\.$/m)
+    cli.bearer = await token({ repos: [REPO, `${REPO}/*`] })
+    const both = await run(['doctor', cli.board, '--json'], cli.env())
+    expect([both.code, checks(both.out)]).toMatchObject([0, { token: 'warn', edge: 'ok' }])
   })
 
   test('finds the board above, and the running system of its project, which it names first', async () => {
