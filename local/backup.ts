@@ -1,7 +1,7 @@
 // A backup of the database of payments: a copy of a live one, as of one moment, in one SQLite file.
 // And a database that is made of such a file.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,10 +16,12 @@ import {
 import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
 import { prepareSchema } from './migrate.ts'
+import { replacePrivateFile } from './private-file.ts'
 import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */
-export type DatabasePlace = { file: string; dataDir?: string } | { url: string; authToken?: string }
+export type DatabasePlace = { file: string; dataDir?: string } | RemotePlace
+type RemotePlace = { url: string; authToken?: string; dataDir?: string }
 
 /** One request of a server. */
 const WITHIN_MS = 60_000
@@ -46,6 +48,21 @@ export async function backUp(
     else await download(place, fresh)
     return await within(fresh, async (sqlite) => countIn(sqlite, 'true'))
   })
+}
+
+/** Its time is that of the last backup. Another process reads it for the metrics. */
+const noteIn = (dataDir: string) => join(dataDir, 'last-backup')
+
+export const noteBackup = (dataDir: string): Promise<void> =>
+  replacePrivateFile(noteIn(dataDir), `${new Date().toISOString()}\n`)
+
+/** In ms since 1970; 0: never. */
+export function lastBackupAt(dataDir: string): number {
+  try {
+    return statSync(noteIn(dataDir)).mtimeMs
+  } catch {
+    return 0
+  }
 }
 
 /** `make` fills an empty file beside it, which then takes its name. */
@@ -78,9 +95,14 @@ function copyFrom(file: string, fresh: string): void {
   }
 }
 
-async function download(place: { url: string; authToken?: string }, fresh: string) {
+async function download({ url, authToken }: RemotePlace, fresh: string) {
   const inTime = (request: Request) => fetchUntil(AbortSignal.timeout(WITHIN_MS))(request)
-  const client = createClient({ ...place, fetch: inTime, intMode: 'bigint' })
+  const client = createClient({
+    url,
+    ...(authToken && { authToken }),
+    fetch: inTime,
+    intMode: 'bigint',
+  })
   try {
     // All reads see the database as of the first one.
     const moment = await client.transaction('read')
@@ -194,7 +216,7 @@ async function prepareCopy(backup: string, copy: string, checkAt: number | undef
   })
 }
 
-async function upload(copy: string, place: { url: string; authToken?: string }): Promise<void> {
+async function upload(copy: string, place: RemotePlace): Promise<void> {
   const database = libsqlDatabase(place, Date.now)
   const [[found] = []] = await database.read([{ sql: `${OBJECTS} LIMIT 1`, args: {} }])
   if (found) throw refused('The database that LIBSQL_URL names has payments: name an empty one.')

@@ -1,5 +1,6 @@
 // GET /healthz of a system in one process: whether its database can be read, and its folder can be
-// written. It needs no token: it is for load balancers and supervisors.
+// written. It needs no token: it is for load balancers and supervisors. The same is a metric, and
+// lines of the log.
 
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +12,9 @@ import {
   SCHEMA_VERSION,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import type { Clock } from '../worker/shared/clock.ts'
+import type { Log } from '../worker/shared/log.ts'
+import type { Metrics } from '../worker/shared/metrics.ts'
+import { lastBackupAt } from './backup.ts'
 
 /** Anybody may ask. */
 const WRITTEN_EVERY_MS = 10_000
@@ -75,5 +79,43 @@ export function withHealthz(file: SignalboxFile, check: HealthCheck): SignalboxF
       if (error === undefined) return Response.json({ status: 'ok' }, { headers })
       return Response.json({ status: 'unavailable', error }, { status: 503, headers })
     },
+  }
+}
+
+/** What is counted about a system in one process. `dataDir`: where backups are noted. */
+export function systemMetrics(metrics: Metrics, dataDir: string) {
+  const healthy = metrics.gauge(
+    'signalbox_healthy',
+    '1 if the service worked when it was last checked, as GET /healthz says, else 0.',
+    {},
+  )
+  const backup = metrics.gauge(
+    'signalbox_last_backup_timestamp_seconds',
+    'When the payments were last backed up, as Unix time; 0 if they never were.',
+    {},
+  )
+  metrics.beforeRead(() => backup.set({}, lastBackupAt(dataDir) / 1_000))
+  return { setHealthy: (isHealthy: boolean) => healthy.set({}, isHealthy ? 1 : 0) }
+}
+
+export interface HealthReport {
+  check: HealthCheck
+  setHealthy(isHealthy: boolean): void
+  log: Log
+  /** Aborted when the system is to end, and its database is closed. */
+  signal: AbortSignal
+}
+
+/** Checks, and logs a change; `error` when it turns bad, so that a start says it at once. */
+export function healthReport({ check, setHealthy, log, signal }: HealthReport) {
+  let known: string | undefined
+  return async (): Promise<void> => {
+    const why = await check()
+    if (signal.aborted) return
+    setHealthy(why === undefined)
+    if (why === known) return
+    known = why
+    if (why === undefined) log('info', 'health.restored', {})
+    else log('error', 'health.failed', { why })
   }
 }

@@ -20,7 +20,7 @@ import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import type { DataFolder } from './data-folder.ts'
-import { healthCheck, withHealthz } from './healthz.ts'
+import { healthCheck, healthReport, systemMetrics, withHealthz } from './healthz.ts'
 import { prepareSchema } from './migrate.ts'
 import { LOOPBACK, portRefused } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -71,6 +71,9 @@ export interface System {
   close(): Promise<void>
 }
 
+/** As often as /healthz tries to write. */
+const CHECKED_EVERY_MS = 10_000
+
 /** Throws StartError, or StoreError without a board; nothing runs then. */
 export async function openSystem(plan: SystemPlan): Promise<System> {
   const { data, page, variables, notice, signal } = plan
@@ -80,10 +83,13 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const folder = data.edgeDir
   const check = healthCheck({ database: () => database, folder, clock: hostClock })
   const metrics = new Metrics()
+  const { setHealthy } = systemMetrics(metrics, data.dir)
+  const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const boards =
     plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))
   const edge = await openNodeEdge({
     metrics,
+    beforeMetrics: reportHealth,
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
     file: withHealthz(plan.file, async () =>
       signal.aborted ? 'This process is ending.' : await check(),
@@ -100,6 +106,8 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   })
   let auth = readAuth(variables)
   const end = new AbortController()
+  void reportHealth()
+  const checking = setInterval(() => void reportHealth(), CHECKED_EVERY_MS)
   const published = boards?.run(end.signal)
   return {
     edge,
@@ -111,6 +119,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     },
     async close() {
       end.abort()
+      clearInterval(checking)
       await edge.close(published?.ended)
     },
   }

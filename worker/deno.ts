@@ -39,6 +39,7 @@ const edge = openProcessEdge({
 })
 if (host.metrics) {
   processMetrics(metrics)
+  await edge.looked
   await serveMetrics(metrics, host.metrics)
 }
 const server = Deno.serve(

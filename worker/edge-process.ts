@@ -54,6 +54,8 @@ export interface ProcessEdgeDeps {
 }
 
 export interface ProcessEdge {
+  /** Resolves when what waits in the database was counted, or it did not answer: at most 6 s. */
+  looked: Promise<void>
   fetch(request: Request): Response | Promise<Response>
   /** These keys verify and sign from now on. Streams that are open stay open. */
   reload(auth: AuthConfig): void
@@ -136,6 +138,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     })
   let app = appOf(config.auth)
   // What the cron trigger does on Cloudflare.
+  const looked = payments?.sweeper.look() ?? Promise.resolve()
+  work.add(looked)
   const sweeping = payments && setInterval(() => payments.sweepLater(), sweepEveryMs)
 
   const settle = async () => {
@@ -144,6 +148,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     clearTimeout(waking)
   }
   return {
+    looked,
     fetch: (request) => app.fetch(request),
     reload(auth) {
       app = appOf(auth)

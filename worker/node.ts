@@ -52,6 +52,8 @@ export interface NodeEdgeOptions {
   log: Log
   /** Served at METRICS_PORT. Other parts of this process may count there, too. */
   metrics?: Metrics
+  /** Awaited before they are served: a first scrape is as right as any. */
+  beforeMetrics?: () => Promise<void>
   /** How often the payments are swept. Absent: as on every host. */
   sweepEveryMs?: number
   /** Creates or upgrades the tables of an embedded database, but not those of a remote one. */
@@ -69,7 +71,7 @@ const [ANSWERS, BACKGROUND, WITH_BOARDS] = [0.6, 0.2, 0.9]
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
   const { env, file, log, schema, metrics = new Metrics(), sweepEveryMs } = options
-  const { stopWithinMs = STOP_WITHIN_MS } = options
+  const { beforeMetrics, stopWithinMs = STOP_WITHIN_MS } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
   const url = config.payments?.database.url ?? ''
@@ -81,7 +83,7 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
       openSql: (path) => openSqlite(path),
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })
-    const { server, metricsServer } = await listen(edge, host, metrics)
+    const { server, metricsServer } = await listen(edge, host, metrics, beforeMetrics)
     const inTime = (ms: number, work: () => Promise<unknown>) =>
       within(hostClock, ms, work).catch((error: unknown) =>
         log('warn', 'edge.closed_early', { error: String(error) }),
@@ -121,11 +123,18 @@ function openFile(path: string): Promise<ThreadedDatabase> {
 }
 
 /** Nothing listens, and the edge is closed, where a port cannot be had. */
-async function listen(edge: ProcessEdge, host: HostConfig, metrics: Metrics) {
+async function listen(
+  edge: ProcessEdge,
+  host: HostConfig,
+  metrics: Metrics,
+  beforeMetrics?: () => Promise<void>,
+) {
   let metricsServer: MetricsServer | undefined
   try {
     if (host.metrics) {
       processMetrics(metrics)
+      // Or the first scrape would see no alert and an empty outbox.
+      await Promise.all([edge.looked, beforeMetrics?.()])
       metricsServer = await serveMetrics(metrics, host.metrics)
     }
     return { server: await serveNode(edge.fetch, host), metricsServer }

@@ -1,8 +1,9 @@
 // Copies the database of payments, while it is used, to one file.
 
 import { resolve } from 'node:path'
-import { backUp } from '../../local/backup.ts'
-import { type Context, type Input, missing } from '../command.ts'
+import { backUp, noteBackup } from '../../local/backup.ts'
+import { messageOf } from '../../sidecar/log.ts'
+import { type Context, type Input, missing, noticeTo } from '../command.ts'
 import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 
 export async function run(
@@ -15,6 +16,12 @@ export async function run(
   const file = resolve(context.cwd, argument)
   return await onDatabase(input, context, async (place) => {
     const payments = await backUp(place, file, { overwrites: options.force ?? false })
+    if (place.dataDir !== undefined) {
+      // The copy is there all the same.
+      await noteBackup(place.dataDir).catch((error: unknown) =>
+        noticeTo(context.io)(`The metrics do not show this backup: ${messageOf(error)}.`),
+      )
+    }
     return `Copied ${countOf(payments)} to ${file}.`
   })
 }

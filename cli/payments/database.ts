@@ -47,7 +47,10 @@ async function namedDatabase(
     throw new UsageError('--data and LIBSQL_URL name two databases: give one of them.')
   }
   if (isEmbedded(url)) return { file: resolve(cwd, fileOf(url)) }
-  if (/^(libsql|https?):\/\//.test(url)) return { url, ...(authToken && { authToken }) }
+  if (/^(libsql|https?):\/\//.test(url)) {
+    const folder = dir && { dataDir: namedFolder(cwd, dir) }
+    return { url, ...(authToken && { authToken }), ...folder }
+  }
   if (url !== '')
     throw new UsageError('LIBSQL_URL must begin with libsql:, https:, http: or file:.')
   const dataDir = namedFolder(cwd, options.data ?? (dir || DATA_DIR))

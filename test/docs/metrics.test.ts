@@ -1,7 +1,10 @@
-// docs/metrics.md lists what is counted, and nothing else.
+// docs/metrics.md lists what is counted, and nothing else, and docs/alerts.yml alarms on it.
 
+import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { systemMetrics } from '../../local/healthz.ts'
 import { sidecarMetrics } from '../../sidecar/metrics.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
 import { countingLog } from '../../worker/payments/metrics.ts'
@@ -17,6 +20,7 @@ function families(): readonly Family[] {
   accessMetrics(metrics)
   countingLog(metrics, [CONFIGURED], () => undefined)
   sidecarMetrics(metrics)
+  systemMetrics(metrics, 'no folder')
   processMetrics(metrics)
   return metrics.read()
 }
@@ -46,4 +50,32 @@ it('Each series has a name of Prometheus, and labels with known values', () => {
     expect(name.endsWith('_total')).toBe(type === 'counter')
     expect(series.length).toBeLessThan(40)
   }
+})
+
+const ALERTS = 'docs/alerts.yml'
+
+interface Rules {
+  groups: { rules: { alert: string; expr: string }[] }[]
+}
+
+it('docs/alerts.yml names metrics that there are, and metrics.md its rules in this order', async () => {
+  const { groups } = parse(await readFile(ALERTS, 'utf8')) as Rules
+  const rules = groups.flatMap(({ rules }) => rules)
+  const known = new Set(families().map(({ name }) => name))
+  for (const { expr } of rules) {
+    const used = expr.match(/\b(?:signalbox|process)_\w+/g) ?? []
+    expect(used.filter((name) => !known.has(name))).toEqual([])
+  }
+  const page = await readFile('docs/metrics.md', 'utf8')
+  const listed = [...page.matchAll(/^\| `(Signalbox\w+)` \|/gm)].map(([, name]) => name)
+  expect(listed).toEqual(rules.map(({ alert }) => alert))
+  expect(rules.map(({ expr }) => expr).join()).toMatch(/healthy.*last_backup.*stale.*clock_moved/s)
+})
+
+it('docs/alerts.yml is accepted by promtool', (context) => {
+  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', ALERTS], {
+    encoding: 'utf8',
+  })
+  context.skip(error !== undefined, 'promtool, of the package prometheus, is not there.')
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS')])
 })

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freePort } from '../../tools/harness/free-port.ts'
 import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { type Launch, type Start, Starts } from '../support/local-system.ts'
@@ -74,6 +75,22 @@ describe('signalbox serve', () => {
     system.process.kill('SIGTERM')
     expect(await system.ended).toEqual({ code: 0, signal: null })
     await expect.poll(() => stream.ended, PATIENT).toBe(true)
+  })
+
+  it('says at its start that the database is away, and that is a metric at the first scrape', async () => {
+    const metricsPort = await freePort()
+    const lines = [
+      `AUTH_SECRETS=${secret('new')}`,
+      'LIBSQL_URL=http://127.0.0.1:1',
+      `METRICS_PORT=${metricsPort}`,
+    ]
+    await writeFile(envFile, `${lines.join('\n')}\n`, PRIVATE)
+    const system = await (await start([])).ready()
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    expect(text).toContain('\nsignalbox_healthy 0\n')
+    const failed = `"level":"error","event":"health.failed","why":"The database of payments cannot be read."`
+    expect(system.stderr).toContain(failed)
+    expect(system.stderr.split('health.failed')).toHaveLength(2)
   })
 
   it('refuses to run without a way to verify tokens, and names a variable that is misspelt', async () => {

@@ -225,6 +225,30 @@ describe('an edge in this process', () => {
   })
 })
 
+describe('the numbers of an edge', () => {
+  it('are right at the first scrape after a start', async () => {
+    const metricsPort = await freePort()
+    const file = { payments: { gateways: { redirect: { driver: 'redirect' } } } } as const
+    const variables = (origin: string) => ({
+      ...simulatedGateways(SECRETS, origin),
+      ...{ METRICS_PORT: String(metricsPort), PAYMENT_PUBLIC_URL: origin },
+    })
+    const edge = await startNodeEdge(variables, { file, sweepEveryMs: 3_600_000 })
+    try {
+      const database = embeddedDatabase(join(edge.dir, 'payments.db'))
+      const sql = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
+        VALUES ('a-1', 'late_payment', 's-1', 'redirect', 0)`
+      await database.write([{ sql, args: {} }], AbortSignal.timeout(30_000))
+      database.close()
+      await edge.restart()
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+      expect(text).toContain('signalbox_alerts_open{kind="late_payment"} 1\n')
+    } finally {
+      await edge.close()
+    }
+  })
+})
+
 describe('an edge that closes', () => {
   it('ends its streams, answers what is under way, and takes no connection any more', async () => {
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

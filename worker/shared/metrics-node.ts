@@ -25,6 +25,11 @@ export function processMetrics(metrics: Metrics): void {
   const rss = metrics.gauge('process_resident_memory_bytes', 'Memory of the process.', {})
   const cpu = metrics.counter('process_cpu_seconds_total', 'CPU time of the process.', {})
   const start = metrics.gauge('process_start_time_seconds', 'When it started, as Unix time.', {})
+  const moved = metrics.gauge(
+    'signalbox_clock_moved_seconds',
+    'How far the time of day was set ahead since the process started; below 0: back.',
+    {},
+  )
   start.set({}, performance.timeOrigin / 1_000)
   const open = metrics.gauge('process_open_fds', 'Descriptors that are open.', {})
   const max = metrics.gauge('process_max_fds', 'Descriptors that it may have.', {})
@@ -36,6 +41,7 @@ export function processMetrics(metrics: Metrics): void {
     const seconds = (user + system) / 1e6
     cpu.add({}, seconds - counted)
     counted = seconds
+    moved.set({}, (Date.now() - performance.timeOrigin - performance.now()) / 1_000)
     rss.set({}, residentBytes())
   })
 }

@@ -74,6 +74,21 @@ seconds_count 3
     onTestFinished(() => asked.mockRestore())
     expect(metricsText(metrics)).toContain(before)
   })
+
+  it('show how far the clock was moved while the process ran', () => {
+    const metrics = new Metrics()
+    processMetrics(metrics)
+    const moved = () =>
+      Number(/^signalbox_clock_moved_seconds (.*)$/m.exec(metricsText(metrics))?.[1])
+    const before = moved()
+    const now = Date.now
+    Date.now = () => now() - 3_600_000
+    try {
+      expect(moved() - before).toBeCloseTo(-3_600, -1)
+    } finally {
+      Date.now = now
+    }
+  })
 })
 
 describe('the numbers as log lines', () => {

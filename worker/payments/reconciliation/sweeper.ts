@@ -37,6 +37,8 @@ export function createSweeper(deps: SweeperDeps) {
   return {
     /** Never rejects: failures are logged and counted, and the work is due again later. */
     sweep: (): Promise<SweepReport> => new Sweep(deps, reconcile).run(),
+    /** The first part of it, for a start: counts what waits, and says if the database is away. */
+    look: (): Promise<void> => new Sweep(deps, reconcile).look(),
   }
 }
 
@@ -63,7 +65,7 @@ class Sweep {
     this.#startedAt = deps.clock.elapsed()
   }
 
-  async run(): Promise<SweepReport> {
+  async look(): Promise<void> {
     const { queries, clock, log } = this.#deps
     await this.#attempt('due', {}, async () => {
       const now = clock.now()
@@ -71,13 +73,17 @@ class Sweep {
       log('debug', 'payments.sweep.waiting', { ...waiting, now })
       this.#report.isIdle = !waiting.isDue
     })
+  }
+
+  async run(): Promise<SweepReport> {
+    await this.look()
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
     // An endpoint that hangs must not hold up the checks.
     await Promise.all([
       this.#attempt('dispatch', {}, () => this.#dispatchDue()),
       this.#settleOpen(),
     ])
-    log('info', 'payments.swept', { ...this.#report })
+    this.#deps.log('info', 'payments.swept', { ...this.#report })
     return this.#report
   }
 
