@@ -103,10 +103,14 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
     const fresh = variablesOf(await read())
     checkKeys(fresh, isWithBoards)
     system.reload(fresh)
+    return changedNames(variables, fresh).filter((name) => !name.startsWith('AUTH_'))
   }
   const format = options.log ?? (io.isTerminal ? 'pretty' : 'json')
   const log = createLog(format, io.err, options.verbose ? 'debug' : 'info')
-  const reloaded = () => log('info', 'config.reloaded')
+  const reloaded = (needsRestart: string[]) =>
+    needsRestart.length === 0
+      ? log('info', 'config.reloaded')
+      : log('warn', 'config.reloaded', { needsRestart })
   /** The keys that it had stay in force. */
   const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
@@ -149,6 +153,11 @@ async function boardIn(dir: string, search?: Search): Promise<FoundBoard | undef
   const store = await findStore(dir, search)
   return store && { store, dir: await projectOf(dir, store) }
 }
+
+const changedNames = (before: Variables, after: Variables): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => before[name] !== after[name])
+    .toSorted()
 
 function checkKeys(variables: Variables, isWithBoard: boolean): void {
   const { secrets, issuer } = readAuth(variables)

@@ -1,10 +1,7 @@
 // Deletes what may name a payer of settled payments, in a database that may be in use.
 
 import { existsSync } from 'node:fs'
-import {
-  databaseOver,
-  type EmbeddedDatabase,
-} from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   countPayers,
   forgetPayers,
@@ -16,8 +13,8 @@ import {
   readSchemaState,
   SCHEMA_VERSION,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { hostClock } from '../../worker/shared/clock.ts'
-import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { hostClock, pause } from '../../worker/shared/clock.ts'
+import { openSqlite, type Sqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { type Context, type Environment, type Input, missing, UsageError } from '../command.ts'
 import { countOf, type DatabaseOptions, onDatabase } from './database.ts'
 
@@ -38,11 +35,13 @@ export async function run(input: Input<ForgetOptions>, context: Context): Promis
     if (!existsSync(place.file)) {
       throw new UsageError(`There is no database of payments in ${place.file}.`)
     }
-    const database = overwriting(place.file)
+    const sqlite = openSqlite(place.file, { exactIntegers: true })
     try {
-      return await forget(database, payers, options, context.env)
+      const done = await forget(databaseOver(sqlite), payers, options, context.env)
+      if (options.yes) await dropCopies(sqlite)
+      return done
     } finally {
-      database.close()
+      sqlite.close()
     }
   })
 }
@@ -56,11 +55,29 @@ function payersOf({ before, reference }: ForgetOptions): Payers {
   throw missing({ '--before DATE or --reference R': undefined })
 }
 
-/** SQLite would leave what was deleted in the file, until its place is used again. */
-function overwriting(file: string): EmbeddedDatabase {
-  const sqlite = openSqlite(file, { exactIntegers: true })
-  sqlite.all('PRAGMA secure_delete = ON')
-  return databaseOver(sqlite)
+const DROP_TRIES = 100
+const DROP_PAUSE_MS = 50
+
+/**
+ * SQLite leaves what was deleted in unused places of the file, and each page as it was in the
+ * write-ahead log beside it: the file is written anew, and the log emptied. A running ledger reads
+ * and writes for moments only, and this is done between two of them.
+ */
+async function dropCopies(sqlite: Sqlite): Promise<void> {
+  for (let tries = 0; tries < DROP_TRIES; tries++) {
+    try {
+      sqlite.exec('VACUUM')
+      const [{ busy } = {}] = sqlite.all<{ busy?: bigint }>('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (busy === 0n) return
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
+    }
+    await pause(hostClock, DROP_PAUSE_MS)
+  }
+  throw new Error(
+    'The payers are forgotten, but the database is in use, and its files still have copies of ' +
+      'what was deleted: run this again',
+  )
 }
 
 async function forget(

@@ -63,6 +63,14 @@ describe('signalbox serve', () => {
     await expect.poll(() => status('new'), PATIENT).toBe(200)
     expect(await status('old')).toBe(401)
 
+    // What was changed beside them is named, and not taken over.
+    const lines = [`AUTH_SECRETS=${secret('new')}`, 'MAX_STREAMS=20', 'PAYMENT_EVENTS_URL=http://x']
+    await writeFile(envFile, `${lines.join('\n')}\n`, PRIVATE)
+    system.process.kill('SIGHUP')
+    const named = '"needsRestart":["MAX_STREAMS","PAYMENT_EVENTS_URL"]'
+    await expect.poll(() => system.stderr, PATIENT).toContain(named)
+    expect(system.stderr).toMatch(/"level":"warn","event":"config.reloaded","needsRestart"/)
+
     // A file that nobody could sign in with changes nothing.
     await writeFile(envFile, 'AUTH_SECRETS=\n', PRIVATE)
     system.process.kill('SIGHUP')

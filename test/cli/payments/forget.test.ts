@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -8,6 +8,7 @@ import {
   openThreaded,
   type ThreadedDatabase,
 } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../support/ledger-setup.ts'
 import { setupOver } from '../../worker/payments/ledger/writer-setup.ts'
@@ -47,7 +48,7 @@ const deliver = () =>
   )
 
 async function paid(reference: string) {
-  const charged = await w.charged(LAMP(reference))
+  const charged = await w.charged({ ...LAMP(reference), requestHash: reference })
   await w.webhook(charged, { raw: { name: PAYER }, eventId: `paid-${reference}` })
   return w.read(charged)
 }
@@ -83,11 +84,48 @@ it('counts first, and with --yes deletes what may name the payers, and keeps the
   expect(after.audit).toMatchObject([{ action: 'forget', subject: 'command line: ada' }])
   // A webhook of before is the same one, and a repeated charge finds its payment.
   expect(await w.webhook(one, { eventId: 'paid-order-1' })).toMatchObject({ outcome: 'duplicate' })
-  const again = { ...LAMP('order-1'), requestHash: w.start(LAMP('order-1')).requestHash }
+  const again = { ...LAMP('order-1'), requestHash: 'order-1' }
   expect(await w.begin(again)).toMatchObject({ state: 'answered' })
   expect(await forget(...until)).toMatchObject({
     out: expect.stringContaining('payers of 0 payments'),
   })
+})
+
+it('leaves no copy in the database or its write-ahead log, beside an open ledger', async () => {
+  for (let n = 0; n < 30; n++) await paid(`order-${n}`)
+  await deliver()
+  const copies = async () => {
+    const names = await readdir(join(dir, 'node'))
+    const texts = names.map((name) => readFile(join(dir, 'node', name), 'latin1'))
+    return (await Promise.all(texts)).join('').split(PAYER).length - 1
+  }
+  expect(await copies()).toBeGreaterThan(30)
+  expect(await forget('--before', '2030-01-01', '--yes')).toMatchObject({ code: 0 })
+  expect(await copies()).toBe(0)
+})
+
+it('says that copies are left while a reader holds it', async () => {
+  await paid('order-1')
+  await deliver()
+  const reader = openSqlite(join(dir, 'node/payments.db'))
+  try {
+    reader.exec('BEGIN')
+    reader.all('SELECT COUNT(*) FROM payment_transactions')
+    const held = await forget('--before', '2030-01-01', '--yes')
+    expect(held).toMatchObject({ code: 1, err: expect.stringContaining('run this again') })
+    reader.exec('COMMIT')
+    expect(await forget('--before', '2030-01-01', '--yes')).toMatchObject({ code: 0 })
+  } finally {
+    reader.close()
+  }
+})
+
+it('names in the audit trail who used sudo, and not the user of the service', async () => {
+  const one = await paid('order-1')
+  await deliver()
+  const words = ['payments', 'forget', '--data', dir, '--before', '2030-01-01', '--yes']
+  await runWords(words, { USER: 'signalbox', SUDO_USER: 'ada' })
+  expect((await w.story(one)).audit).toMatchObject([{ subject: 'command line: ada' }])
 })
 
 it('forgets the payments of one order, and again what a later webhook brings', async () => {
