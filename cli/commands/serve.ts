@@ -155,9 +155,9 @@ async function boardIn(dir: string, search?: Search): Promise<FoundBoard | undef
 }
 
 const changedNames = (before: Variables, after: Variables): string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => before[name] !== after[name])
-    .toSorted()
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => before[name] !== after[name],
+  )
 
 function checkKeys(variables: Variables, isWithBoard: boolean): void {
   const { secrets, issuer } = readAuth(variables)
