@@ -246,7 +246,7 @@ export class Sidecar {
   #save(): void {
     const { cache, board } = this.#deps
     this.#due.save = NEVER
-    this.#saving ??= cache?.save(board.files.entries()).finally(() => {
+    this.#saving ??= cache?.save(board.saved()).finally(() => {
       this.#saving = undefined
     })
   }
@@ -264,6 +264,6 @@ export class Sidecar {
     await publisher.close()
     await this.#saving
     // A first read that was cut short is kept too: the next start goes on from there.
-    await cache?.save(board.files.entries())
+    await cache?.save(board.saved())
   }
 }

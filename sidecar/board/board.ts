@@ -3,7 +3,14 @@
 // the time, `nextStaleAt` says when to come back.
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
-import { compact, type Fact, type FileFacts, factOf, type ParsedFile } from '../files/facts.ts'
+import {
+  compact,
+  type Fact,
+  type FileFacts,
+  factOf,
+  type ParsedFile,
+  type SavedFile,
+} from '../files/facts.ts'
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
@@ -16,7 +23,7 @@ type StoreRules = Pick<
   Store,
   'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'placeOf' | 'remember'
 >
-const NONE: ReadonlySet<string> = new Set()
+const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''
 
@@ -131,9 +138,18 @@ export class Board implements Records {
   }
 
   /** Takes what was known of a file when an earlier run ended. */
-  restore(path: string, file: FileFacts): void {
+  restore(path: string, file: SavedFile): void {
     for (const { kind, id } of file.facts) if (kind === 'task') this.#store.remember?.(id)
-    this.#replace(path, file)
+    this.#replace(path, file, file.besides)
+  }
+
+  /** What the next start is to know of every file. */
+  *saved(): Generator<[string, SavedFile]> {
+    const { claims } = this.#relations
+    for (const [path, file] of this.files.entries()) {
+      const besides = file.facts.filter((fact) => !claims.isPublished(fact))
+      yield [path, { ...file, besides: besides.length === 0 ? NONE : new Set(besides) }]
+    }
   }
 
   /**
@@ -146,6 +162,7 @@ export class Board implements Records {
     this.#settledAt = now
     this.#changedAt = Math.max(this.#changedAt, Math.min(this.#newsAt, now))
     this.#newsAt = 0
+    this.#relations.claims.publish()
     for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
     this.#dirty = new Set()
     if (!this.#isAllDirty) return changed
@@ -193,7 +210,8 @@ export class Board implements Records {
     }
   }
 
-  #replace(path: string, after: FileFacts | undefined): void {
+  /** `besides`: of a file that is restored. */
+  #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
     const before = this.files.factsOf(path)
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
@@ -201,7 +219,7 @@ export class Board implements Records {
     const isFirst = this.#isAllDirty && this.#tree.size === 0
     const wasClosed = isFirst ? NONE : this.#touchAll(names)
     for (const fact of before) this.#relations.remove(fact)
-    for (const fact of after?.facts ?? []) this.#relations.add(fact)
+    for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
     if (after) this.files.put(path, after)
     else this.files.delete(path)
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true

@@ -1,8 +1,8 @@
-// Who holds which id. Two files may claim one: the one whose name the tool would give keeps it, or a
-// copy that a cloud folder makes would take the place of its original; else the first by path. The
-// others are listed beside it as `<id>~2`, `~3`. All of it follows from the current claims, in
-// whatever order they came. So it is corrected when the first is removed, and the same after a
-// restart.
+// Who holds which id. Two files may claim one: who is published under it keeps it, or a copy that a
+// cloud folder makes would take the place of its original, and an agent be sent to the copy. Of new
+// ones, the first is the one whose name the tool would give, else the first by path. The others are
+// listed beside it as `<id>~2`, `~3`. All of it follows from the current claims and from what was
+// published before, in whatever order they came.
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
 // task itself.
 
@@ -16,6 +16,7 @@ interface Held {
   fact: Fact
 }
 
+const NONE: readonly Fact[] = []
 const SUFFIX = /~\d+$/
 /** More than the rank of any file. */
 const OUTSIDE = 1_000
@@ -27,6 +28,9 @@ const inNoFile = ({ path }: Fact): number => Number(path === '')
 
 const copy = (fact: Fact): number => Number(fact.kind === 'task' && fact.isMisnamed)
 
+/** Of these the tool uses one, by its place and not by its age. */
+const isOfConfiguration = ({ kind }: Fact): boolean => kind === 'board' || kind === 'setting'
+
 export class Claims {
   readonly #store: ClaimedStore
   /** By name. A list only where two claim it: a list for each of 100,000 would take 6 MiB. */
@@ -37,6 +41,11 @@ export class Claims {
    */
   #listed: { name: string; held: Held[]; facts: Map<Key, Fact> } | undefined
 
+  readonly #unordered = new Set<string>()
+  /** What was published of each name whose claims changed since, its holder first. */
+  readonly #published = new Map<string, readonly Fact[]>()
+  /** False: nothing ever was. Then nothing is kept, or a first read would keep each of its tasks. */
+  #hasPublished: boolean = false
   #prefix: string | undefined
 
   constructor(store: ClaimedStore) {
@@ -49,23 +58,39 @@ export class Claims {
 
   /** Facts of one file must be added in the order of that file. */
   add(fact: Fact): void {
-    this.#listed = undefined
     const name = this.nameOf(fact)
-    const known = this.#claims.get(name)
-    if (known === undefined) {
-      this.#claims.set(compact(name), fact)
-      return
-    }
-    const claims = Array.isArray(known) ? known : [known]
-    // Searched from the end, where each of the many of one file belongs.
-    const before = claims.findLastIndex((other) => this.#compare(fact, other) >= 0)
-    claims.splice(before + 1, 0, fact)
-    this.#claims.set(name, claims)
+    this.#beforeChange(name)
+    this.#put(name, fact, false)
+  }
+
+  /** Adds what was known when an earlier run ended, and whether it was published under its id. */
+  restore(fact: Fact, wasHolder: boolean): void {
+    const name = this.nameOf(fact)
+    if (wasHolder) {
+      this.#hasPublished = true
+      this.#published.delete(name)
+    } else if (!this.#claims.has(name)) this.#published.set(name, NONE)
+    this.#put(name, fact, wasHolder)
+  }
+
+  /** From here on, who holds an id keeps it. */
+  publish(): void {
+    for (const name of this.#unordered) this.#get(name)
+    this.#published.clear()
+    this.#hasPublished = true
+  }
+
+  /** Whether it was published under its own id. */
+  isPublished(fact: Fact): boolean {
+    const name = this.nameOf(fact)
+    if (!this.#hasPublished || this.holder(name) !== fact) return false
+    return this.#published.get(name)?.length !== 0
   }
 
   remove(fact: Fact): void {
-    this.#listed = undefined
     const name = this.nameOf(fact)
+    this.#beforeChange(name)
+    this.#listed = undefined
     const claims = this.#claims.get(name)
     if (claims === fact) this.#claims.delete(name)
     if (!Array.isArray(claims)) return
@@ -73,6 +98,7 @@ export class Claims {
     if (at >= 0) claims.splice(at, 1)
     const [first, second] = claims
     if (first !== undefined && second === undefined) this.#claims.set(name, first)
+    else this.#unordered.add(name)
   }
 
   /** The configuration's, by which the tool tells its files. */
@@ -80,8 +106,8 @@ export class Claims {
     if (prefix === this.#prefix) return
     this.#prefix = prefix
     this.#listed = undefined
-    for (const claims of this.#claims.values()) {
-      if (Array.isArray(claims)) claims.sort((one, other) => this.#compare(one, other))
+    for (const [name, claims] of this.#claims) {
+      if (Array.isArray(claims)) this.#unordered.add(name)
     }
   }
 
@@ -92,7 +118,7 @@ export class Claims {
 
   /** Whether several files of the board claim a name: then nobody knows which of them is meant. */
   isShared(name: string): boolean {
-    const claims = this.#claims.get(name)
+    const claims = this.#get(name)
     const [first] = Array.isArray(claims) ? claims : []
     if (!Array.isArray(claims) || first === undefined) return false
     return claims.some((other) => other.path !== first.path && this.#rankOf(other) === 0)
@@ -100,13 +126,13 @@ export class Claims {
 
   /** Who is meant by a name. */
   holder(name: string): Fact | undefined {
-    const claims = this.#claims.get(name)
+    const claims = this.#get(name)
     return Array.isArray(claims) ? claims[0] : claims
   }
 
   /** The file beside it that is about this task. */
   about(fact: TaskFact): TaskFact | undefined {
-    const claims = this.#claims.get(this.nameOf(fact))
+    const claims = this.#get(this.nameOf(fact))
     if (!Array.isArray(claims) || this.isAbout(fact)) return undefined
     const found = claims.find((other) => this.isAbout(other) && this.areBeside(other, fact))
     return found?.kind === 'task' ? found : undefined
@@ -114,7 +140,7 @@ export class Claims {
 
   /** Whether it is listed as a task, and not just as part of another one. */
   isListed(fact: Fact): boolean {
-    const claims = this.#claims.get(this.nameOf(fact))
+    const claims = this.#get(this.nameOf(fact))
     return !Array.isArray(claims) || this.#isOwn(fact, claims)
   }
 
@@ -153,9 +179,49 @@ export class Claims {
     return SUFFIX.test(name) ? [name.replace(SUFFIX, '')] : []
   }
 
+  #beforeChange(name: string): void {
+    if (!this.#hasPublished || this.#published.has(name)) return
+    const claims = this.#get(name)
+    this.#published.set(name, claims === undefined ? NONE : [claims].flat())
+  }
+
+  #put(name: string, fact: Fact, isFirst: boolean): void {
+    this.#listed = undefined
+    const known = this.#claims.get(name)
+    if (known === undefined) {
+      this.#claims.set(compact(name), fact)
+      return
+    }
+    const claims = Array.isArray(known) ? known : [known]
+    if (isFirst) claims.unshift(fact)
+    else claims.push(fact)
+    this.#claims.set(name, claims)
+    this.#unordered.add(name)
+  }
+
+  /** Everyone who claims a name, in order. */
+  #get(name: string): Fact | Fact[] | undefined {
+    const claims = this.#claims.get(name)
+    if (this.#unordered.delete(name) && Array.isArray(claims)) this.#order(name, claims)
+    return claims
+  }
+
+  #order(name: string, claims: Fact[]): void {
+    const published = this.#published.get(name) ?? (this.#hasPublished ? [...claims] : NONE)
+    claims.sort((one, other) => this.#compare(one, other))
+    const [first] = claims
+    if (first === undefined || published.length === 0) return
+    if (this.isAbout(first) || isOfConfiguration(first)) return
+    const equals = claims.filter((other) => this.#compareRank(first, other) === 0)
+    const heir = heirOf(published, equals)
+    if (heir === undefined || heir === first) return
+    claims.splice(claims.indexOf(heir), 1)
+    claims.unshift(heir)
+  }
+
   #list(name: string) {
     if (this.#listed?.name === name) return this.#listed
-    const claims = this.#claims.get(name)
+    const claims = this.#get(name)
     const held: Held[] = []
     let n = 1
     for (const fact of Array.isArray(claims) ? claims : claims ? [claims] : []) {
@@ -183,11 +249,12 @@ export class Claims {
   #compare(one: Fact, other: Fact): number {
     // The entries of one file stay in its order.
     if (one.path === other.path) return 0
-    const difference =
-      inNoFile(one) - inNoFile(other) ||
-      this.#rankOf(one) - this.#rankOf(other) ||
-      copy(one) - copy(other)
+    const difference = this.#compareRank(one, other) || copy(one) - copy(other)
     return difference || (one.path < other.path ? -1 : 1)
+  }
+
+  #compareRank(one: Fact, other: Fact): number {
+    return inNoFile(one) - inNoFile(other) || this.#rankOf(one) - this.#rankOf(other)
   }
 
   /** A draft, an archived task or an ignored file never takes an id from one of the board. */
@@ -197,4 +264,24 @@ export class Claims {
     const about = this.isAbout(fact) ? 1 + this.#placeOf(fact).rank : 0
     return (2 * Number(isIgnored) + Number(isOutside)) * OUTSIDE + about
   }
+}
+
+/**
+ * Of these, who goes on under an id: who was published under it, changed or not, else one that came
+ * as that went, since a new title is a new name of the file. Undefined: nobody was, or it went.
+ */
+function heirOf([holder, ...others]: readonly Fact[], claims: readonly Fact[]): Fact | undefined {
+  if (holder === undefined) return undefined
+  // In a file with many, the others are told from the holder by their bytes.
+  const signOf = ({ path, hash }: Fact) => (path === holder.path ? `${path}\n${hash}` : path)
+  const known = new Set(others.map(signOf))
+  let heir: Fact | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const fact of claims) {
+    const difference = 2 * Number(fact.path !== holder.path) + Number(fact.hash !== holder.hash)
+    if (difference >= least || (difference > 0 && known.has(signOf(fact)))) continue
+    heir = fact
+    least = difference
+  }
+  return heir
 }

@@ -60,8 +60,10 @@ export class Relations {
     this.#foldStatus = (status) => store.foldStatus(status)
   }
 
-  add(fact: Fact): void {
-    this.claims.add(fact)
+  /** `wasHolder`: as an earlier run published it; undefined: it was read now. */
+  add(fact: Fact, wasHolder?: boolean): void {
+    if (wasHolder === undefined) this.claims.add(fact)
+    else this.claims.restore(fact, wasHolder)
     if (fact.kind === 'task') {
       for (const dep of fact.deps) this.#dependents.add(this.#fold(dep), fact)
       const change = archivedChangeOf(fact)
@@ -272,7 +274,7 @@ function archivedChangeOf({ id, standing }: TaskFact): string | undefined {
 }
 
 function twinOf(fact: Fact, holder: Fact): string {
-  if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`
+  if (holder.path === fact.path) return `another entry of this file has the id ${holder.id}`
   return `another file has the id ${holder.id}: ${holder.path.split(/[\\/]/).at(-1)}`
 }
 

@@ -88,6 +88,12 @@ export interface FileFacts {
   stat: SeenStat | undefined
 }
 
+/** What is kept of a file for the next start. */
+export interface SavedFile extends FileFacts {
+  /** Facts that were not published under their own id. */
+  besides: ReadonlySet<Fact>
+}
+
 const NO_DEPS: readonly string[] = []
 
 /** Milliseconds of a time as a file spells it; 0, long ago, when it cannot be read. */

@@ -1,16 +1,16 @@
 // What was known of every file when the sidecar last ran, so that a restart reads only what changed
-// meanwhile. One independent line for each file. Losing it only costs time, so a problem with it is
-// logged, and never an error.
+// meanwhile, and who holds an id that several claim. One independent line for each file. Losing it
+// costs time, and such ids go by the names of the files again: a problem is logged, and no error.
 
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Standing, Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
-import { compact, type Fact, type FileFacts, type SeenStat, word } from './facts.ts'
+import { compact, type Fact, type SavedFile, type SeenStat, word } from './facts.ts'
 import type { RunOutput } from './file-reader.ts'
 
-const FORMAT = 5
+const FORMAT = 6
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
 
@@ -48,7 +48,7 @@ export class HashCache {
   }
 
   /** Hands over every file that is known; answers how many. Makes the folder. */
-  async load(take: (path: string, file: FileFacts) => void): Promise<number> {
+  async load(take: (path: string, file: SavedFile) => void): Promise<number> {
     // Saving reports why it cannot be made.
     await mkdir(this.#folder, { recursive: true, mode: 0o700 }).catch(() => undefined)
     let count = 0
@@ -77,7 +77,7 @@ export class HashCache {
    * Writes a new cache beside the old one and replaces it, so there is never half a cache. Makes no
    * folder: in the place of a project that was renamed there would be one again.
    */
-  async save(files: Iterable<[string, FileFacts]>): Promise<void> {
+  async save(files: Iterable<[string, SavedFile]>): Promise<void> {
     const temp = `${this.#file}.${process.pid}.tmp`
     try {
       await rm(temp, { force: true })
@@ -103,7 +103,7 @@ export class HashCache {
     }
   }
 
-  #take(line: string, take: (path: string, file: FileFacts) => void): number {
+  #take(line: string, take: (path: string, file: SavedFile) => void): number {
     const parsed = JSON.parse(line) as CachedLine
     const path = compact(`${this.#store.root}${sep}${parsed[0]}`)
     if (this.#store.classify(path) === undefined) return 0
@@ -154,7 +154,7 @@ type CachedFact =
     ]
   | ['v', id: string, sent: string, value: string]
 
-/** Path within the store, hash, stat, and whether the stat is racy. */
+/** Path within the store, hash, stat, whether the stat is racy, and which facts are `besides`. */
 type CachedLine = [
   path: string,
   hash: string,
@@ -163,24 +163,27 @@ type CachedLine = [
   ctimeMs: number,
   ino: number,
   isRacy: 0 | 1,
+  besides: number[],
   ...facts: CachedFact[],
 ]
 
 const NONE: readonly string[] = []
 
-function toLine(path: string, { hash, facts }: FileFacts, stat: SeenStat): string {
+function toLine(path: string, { hash, facts, besides }: SavedFile, stat: SeenStat): string {
   const { size, mtimeMs, ctimeMs, ino, isRacy } = stat
-  const line: CachedLine = [path, hash, size, mtimeMs, ctimeMs, ino, isRacy ? 1 : 0]
+  const places = besides.size === 0 ? [] : facts.flatMap((it, n) => (besides.has(it) ? [n] : []))
+  const line: CachedLine = [path, hash, size, mtimeMs, ctimeMs, ino, isRacy ? 1 : 0, places]
   for (const fact of facts) line.push(pack(fact, hash))
   return JSON.stringify(line)
 }
 
 /** Throws on a line that is none. */
-function fromLine(path: string, line: CachedLine): FileFacts {
-  const [, hash, size, mtimeMs, ctimeMs, ino, isRacy, ...packed] = line
+function fromLine(path: string, line: CachedLine): SavedFile {
+  const [, hash, size, mtimeMs, ctimeMs, ino, isRacy, places, ...packed] = line
   if (typeof hash !== 'string' || typeof ino !== 'number') throw new Error('a line is out of order')
   const facts = packed.map((each) => unpack(path, hash, each))
-  return { hash, facts, stat: { size, mtimeMs, ctimeMs, ino, isRacy: isRacy === 1 } }
+  const besides = new Set(places.map((n) => facts[n]).filter((fact) => fact !== undefined))
+  return { hash, facts, besides, stat: { size, mtimeMs, ctimeMs, ino, isRacy: isRacy === 1 } }
 }
 
 function pack(fact: Fact, fileHash: string): CachedFact {

@@ -73,7 +73,7 @@ export class FakeBoard {
   readonly files = new Map<string, readonly Entry[]>()
   /** Other answers of the reader, for files in a bad state. */
   readonly looks = new Map<string, FileState>()
-  readonly board = new Board(fakeStore, (path) => this.#look(path))
+  board = new Board(fakeStore, (path) => this.#look(path))
   reads = 0
 
   /** Writes a file, and passes it to the board. */
@@ -85,6 +85,13 @@ export class FakeBoard {
   remove(path: string): void {
     this.unlink(path)
     this.board.ingest(path, null)
+  }
+
+  /** The program ends and begins again, with what it saved. */
+  restart(): void {
+    const saved = [...this.board.saved()]
+    this.board = new Board(fakeStore, (path) => this.#look(path))
+    for (const [path, file] of saved) this.board.restore(path, file)
   }
 
   /** These two do not tell the board. */

@@ -151,10 +151,11 @@ describe('sessions', () => {
 })
 
 describe('two files with one id', () => {
-  test('are both listed, and the first by path has the id', async () => {
-    const fake = started(['/s/tasks/2', task('A', { title: 'two' })])
+  test('are both listed, and of new ones the first by path has the id', async () => {
+    const fake = started()
+    fake.put('/s/tasks/2', task('A', { title: 'two' }))
     fake.put('/s/tasks/1', task('a', { title: 'one' }))
-    expect(sorted(fake.board.settle(0))).toEqual(['task:A', 'task:A~2', 'task:a'])
+    expect(sorted(fake.board.settle(0))).toEqual(['task:A~2', 'task:a'])
     expect((await taskOf(fake, 'task:a')).title).toBe('one')
     expect(await taskOf(fake, 'task:A~2')).toMatchObject({
       id: 'A~2',
@@ -183,6 +184,98 @@ describe('two files with one id', () => {
     expect(fake.board.root()).toBe(fresh(fake).root())
   })
 
+  const titled = (title: string): Entry => task('A', { title })
+  const titles = async (fake: FakeBoard) => [
+    (await taskOf(fake, 'task:A')).title,
+    (await taskOf(fake, 'task:A~2')).title,
+  ]
+  /** Its file has a name that the tool would not give, unlike its copy's. */
+  const held = { ...titled('held'), isMisnamed: true } as Entry
+  const COPY = '/s/tasks/1 copy'
+  const HELD = '/s/tasks/2 held'
+
+  test.each<[string, (fake: FakeBoard) => void]>([
+    ['appears', (fake) => fake.put(COPY, titled('copy'))],
+    [
+      'appears as its original is edited',
+      (fake) => {
+        fake.put(COPY, titled('copy'))
+        fake.put(HELD, { ...held, standing: 'held' } as Entry)
+      },
+    ],
+    [
+      'appears while its original is away for a moment',
+      (fake) => {
+        fake.remove(HELD)
+        fake.put(COPY, titled('copy'))
+        fake.put(HELD, { ...held, standing: 'held' } as Entry)
+      },
+    ],
+    [
+      'appears while nothing runs',
+      (fake) => {
+        fake.restart()
+        fake.put(COPY, titled('copy'))
+      },
+    ],
+    [
+      'is there at a restart',
+      (fake) => {
+        fake.put(COPY, titled('copy'))
+        fake.board.settle(0)
+        fake.restart()
+      },
+    ],
+    [
+      'is edited after a restart',
+      (fake) => {
+        fake.put(COPY, titled('earlier'))
+        fake.board.settle(0)
+        fake.restart()
+        fake.put(COPY, titled('copy'))
+      },
+    ],
+  ])('do not change places where an earlier copy %s', async (_name, change) => {
+    const fake = started([HELD, held])
+    change(fake)
+    fake.board.settle(0)
+    expect(await titles(fake)).toEqual(['held', 'copy'])
+  })
+
+  test.each(['old first', 'new first'])(
+    'keep their ids when the holder is renamed beside an earlier copy (%s)',
+    async (order) => {
+      const fake = started([HELD, held])
+      fake.put(COPY, titled('copy'))
+      fake.board.settle(0)
+      const steps = [
+        () => fake.remove(HELD),
+        () => fake.put('/s/tasks/3 renamed', titled('renamed')),
+      ]
+      for (const step of order === 'old first' ? steps : steps.toReversed()) step()
+      expect(fake.board.settle(0)).toContain('task:A')
+      expect(await titles(fake)).toEqual(['renamed', 'copy'])
+    },
+  )
+
+  test('are told apart by their bytes when the holder is moved as another copy appears', async () => {
+    const fake = started([HELD, held])
+    fake.remove(HELD)
+    fake.put(COPY, titled('copy'))
+    fake.put('/s/done/A', held)
+    fake.board.settle(0)
+    expect(await titles(fake)).toEqual(['held', 'copy'])
+  })
+
+  test('change places when the holder leaves the board, by the order of new ones', async () => {
+    const fake = started([HELD, held])
+    fake.put(COPY, titled('copy'))
+    fake.board.settle(0)
+    fake.put(HELD, { ...held, standing: 'outside' } as Entry)
+    fake.board.settle(0)
+    expect(await titles(fake)).toEqual(['copy', 'held'])
+  })
+
   test('never get an id of another file', async () => {
     const fake = started(
       ['/s/tasks/1', task('A')],
@@ -195,6 +288,19 @@ describe('two files with one id', () => {
     expect(sorted(fake.board.settle(0))).toEqual(['task:A~2', 'task:A~3'])
   })
 
+  test('keep it within one file, where a twin is written above the first', async () => {
+    const fake = started()
+    const entry = (title: string) => ({ ...titled(title), source: title }) as Entry
+    fake.put('/s/many/all', entry('held'))
+    fake.board.settle(0)
+    fake.put('/s/many/all', entry('twin'), entry('held'))
+    fake.board.settle(0)
+    fake.restart()
+    fake.put('/s/many/all', entry('twin'), entry('edited'))
+    fake.board.settle(0)
+    expect(await titles(fake)).toEqual(['edited', 'twin'])
+  })
+
   test('are counted in their order within one file', async () => {
     const fake = started()
     const entry = (id: string, title: string) => ({ ...task(id, { title }), source: id + title })
@@ -203,7 +309,7 @@ describe('two files with one id', () => {
     expect((await taskOf(fake, 'task:A')).title).toBe('1')
     expect(await taskOf(fake, 'task:A~3')).toMatchObject({
       title: '3',
-      invalid: 'an earlier entry of this file has the id A',
+      invalid: 'another entry of this file has the id A',
     })
   })
 })

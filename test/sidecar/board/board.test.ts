@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Board } from '../../../sidecar/board/board.ts'
+import { type Fact, nameOf } from '../../../sidecar/files/facts.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import type { Key } from '../../../worker/board/wire.ts'
 import {
   config,
   FakeBoard,
+  fakeStore,
   fresh,
   live,
   parsedOf,
@@ -82,17 +85,20 @@ describe('the hash of a task’s own file', () => {
       ['/s/tasks/B', task('B', { deps: ['A'], activeAttempt: 'a1' })],
     )
 
+  const takeOver = (fake: FakeBoard) => {
+    const entries = fake.files.get('/s/tasks/B') ?? []
+    fake.remove('/s/tasks/B')
+    fake.put('/s/tasks/A2', task('B'))
+    fake.board.settle(0)
+    fake.put('/s/tasks/B', ...entries)
+  }
+
   test.each<[string, string, (fake: FakeBoard) => void, Key?]>([
     ['a dependency that is done', 'todo', (fake) => fake.put('/s/tasks/A', task('A', DONE))],
     ['a dependency that was removed', 'done', (fake) => fake.remove('/s/tasks/A')],
     ['other rules', 'review', (fake) => fake.put('/s/config', config(['review']))],
     ['a session of the task', 'todo', (fake) => fake.put('/s/sessions/s1', session('s1', 'B'))],
-    [
-      'an earlier file with its id',
-      'todo',
-      (fake) => fake.put('/s/tasks/A2', task('B')),
-      'task:B~2',
-    ],
+    ['another file that has its id now', 'todo', takeOver, 'task:B~2'],
   ])(
     'is unchanged after %s, while the hash of the record changes',
     async (_, status, change, key) => {
@@ -134,7 +140,54 @@ describe('the hash of a task’s own file', () => {
   })
 })
 
-test('any sequence of changes leads to the sums of a new board with the same files', () => {
+const signOf = ({ path, hash }: Fact): string => `${path}\n${hash}`
+
+/** A model of who has which id: of the facts now, and of those that were settled before. */
+class Holders {
+  /** By name, its holder first. */
+  #claims = new Map<string, Fact[]>()
+
+  settle(facts: Iterable<Fact>): void {
+    const byPath = [...facts].toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
+    const groups = Object.entries(
+      Object.groupBy(byPath, ({ kind, id }) => nameOf(fakeStore, kind, id)),
+    )
+    const claims = groups.map(([name, group = []]) => {
+      const holder = this.#pick(group, this.#claims.get(name) ?? [])
+      const others = group.filter((fact) => fact !== holder)
+      return [name, holder ? [holder, ...others] : []] as const
+    })
+    this.#claims = new Map(claims)
+  }
+
+  #pick(claims: Fact[], [held, ...others]: Fact[]): Fact | undefined {
+    if (held === undefined) return claims[0]
+    const isIn = (path: string) => (fact: Fact) => fact.path === path
+    const same = claims.filter((fact) => signOf(fact) === signOf(held))
+    const inItsFile = claims.filter(isIn(held.path))
+    const edited = inItsFile.filter((fact) => !others.map(signOf).includes(signOf(fact)))
+    const elsewhere = claims.filter((fact) => !isIn(held.path)(fact))
+    const came = elsewhere.filter(({ path }) => !others.some(isIn(path)))
+    const moved = came.filter(({ hash }) => hash === held.hash)
+    return [...same, ...edited, ...moved, ...came, ...claims][0]
+  }
+
+  /** A board that starts with the same files, in another order, and with these holders. */
+  restored(fake: FakeBoard, now: number): Board {
+    const board = new Board(fakeStore, () => ({ state: 'gone' }))
+    const held = new Set([...this.#claims.values()].flatMap(([holder]) => holder ?? []).map(signOf))
+    for (const [path, file] of fresh(fake).files.entries()) {
+      const firsts = new Map(file.facts.toReversed().map((fact) => [signOf(fact), fact]))
+      const isHolder = (fact: Fact) => held.has(signOf(fact)) && firsts.get(signOf(fact)) === fact
+      const besides = file.facts.filter((fact) => !isHolder(fact))
+      board.restore(path, { ...file, besides: new Set(besides) })
+    }
+    board.settle(now)
+    return board
+  }
+}
+
+test('any sequence of changes and restarts leads to the sums of a new board with the same files and holders', () => {
   const id = fc.constantFrom('A', 'a', 'B', 'C', 'A~2', 'B~2')
   const entry = fc.record({
     id,
@@ -150,14 +203,21 @@ test('any sequence of changes leads to the sums of a new board with the same fil
     fc.record({ path: name.map((n) => `/s/live/${n}`), beat: name, at: fc.nat(3000) }),
     fc.record({ path: fc.constant('/s/config'), closed: fc.subarray(['done', 'todo']) }),
     fc.record({ gone: fc.constantFrom('tasks', 'many', 'sessions', 'live'), name }),
-    fc.record({ settle: fc.nat(5000) }),
+    fc.record({ settle: fc.nat(5000), isRestart: fc.boolean() }),
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const fake = started()
+      const holders = new Holders()
+      const settle = (now: number) => {
+        fake.board.settle(now)
+        holders.settle(fake.board.files.facts())
+      }
       for (const each of steps) {
-        if ('settle' in each) fake.board.settle(each.settle)
-        else if ('gone' in each) fake.remove(`/s/${each.gone}/${each.name}`)
+        if ('settle' in each) {
+          settle(each.settle)
+          if (each.isRestart) fake.restart()
+        } else if ('gone' in each) fake.remove(`/s/${each.gone}/${each.name}`)
         else if ('closed' in each) fake.put(each.path, config(each.closed))
         else if ('session' in each) {
           fake.put(each.path, session(each.path.slice(-1), each.session, 'active', each.at))
@@ -170,8 +230,8 @@ test('any sequence of changes leads to the sums of a new board with the same fil
           fake.put(each.path, ...(entries as Entry[]))
         }
       }
-      fake.board.settle(4_000)
-      const other = fresh(fake, 4_000)
+      settle(4_000)
+      const other = holders.restored(fake, 4_000)
       expect(fake.board.root()).toBe(other.root())
       expect(fake.board.buckets()).toEqual(other.buckets())
     }),

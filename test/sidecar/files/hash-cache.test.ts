@@ -34,6 +34,8 @@ function filled(): Board {
     fake.board.ingest(path, { ...parsedOf(entries), stat: fileStat })
   put('/s/config', config(['done']))
   put('/s/tasks/A', task('A', { deps: ['B', 'C'], activeAttempt: 'a1' }))
+  // It holds the id that a file which sorts before it claims later.
+  fake.board.settle(0)
   put('/s/done/B', { ...task('B', { milestone: 'm-1' }), standing: 'closed' } as Entry)
   put('/s/many/x', { ...task('C'), source: 'c' } as Entry, { ...task('A'), source: 'a' } as Entry)
   put('/s/sessions/1', session('1', 'A', 'active', 100))
@@ -47,19 +49,19 @@ function filled(): Board {
 
 test('a board that was restored has the same sums, and turns stale at the same time', async () => {
   const before = filled()
-  await cacheOf().save(before.files.entries())
+  await cacheOf().save(before.saved())
   const after = new Board(fakeStore, () => ({ state: 'gone' }))
   expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(8)
   after.settle(500)
   expect(after.root()).toBe(before.root())
   expect(after.nextStaleAt()).toBe(before.nextStaleAt())
-  expect([...after.files.entries()]).toEqual([...before.files.entries()])
+  expect([...after.saved()]).toEqual([...before.saved()])
   expect(logs).toEqual([])
 })
 
 test('the file is for its owner alone, and nothing else is left beside it', async () => {
-  await cacheOf().save(filled().files.entries())
-  await cacheOf().save(filled().files.entries())
+  await cacheOf().save(filled().saved())
+  await cacheOf().save(filled().saved())
   expect(await readdir(folder)).toEqual(['files.jsonl'])
   expect((await stat(join(folder, 'files.jsonl'))).mode & 0o777).toBe(0o600)
 })
@@ -67,7 +69,7 @@ test('the file is for its owner alone, and nothing else is left beside it', asyn
 test('a file without a stat is not kept: nothing could be compared', async () => {
   const fake = new FakeBoard()
   fake.put('/s/tasks/A', task('A'))
-  await cacheOf().save(fake.board.files.entries())
+  await cacheOf().save(fake.board.saved())
   expect(await cacheOf().load(() => expect.unreachable())).toBe(0)
 })
 
@@ -93,7 +95,7 @@ test.each([
   ['an older format', async () => replaced((text) => text.replace(/"format":\d+/, '"format":1'))],
   ['no cache at all', async () => replaced(() => '\0\0\0binary\n')],
 ])('%s is ignored with one log line', async (_name, make) => {
-  await cacheOf().save(filled().files.entries())
+  await cacheOf().save(filled().saved())
   const cache = await make()
   expect(await cache.load(() => expect.unreachable())).toBe(0)
   expect(logs).toEqual(['cache.ignored'])
@@ -104,7 +106,7 @@ test.each([
   ['with a line that is none', (text: string) => `${text}["tasks/Z",2]\n`, ['cache.ignored']],
 ])('a file %s gives what is whole', async (_name, change, lines) => {
   const before = filled()
-  await cacheOf().save(before.files.entries())
+  await cacheOf().save(before.saved())
   await replaced(change)
   const paths: string[] = []
   await cacheOf().load((path) => paths.push(path))
@@ -115,7 +117,7 @@ test.each([
 test('in the place of a folder that went away nothing is made', async () => {
   const project = join(folder, '..')
   await rename(project, `${project}-moved`)
-  await cacheOf().save(NONE.files.entries())
+  await cacheOf().save(NONE.saved())
   expect(existsSync(project)).toBe(false)
   expect(logs).toEqual(['cache.unwritten'])
 })
@@ -124,7 +126,7 @@ test('a folder that cannot be made is two log lines and no error', async () => {
   await rm(join(folder, '..'), { recursive: true })
   await writeFile(join(folder, '..'), 'a file')
   await cacheOf().load(() => expect.unreachable())
-  await cacheOf().save(NONE.files.entries())
+  await cacheOf().save(NONE.saved())
   expect(logs).toEqual(['cache.ignored', 'cache.unwritten'])
 })
 

@@ -136,7 +136,7 @@ describe('a list of OpenSpec', () => {
       'tea/1.1~2': {
         title: 'Heat',
         ready: false,
-        invalid: 'an earlier entry of this file has the id tea/1.1',
+        invalid: 'another entry of this file has the id tea/1.1',
       },
       'tea/1.2': { title: 'Pour', ready: true },
     })
