@@ -23,7 +23,7 @@ import { hostClock, STOP_WITHIN_MS, within } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
 import { type MetricsServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
-import { openSqlite } from './shared/sqlite-libsql.ts'
+import { openSql } from './shared/sql-node.ts'
 
 /** The edge in this process: HTTP server, repositories, ledger, dispatcher, sweeper. */
 export interface NodeEdge {
@@ -80,7 +80,7 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
       ...{ config, host, file, log, metrics, sweepEveryMs, gatewayFetch: fetch },
-      openSql: (path) => openSqlite(path),
+      openSql,
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })
     const { server, metricsServer } = await listen(edge, host, metrics, beforeMetrics)

@@ -1,7 +1,21 @@
 // SQLite of the host process, under Node and Deno alike.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import process from 'node:process'
+import type { StatementSync } from 'node:sqlite'
 import type { Sql } from './sql.ts'
+
+const { DatabaseSync } = withoutWarning(() => process.getBuiltinModule('node:sqlite'))
+
+/** Node 22 warns that it is experimental, at the terminal of whoever starts Signalbox. */
+function withoutWarning<Result>(load: () => Result): Result {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
 
 /** `file` may be `:memory:`. The caller closes it by `close()`. */
 export function openSql(file: string): Sql & { close(): void } {
@@ -25,7 +39,8 @@ export function openSql(file: string): Sql & { close(): void } {
         database.exec('COMMIT')
         return result
       } catch (error) {
-        database.exec('ROLLBACK')
+        // A full disk has ended it already.
+        if (database.isTransaction) database.exec('ROLLBACK')
         throw error
       }
     },

@@ -1,5 +1,5 @@
-// SQLite in this process, by the synchronous API of libSQL's library. For Node: everything in here
-// blocks the thread until it is done.
+// SQLite in this process, by the synchronous API of libSQL's library, for the payments under Node.
+// Everything in here blocks the thread until it is done.
 
 import Libsql from 'libsql'
 

@@ -1,12 +1,6 @@
 import { sqliteDirectory } from '../../../worker/board/directory-sqlite.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
-import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { boundContract, directoryContract } from '../../contract/directory.ts'
 
-for (const [name, open] of [
-  ['node:sqlite', openSql],
-  ['libSQL', openSqlite],
-] as const) {
-  directoryContract(name, async () => sqliteDirectory(open(':memory:')))
-  boundContract(name, (test) => test(open(':memory:')))
-}
+directoryContract('node:sqlite', async () => sqliteDirectory(openSql(':memory:')))
+boundContract('node:sqlite', (test) => test(openSql(':memory:')))

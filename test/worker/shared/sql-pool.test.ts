@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
+import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sqlPool } from '../../../worker/shared/sql-pool.ts'
-import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { taskRecord } from '../../support/edge.ts'
 
 let dir: string
@@ -15,15 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true }))
 
-describe.each([
-  ['node:sqlite', openSql],
-  ['libSQL', openSqlite],
-])('a pool of databases in %s', (name, open) => {
+describe('a pool of databases', () => {
   /** The names of those that are open, in the order of their opening. */
   const poolOf = (max: number) => {
     const opened: string[] = []
     const pool = sqlPool(max, (file) => {
-      const sql = open(join(dir, `${name.replace(':', '')}-${file}`))
+      const sql = openSql(join(dir, file))
       opened.push(file)
       const close = () => {
         opened.splice(opened.indexOf(file), 1)
@@ -48,6 +45,19 @@ describe.each([
     expect(b?.all('SELECT n FROM one')).toEqual([{ n: 2 }])
     pool.close()
     expect(opened).toEqual([])
+  })
+
+  it.runIf(process.platform === 'linux')('holds no descriptor of a database that it closed', () => {
+    const { pool } = poolOf(2)
+    const before = openDescriptors() ?? 0
+    for (let n = 0; n < 20; n++) {
+      const sql = pool.sql(`descriptors-${n}`)
+      sql.transaction(() => sql.all('CREATE TABLE one (n INTEGER)'))
+      sql.all('SELECT n FROM one')
+    }
+    expect((openDescriptors() ?? 0) - before).toBeLessThanOrEqual(6)
+    pool.close()
+    expect(openDescriptors()).toBe(before)
   })
 
   it('ends a list that was begun before its database was closed', async () => {
