@@ -72,7 +72,6 @@ export const paymentOf = (
 ): Payment => ({
   transaction: transactionRow(own),
   refunds: own.refunded_amount ? [earlierRefund(own.refunded_amount)] : [],
-  webhookEvents: [],
   alerts: [],
   ...more,
 })

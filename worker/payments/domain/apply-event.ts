@@ -69,7 +69,6 @@ export function applyEvent(
   return {
     ...moved,
     event: stored,
-    payment: { ...moved.payment, webhookEvents: [...payment.webhookEvents, stored] },
     alerts: [...moved.alerts, ...alertsOf(payment, stored, delivered)],
   }
 }
@@ -97,7 +96,7 @@ export function rejectEvent(
   const detail = { eventId, gatewayStatus, amount, currency }
   const carried = { gatewayId, external }
   return {
-    payment: { ...payment, webhookEvents: [...payment.webhookEvents, rejected] },
+    payment,
     event: rejected,
     events: [],
     alerts: [idMismatch(payment.transaction, carried, other, detail, now)],

@@ -361,7 +361,7 @@ export function replaceCharge(
   const { now } = by
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
   const replaced = withTransaction(
-    { transaction: stranded, refunds: [], webhookEvents: [], alerts: [] },
+    { transaction: stranded, refunds: [], alerts: [] },
     {
       status: 'Cancelled',
       error: JSON.stringify(error),

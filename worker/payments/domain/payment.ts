@@ -2,7 +2,7 @@
 // what only a person can settle. Pure.
 
 import type { AlertDetail, OpenAlert, RaisedAlert, SettledAlert } from '../schemas.ts'
-import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import type { AlertRow, RefundRow, TransactionRow } from './rows.ts'
 import {
   ALERT_KINDS,
   type AlertKind,
@@ -17,8 +17,6 @@ export interface Payment {
   readonly transaction: TransactionRow
   /** The oldest first. */
   readonly refunds: readonly RefundRow[]
-  /** The gateway's earlier events about it. */
-  readonly webhookEvents: readonly Pick<WebhookEventRow, 'id' | 'outcome' | 'to_status'>[]
   /** Open and acknowledged ones. */
   readonly alerts: readonly AlertRow[]
 }

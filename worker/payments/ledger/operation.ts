@@ -13,7 +13,7 @@ import type { WorkingSet } from './working-set.ts'
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
   /**
-   * Payments by any of these ids, with their refunds and earlier events. By its order, only a
+   * Payments by any of these ids, with their refunds and alerts. By its order, only a
    * payment without a gateway's id is loaded.
    */
   payments?: readonly Partial<PaymentIds & { id: string; idempotency_key: string }>[]

@@ -52,9 +52,6 @@ export interface TableChanges<Row> {
   updated: { before: Row; after: Row }[]
 }
 
-/** An earlier event of a transaction, as far as a decision needs it. */
-export type EarlierEvent = Payment['webhookEvents'][number] & { transaction_id: string }
-
 export interface Matched extends Match {
   /** Of its row. */
   payment: Payment
@@ -78,15 +75,10 @@ export class WorkingSet {
   readonly installation: string
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
   readonly #forgotten: readonly EventKey[]
-  readonly #events = new Map<string, EarlierEvent[]>()
   /** What takes the changes of the running operation back, in their order. */
   #undo: (() => void)[] = []
 
-  constructor(
-    { installation, forgotten = [] }: Stored,
-    loaded: Changes,
-    events: readonly EarlierEvent[] = [],
-  ) {
+  constructor({ installation, forgotten = [] }: Stored, loaded: Changes) {
     this.installation = installation
     this.#forgotten = forgotten
     this.#tables = {
@@ -99,7 +91,6 @@ export class WorkingSet {
       alerts: new Table(loaded.alerts),
       audit: new Table(loaded.audit),
     }
-    for (const event of events) this.#remember(event)
   }
 
   get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
@@ -130,17 +121,13 @@ export class WorkingSet {
     const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
     const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
-    return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
+    return { transaction, refunds, alerts }
   }
 
   /** Replaces the rows with these ids. */
   put(changes: Changes): void {
     for (const table of TABLES) {
       for (const row of changes[table] ?? []) this.#put(table, row)
-    }
-    for (const event of changes.webhookEvents ?? []) {
-      const { id, transaction_id, outcome, to_status } = event
-      if (transaction_id !== null) this.#remember({ id, transaction_id, outcome, to_status })
     }
   }
 
@@ -172,13 +159,6 @@ export class WorkingSet {
     const before = this.get(table, row.id)
     this.#undo.push(() => this.#tables[table].set(row.id, before))
     this.#tables[table].set(row.id, row)
-  }
-
-  #remember(event: EarlierEvent): void {
-    const { id, transaction_id } = event
-    const before = this.#events.get(transaction_id) ?? []
-    this.#undo.push(() => this.#events.set(transaction_id, before))
-    this.#events.set(transaction_id, [...before.filter((known) => known.id !== id), event])
   }
 }
 

@@ -296,7 +296,7 @@ describe('a dispute', () => {
   it('moves nothing, ends no refund under way, and is compared with no amount', () => {
     const { event, payment, events, alerts } = step('dp-1:needs_response')
     expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
-    expect(payment).toMatchObject(paymentOf(came('Paid'), { refunds, webhookEvents: [event] }))
+    expect(payment).toMatchObject(paymentOf(came('Paid'), { refunds }))
     expect(events).toEqual([])
     expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 900 } }])
   })

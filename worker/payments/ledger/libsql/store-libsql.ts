@@ -4,7 +4,6 @@
 import { SchemaMismatch, StaleRows } from '../ledger.ts'
 import type { Keys } from '../operation.ts'
 import {
-  type EarlierEvent,
   type EventKey,
   type Rows,
   TABLES,
@@ -271,12 +270,11 @@ export function loadOf(keys: Keys): Load {
     statements: [...parts.map((part) => part.statement), ...forgotten],
     read(results, installation) {
       const loaded: Partial<Rows> = {}
-      const events: EarlierEvent[] = []
       for (const [at, part] of parts.entries()) {
-        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, events)
+        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded)
       }
       const bare = (results[parts.length] ?? []) as unknown as EventKey[]
-      return new WorkingSet({ installation, forgotten: bare }, loaded, events)
+      return new WorkingSet({ installation, forgotten: bare }, loaded)
     },
   }
 }
@@ -291,10 +289,10 @@ const forgottenOf = (asked: readonly EventKey[]): Statement =>
 interface Part {
   statement: Statement
   /** `rows`: each as the values of its columns. */
-  read(rows: unknown[][], into: Partial<Rows>, events: EarlierEvent[]): void
+  read(rows: unknown[][], into: Partial<Rows>): void
 }
 
-/** A payment's refunds, its earlier events and its alerts are nested in its row. */
+/** A payment's refunds and its alerts are nested in its row. */
 function paymentsPart(lookup: Lookup, keys: Keys): Part {
   // The request is long, and only a check needs it, and a charge that is compared with it.
   const { dueChecks, checks = [], orders = [] } = keys
@@ -303,27 +301,20 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
   const sql = `SELECT json_group_array(json_array(${columns},
       json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
         FROM payment_refunds r WHERE r.transaction_id = t.id)),
-      json((SELECT json_group_array(json_array(e.id, e.outcome, e.to_status))
-        FROM payment_webhook_events e WHERE e.transaction_id = t.id)),
       json((SELECT json_group_array(json_array(${columnsOf('alerts', 'a')}))
         FROM payment_alerts a WHERE a.transaction_id = t.id)))) AS rows
     FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
   return {
     statement: statement(sql, lookup.args),
-    read(rows, into, events) {
+    read(rows, into) {
       const count = COLUMNS.transactions.length
       into.transactions = rows.map((values) => toRow('transactions', values))
       into.refunds = rows.flatMap((values) =>
         (values[count] as unknown[][]).map((refund) => toRow('refunds', refund)),
       )
       into.alerts = rows.flatMap((values) =>
-        (values[count + 2] as unknown[][]).map((alert) => toRow('alerts', alert)),
+        (values[count + 1] as unknown[][]).map((alert) => toRow('alerts', alert)),
       )
-      for (const values of rows) {
-        for (const [id, outcome, to_status] of values[count + 1] as unknown[][]) {
-          events.push({ id, transaction_id: values[0], outcome, to_status } as EarlierEvent)
-        }
-      }
     },
   }
 }
