@@ -2,6 +2,7 @@
 // check or an alert. Pure.
 
 import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
 import { differs } from '../domain/match.ts'
 import { isUnpaid } from '../domain/payment.ts'
 import { differsFrom, refundDetail } from '../domain/refund-rows.ts'
@@ -155,6 +156,15 @@ function isMissing(
   return status === 'Paid' || (status === 'PartiallyRefunded' && amount <= refunded_amount)
 }
 
+const OUTCOME_UNKNOWN: PaymentError = {
+  code: 'outcome_unknown',
+  message: 'The gateway did not report the outcome of this refund, and has not made it.',
+}
+const DROPPED: PaymentError = {
+  code: 'refund_cancelled',
+  message: 'The gateway accepted this refund, no longer lists it, and has not made it.',
+}
+
 function refundSettledAs(
   { transaction }: Check,
   refund: RefundRow,
@@ -169,17 +179,18 @@ function refundSettledAs(
     kind: 'refund_unsettled',
     detail: { ...refundDetail(transaction, refund), since, gatewayStatus },
   }
-  // A day after the request, the gateway reports no refund: it is given up. Not so an accepted one,
-  // or one that the gateway lists as requested: a bank may take days, and a second refund would pay
-  // twice. An unknown status does not mean either that nothing was refunded.
+  // A day after the request, the gateway reports no refund: it is given up. Not so one that the
+  // gateway lists as requested, or that it accepted and lists none: a bank may take days, and a
+  // second refund would pay twice. An unknown status does not mean either that nothing was refunded.
   const isUnmade = answer !== undefined && isMissing(transaction, refund, answer)
-  if (isUnmade && !isAccepted && now - createdAt >= DAY_MS) {
-    const message = 'The gateway did not report the outcome of this refund, and has not made it.'
-    return { failedRefund: { refundId, error: { code: 'outcome_unknown', message } }, alert }
+  // A bank that accepted it and no longer lists it has dropped it without a report. Kept, it would
+  // lock every further refund for good.
+  const isUnlisted = isUnmade && answer.refunds !== undefined
+  if (isUnmade && (!isAccepted || isUnlisted) && now - createdAt >= DAY_MS) {
+    return { failedRefund: { refundId, error: isAccepted ? DROPPED : OUTCOME_UNKNOWN }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
-  // A bank that accepted it and no longer lists it has dropped it without a report.
-  const isDropped = isUnmade && answer.refunds !== undefined && now - createdAt >= HOUR_MS
+  const isDropped = isUnlisted && now - createdAt >= HOUR_MS
   // It is the payer's money: checks go on while the refund is pending, even after the alert.
   return next === undefined || (isAccepted && isDropped)
     ? { nextCheckAt: next ?? now + DAY_MS, alert }

@@ -20,23 +20,19 @@ describe('a refund under way', () => {
     if (isLate) await made.webhook(id, 'Expired')
     await made.webhook(id, 'Paid')
     await made.quiet()
+    const begin = (refundId: string) => {
+      const now = made.clock.now()
+      return made.ledger.beginRefund({
+        ...{ id: refundId, gateway: 'bank', transactionId: id, amount, reason: 'returned' },
+        ...{ fullOnly: false, requestHash: 'r', mayCall: true, now, until: now + 90_000 },
+      })
+    }
+    await begin('r-1')
     const now = made.clock.now()
-    await made.ledger.beginRefund({
-      id: 'r-1',
-      gateway: 'bank',
-      transactionId: id,
-      amount,
-      reason: 'returned',
-      fullOnly: false,
-      requestHash: 'r',
-      mayCall: true,
-      now,
-      until: now + 90_000,
-    })
     const result = { kind, nextCheckAt: now + 5 * MINUTE }
     await made.ledger.finishRefund({ refundId: 'r-1', now, result })
     const refund = async () => (await made.story(id)).refunds[0]
-    return { ...made, id, refund }
+    return { ...made, id, refund, begin }
   }
 
   it.each(['unknown', 'accepted'] as const)(
@@ -97,15 +93,43 @@ describe('a refund under way', () => {
     expect(transaction.status).toBe('Paid')
   })
 
-  it('raises an alert within hours if its bank no longer lists it, and is not given up', async () => {
+  it('that its bank no longer lists raises an alert within hours, and is given up after a day', async () => {
     const dropped = reports('Paid', { refunds: { readAt: 0, refunds: [] } } as object)
-    const { pass, story, id, refund } = await refunding(dropped, 'accepted')
+    const { pass, story, id, refund, begin } = await refunding(dropped, 'accepted')
     await pass(HOUR - MINUTE)
     expect((await story(id)).alerts).toEqual([])
     await pass(2 * HOUR)
     const detail = { refundId: 'r-1', amount: 25_000, gatewayStatus: 'Paid' }
     expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
-    expect((await refund())?.status).toBe('accepted')
+    expect(await refund()).toMatchObject({ status: 'accepted' })
+    expect(await begin('r-2')).toMatchObject({ state: 'in_progress' })
+    await pass(DAY)
+    expect(await refund()).toMatchObject({ status: 'failed', error: { code: 'refund_cancelled' } })
+    expect((await story(id)).alerts).toHaveLength(1)
+    expect(await begin('r-2')).toMatchObject({ state: 'begun' })
+  })
+
+  it('that its bank makes after it was given up is counted once', async () => {
+    let made = false
+    const { pass, story, id, clock, stale } = await refunding(
+      {
+        checkStatus: async () => {
+          const refunds = made ? [{ amount: 25_000, status: 'succeeded' as const }] : []
+          const set = { refunds: { readAt: clock.now(), refunds } }
+          return await reports(made ? 'Refunded' : 'Paid', set as object).checkStatus()
+        },
+      },
+      'accepted',
+    )
+    await pass(2 * DAY)
+    made = true
+    for (let times = 0; times < 2; times++) {
+      await stale(id)
+      await pass(2 * MINUTE)
+    }
+    const { transaction, refunds } = await story(id)
+    expect(transaction).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
+    expect(refunds.map(({ status }) => status)).toEqual(['failed', 'succeeded'])
   })
 
   it.each([
