@@ -45,7 +45,9 @@ export const failureText = (problem: unknown): string =>
 export const isRefusal = (problem: unknown): boolean =>
   problem instanceof ApiProblem && REFUSALS.includes(problem.code)
 
-const REFUSALS: readonly string[] = ['invalid_argument', 'gateway_refused', 'already_paid']
+const REFUSALS: readonly string[] = [
+  ...['invalid_argument', 'gateway_refused', 'refund_failed', 'already_paid'],
+]
 
 /** A test charge. */
 export interface Order {

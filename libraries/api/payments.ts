@@ -119,7 +119,12 @@ const OPERATIONS: Record<string, Operation> = {
     headers: ['Idempotency-Key', 'X-Correlation-Id'],
     body: refundAskedSchema,
     answers: { 200: answer('The gateway accepted the refund.', refundResultSchema) },
-    failures: ['in_progress', 'idempotency_conflict', ...BODY, ...GATEWAY, ...DATABASE],
+    failures: [
+      ...(['in_progress', 'idempotency_conflict', 'refund_failed'] as const),
+      ...BODY,
+      ...GATEWAY,
+      ...DATABASE,
+    ],
   },
   'GET /api/payments/transactions': read(
     { id: 'listTransactions', summary: 'Transactions, newest first' },

@@ -27,6 +27,7 @@ export const STATUS_OF = {
   payload_too_large: 413,
   invalid_argument: 422,
   gateway_refused: 422,
+  refund_failed: 422,
   internal: 500,
   not_configured: 503,
   misconfigured: 503,

@@ -34,8 +34,8 @@ describe('the idempotency key of a request', () => {
     expect(keys).toEqual(['key-1', 'key-1', 'key-1', 'key-2'])
   })
 
-  it('is a new one after a refusal', async () => {
-    const keys = edge('gateway_refused', 'ok')
+  it.each(['gateway_refused', 'refund_failed'])('is a new one after %s', async (code) => {
+    const keys = edge(code, 'ok')
     const charge = charging()
     for (const amount of [1, 1]) await charge(amount)
     expect(keys).toEqual(['key-1', 'key-2'])
@@ -43,7 +43,7 @@ describe('the idempotency key of a request', () => {
 
   it('is kept after a failure that may have had an effect', () => {
     const isOver = (code: string) => isRefusal(new ApiProblem(500, code, ''))
-    expect(['invalid_argument', 'gateway_refused'].every(isOver)).toBe(true)
+    expect(['invalid_argument', 'gateway_refused', 'refund_failed'].every(isOver)).toBe(true)
     expect(
       ['unreachable', 'gateway_unavailable', 'ledger_unavailable', 'in_progress', 'internal'].some(
         isOver,

@@ -178,12 +178,6 @@ export function failureOf(
   return new GatewayRefusedException(result.error, { transactionId })
 }
 
-/** For a repeated request: the error of the first one. */
-export const refusedBefore = (error: PaymentError): Error =>
-  error.code === 'invalid_argument'
-    ? new InvalidArgumentException(error.message)
-    : new GatewayRefusedException(error)
-
 /**
  * For the caller, if the outcome is unknown: also after an unexpected error of the driver.
  * `checkedInMs`: the time until our own check is done.

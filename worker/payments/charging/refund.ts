@@ -3,7 +3,12 @@
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import { checkedInMs } from '../domain/check.ts'
-import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
+import {
+  GatewayRefusedException,
+  InvalidArgumentException,
+  PaymentConflictException,
+  type PaymentError,
+} from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { RefundBegun, RefundOutcome } from '../domain/refund.ts'
@@ -26,7 +31,6 @@ import {
   failureOf,
   inTime,
   type OperationDeps,
-  refusedBefore,
   withAdmission,
 } from './call.ts'
 
@@ -95,7 +99,7 @@ function answerAtOnce(
     case 'answered':
       return begun.result
     case 'refused':
-      throw refusedBefore(begun.error)
+      throw failedBefore(begun.error)
     case 'in_progress':
       throw new PaymentConflictException(
         'in_progress',
@@ -124,6 +128,12 @@ function answerAtOnce(
     }
   }
 }
+
+/** Refused at once or failed later: this key's refund has ended. */
+const failedBefore = (error: PaymentError): Error =>
+  error.code === 'invalid_argument'
+    ? new InvalidArgumentException(error.message)
+    : new GatewayRefusedException(error, { code: 'refund_failed' })
 
 function notRefundable(status: PaymentStatus): string {
   switch (status) {

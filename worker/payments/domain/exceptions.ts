@@ -14,7 +14,7 @@ export class InvalidWebhookSignatureException extends Error {
  */
 export class GatewayUnavailableException extends Error {
   override readonly name: string = 'GatewayUnavailableException'
-  readonly code: 'gateway_unavailable' | 'gateway_refused' = 'gateway_unavailable'
+  readonly code: 'gateway_unavailable' | 'gateway_refused' | 'refund_failed' = 'gateway_unavailable'
   /** When to try again, if that is known. */
   readonly retryAfterMs: number | undefined
   /** Ours, where the payment is stored. */
@@ -53,11 +53,19 @@ export class InvalidArgumentException extends Error {
 /** The gateway refused: nothing was charged or refunded. */
 export class GatewayRefusedException extends GatewayUnavailableException {
   override readonly name = 'GatewayRefusedException'
-  override readonly code = 'gateway_refused'
+  /** `refund_failed`: the refund of this key has ended, so only a new key refunds again. */
+  override readonly code: 'gateway_refused' | 'refund_failed'
   readonly error: PaymentError
 
-  constructor(error: PaymentError, options: { transactionId?: string } = {}) {
+  constructor(
+    error: PaymentError,
+    {
+      code = 'gateway_refused',
+      ...options
+    }: { transactionId?: string; code?: 'gateway_refused' | 'refund_failed' } = {},
+  ) {
     super(error.message, options)
+    this.code = code
     this.error = error
   }
 }

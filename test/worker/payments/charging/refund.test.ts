@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
+import { asProblem } from '../../../../worker/payments/routes.ts'
+import { type Problem, STATUS_OF } from '../../../../worker/shared/problem.ts'
 import { request } from '../../../support/payments.ts'
 import {
   type PaymentsSetup,
@@ -171,6 +173,44 @@ describe('a refund that is not possible', () => {
     await setup.webhook({ gatewayTransactionId, status: 'Refunded' })
     expect(await refund(25_000, key)).toMatchObject({ success: true, refundedAmount: 25_000 })
     expect(setup.refunded).toHaveLength(1)
+  })
+})
+
+describe('a refund that has failed', () => {
+  const keyed = (idempotencyKey: string) => refund(25_000, { idempotencyKey })
+  const failed = { code: 'refund_failed', message: 'No.' }
+
+  async function expectNewKeyOnly(): Promise<void> {
+    const before = setup.refunded.length
+    const problem = await keyed('key-1').catch(asProblem)
+    expect(problem).toMatchObject({ reason: 'refund_failed', message: 'No.' })
+    expect(STATUS_OF[(problem as Problem).reason]).toBe(422)
+    expect(setup.refunded).toHaveLength(before)
+    setup.script.refund = () => ({ ok: true, isDone: true, gatewayRefundId: 'back-2' })
+    expect(await keyed('key-2')).toMatchObject({ refundId: 'back-2', refundedAmount: 25_000 })
+    await setup.quiet()
+    expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
+  }
+
+  it('since the gateway refused it is told to its key, and a new key refunds again', async () => {
+    await paid()
+    setup.script.refund = () => ({ ok: false, error: { code: 'no_funds', message: 'No.' } })
+    await expect(keyed('key-1')).rejects.toMatchObject({ code: 'gateway_refused' })
+    await expectNewKeyOnly()
+  })
+
+  it.each([
+    ['made', true],
+    ['accepted', false],
+  ])('after it was %s is told to its key, and a new key refunds again', async (_, isDone) => {
+    await paid()
+    setup.script.refund = () => ({ ok: true, isDone, gatewayRefundId: 'back-1' })
+    await keyed('key-1')
+    const { gatewayTransactionId = '', status = 'Paid' } = (await current()) ?? {}
+    const alert = { status, alert: 'refund_failed', refundId: 'back-1', error: failed } as const
+    await setup.webhook({ gatewayTransactionId, ...alert })
+    expect(await current()).toMatchObject({ status, refundedAmount: 0 })
+    await expectNewKeyOnly()
   })
 })
 
