@@ -24,6 +24,8 @@ interface AlertFacts {
   endpoint: string
   /** The gateway of the other payment of this order. */
   otherGateway: string
+  /** In brackets: which refund it is, and who asked for it, as far as that is known. */
+  refund: string
 }
 
 interface AlertTexts {
@@ -76,8 +78,8 @@ export const ALERTS = {
   refund_failed: {
     title: 'A refund failed',
     hasReference: true,
-    sentence: ({ amount }) => `The gateway could not refund ${amount}.`,
-    todo: 'Try the refund again, or refund by hand.',
+    sentence: ({ amount, refund }) => `The gateway could not refund ${amount}${refund}.`,
+    todo: 'Refund the amount again, or by hand.',
   },
   dispute: {
     title: 'A payment is disputed',
@@ -95,8 +97,8 @@ export const ALERTS = {
   refund_unsettled: {
     title: 'A refund has no final status',
     hasReference: false,
-    sentence: ({ amount, since, reported }) =>
-      `A refund of ${amount} has been open since ${since}. ` +
+    sentence: ({ amount, refund, since, reported }) =>
+      `A refund of ${amount}${refund} has been open since ${since}. ` +
       `The gateway last reported ${reported}.`,
     todo: 'Check it at the gateway. Do not refund again before you know the result.',
   },
@@ -163,7 +165,16 @@ function factsOf(detail: Alert['detail'], now: number): AlertFacts {
     event: detail.type ?? AN_EVENT,
     endpoint: detail.endpoint ?? AN_ENDPOINT,
     otherGateway: detail.otherGateway ?? 'a gateway',
+    refund: refundOf(detail),
   }
+}
+
+function refundOf({ refundId, askedBy }: Alert['detail']): string {
+  const parts = [
+    ...(refundId === undefined ? [] : [`refund ${refundId}`]),
+    ...(askedBy === undefined ? [] : [`asked for by ${askedBy}`]),
+  ]
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 
 const amountOf = (amount: number | undefined, currency: string | undefined): string =>

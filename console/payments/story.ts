@@ -12,6 +12,7 @@ import type {
   Unreadable,
   WebhookEvent,
 } from '../../libraries/api/types.ts'
+import { money } from './format.ts'
 
 export const isUnreadable = <Row extends object>(row: Row | Unreadable): row is Unreadable =>
   'invalid' in row
@@ -108,6 +109,14 @@ function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: S
   if (!error || isInWebhook) return []
   const failed = events.find(({ type }) => type === 'PaymentFailed')
   return [{ key: 'refused', at: failed?.createdAt ?? updatedAt, kind: 'refused', error }]
+}
+
+/** Of an event that told another refunded amount: both sums. */
+export function refundChange({ payload }: StoredEvent): string | undefined {
+  if (!('previousRefundedAmount' in payload)) return undefined
+  const { previousRefundedAmount: before, transaction } = payload
+  const { currency } = transaction.paid ?? transaction
+  return `Refunded: ${money(transaction.refundedAmount, currency)}, before ${money(before, currency)}.`
 }
 
 /** What came in. Late money is only in its alert, until it is to be refunded. */

@@ -19,7 +19,7 @@ import { alertText } from './attention.ts'
 import { AlertSentence } from './attention-list.tsx'
 import { flashOf, GatewayError, Ids, Money, StatusBadge } from './elements.tsx'
 import { STATUSES } from './format.ts'
-import type { Entry } from './story.ts'
+import { type Entry, refundChange } from './story.ts'
 
 interface TimelineEntryProps {
   entry: Entry
@@ -198,6 +198,7 @@ const EVENTS: Readonly<Record<StoredEvent['type'], string>> = {
 
 function EventEntry({ event }: { event: StoredEvent }) {
   const { type, payload, listenersDoneAt, deliveries } = event
+  const change = refundChange(event)
   return (
     <>
       <h3>
@@ -209,6 +210,7 @@ function EventEntry({ event }: { event: StoredEvent }) {
         )}
         <code>{type}</code>
       </h3>
+      {change && <p>{change}</p>}
       <p class={listenersDoneAt ? 'hint' : 'state pending'}>
         {listenersDoneAt
           ? `Delivered to listeners ${timeAt(listenersDoneAt)}`

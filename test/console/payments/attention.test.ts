@@ -40,6 +40,18 @@ describe('an alert', () => {
       sentence: 'The gateway could not refund IQD 20,000.',
       error: 'No.',
     })
+    const whose = { ...paid, refundId: '01REFUND', askedBy: 'ada' }
+    expect(textOf('refund_failed', whose).sentence).toBe(
+      'The gateway could not refund IQD 20,000 (refund 01REFUND, asked for by ada).',
+    )
+    const open = { ...whose, since: '2026-02-27T10:00:00Z', gatewayStatus: 'Paid' } as const
+    expect(textOf('refund_unsettled', open).sentence).toMatch(
+      /^A refund of IQD 20,000 \(refund 01REFUND, asked for by ada\) has been open since Feb 27/,
+    )
+    // Made at the gateway's own desk: nobody asked for it here.
+    expect(textOf('refund_failed', { ...paid, refundId: 're_1' }).sentence).toBe(
+      'The gateway could not refund IQD 20,000 (refund re_1).',
+    )
     const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
     const sentence = 'https://shop has not accepted PaymentSucceeded for a day.'
     expect(textOf('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)

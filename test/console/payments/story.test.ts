@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { refundable, storyOf, timeline } from '../../../console/payments/story.ts'
-import type { AuditRecord, Transaction, TransactionStory } from '../../../libraries/api/types.ts'
+import { refundable, refundChange, storyOf, timeline } from '../../../console/payments/story.ts'
+import type {
+  AuditRecord,
+  StoredEvent,
+  Transaction,
+  TransactionStory,
+} from '../../../libraries/api/types.ts'
 
 type Answer = Transaction & TransactionStory
 
@@ -33,7 +38,12 @@ function answer(more: Partial<Answer> = {}): Answer {
 const story = (more: Partial<Answer> = {}) => storyOf(answer(more))
 
 const lifecycle = (
-  type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed' | 'AlertRaised',
+  type:
+    | 'PaymentInitiated'
+    | 'PaymentSucceeded'
+    | 'PaymentFailed'
+    | 'AlertRaised'
+    | 'RefundAmountChanged',
   when: string,
 ) => ({
   id: type,
@@ -109,6 +119,14 @@ describe('the story of a payment', () => {
     ])
   })
 
+  it('shows both sums where another refunded amount was told', () => {
+    const changed = lifecycle('RefundAmountChanged', at(5)) as never as StoredEvent
+    const payload = { ...changed.payload, previousRefundedAmount: 5_000 } as never
+    const text = refundChange({ ...changed, payload })?.replaceAll('\u00a0', ' ')
+    expect(text).toBe('Refunded: IQD 0, before IQD 5,000.')
+    expect(refundChange(changed)).toBeUndefined()
+  })
+
   it('shows a refusal without a webhook, and shows no refusal twice', () => {
     const error = { code: 'declined', message: 'Not today.' }
     const events = [lifecycle('PaymentFailed', at(2))] as never
@@ -128,6 +146,8 @@ describe('the story of a payment', () => {
     expect(left({ refunds: [refund('claimed')] })).toBe(0)
     expect(refundable(story({ status: 'Pending' }))).toBe(0)
     expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
+    // The whole refund has failed, and the status stays.
+    expect(left({ status: 'Refunded', refunds: [refund('failed')] })).toBe(25_000)
   })
 
   it('can refund late money, of which only the alert knows the amount', () => {
