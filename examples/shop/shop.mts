@@ -41,6 +41,17 @@ function offerAgain({ reference: id, gateway, error }: Transaction): void {
   if (known(id).gateway === gateway && error?.code !== 'replaced') settle(id, 'not paid')
 }
 
+const refunds = new Map<string, Transaction>() // by payment: an order may have two
+
+/** Keeps the refunded amount, which falls if a refund fails. A lower revision is older. */
+function noteRefund(transaction: Transaction): void {
+  const { id, reference, refundedAmount, refundRevision } = transaction
+  known(reference)
+  if (refundRevision <= (refunds.get(id)?.refundRevision ?? 0)) return
+  refunds.set(id, transaction)
+  console.log(`Of order ${reference}, ${refundedAmount} was refunded`)
+}
+
 export const receive = handleEvents({
   secrets: PAYMENT_EVENTS_SECRET,
   on: {
@@ -50,6 +61,8 @@ export const receive = handleEvents({
     },
     PaymentFailed: ({ transaction }) => offerAgain(transaction),
     PaymentCancelled: ({ transaction }) => offerAgain(transaction),
+    PaymentRefunded: ({ transaction }) => noteRefund(transaction),
+    RefundAmountChanged: ({ transaction }) => noteRefund(transaction),
     async AlertRaised({ alert: { id: idempotencyKey, kind }, transaction }) {
       const { id: transactionId, gateway, reference, amount } = transaction
       console.error('Somebody has to look:', kind, reference, transactionId)

@@ -25,6 +25,22 @@ describe('a delivery', () => {
     expect(got).toEqual([['order-1', '01EVENT', 'PaymentSucceeded', new Date(NOW).toISOString()]])
   })
 
+  it('of a refunded amount that changed has the sum before, and the revision', async () => {
+    const got: unknown[] = []
+    const { receive } = receiver({
+      on: {
+        RefundAmountChanged: ({ previousRefundedAmount, transaction }) => {
+          got.push([previousRefundedAmount, transaction.refundRevision])
+        },
+      },
+    })
+    const data = { previousRefundedAmount: 5_000, transaction: { refundRevision: 2 } }
+    const timestamp = new Date(NOW).toISOString()
+    const body = JSON.stringify({ type: 'RefundAmountChanged', timestamp, data })
+    expect((await receive(delivery({ body }))).status).toBe(204)
+    expect(got).toEqual([[5_000, 2]])
+  })
+
   it('is accepted with each of several secrets, in a list or separated by spaces', async () => {
     const [old, next, other] = [secret(), secret(), secret()]
     for (const secrets of [`${next} ${old}`, [next, old]]) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../worker/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
+import { EVENT_NAMES } from '../../../worker/payments/domain/status.ts'
 
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const REDIRECT = {
@@ -199,6 +200,8 @@ describe('the configuration of payments', () => {
     expect(types(' PaymentSucceeded,PaymentRefunded  CircuitOpened, ')).toEqual(
       new Set(['PaymentSucceeded', 'PaymentRefunded', 'CircuitOpened']),
     )
+    expect(types(EVENT_NAMES.join(' '))).toEqual(new Set(EVENT_NAMES))
+    expect(types('RefundAmountChanged')).toEqual(new Set(['RefundAmountChanged']))
     expect(types('')).toBeUndefined()
     const wrong = { ...env, PAYMENT_EVENTS_SECRET: WHSEC, PAYMENT_EVENTS_TYPES: 'PaymentSuceeded' }
     expect(faultOf(wrong, file())).toContain('PAYMENT_EVENTS_TYPES: there is no event PaymentSuc')
