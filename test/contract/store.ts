@@ -328,12 +328,6 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         expect(await idsOf(keys)).toEqual(ids)
       })
 
-      it('the earlier events of a payment', async () => {
-        const { rows } = await load({ payments: [{ id: '1' }] })
-        const earlier = { id: '7', transaction_id: '1', outcome: 'applied', to_status: 'Paid' }
-        expect(rows.payment('1')?.webhookEvents).toEqual([earlier])
-      })
-
       it('with a payment, late money of its order, and nothing that was begun with repeat', async () => {
         const late = { ...ended, alert: '{"id":"B","kind":"late_payment"}' }
         const seen = { ...other, reference: 'order-1' }
