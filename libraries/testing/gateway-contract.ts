@@ -179,7 +179,7 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
       assert.equal(setup.sent.filter(isMoney).length, gateway.chargeIsIdempotent ? most : 1)
     })
 
-    it(`never declares that nothing was made, when the answer was ${fault} and then a conflict`, async () => {
+    it(`never declares that nothing was made after ${fault} and then a conflict`, async () => {
       const setup = setupOf(failingAtMoney(thenConflict(outage)))
       for (const earlier of ['none', 'unknown'] as const) {
         // The second charge is refused at once: its answer was lost by the first.

@@ -160,7 +160,7 @@ async function begin(
     ...{ isRepeat, requestHash: hash },
     ...(correlationId !== undefined && { correlationId }),
     ...(by !== undefined && { by }),
-    // To be replaced, it is not sent again under its old name: its gateway may keep a failure there.
+    // To be replaced, it is not sent again under its old name: its gateway may keep a failure.
     chargeIsIdempotent:
       gateway.chargeIsIdempotent && !(isReplacing && gateway.unseenIsUnpayable === true),
     ...(replaces && { replaces }),

@@ -88,7 +88,7 @@ export type Purpose =
   | 'call'
   /** A callback without a proof: anybody can send as many of these as they like. */
   | 'unproven'
-  /** A callback with a proof: for a payment, written by us, or for an event, signed by the gateway. */
+  /** A callback with a proof: written by us for a payment, or signed by the gateway. */
   | { proven: string }
 
 /**
@@ -98,8 +98,8 @@ export type Purpose =
  */
 const UNPROVEN: BucketRule = { burst: 10, perSecond: 1 }
 /**
- * For one payment or event. A bank sends each of its few statuses once and repeats what we did not accept.
- * More callbacks than that come from a sender that knows the address and repeats it.
+ * For one payment or event. A bank sends each of its few statuses once and repeats what we did not
+ * accept. More callbacks than that come from a sender that knows the address and repeats it.
  */
 const PROVEN: BucketRule = { burst: 10, perSecond: 0.2 }
 /** A bucket that was not used for this long is full again, so it can be deleted. */

@@ -38,10 +38,10 @@ export interface GatewayRequest {
   /** Sends the driver's access token, and a new one after a `401`. */
   withToken?: boolean
   /**
-   * In `handleWebhook`: what the callback is proven for, so that its requests are counted by that: a
-   * payment for which it has a proof that only we could have written, or an event that the gateway
-   * has signed. The driver has checked it. Without it, the request is counted against the small
-   * limit that all unproven callbacks share.
+   * In `handleWebhook`: what the callback is proven for, so that its requests are counted by that:
+   * a payment for which it has a proof that only we could have written, or an event that the
+   * gateway has signed. The driver has checked it. Without it, the request is counted against the
+   * small limit that all unproven callbacks share.
    */
   provenFor?: string
 }
