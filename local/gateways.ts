@@ -116,15 +116,17 @@ export const simulatedGateways = (
   secrets: GatewaySecrets,
   simulator: string,
   drivers: readonly string[] = DRIVER_NAMES,
-): Record<string, string> =>
-  Object.fromEntries(
+): Record<string, string> => ({
+  PAYMENT_SIMULATOR_URL: simulator,
+  ...Object.fromEntries(
     DRIVER_NAMES.filter((driver) => drivers.includes(driver)).flatMap((driver) =>
       Object.entries({ base_url: simulator, ...secrets[driver] }).map(([setting, value]) => [
         variableOf(DRIVERS[driver].envPrefix, setting),
         value,
       ]),
     ),
-  )
+  ),
+})
 
 export interface SimulatorPlace {
   port: number

@@ -38,6 +38,7 @@ describe('the gateways of a local system', () => {
     expect(modes({ PAYMENT_TOLERANCE_SECONDS: '60' })).toEqual(ALL_SIMULATED)
     const variables = simulatedGateways(secrets, SIMULATOR)
     expect(variables).toEqual({
+      PAYMENT_SIMULATOR_URL: SIMULATOR,
       REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
       REDIRECT_GATEWAY_CLIENT_ID: 'signalbox-local',
       REDIRECT_GATEWAY_CLIENT_SECRET: secrets.redirect.client_secret,

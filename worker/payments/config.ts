@@ -1,7 +1,7 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
-import { isLoopback, isSafeForSecrets } from '../shared/loopback.ts'
+import { isSafeForSecrets } from '../shared/loopback.ts'
 import type { Listeners, Middleware, SignalboxFile } from './define-config.ts'
 import type { References } from './domain/double-payment.ts'
 import { isEventName } from './domain/status.ts'
@@ -167,7 +167,10 @@ function readGateway(
   const problems = [...(driver.check?.(settings) ?? []), ...exposed(settings.base_url)]
   wrong.push(...problems.map((problem) => `${where} (${prefix}*): ${problem}`))
   if (problems.length > 0) return undefined
-  const account = { driver: entry.driver, isLocal: isOnLoopback(settings.base_url) }
+  const originOf = (url = '') => URL.parse(url)?.origin
+  const simulator = originOf(text('PAYMENT_SIMULATOR_URL'))
+  const isLocal = simulator !== undefined && originOf(settings.base_url) === simulator
+  const account = { driver: entry.driver, isLocal }
   return { gateway: driver.create(key, settings), account }
 }
 
@@ -178,8 +181,6 @@ function exposed(base = ''): string[] {
     ? ['base_url must be https, or on this machine']
     : []
 }
-
-const isOnLoopback = (url = ''): boolean => isLoopback(URL.parse(url)?.hostname ?? '')
 
 function readPrefix(file: SignalboxFile, wrong: string[]): string {
   const prefix = routePrefixOf(file)

@@ -20,7 +20,10 @@ export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, 
 export interface Account {
   /** Its driver's name in signalbox.config.ts. */
   driver: string
-  /** Its `base_url` is on loopback: a simulator, where charges use no real money. */
+  /**
+   * Its `base_url` is PAYMENT_SIMULATOR_URL, where charges use no real money. Loopback alone may
+   * be a tunnel to a real gateway.
+   */
   isLocal: boolean
 }
 
