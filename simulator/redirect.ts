@@ -33,6 +33,7 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
     const scopes = tokens.scopesOf(c, simulator.now())
     if (!scopes) throw refusal(401, 'UNAUTHORIZED', 'The access token is missing or expired.')
     if (scopes.includes(scope)) return
+    c.header('www-authenticate', 'Bearer error="insufficient_scope"')
     throw refusal(403, 'INSUFFICIENT_SCOPE', `The access token lacks ${scope}.`)
   }
   const find = (id: string): Payment => {

@@ -2,6 +2,7 @@
 // webhook route at an edge. Nothing is charged, and the edge stores nothing of what is sent.
 
 import { FORMATS } from '../../simulator/one-webhook.ts'
+import { oauthError } from '../../worker/payments/gateways/exchange.ts'
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
 import type { ConfiguredGateway } from '../../worker/payments/gateways/registry.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
@@ -108,6 +109,12 @@ async function checkToken(
   if (answer.status < 400) {
     return error(key, `Its token endpoint answers ${answer.status} without a token.`)
   }
+  const code = oauthErrorIn(answer.text)
+  const refusal = [answer.status, code].filter((part) => part !== undefined).join(' ')
+  if (code === 'invalid_scope') {
+    const scope = variables.scope ?? 'scope'
+    return error(key, `It gives no token for the scope of ${scope} (${refusal}).`)
+  }
   // Only over a private connection: the gateway knows the key that signs callbacks, others must
   // not.
   const api_key = signingSecret(settings, 'api_key')
@@ -118,7 +125,15 @@ async function checkToken(
       return error(key, `${clientSecret} and ${apiKey} are swapped: it accepts the latter.`)
     }
   }
-  return error(key, `It refuses ${names} (${answer.status}).`)
+  return error(key, `It refuses ${names} (${refusal}).`)
+}
+
+function oauthErrorIn(text: string): string | undefined {
+  try {
+    return oauthError.safeParse(JSON.parse(text)).data?.error
+  } catch {
+    return undefined
+  }
 }
 
 const askForToken = ({ url, form }: GatewayRequest): Promise<Answer> =>

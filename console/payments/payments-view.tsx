@@ -163,6 +163,16 @@ function GatewayItem({ gateway }: { gateway: Gateway }) {
           </span>
         )
       })}
+      {troubled.map((kind) => {
+        const { lastFailure } = breaker[kind]
+        return (
+          lastFailure !== undefined && (
+            <p key={`${kind} failure`} class="hint">
+              {KINDS[kind]}, last failure: {lastFailure}
+            </p>
+          )
+        )
+      })}
       <p class="hint">{abilities.filter(Boolean).join(' · ')}</p>
     </li>
   )

@@ -397,6 +397,8 @@ export interface Gateway {
       state: 'closed' | 'open' | 'probing'
       /** Failed calls in a row. */
       failures: number
+      /** What failed in the last of them. */
+      lastFailure?: string
       /** While open: no call is made before this time. */
       openUntil?: string
     }
@@ -405,6 +407,8 @@ export interface Gateway {
       state: 'closed' | 'open' | 'probing'
       /** Failed calls in a row. */
       failures: number
+      /** What failed in the last of them. */
+      lastFailure?: string
       /** While open: no call is made before this time. */
       openUntil?: string
     }
@@ -413,6 +417,8 @@ export interface Gateway {
       state: 'closed' | 'open' | 'probing'
       /** Failed calls in a row. */
       failures: number
+      /** What failed in the last of them. */
+      lastFailure?: string
       /** While open: no call is made before this time. */
       openUntil?: string
     }
@@ -425,7 +431,7 @@ export interface Gateway {
   refunds?: 'full' | 'partial'
   /** Missing: the driver takes any. */
   currencies?: readonly string[]
-  /** Reached over loopback: a simulator, where charges use no real money. */
+  /** Simulated by a local Signalbox: charges use no real money. */
   isLocal: boolean
 }
 

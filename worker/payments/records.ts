@@ -245,6 +245,7 @@ export const breakerHealthSchema = z.object({
       '`probing`: the next call, or the one that runs now, decides whether the circuit closes.',
     ),
   failures: z.int().describe('Failed calls in a row.'),
+  lastFailure: z.string().describe('What failed in the last of them.').exactOptional(),
   openUntil: timeSchema.describe('While open: no call is made before this time.').exactOptional(),
 })
 
@@ -276,9 +277,7 @@ export const gatewayHealthSchema = z.object({
     .readonly()
     .describe('Missing: the driver takes any.')
     .exactOptional(),
-  isLocal: z
-    .boolean()
-    .describe('Reached over loopback: a simulator, where charges use no real money.'),
+  isLocal: z.boolean().describe('Simulated by a local Signalbox: charges use no real money.'),
 })
 
 export type BreakerHealth = z.infer<typeof breakerHealthSchema>

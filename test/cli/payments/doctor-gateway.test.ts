@@ -39,7 +39,15 @@ describe('the redirect gateway', () => {
 
   it('refuses wrong credentials', async () => {
     expect(await redirect({ [TOKEN]: grants(ID, 'another') })).toContain(
-      `error redirect: It refuses ${NAMES} (401).`,
+      `error redirect: It refuses ${NAMES} (401 invalid_client).`,
+    )
+  })
+
+  it('refuses the scope, which is neither the id nor the secret', async () => {
+    const refuses = () => Response.json({ error: 'invalid_scope' }, { status: 400 })
+    expect(await redirect({ [TOKEN]: refuses })).toContain(
+      'error redirect: It gives no token for the scope of REDIRECT_GATEWAY_SCOPE ' +
+        '(400 invalid_scope).',
     )
   })
 
@@ -90,7 +98,7 @@ describe('other gateways', () => {
     const { FIB_CLIENT_ID: id, FIB_CLIENT_SECRET: secret } = FIB
     expect((await asked({ [path]: grants(id, secret) }, FIB, 'fib')).join()).toContain('ok fib: It')
     expect((await asked({ [path]: grants(id, 'other') }, FIB, 'fib')).join()).toContain(
-      'error fib: It refuses FIB_CLIENT_ID and FIB_CLIENT_SECRET (401).',
+      'error fib: It refuses FIB_CLIENT_ID and FIB_CLIENT_SECRET (401 invalid_client).',
     )
   })
 

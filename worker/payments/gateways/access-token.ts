@@ -51,10 +51,11 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps) {
       mayRepeat: ({ reason }) => reason !== 'timeout',
     })
     if (!exchanged.ok) return failedAnswer(exchanged)
-    const { status, body } = exchanged.reply
+    const { status, body, authError } = exchanged.reply
     const grant = granted.safeParse(body)
     if (status >= 300 || !grant.success) {
-      return { ok: false, message: `${request.endpoint} answered ${status} without a token` }
+      const why = authError === undefined ? '' : `: ${authError}`
+      return { ok: false, message: `${request.endpoint} answered ${status} without a token${why}` }
     }
     const { access_token: token, expires_in } = grant.data
     const lifetimeMs = expires_in * 1_000

@@ -16,6 +16,8 @@ export type Verdict = 'success' | 'failure' | 'neutral'
 export interface BreakerState {
   /** Failed calls in a row; a success sets it to 0. */
   failures: number
+  /** What failed last, for people; without secrets. */
+  lastFailure?: string
   /** Set while the circuit is open: no call is made before this time. */
   openUntil?: number
   /** Set while a probe runs: no other call is made before this time. */
@@ -56,27 +58,33 @@ export function report(
   state: BreakerState,
   verdict: Verdict,
   now: number,
+  failure?: string,
 ): { state: BreakerState; opened: boolean } {
   if (verdict === 'success') return { state: CLOSED, opened: false }
   const { probeUntil: probe, ...rest } = state
   // A neutral result says nothing about the gateway: the next call is the probe.
   if (verdict === 'neutral') return { state: rest, opened: false }
-  const failures = state.failures + 1
+  const failed = {
+    failures: state.failures + 1,
+    ...(failure !== undefined && { lastFailure: failure }),
+  }
   const openUntil = now + OPEN_MS
   if (state.openUntil === undefined) {
-    if (failures < MAX_FAILURES) return { state: { failures }, opened: false }
-    return { state: { failures, openUntil }, opened: true }
+    if (failed.failures < MAX_FAILURES) return { state: failed, opened: false }
+    return { state: { ...failed, openUntil }, opened: true }
   }
   // A call that began before the circuit opened adds nothing new and does not extend `openUntil`.
   if (probe === undefined) return { state, opened: false }
-  return { state: { failures, openUntil }, opened: false }
+  return { state: { ...failed, openUntil }, opened: false }
 }
 
 /** For the API and the console. `probing` also when the probe is still to come. */
-export function health({ failures, openUntil }: BreakerState, now: number): BreakerHealth {
-  if (openUntil === undefined) return { state: 'closed', failures }
-  if (hasCome(openUntil, now, OPEN_MS)) return { state: 'probing', failures }
-  return { state: 'open', failures, openUntil: new Date(openUntil).toISOString() }
+export function health(state: BreakerState, now: number): BreakerHealth {
+  const { failures, lastFailure, openUntil } = state
+  const failed = { failures, ...(lastFailure !== undefined && { lastFailure }) }
+  if (openUntil === undefined) return { state: 'closed', ...failed }
+  if (hasCome(openUntil, now, OPEN_MS)) return { state: 'probing', ...failed }
+  return { state: 'open', ...failed, openUntil: new Date(openUntil).toISOString() }
 }
 
 // How many calls to a gateway its callbacks may cause: a callback without a proof may come from

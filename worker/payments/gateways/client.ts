@@ -57,9 +57,14 @@ export function createClient(deps: ClientDeps) {
     return await guard.admit(key, kind, purpose)
   }
 
-  async function report(gateway: string, kind: CallKind, verdict: Verdict): Promise<void> {
+  async function report(
+    gateway: string,
+    kind: CallKind,
+    verdict: Verdict,
+    failure: string | undefined,
+  ): Promise<void> {
     try {
-      const { opened } = await guard.report(gateway, kind, verdict)
+      const { opened } = await guard.report(gateway, kind, verdict, failure)
       if (opened) notify('CircuitOpened', { gateway, kind })
     } catch (error) {
       // The work is done, and its result matters more than the breaker's count.
@@ -78,7 +83,7 @@ export function createClient(deps: ClientDeps) {
     const admission = await ask(key, kind, purpose)
     if (!admission.ok) return { ok: false, error: refusalOf(key, admission) }
     const opened = openCall({ ...deps, key, deadlineAt }, admission.accessToken)
-    const { verdict, unanswered, ...call } = opened
+    const { verdict, failure, unanswered, ...call } = opened
     return {
       ok: true,
       call,
@@ -87,7 +92,7 @@ export function createClient(deps: ClientDeps) {
         // A stranger may know an input that makes the gateway fail. Counting such failures would
         // let them open the circuit for every payer.
         const isByCallback = purpose !== 'call' && verdict() === 'failure'
-        await report(key, kind, isByCallback ? 'neutral' : verdict())
+        await report(key, kind, isByCallback ? 'neutral' : verdict(), failure())
       },
     }
   }
@@ -139,11 +144,14 @@ export function openCall(
 ): GatewayCall & {
   /** The result so far. A failure stays a failure, even if a later request succeeds. */
   verdict(): Verdict
+  /** What failed last, without secrets. */
+  failure(): string | undefined
   /** How many tries so far had no definite answer. */
   unanswered(): number
 } {
   const { key, clock, log, notify, deadlineAt } = deps
   let verdict: Verdict = 'neutral'
+  let failure: string | undefined
   let isUnsent = true
   let unanswered = 0
 
@@ -193,10 +201,13 @@ export function openCall(
     })
     if (!exchanged.ok) {
       // If no time was left to send the request, the gateway is not at fault.
-      if (exchanged.reason !== 'no_time') verdict = 'failure'
-      const { retryAfterMs } = exchanged
-      const message = `${key} ${endpoint}: ${describe(exchanged)}`
-      throw new GatewayUnavailableException(message, { retryAfterMs, isUnsent })
+      const { reason, retryAfterMs } = exchanged
+      const what = `${endpoint}: ${describe(exchanged)}`
+      if (reason !== 'no_time') {
+        verdict = 'failure'
+        failure = what
+      }
+      throw new GatewayUnavailableException(`${key} ${what}`, { retryAfterMs, isUnsent })
     }
     if (exchanged.reply.status < 300 && verdict === 'neutral') verdict = 'success'
     return { ...exchanged.reply, unanswered }
@@ -206,6 +217,7 @@ export function openCall(
     send,
     warn: (event, fields) => log('warn', event, { gateway: key, ...fields }),
     verdict: () => verdict,
+    failure: () => failure,
     unanswered: () => unanswered,
   }
 }
@@ -230,18 +242,21 @@ async function accessToken(
 const statusOf = (exchanged: Exchanged): number | undefined =>
   exchanged.ok ? exchanged.reply.status : exchanged.status
 
+const inBrackets = (detail: string | undefined): string =>
+  detail === undefined ? '' : ` (${detail})`
+
 function describe({ reason, durationMs, status, detail }: ExchangeFailure): string {
   switch (reason) {
     case 'timeout':
       return `no answer within ${durationMs} ms`
     case 'connection':
-      return `no connection${detail === undefined ? '' : ` (${detail})`}`
+      return `no connection${inBrackets(detail)}`
     case 'redirect':
       return `answered ${status}, a redirect`
     case 'too_large':
       return `answered ${status} with a body that is too large`
     case 'not_json':
-      return `answered ${status} with a body that is not JSON`
+      return `answered ${status} with a body that is not JSON${inBrackets(detail)}`
     case 'busy':
     case 'server_error':
       return `answered ${status}`

@@ -1,6 +1,7 @@
 // One request to a gateway and its result, as data, and whether it is sent again: no breaker, no
 // tokens of its own. A failure repeats nothing of the request, so it may be logged.
 
+import * as z from 'zod'
 import {
   type Backoff,
   backoffMs,
@@ -86,7 +87,10 @@ export async function exchange(
     if (BUSY.includes(status)) return failure('busy', fields)
     if (text === undefined) return failure('too_large', fields)
     const parsed = parse(text)
-    return parsed ? { ok: true, reply: { status, sentAt, ...parsed } } : failure('not_json', fields)
+    const authError = status < 400 ? undefined : authErrorIn(response.headers, parsed?.body)
+    const named = authError === undefined ? {} : { authError }
+    if (parsed) return { ok: true, reply: { status, sentAt, ...parsed, ...named } }
+    return failure('not_json', { ...fields, ...(authError !== undefined && { detail: authError }) })
   }
 
   if (leftMs < MIN_TRY_MS) return failure('no_time')
@@ -143,6 +147,19 @@ function parse(text: string): { body: unknown } | undefined {
     return undefined
   }
 }
+
+/**
+ * RFC 6749, section 5.2, and RFC 6750, section 3.1. Without it, a wrong scope looks like a wrong
+ * secret. Nothing else of a refusal is repeated: it may quote what was sent.
+ */
+function authErrorIn(headers: Headers, body: unknown): string | undefined {
+  const challenge = headers.get('www-authenticate') ?? ''
+  const [, inHeader] = /(?:^|[\s,])error\s*=\s*"?([a-z_]{1,40})(?:["\s,]|$)/.exec(challenge) ?? []
+  return inHeader ?? oauthError.safeParse(body).data?.error
+}
+
+/** A gateway's own codes have other letters, and are its driver's to read. */
+export const oauthError = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) })
 
 export function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined

@@ -52,6 +52,8 @@ export interface GatewayReply {
   sentAt: number
   /** Parsed JSON; undefined when the body was empty. */
   body: unknown
+  /** OAuth's code of a refusal, such as `insufficient_scope`, of the body or WWW-Authenticate. */
+  authError?: string
 }
 
 export interface CountedReply extends GatewayReply {

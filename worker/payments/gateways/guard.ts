@@ -23,7 +23,13 @@ import type { Account } from './registry.ts'
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
   admit(gateway: string, kind: CallKind, purpose: Purpose): Promise<Admission>
-  report(gateway: string, kind: CallKind, verdict: Verdict): Promise<{ opened: boolean }>
+  /** `failure`: what failed, without secrets. */
+  report(
+    gateway: string,
+    kind: CallKind,
+    verdict: Verdict,
+    failure?: string,
+  ): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
   /** The state of these gateways' circuits, by key. Changes nothing. */
@@ -81,13 +87,13 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
       return { ok: true, ...(accessToken !== undefined && { accessToken }) }
     },
 
-    async report(gateway, kind, verdict) {
+    async report(gateway, kind, verdict, failure) {
       const before = stateOf(gateway, kind)
-      const { state, opened } = report(before, verdict, clock.now())
+      const { state, opened } = report(before, verdict, clock.now(), failure)
       // Nearly every call succeeds: an unchanged state is not written to storage.
       if (!isSame(before, state)) store.set(circuitOf(gateway, kind), state)
       log('debug', 'payments.gateway.reported', { gateway, kind, verdict })
-      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway, kind })
+      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway, kind, failure })
       return { opened }
     },
 

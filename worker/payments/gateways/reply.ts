@@ -54,8 +54,10 @@ export const truncate = (maxUnits: number, text: string): string =>
   text.slice(0, maxUnits).replace(/[\uD800-\uDBFF]$/, '')
 
 /** The reply is neither a success nor a clear refusal. */
-export const unexpectedReply = (name: string, { status }: GatewayReply): Error =>
-  new GatewayUnavailableException(`${name} was answered with ${status}`)
+export const unexpectedReply = (name: string, { status, authError }: GatewayReply): Error => {
+  const why = authError === undefined ? '' : ` (${authError})`
+  return new GatewayUnavailableException(`${name} was answered with ${status}${why}`)
+}
 
 /** A refusal by the gateway, with one code that callers can match. */
 export const refusal = (

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import { GatewaySetup, json, noConnection } from '../../../../libraries/testing/gateway-setup.ts'
+import {
+  GatewaySetup,
+  json,
+  noConnection,
+  page,
+} from '../../../../libraries/testing/gateway-setup.ts'
 import type { Purpose, Verdict } from '../../../../worker/payments/gateways/admission.ts'
 import { createClient, TooManyCallbacks } from '../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
@@ -102,6 +107,13 @@ describe('a call of a gateway', () => {
     const { client, openings } = guardWith({ ok: true }, async () => true)
     await client.run(shop, 'charge', ask)
     expect(openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
+  })
+
+  it('has the guard keep what failed, without the answer of the gateway', async () => {
+    const setup = new GatewaySetup(shop, () => page('<p>secret</p>', 502))
+    await expect(setup.end(setup.client.run(shop, 'charge', ask))).rejects.toThrow()
+    const { shop: circuits } = await setup.guard.health(['shop'])
+    expect(circuits?.charge.lastFailure).toMatch(/^[\w/{}]+: answered 502$/)
   })
 
   it('returns the result of the work when the report fails', async () => {

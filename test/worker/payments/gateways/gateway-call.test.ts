@@ -32,6 +32,11 @@ function setupOf(...answers: Answer[]): GatewaySetup {
   return new GatewaySetup(shop, (request) => (answers[count++] ?? last)(request))
 }
 
+const sentTo = async (...answers: Answer[]) => {
+  const setup = setupOf(...answers)
+  return await setup.end(setup.call().send(ASK))
+}
+
 describe('a call to a gateway', () => {
   it('sends JSON and returns JSON', async () => {
     const setup = setupOf(() => json({ id: 1 }, 201))
@@ -324,6 +329,37 @@ describe('a call with an access token', () => {
       unanswered: 0,
     })
     expect(setup.asked).toHaveLength(4)
+  })
+
+  const challenge = {
+    'www-authenticate': 'Bearer realm="a", error="insufficient_scope", scope="b"',
+  }
+  it.each<[string, Answer, unknown]>([
+    [
+      'in the header',
+      () => new Response(null, { status: 403, headers: challenge }),
+      { status: 403, authError: 'insufficient_scope' },
+    ],
+    [
+      'in the body',
+      () => json({ error: 'insufficient_scope' }, 403),
+      { status: 403, authError: 'insufficient_scope' },
+    ],
+    [
+      'of the gateway’s own',
+      () => json({ error: 'Too much: 5' }, 403),
+      { status: 403, authError: undefined },
+    ],
+  ])('returns a refusal with the code %s', async (_, refused, reply) => {
+    const { status, authError } = await sentTo(refused)
+    expect({ status, authError }).toEqual(reply)
+  })
+
+  it('names OAuth’s code of a refusal that is a page', async () => {
+    const refused = () => new Response('<p>No</p>', { status: 403, headers: challenge })
+    await expect(sentTo(refused)).rejects.toThrow(
+      'answered 403 with a body that is not JSON (insufficient_scope)',
+    )
   })
 
   it('is unavailable without a token, and reports its timeout', async () => {

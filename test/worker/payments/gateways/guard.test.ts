@@ -11,6 +11,7 @@ import type { BreakerState } from '../../../../worker/payments/gateways/admissio
 import { createGuard } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
+import { keptLog } from '../../../support/payments.ts'
 import { gateway, SETTINGS, TOKEN } from '../../../support/redirect-fixtures.ts'
 
 /** Gives `token-1`, `token-2`, … */
@@ -40,6 +41,24 @@ describe('the guard', () => {
     expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(false)
     await guard.report('shop', 'charge', 'success')
     expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
+  })
+
+  it('shows what failed last, and logs it when the circuit opens, until a call succeeds', async () => {
+    const { log, lines } = keptLog()
+    const { clock, fetch } = setupOf()
+    const guard = createGuard({ gateways: new Map(), clock, fetch, log, store: new Map() })
+    const charges = async () => (await guard.health(['shop'])).shop?.charge
+    const failures = ['timeout', 'timeout', 'timeout', 'timeout', 'token: invalid_scope']
+    for (const failure of failures) await guard.report('shop', 'charge', 'failure', failure)
+    expect(lines.filter(({ event }) => event === 'payments.gateway.circuit_opened')).toMatchObject([
+      { fields: { gateway: 'shop', kind: 'charge', failure: 'token: invalid_scope' } },
+    ])
+    await guard.report('shop', 'charge', 'neutral')
+    expect(await charges()).toMatchObject({ state: 'open', lastFailure: 'token: invalid_scope' })
+    await clock.advance(30_000)
+    expect(await charges()).toMatchObject({ state: 'probing', lastFailure: 'token: invalid_scope' })
+    await guard.report('shop', 'charge', 'success')
+    expect(await charges()).toEqual({ state: 'closed', failures: 0 })
   })
 
   it('has a separate circuit for each gateway', async () => {
@@ -216,9 +235,24 @@ describe('an access token', () => {
       json({ error: 'invalid_client', secret: SETTINGS.client_secret }, 401),
     )
     const answer = await setup.end(setup.guard.accessToken('shop'))
-    expect(answer).toEqual({ ok: false, message: 'token answered 401 without a token' })
+    const message = 'token answered 401 without a token: invalid_client'
+    expect(answer).toEqual({ ok: false, message })
     expect(fetched(setup)).toBe(1)
   })
+
+  it.each([
+    ['invalid_scope', ': invalid_scope'],
+    ['unauthorized_client', ': unauthorized_client'],
+    [`the secret ${SETTINGS.client_secret} is wrong`, ''],
+    [{ code: 7 }, ''],
+  ])(
+    'is refused with the code of OAuth, and nothing else of the answer: %j',
+    async (error, why) => {
+      const setup = setupOf(() => json({ error, error_description: SETTINGS.client_secret }, 400))
+      const message = `token answered 400 without a token${why}`
+      expect(await setup.end(setup.guard.accessToken('shop'))).toEqual({ ok: false, message })
+    },
+  )
 
   it.each([[{}], [[]], ['token'], [{ access_token: '' }], [{ access_token: 7 }]])(
     'is not made of %j',

@@ -146,7 +146,8 @@ export function errorIn(reply: GatewayReply): PaymentError {
     const found = texts.find(({ name }) => names.includes(name))?.value
     return typeof found === 'string' ? found : undefined
   }
-  return refusal(first(ERROR_CODES) ?? String(reply.status), first(ERROR_MESSAGES))
+  const code = first(ERROR_CODES) ?? reply.authError ?? String(reply.status)
+  return refusal(code, first(ERROR_MESSAGES))
 }
 
 /** Deeper than the gateway nests, and low enough for any other input. */
