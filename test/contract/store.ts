@@ -142,7 +142,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       }
       await save({ ...changed, outbox: [outboxRow({ attempts: 3 })] }, ALL)
       expect(await tablesOf(ALL)).toEqual(changed)
-      const due = await tablesOf({ dueEvents: { now: NOW + 9, limit: 9 } })
+      const due = await tablesOf({ dueEvents: { now: NOW + 9, dueBy: NOW + 9, limit: 9 } })
       expect(due.outbox).toEqual([outboxRow({ attempts: 3 })])
     })
 
@@ -381,7 +381,8 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       })
 
       it('of the events, for listeners or for an endpoint, the oldest first', async () => {
-        const due = async (now: number, limit = 9) => await idsOf({ dueEvents: { now, limit } })
+        const due = async (now: number, limit = 9, dueBy = now) =>
+          await idsOf({ dueEvents: { now, dueBy, limit } })
         const turn = (at: number) => ({ next_attempt_at: at, leased_until: null })
         await save({
           transactions: [transactionRow()],

@@ -11,6 +11,7 @@ const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 /** Twice that of a charge: a sweep asks a few payments one after the other. */
 const LONGEST_MS = 40_000
+const PAID = new Set(['PaymentSucceeded'] as const)
 const SECRETS = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']
 
 const order = fc.nat(4)
@@ -24,6 +25,10 @@ const step = fc.oneof(
   }),
 )
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
+
+const orderOf = (reference: string) => ({
+  ...{ gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'Two books' },
+})
 
 function openShop() {
   let isEndpointUp = true
@@ -54,14 +59,7 @@ function openShop() {
     return (await payments.queries.transactions({ reference }, { limit: 1 }))[0]
   }
   const actions: Record<string, (step: { order: number; ms: number }) => Promise<unknown>> = {
-    charge: ({ order: of }) =>
-      payments.charge({
-        gateway: 'bank',
-        reference: `order-${of}`,
-        amount: 25_000,
-        currency: 'IQD',
-        description: 'Two books',
-      }),
+    charge: ({ order: of }) => payments.charge(orderOf(`order-${of}`)),
     async pay({ order: of }) {
       const payment = await found(of)
       if (payment) await webhook({ externalReferenceId: payment.externalReferenceId })
@@ -103,6 +101,35 @@ function openShop() {
 }
 
 describe('payments on a clock that jumps', () => {
+  it('send an event again after its wait, though the time of day was set back', async () => {
+    const sentAt: number[] = []
+    const setup = setUpPayments({
+      endpoint: { url: 'https://shop.example/events', secrets: SECRETS, types: PAID },
+      fetch: async () => {
+        sentAt.push(setup.clock.elapsed())
+        return new Response(null, { status: 500 })
+      },
+    })
+    const { payments, clock, webhook, quiet } = setup
+    clock.jump(50 * YEAR)
+    const paid = async (reference: string) => {
+      await payments.charge(orderOf(reference))
+      const [payment] = await payments.queries.transactions({ reference }, { limit: 1 })
+      await webhook({ externalReferenceId: payment?.externalReferenceId ?? '' })
+      await quiet()
+    }
+    await paid('order-1')
+    clock.jump(-40 * MINUTE)
+    for (let tries = 2; tries <= 5; tries++) {
+      // Another event, of the new time, does not move the older one's turn.
+      if (tries === 3) await paid('order-2')
+      const before = sentAt.length
+      await clock.advance(2 * MINUTE)
+      await quiet()
+      expect(sentAt.length).toBeGreaterThan(before)
+    }
+  })
+
   it('are answered in time, and two days later each is settled and told, or has an alert', async () => {
     const life = fc.array(step, { minLength: 5, maxLength: 30 })
     await fc.assert(

@@ -135,15 +135,21 @@ export function alertRows(
 
 type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
 
-const isFree = ({ leased_until, next_attempt_at }: Turn, now: number): boolean =>
-  hasCome(next_attempt_at, now, MAX_RETRY_MS) &&
+/** `dueBy`: after `now` only where the clock was set back while an event waited. */
+interface Due {
+  now: number
+  dueBy: number
+}
+
+const isFree = ({ leased_until, next_attempt_at }: Turn, { now, dueBy }: Due): boolean =>
+  (next_attempt_at <= dueBy || hasCome(next_attempt_at, now, MAX_RETRY_MS)) &&
   (leased_until === null || hasCome(leased_until, now, LEASE_MS))
 
-export const areListenersDue = (outbox: OutboxRow, now: number): boolean =>
-  outbox.done_at === null && isFree(outbox, now)
+export const areListenersDue = (outbox: OutboxRow, due: Due): boolean =>
+  outbox.done_at === null && isFree(outbox, due)
 
-export const isDeliveryDue = (delivery: DeliveryRow, now: number): boolean =>
-  delivery.status === 'pending' && isFree(delivery, now)
+export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
+  delivery.status === 'pending' && isFree(delivery, due)
 
 /** An attempt ends its lease, so that a failure which is settled twice counts once. */
 const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({

@@ -7,7 +7,7 @@ import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
 import type { AuditRow } from '../domain/rows.ts'
-import type { DueClaim } from '../outbox/dispatch.ts'
+import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** What is to be loaded. Every list may be missing. */
@@ -45,7 +45,7 @@ export interface Keys {
   alertIds?: readonly string[]
   /** What is due, up to a limit. */
   dueChecks?: DueClaim
-  dueEvents?: DueClaim
+  dueEvents?: Required<EventClaim>
   /** Parked events whose payment has appeared. */
   dueParked?: { limit: number }
 }

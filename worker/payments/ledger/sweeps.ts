@@ -39,7 +39,7 @@ import {
   withTransaction,
 } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
-import type { DueClaim } from '../outbox/dispatch.ts'
+import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { Asked, Check, CheckClaim, CheckClaimed } from './ledger.ts'
 import { type Operation, type Rules, recordAct, store, storeInOrder } from './operation.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -153,25 +153,26 @@ export function settleCheck(settled: CheckSettled, rules: Rules): Operation<unde
 }
 
 /** Leases what is due, the oldest first. */
-export function claimEvents({ now, limit }: DueClaim): Operation<PendingEvent[]> {
+export function claimEvents({ now, limit, dueBy = now }: EventClaim): Operation<PendingEvent[]> {
   const leased_until = now + LEASE_MS
+  const due = { now, dueBy }
   return {
-    keys: { dueEvents: { now, limit } },
+    keys: { dueEvents: { ...due, limit } },
     decide(rows) {
-      const due = rows
+      const events = rows
         .all('outbox')
         .map((outbox) => {
-          const delivery = deliveriesOf(rows, outbox).find((each) => isDeliveryDue(each, now))
-          return { outbox, listeners: areListenersDue(outbox, now), delivery }
+          const delivery = deliveriesOf(rows, outbox).find((each) => isDeliveryDue(each, due))
+          return { outbox, listeners: areListenersDue(outbox, due), delivery }
         })
         .filter(({ listeners, delivery }) => listeners || delivery !== undefined)
         .toSorted((a, b) => a.outbox.created_at - b.outbox.created_at || byId(a.outbox, b.outbox))
         .slice(0, limit)
-      for (const { outbox, listeners, delivery } of due) {
+      for (const { outbox, listeners, delivery } of events) {
         if (listeners) rows.put({ outbox: [{ ...outbox, leased_until }] })
         if (delivery) rows.put({ deliveries: [{ ...delivery, leased_until }] })
       }
-      return due.flatMap((event) => pendingEvent(event) ?? [])
+      return events.flatMap((event) => pendingEvent(event) ?? [])
     },
   }
 }

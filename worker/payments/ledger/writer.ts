@@ -114,16 +114,22 @@ function merge(all: readonly Keys[]): Keys {
   // The limit for all of them together. Each takes its own share when it decides.
   const limitOf = (asked: readonly { limit: number }[]) =>
     asked.reduce((sum, each) => sum + each.limit, 0)
-  const due = (name: 'dueChecks' | 'dueEvents') => {
-    const asked = all.flatMap((keys) => keys[name] ?? [])
-    if (asked.length === 0) return {}
-    return { [name]: { now: Math.max(...asked.map(({ now }) => now)), limit: limitOf(asked) } }
-  }
+  const latest = (times: readonly number[]) => Math.max(...times)
+  const checks = all.flatMap(({ dueChecks }) => dueChecks ?? [])
+  const events = all.flatMap(({ dueEvents }) => dueEvents ?? [])
   const parked = all.flatMap(({ dueParked }) => dueParked ?? [])
   return {
     ...merged,
-    ...due('dueChecks'),
-    ...due('dueEvents'),
+    ...(checks.length > 0 && {
+      dueChecks: { now: latest(checks.map(({ now }) => now)), limit: limitOf(checks) },
+    }),
+    ...(events.length > 0 && {
+      dueEvents: {
+        now: latest(events.map(({ now }) => now)),
+        dueBy: latest(events.map(({ dueBy }) => dueBy)),
+        limit: limitOf(events),
+      },
+    }),
     ...(parked.length > 0 && { dueParked: { limit: limitOf(parked) } }),
   }
 }

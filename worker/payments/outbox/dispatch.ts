@@ -10,6 +10,11 @@ export interface DueClaim {
   limit: number
 }
 
+export interface EventClaim extends DueClaim {
+  /** Also what was due until then, after `now`: it has waited, and the clock was set back. */
+  dueBy?: number
+}
+
 /**
  * Brings events to their subscribers, as `Deliverer.deliver` does, wherever that runs. Rejects when
  * it could not be reached: then the sweeper dispatches them when their lease is over.
@@ -51,7 +56,7 @@ const SETTLE_AGAIN_MS = 5_000
 
 export interface DispatchDeps {
   /** Leases stored events that are due. */
-  claim(claim: DueClaim): Promise<readonly PendingEvent[]>
+  claim(claim: EventClaim): Promise<readonly PendingEvent[]>
   /** Stores the results. */
   settle(outcomes: readonly Dispatched[], now: number): Promise<void>
   deliver: Deliver
@@ -66,8 +71,9 @@ export function createDispatch(deps: DispatchDeps) {
   const { claim: claimDue, settle, deliver, keepAlive, wakeAt, clock, log } = deps
   /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
-  /** When events that failed are due again. */
-  const dueTimes = new Set<number>()
+  /** When events that failed are due again, and when that is as the clock's `elapsed`. */
+  const dueTimes = new Map<number, number>()
+  /** As the clock's `elapsed`. */
   let wakesAt: number | undefined
   /** By transaction: charges whose listeners are being called. */
   const calling = new Map<string, Promise<void>>()
@@ -123,14 +129,16 @@ export function createDispatch(deps: DispatchDeps) {
   }
 
   function remember(at: number | undefined): void {
-    if (at !== undefined) dueTimes.add(Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS)
+    if (at === undefined) return
+    const due = Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS
+    if (!dueTimes.has(due)) dueTimes.set(due, clock.elapsed() + due - clock.now())
   }
 
   function wake(): void {
-    const next = Math.min(...dueTimes)
+    const next = Math.min(...dueTimes.values())
     if (next === wakesAt || dueTimes.size === 0) return
     wakesAt = next
-    wakeAt?.(next)
+    wakeAt?.(Math.ceil(clock.now() + next - clock.elapsed()))
   }
 
   function dispatchAll(pending: readonly PendingEvent[]): Promise<DispatchReport>[] {
@@ -155,11 +163,16 @@ export function createDispatch(deps: DispatchDeps) {
     },
     /** Dispatches what is due, and resolves when the results are stored. */
     async dispatchDue(claim: DueClaim): Promise<DispatchReport> {
-      const claimed = await claimDue(claim)
-      for (const at of dueTimes) if (at <= claim.now) dueTimes.delete(at)
+      const elapsed = clock.elapsed()
+      const come = [...dueTimes]
+        .filter(([at, elapsedAt]) => at <= claim.now || elapsedAt <= elapsed)
+        .map(([at]) => at)
+      const dueBy = Math.max(claim.now, ...come)
+      const claimed = await claimDue({ ...claim, dueBy })
+      for (const at of come) dueTimes.delete(at)
       const reports = await Promise.all(dispatchAll(claimed))
       // There may be more than one call takes.
-      if (claimed.length === claim.limit) remember(claim.now)
+      if (claimed.length === claim.limit) dueTimes.set(dueBy, elapsed)
       wakesAt = undefined
       wake()
       const sum = (name: keyof DispatchReport) =>

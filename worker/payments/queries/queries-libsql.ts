@@ -172,7 +172,7 @@ export function libsqlQueries(database: Database) {
     /** What waits at `now`, in ms: each sweep begins with it. */
     waiting: (now: number): Promise<Waiting> =>
       run({
-        statements: [statement(WAITING, { now }), statement(OPEN_ALERTS)],
+        statements: [statement(WAITING, { now, due_by: now }), statement(OPEN_ALERTS)],
         read: ([rows = [], alerts = []]) => ({
           isDue: rows[0]?.due === 1,
           events: {

@@ -73,8 +73,8 @@ describe('a new event', () => {
   it('is due when its lease has expired', () => {
     const { outbox, delivery } = stored()
     const at = [NOW + LEASE_MS - 1, NOW + LEASE_MS]
-    expect(at.map((now) => areListenersDue(outbox, now))).toEqual([false, true])
-    expect(at.map((now) => isDeliveryDue(delivery, now))).toEqual([false, true])
+    expect(at.map((now) => areListenersDue(outbox, { now, dueBy: now }))).toEqual([false, true])
+    expect(at.map((now) => isDeliveryDue(delivery, { now, dueBy: now }))).toEqual([false, true])
   })
 })
 
@@ -173,6 +173,6 @@ describe('an attempt', () => {
     const dead = settleDelivery(delivery, { id: '', ok: false, status: 410 }, NOW + 1).delivery
     const again = redeliver(dead, NOW + 2)
     expect(again).toMatchObject({ status: 'pending', attempts: 0, next_attempt_at: NOW + 2 })
-    expect(isDeliveryDue(again, NOW + 2)).toBe(true)
+    expect(isDeliveryDue(again, { now: NOW + 2, dueBy: NOW + 2 })).toBe(true)
   })
 })

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock, settle } from '../../../../libraries/testing/fake-clock.ts'
 import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/outbox.ts'
-import { createDispatch, type Deliver } from '../../../../worker/payments/outbox/dispatch.ts'
+import {
+  createDispatch,
+  type Deliver,
+  type EventClaim,
+} from '../../../../worker/payments/outbox/dispatch.ts'
 import { keptLog, pendingEvent } from '../../../support/payments.ts'
 
 const events = (count: number, from = 0): PendingEvent[] =>
@@ -12,7 +16,11 @@ const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outbo
 const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
 
 /** `deliver` returns the results of a chunk. What is settled is recorded. */
-function setup(deliver: Deliver = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
+function setup(
+  deliver: Deliver = async (pending) => pending.map(ok),
+  due: PendingEvent[] = [],
+  onClaim: (claim: EventClaim) => void = () => undefined,
+) {
   const { log, lines } = keptLog()
   const chunks: string[][] = []
   const settled: string[][] = []
@@ -21,7 +29,10 @@ function setup(deliver: Deliver = async (pending) => pending.map(ok), due: Pendi
   const clock = new FakeClock()
   const outbox = createDispatch({
     wakeAt: (at) => wakes.push(at),
-    claim: async ({ limit }) => due.splice(0, limit),
+    async claim(claim) {
+      onClaim(claim)
+      return due.splice(0, claim.limit)
+    },
     async settle(outcomes) {
       settled.push(idsOf(outcomes))
       await gate
@@ -256,6 +267,28 @@ describe('events that failed', () => {
     await clock.advance(4_000)
     await outbox.dispatchDue({ now: clock.now(), limit: 60 })
     expect(wakes).toHaveLength(2)
+  })
+
+  it('are claimed after their wait, though the time of day was set back, and more at once', async () => {
+    const claims: EventClaim[] = []
+    const due: PendingEvent[] = []
+    const { outbox, wakes, clock } = setup(failing, due, (claim) => claims.push(claim))
+    outbox.dispatch(events(1))
+    await settle()
+    await clock.advance(1_000)
+    clock.jump(-600_000)
+    // The one that wakes the host for another event is not late.
+    await outbox.dispatchDue({ now: clock.now(), limit: 60 })
+    expect(wakes.at(-1)).toBe(clock.now() + 4_000)
+    await clock.advance(4_000)
+    due.push(...events(2, 1))
+    const now = clock.now()
+    await outbox.dispatchDue({ now, limit: 1 })
+    await outbox.dispatchDue({ now, limit: 60 })
+    expect(claims.slice(1)).toEqual([
+      { now, dueBy: 1_005_000, limit: 1 },
+      { now, dueBy: 1_005_000, limit: 60 },
+    ])
   })
 
   it('wake it at once while more are due than one call takes', async () => {

@@ -5,7 +5,7 @@
 
 import { MAX_WAIT_MS } from '../../domain/check.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
-import type { DueClaim } from '../../outbox/dispatch.ts'
+import type { DueClaim, EventClaim } from '../../outbox/dispatch.ts'
 import type { Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'
 import type { Value } from './statement-libsql.ts'
@@ -13,10 +13,10 @@ import type { Value } from './statement-libsql.ts'
 // What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
 // The rules are in domain/check.ts and domain/outbox.ts.
 
-const hasCome = (column: string, longestMs: number) =>
-  `(${column} <= :now OR ${column} > :now + ${longestMs})`
+const hasCome = (column: string, longestMs: number, by = ':now') =>
+  `(${column} <= ${by} OR ${column} > :now + ${longestMs})`
 
-const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS)}
+const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS, ':due_by')}
   AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
 
 /** Of a row of payment_transactions. */
@@ -192,8 +192,11 @@ const OF_GONE = (column: string) => `SELECT a.${column} FROM json_each(:deliveri
 const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
   WHERE ${CHECK_DUE} ORDER BY next_check_at, id LIMIT :limit)`
 
-const due = (sql: string, asked: DueClaim | undefined): Lookup[] =>
-  asked ? [{ sql, args: { now: asked.now, limit: asked.limit } }] : []
+const due = (sql: string, asked: DueClaim | Required<EventClaim> | undefined): Lookup[] => {
+  if (!asked) return []
+  const { now, limit } = asked
+  return [{ sql, args: { now, limit, ...('dueBy' in asked && { due_by: asked.dueBy }) } }]
+}
 
 function webhookEventLookups(keys: Keys): Lookup[] {
   const known = keys.webhookEvents?.map(({ gateway, event_id }) => [gateway, event_id])

@@ -6,7 +6,12 @@ import type { Log } from '../../../shared/log.ts'
 import type { References } from '../../domain/double-payment.ts'
 import type { Dispatched, PendingEvent, Subscribers } from '../../domain/outbox.ts'
 import type { WebhookEventRow } from '../../domain/rows.ts'
-import { createDispatch, type Deliver, type DueClaim, type WakeAt } from '../../outbox/dispatch.ts'
+import {
+  createDispatch,
+  type Deliver,
+  type EventClaim,
+  type WakeAt,
+} from '../../outbox/dispatch.ts'
 import { beginCharge, beginRefund, finishCharge, finishRefund } from '../charges-and-refunds.ts'
 import { type Arrival, checkArrival, type Ledger, type Recorded } from '../ledger.ts'
 import {
@@ -46,7 +51,7 @@ export function openLedger(deps: LedgerDeps) {
   const { run } = openWriter({ store, clock, log, dispatch: (events) => outbox.dispatch(events) })
 
   /** Leases what is due. */
-  const claimPending = (claim: DueClaim): Promise<PendingEvent[]> => run(claimEvents(claim))
+  const claimPending = (claim: EventClaim): Promise<PendingEvent[]> => run(claimEvents(claim))
   const settleDispatched = async (outcomes: readonly Dispatched[], now: number): Promise<void> => {
     if (outcomes.length > 0) await run(settleEvents(outcomes, now, rules))
   }
