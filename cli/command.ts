@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { createLog, printable } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { STOP_WITHIN_MS } from '../worker/shared/clock.ts'
+import { type Clock, hostClock, STOP_WITHIN_MS } from '../worker/shared/clock.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
 import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
@@ -57,6 +57,22 @@ export interface Io {
   ended(ending?: Ending): AbortSignal
   /** Sends to the parent process, if it has a channel to this one. */
   sendToParent?(message: object): void
+}
+
+const SILENT_MS = 1_000
+
+/** Says after a second of silence what is done: it would look as if it hung. */
+export async function saying<Result>(
+  sentence: string,
+  { io, clock = hostClock }: { io: Io; clock?: Pick<Clock, 'after'> },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const done = clock.after(SILENT_MS, () => noticeTo(io)(sentence))
+  try {
+    return await work()
+  } finally {
+    done()
+  }
 }
 
 export interface Ending {

@@ -1,5 +1,7 @@
 // The command line on commander: picks the command, and turns what it throws into an exit code.
 
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Command, CommanderError, Help } from 'commander'
 import type { StartErrorCode } from '../local/start-error.ts'
 import { type Context, type Input, noticeTo, UsageError, VERSION } from './command.ts'
@@ -49,7 +51,8 @@ export async function main(
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return 0
     // It has printed the help, since no command was named.
-    if (error.code !== 'commander.help') refuse(sentenceOf(error))
+    if (error.code !== 'commander.help')
+      refuse(`${sentenceOf(error)}${folderHint(error, argv, context)}`)
     return USAGE
   }
 }
@@ -61,6 +64,13 @@ function withCommand(argv: readonly string[]): readonly string[] {
   const [first] = argv
   const isNone = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.includes(first))
   return isNone || isFolder(first) ? ['dev', ...argv] : argv
+}
+
+/** A folder is named by its form: `signalbox p` means a command. */
+function folderHint({ code }: CommanderError, [word = '']: readonly string[], { cwd }: Context) {
+  const isFolder = statSync(resolve(cwd, word), { throwIfNoEntry: false })?.isDirectory()
+  if (code !== 'commander.unknownCommand' || !isFolder) return ''
+  return ` For the folder, write signalbox ./${word}`
 }
 
 /** By its form alone: a folder `sync` here must not keep anyone from the command. */

@@ -14,7 +14,13 @@ import {
 } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
-import { type LocalJson, removeLocalJson, type ServeJson, writeLocalJson } from './local-json.ts'
+import {
+  type LocalJson,
+  removeLocalJson,
+  type ServeJson,
+  urlIn,
+  writeLocalJson,
+} from './local-json.ts'
 import { takeLock } from './lock.ts'
 import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
@@ -136,7 +142,9 @@ export async function openDataFolder(
   if (!lock.ok) {
     const link = 'signalbox sign-in prints a link to it'
     const who = lock.pid === undefined ? 'another container or user' : `pid ${lock.pid}`
-    const sentence = `Signalbox already runs here (${who}): ${link}.`
+    const url = await urlIn(dir)
+    const at = url === undefined ? '' : ` at ${url}`
+    const sentence = `Signalbox already runs here${at} (${who}): ${link}.`
     throw new StartError('data_folder_in_use', `${sentence} The data folder is ${dir}.`)
   }
   for (const name of await readdir(logs)) {
@@ -208,8 +216,10 @@ async function orRefused<Result>(dir: string, work: () => Promise<Result>): Prom
   } catch (cause) {
     if (cause instanceof StartError) throw cause
     const code = cause instanceof Error && 'code' in cause ? cause.code : cause
-    throw new StartError('bad_data_folder', `The data folder ${dir} cannot be written (${code}).`, {
-      cause,
-    })
+    const isReadOnly = code === 'EROFS' || code === 'EACCES' || code === 'EPERM'
+    const why = isReadOnly
+      ? `is in a place that is read-only for you (${code}): choose another with --data.`
+      : `cannot be written (${code}).`
+    throw new StartError('bad_data_folder', `The data folder ${dir} ${why}`, { cause })
   }
 }

@@ -133,6 +133,15 @@ export const OWN_VARIABLES = [
 
 const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'PAYMENT_', 'SIGNALBOX_']
 
+/** For a local system, which signs by its own secret. `env` may also have it from a file. */
+export const ignoredSecrets = (env: Environment): string[] =>
+  env.AUTH_SECRETS
+    ? [
+        'AUTH_SECRETS is set and not used: this start signs by the secret of its data folder, whose ' +
+          'tokens are in local.json.',
+      ]
+    : []
+
 /**
  * A sentence for each variable that is set and probably misspelt: nothing reads it, and nothing
  * else would say so. Only what is near to one of ours, as other programs have such prefixes, too.

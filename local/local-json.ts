@@ -1,7 +1,7 @@
 // local.json: the addresses and tokens of a running system, for programs on the same machine. It
 // exists exactly while the system is ready, so a program that finds it may connect.
 
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NamedBoard } from '../sidecar/boards/names.ts'
 import type { LayoutName } from '../worker/board/wire.ts'
@@ -75,6 +75,12 @@ const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
 /** It holds tokens. */
 export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>
   replacePrivateFile(fileIn(dataDir), `${JSON.stringify(local, null, 2)}\n`)
+
+/** Where the system of this data folder answers; undefined: it has not started yet. */
+export async function urlIn(dataDir: string): Promise<string | undefined> {
+  const text = await readFile(fileIn(dataDir), 'utf8').catch(() => '')
+  return /"url": "(https?:\/\/[\w.:[\]-]+)"/.exec(text)?.[1]
+}
 
 export const removeLocalJson = (dataDir: string): Promise<void> =>
   rm(fileIn(dataDir), { force: true })

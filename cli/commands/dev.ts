@@ -7,7 +7,13 @@ import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
-import { checkVariables, edgeVariables, gatewaysIn, misspelt } from '../../local/environment.ts'
+import {
+  checkVariables,
+  edgeVariables,
+  gatewaysIn,
+  ignoredSecrets,
+  misspelt,
+} from '../../local/environment.ts'
 import { findProjects, makeExample, type Projects } from '../../local/find-board.ts'
 import {
   describePayments,
@@ -38,6 +44,7 @@ import {
   loadConfig,
   noticeTo,
   refuseNeedless,
+  saying,
   stopWithinMs,
   UsageError,
   VERSION,
@@ -82,14 +89,16 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const { trustData: trustsData = false } = options
   const { example: isExample = false } = options
   if (!options.board) refuseNeedless(input, OF_THE_BOARD, 'with --no-board')
-  const { here, project, repo, repos, boards } = await findHere(input, cwd)
+  const find = () => findHere(input, cwd)
+  const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
   const file = await loadConfig(options, context)
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
   process.umask(0o077)
   const stopMs = stopWithinMs(context.env)
   const notice = noticeTo(io)
-  misspelt(env, file).forEach(noticeTo(io, 'warn'))
+  const sentences = [...misspelt(env, file), ...ignoredSecrets(env)]
+  sentences.forEach(noticeTo(io, 'warn'))
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
   const usual = join(isExample ? here : project, DATA_DIR)
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)

@@ -10,6 +10,7 @@ import {
   checkVariables,
   edgeVariables,
   gatewaysIn,
+  ignoredSecrets,
   machineVariables,
   sidecarVariables,
 } from '../../local/environment.ts'
@@ -90,6 +91,7 @@ export async function run(
   const dataDir = options.data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, options.data)
   const { layout } = await openStore(storeDir, { followsLinks })
   const notice = noticeTo(io)
+  ignoredSecrets(env).forEach(noticeTo(io, 'warn'))
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)
   const supervisor = new Supervisor({

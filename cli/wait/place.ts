@@ -140,9 +140,11 @@ function choose<Board extends { name: string; dir: string }>(
 }
 
 function withName<Board extends { name: string }>(boards: readonly Board[], name: string): Board {
-  const [only, another] = called(boards, name)
+  const matching = called(boards, name)
+  const [only, another] = matching
   if (only && !another) return only
-  throw unclear(only ? `Several boards are called ${name}` : `There is no board ${name}`, boards)
+  if (only) throw unclear(`Several boards are called ${name}`, matching)
+  throw unclear(`There is no board ${name}`, boards)
 }
 
 function unclear(why: string, boards: readonly { name: string }[]): UsageError {

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { ConfigChoice } from '../../cli/command.ts'
+import { type ConfigChoice, type Io, saying } from '../../cli/command.ts'
 import { COMMANDS, type Definition } from '../../cli/commands.ts'
 import { hiding, secretValues } from '../../cli/payments/place.ts'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { REDIRECT } from './payments/fake-system.ts'
 import { run } from './run.ts'
 
@@ -64,6 +65,17 @@ describe('wrong usage', () => {
     expect(await refusal('wach')).toContain("unknown command 'wach' (Did you mean watch?)")
     expect(await refusal('payments', 'docter')).toContain('Did you mean doctor?')
     expect(await refusal('payment', 'doctor')).toContain('Did you mean payments?')
+  })
+
+  it('says how a folder of that name is meant', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'signalbox-word-'))
+    try {
+      await mkdir(join(cwd, 'p'))
+      expect((await run(['p'], {}, { cwd })).err).toContain('write signalbox ./p')
+      expect((await run(['q'], {}, { cwd })).err).not.toContain('./q')
+    } finally {
+      await rm(cwd, { recursive: true })
+    }
   })
 
   it('says where the commands are listed when none is near', async () => {
@@ -222,5 +234,24 @@ describe('the last step before the terminal', () => {
       'it said [redacted] and [redacted]',
       'it said [redacted] and Bearer [redacted] for merchant',
     ])
+  })
+})
+
+describe('a search that takes long', () => {
+  it('is named after a second of silence, and not before', async () => {
+    const clock = new FakeClock()
+    let printed = ''
+    const io = { err: (text: string) => (printed += text), isTerminal: true } as unknown as Io
+    const search = Promise.withResolvers<string>()
+    const found = saying('Looking for boards …', { io, clock }, () => search.promise)
+    await clock.advance(999)
+    expect(printed).toBe('')
+    await clock.advance(1)
+    expect(printed).toContain('Looking for boards …')
+    search.resolve('a board')
+    expect(await found).toBe('a board')
+    await saying('Never said', { io, clock }, async () => undefined)
+    await clock.advance(5_000)
+    expect(printed).not.toContain('Never')
   })
 })

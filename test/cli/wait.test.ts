@@ -432,6 +432,16 @@ describe('signalbox wait, on files alone', () => {
       }
     }
     expect(lineOf(await from(web, '--board', dir))).toMatchObject(isRoot)
+    const tool = join(dir, 'packages/app/.kiro/specs/tea')
+    await mkdir(tool, { recursive: true })
+    await writeFile(join(tool, 'tasks.md'), '- [ ] 1. Boil water\n')
+    const names = `${dir}/packages/app#kiro, ${dir}/packages/web#kiro`
+    const unclear = await from(dir, '--board', 'kiro')
+    expect([unclear.code, unclear.err]).toEqual([
+      2,
+      expect.stringContaining(`called kiro: choose one with --board: ${names}.`),
+    ])
+    await rm(join(dir, 'packages/app'), { recursive: true })
     // Without one at the top.
     await rm(join(dir, '.cairn'), { recursive: true })
     expect(lineOf(await from(dir))).toMatchObject({ board: name })

@@ -139,7 +139,8 @@ describe('signalbox in a project', () => {
     const second = await start({ dataDir: system.dataDir })
     expect(await second.ended).toEqual({ code: 2, signal: null })
     expect(second.stderr).toBe(
-      `signalbox: Signalbox already runs here (pid ${system.process.pid}): ` +
+      `signalbox: Signalbox already runs here at ${(await system.local()).url} ` +
+        `(pid ${system.process.pid}): ` +
         `signalbox sign-in prints a link to it. The data folder is ${system.dataDir}.\n`,
     )
     expect(await readFile(join(system.dataDir, '.gitignore'), 'utf8')).toBe('*\n')

@@ -149,7 +149,8 @@ describe('a running system', () => {
     const second = await starts.start({ dataDir: start.dataDir })
     expect(await second.ended).toEqual({ code: 2, signal: null })
     expect(second.stderr).toBe(
-      `signalbox: Signalbox already runs here (pid ${start.process.pid}): ` +
+      `signalbox: Signalbox already runs here at ${(await start.local()).url} ` +
+        `(pid ${start.process.pid}): ` +
         `signalbox sign-in prints a link to it. The data folder is ${start.dataDir}.\n`,
     )
     expect((await start.fetch('/status')).status).toBe(200)

@@ -134,8 +134,22 @@ describe('the data folder', () => {
     await expect(open()).rejects.toMatchObject({ code: 'bad_data_folder' })
   })
 
-  it('is refused while another start uses it', async () => {
+  it.runIf(process.platform === 'linux')('is called read-only where it is', async () => {
+    dir = '/sys/signalbox-data'
+    await expect(open()).rejects.toMatchObject({
+      code: 'bad_data_folder',
+      message: expect.stringMatching(
+        /is read-only for you \(E\w+\): choose another with --data\.$/,
+      ),
+    })
+  })
+
+  it('is refused while another start uses it, which is named with its address', async () => {
     await open()
-    await expect(open()).rejects.toMatchObject({ code: 'data_folder_in_use' })
+    await writeFile(join(dir, 'local.json'), '{\n  "url": "http://127.0.0.1:8787",\n  "x": 1\n}\n')
+    await expect(open()).rejects.toMatchObject({
+      code: 'data_folder_in_use',
+      message: expect.stringContaining('already runs here at http://127.0.0.1:8787 (pid '),
+    })
   })
 })

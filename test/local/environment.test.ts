@@ -4,6 +4,7 @@ import { acme } from '../../examples/worker/acme.ts'
 import {
   checkVariables,
   edgeVariables,
+  ignoredSecrets,
   machineVariables,
   misspelt,
   OWN_VARIABLES,
@@ -88,6 +89,15 @@ describe('a broken configuration', () => {
   it('with an incomplete gateway is refused, too', () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
     expect(() => checkVariables(variables, signalbox)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
+  })
+})
+
+describe('AUTH_SECRETS', () => {
+  it('is said to be of no use to a local system, which has its own', () => {
+    expect(ignoredSecrets({ AUTH_SECRETS: 'x' })).toEqual([
+      expect.stringMatching(/^AUTH_SECRETS is set and not used: .*local\.json\.$/),
+    ])
+    expect([ignoredSecrets({}), ignoredSecrets({ AUTH_SECRETS: '' })]).toEqual([[], []])
   })
 })
 
