@@ -139,7 +139,7 @@ describe('docs/serve.md, from an empty machine', () => {
     const commands = Array.from(cron.matchAll(/\* signalbox (.*)$/gm), ([, it = '']) => it)
     expect(commands.join('').match(/(?<!\\)%/)).toBeNull()
     for (const command of commands) expect(await run(command.replaceAll('\\%', '%'))).toBe('')
-    expect(await readdir(join(folder, 'backups'))).toHaveLength(2)
+    expect(await readdir(join(folder, 'backups'))).toHaveLength(3)
 
     expect(await service.stop('SIGTERM')).toEqual({ code: 0, signal: null })
     await rename(join(folder, 'data'), join(folder, 'lost'))
