@@ -13,6 +13,11 @@ import type { Watch, WatchEvents, WatchedStore, Watcher, WatchPatience } from '.
 
 /** How often the folders are checked: a few stats a second cost nothing. */
 const CHECK_MS = 1_000
+/**
+ * So many events before anything else of the process has its turn are a flood: twice what the
+ * system's queue holds. A count, since a busy machine takes its time over the events of a checkout.
+ */
+const FLOOD_EVENTS = 32_768
 
 export const watchChokidar: Watch = async (store, events, patience) => {
   const watcher = new ChokidarWatcher(store, events, patience)
@@ -39,6 +44,8 @@ class ChokidarWatcher {
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isClosed: boolean = false
+  /** The events of this turn of the event loop, and the paths among them that are no files of ours. */
+  #turn: { events: number; others: Set<string> } | undefined
   readonly #closing = Promise.withResolvers<void>()
 
   constructor(store: WatchedStore, events: WatchEvents, patience: WatchPatience) {
@@ -114,13 +121,30 @@ class ChokidarWatcher {
     if (this.#isClosed) await this.#shut(chokidar)
   }
 
-  /** The system's own event. */
+  /**
+   * The system's own event. They are all read before anything else of the process has its turn:
+   * where they come faster than they are read, no signal and no timer ever does.
+   */
   #onRawEvent(name: string | null, folder: string): void {
     if (this.#isClosed) return
+    if (this.#turn === undefined) setImmediate(() => this.#endTurn())
+    this.#turn ??= { events: 0, others: new Set() }
+    if (++this.#turn.events > FLOOD_EVENTS) {
+      this.#fail(new Error('its events come faster than they can be read'))
+      void this.close()
+      return
+    }
     const path = join(folder, name ?? '')
     if (name === null) this.#gap(`a change in ${folder} came without a name`)
     else if (this.#store.classify(path) !== undefined) this.#events.onHint(path)
-    else if (foldersOf(this.#store).has(path)) this.#check()
+    else this.#turn.others.add(path)
+  }
+
+  #endTurn(): void {
+    const others = [...(this.#turn?.others ?? [])]
+    this.#turn = undefined
+    const folders = foldersOf(this.#store)
+    if (others.some((path) => folders.has(path))) this.#check()
   }
 
   #check(): void {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
+import { swapForLink } from '../sidecar/layouts/swapped-folder.ts'
 import { type Edge, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
@@ -35,6 +36,22 @@ describe('watch', () => {
     child.kill('SIGTERM')
     expect(await exit).toBe(0)
     expect(await cli.title('T-1')).toBe('Last')
+  })
+
+  test('exits within 10 s of SIGTERM while a folder is swapped for a link all the time', async () => {
+    const { child, exit, logs } = cli.start(['watch', cli.board])
+    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const elsewhere = join(cli.home, 'elsewhere')
+    await mkdir(elsewhere)
+    const stop = await swapForLink(join(cli.board, '.cairn/tasks'), elsewhere)
+    await until(() => expect(logs()).toMatch(/"event":"(?:store|watch)\.\w+"/))
+    const from = performance.now()
+    child.kill('SIGTERM')
+    const code = await exit
+    const tookMs = performance.now() - from
+    await stop()
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(11_000)
   })
 
   test('exits with its parent with --exit-with-parent', async () => {

@@ -1,11 +1,13 @@
 // The contract of watchers, on real files. A watcher only hints: its hints and the scans after its
 // gaps together must find every changed file, and no other.
 
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { appendFile, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { Watch } from '../../sidecar/watch/watch.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
 import { BoardFolder, openBoard, run } from './board-folder.ts'
 import { folderContract } from './watch-folders.ts'
@@ -146,6 +148,32 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
       const args = ['--input-type=module', '-e', WATCH_AND_CLOSE, url.href, watch.name, folder.root]
       const { stdout } = await run(process.execPath, args)
       expect(stdout).toBe('closed\n')
+    })
+  })
+
+  // Alone, since nothing else of this process has a turn meanwhile.
+  describe(`a flood of events by ${name}`, () => {
+    it('ends the watcher, which says so once', async (test) => {
+      const folder = await BoardFolder.make(test, 2)
+      const path = folder.task('T-1')
+      const file = openSync(path, 'a')
+      test.onTestFinished(() => closeSync(file))
+      let hints = 0
+      const events = {
+        // The next event is there before this one is over.
+        onHint: () => hints++ < 100_000 && writeSync(file, '.'),
+        onGap: () => undefined,
+        onFailed: vi.fn(),
+      }
+      const watcher = await watch(folder.store, events, { clock: hostClock, withinMs: 60_000 })
+      test.onTestFinished(() => watcher.close())
+      writeSync(file, '.')
+      await vi.waitFor(() => expect(events.onFailed).toHaveBeenCalled(), PATIENT)
+      const before = hints
+      await folder.save(path, 'last')
+      await sleep(500)
+      expect(events.onFailed.mock.calls).toEqual([['its events come faster than they can be read']])
+      expect(hints).toBe(before)
     })
   })
 }

@@ -16,14 +16,16 @@ const SWAP = `
     renameSync(at + '.away', at)
   }`
 
-/** Until the test ends, as fast as it can. */
-export async function swapForLink(at: string, elsewhere: string): Promise<void> {
+/** Until it is stopped or the test ends, as fast as it can. */
+export async function swapForLink(at: string, elsewhere: string): Promise<() => Promise<void>> {
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const swapper = spawn(process.execPath, ['-e', SWAP, at, elsewhere], { stdio: [...stdio] })
   const ended = once(swapper, 'exit')
-  onTestFinished(async () => {
+  const stop = async () => {
     swapper.kill('SIGKILL')
     await ended
-  })
+  }
+  onTestFinished(stop)
   if (swapper.stdout) await once(swapper.stdout, 'data')
+  return stop
 }
