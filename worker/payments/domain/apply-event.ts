@@ -2,6 +2,7 @@
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
 import type { AlertDetail, Paid } from '../schemas.ts'
+import { nextCheckAt } from './check.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
@@ -145,7 +146,7 @@ function changeStatus(payment: Payment, event: WebhookEventRow, now: number): De
     error: event.error ?? payment.transaction.error,
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
-  const moved = withNextCheck(changed, isEarly ? now : null)
+  const moved = withNextCheck(changed, isEarly ? now : null, now)
   if (to === 'Pending') return { payment: moved, events: [], alerts: [] }
   const by = { id: event.id, correlationId: event.correlation_id, now }
   return { payment: moved, events: [newEvent(eventOf(to), moved.transaction, by)], alerts: [] }
@@ -155,9 +156,15 @@ function changeStatus(payment: Payment, event: WebhookEventRow, now: number): De
 const isLateRefund = ({ transaction }: Payment, { to_status }: WebhookEventRow): boolean =>
   isRefund(to_status) && UNPAID_ENDS.includes(transaction.status) && transaction.paid_at !== null
 
-/** While a refund is under way, its check stays due. */
-const withNextCheck = (payment: Payment, next_check_at: number | null): Payment =>
-  refundUnderWay(payment) ? payment : withTransaction(payment, { next_check_at })
+/**
+ * While a refund is under way, its check stays due. One that the gateway itself began gets a first
+ * one: a bank that drops it tells nobody, and its amount would stay reserved for good.
+ */
+function withNextCheck(payment: Payment, next_check_at: number | null, now: number): Payment {
+  if (!refundUnderWay(payment)) return withTransaction(payment, { next_check_at })
+  if (payment.transaction.next_check_at !== null) return payment
+  return withTransaction(payment, { next_check_at: nextCheckAt(now, now) ?? null })
+}
 
 const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment =>
   payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
@@ -190,7 +197,7 @@ function applySet(payment: Payment, event: WebhookEventRow, delivered: Delivered
   )
   const isEarly = isEarlyRefund(event)
   const checked =
-    isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null) : settled.payment
+    isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment
   if (event.from_status === null || isUnpaid(event.from_status)) {
     return { ...settled, payment: checked }
   }
@@ -226,7 +233,7 @@ function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered
   const to = event.outcome === 'applied' ? { to: event.to_status } : {}
   const settled = settleRefunds(payment, summed, { ...causeOf(event, delivered), ...to })
   if (settled.payment === payment) return unchanged(payment)
-  const checked = withNextCheck(withTransaction(settled.payment, seen), null)
+  const checked = withNextCheck(withTransaction(settled.payment, seen), null, now)
   return {
     ...settled,
     payment: checked,
@@ -251,7 +258,7 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   if (payment.transaction.status === 'Pending') return settled
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
-  return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null) }
+  return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
 }
 
 /** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */

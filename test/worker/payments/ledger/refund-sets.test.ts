@@ -24,6 +24,7 @@ const made = (id: string, amount: number, own: Partial<ReportedRefund> = {}): Re
   ...{ id, amount, status: 'succeeded' },
   ...own,
 })
+const HOUR = 3_600_000
 const cancelled = { code: 'refund_cancelled', message: 'The refund was cancelled.' }
 
 /** The gateway's event, for which its list was read at this time. */
@@ -119,6 +120,17 @@ describe('refunds that are listed', () => {
       { kind: 'double_payment', transactionId: again.id },
     ])
     expect(new Set(await w.alerts())).toEqual(new Set(['double_payment', 'refund_failed']))
+  })
+
+  it('and were begun at the gateway itself are checked until they end', async () => {
+    await pay()
+    await reads(1, made('re-desk', 2_000, { status: 'accepted' }))
+    const due = (ms: number) =>
+      w.ledger.claimChecks({ now: T0 + ms, until: T0 + ms + 90_000, limit: 9 })
+    expect(await due(HOUR)).toMatchObject([{ refund: { amount: 2_000 } }])
+    await reads(2)
+    expect(await due(3 * HOUR)).toEqual([])
+    expect(await w.refund(charged, { amount: 5_000 })).toMatchObject({ state: 'begun' })
   })
 
   it('after a refusal are asked for: what was made at the gateway itself gets in', async () => {

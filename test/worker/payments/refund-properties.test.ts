@@ -1,0 +1,182 @@
+// Refunds of each driver in any order, their events doubled and late: what is stored at the end is
+// what the gateway holds, and each change was told once.
+
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { GatewayName, Payment } from '../../../simulator/payments.ts'
+import type { Story } from '../../../worker/payments/records.ts'
+import { isEnded, PAID, RefundWorld } from './refund-world.ts'
+
+type Step = (world: RefundWorld) => Promise<void> | void
+
+const index = fc.nat({ max: 20 })
+const part = fc.constantFrom(PAID, 5_000, 10_000, 20_000)
+
+/** Delivers and waits most: refunds are few. */
+const steps = (name: GatewayName) => {
+  const amount = name === 'stripe' ? part : fc.constant(PAID)
+  const step = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary })
+  const ends = fc.constantFrom('succeeded', 'failed', 'canceled')
+  const status = fc.constantFrom('succeeded', 'pending')
+  return fc.array(
+    fc.oneof(
+      step(
+        3,
+        amount.map(
+          (of): Step =>
+            (world) =>
+              world.ask(of),
+        ),
+      ),
+      step(
+        2,
+        fc.tuple(amount, status).map(
+          ([of, as]): Step =>
+            (world) =>
+              world.atDesk(of, as),
+        ),
+      ),
+      step(
+        4,
+        fc.tuple(index, ends).map(
+          ([at, to]): Step =>
+            (world) =>
+              world.ends(at, to),
+        ),
+      ),
+      step(
+        1,
+        fc.boolean().map(
+          (fails): Step =>
+            (world) =>
+              world.refundsFail(fails),
+        ),
+      ),
+      step(
+        8,
+        index.map(
+          (at): Step =>
+            (world) =>
+              world.deliver(at),
+        ),
+      ),
+      step(
+        3,
+        fc.constant<Step>((world) => world.release()),
+      ),
+      step(
+        2,
+        fc.constantFrom(1, 500, 3_000).map(
+          (ms): Step =>
+            (world) =>
+              world.wait(ms),
+        ),
+      ),
+      step(
+        1,
+        fc.constant<Step>((world) => world.sweep()),
+      ),
+    ),
+    { minLength: 3, maxLength: 25 },
+  )
+}
+
+const reads = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant('now' as const) },
+    { weight: 1, arbitrary: fc.constant('fails' as const) },
+    { weight: 2, arbitrary: fc.constant('late' as const) },
+  ),
+  { maxLength: 20 },
+)
+
+/** The refunds that the gateway holds, with the states that ours have. */
+function heldBy({ gateway, state, refunds = [] }: Payment) {
+  if (gateway === 'stripe') {
+    return refunds.map(({ id, amount, status }) => ({ id, amount, status: stateOf(status) }))
+  }
+  if (state === 'refunded') return [{ amount: PAID, status: 'succeeded' }]
+  // The redirect gateway does not show one that is under way.
+  return gateway === 'fib' && state === 'refund_requested'
+    ? [{ amount: PAID, status: 'accepted' }]
+    : []
+}
+
+const stateOf = (status: 'pending' | 'succeeded' | 'failed' | 'canceled'): string => {
+  if (status === 'pending') return 'accepted'
+  return isEnded(status) ? 'failed' : status
+}
+
+function expectGateways(story: Story, payment: Payment): void {
+  const { transaction, refunds, alerts } = story
+  const held = heldBy(payment)
+  const made = held.filter(({ status }) => status === 'succeeded')
+  const sum = made.reduce((total, { amount }) => total + amount, 0)
+  expect(transaction.refundedAmount).toBe(sum)
+  const sorted = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
+  const isListed = payment.gateway === 'stripe'
+  const rows = refunds.map(({ gatewayRefundId: id, amount, status }) =>
+    isListed ? { id, amount, status } : { amount, status },
+  )
+  // One that was refused, and that a bank without ids has dropped, is only in our rows.
+  const known = rows.filter((row) => row.status !== 'failed' || ('id' in row && row.id))
+  expect(sorted(known)).toEqual(sorted(held))
+  if (!isListed) return
+  const failed = held.filter(({ status }) => status === 'failed')
+  const told = alerts.filter(({ kind }) => kind === 'refund_failed')
+  const named = told.map(({ detail }) => ({
+    id: detail.gatewayRefundId ?? detail.refundId,
+    amount: detail.amount,
+    status: 'failed',
+  }))
+  expect(sorted(named)).toEqual(sorted(failed))
+  for (const { detail } of told) {
+    const own = refunds.find(({ id }) => id === detail.refundId)
+    expect(detail.askedBy).toBe(own ? 'ada' : undefined)
+  }
+}
+
+/** Each change of the sum is told by one event, in the order of its revisions. */
+function expectToldOnce({ transaction, events }: Story): void {
+  const told = events
+    .filter(({ type }) => type === 'PaymentRefunded' || type === 'RefundAmountChanged')
+    .map(({ type, payload }) => ({ type, ...payload }))
+    .toSorted((a, b) => a.transaction.refundRevision - b.transaction.refundRevision)
+  let [sum, status] = [0, 'Paid']
+  for (const [at, each] of told.entries()) {
+    const { refundRevision, refundedAmount, status: next } = each.transaction
+    expect(refundRevision).toBe(at + 1)
+    expect(refundedAmount).not.toBe(sum)
+    expect(each.type).toBe(next === status ? 'RefundAmountChanged' : 'PaymentRefunded')
+    if ('previousRefundedAmount' in each) expect(each.previousRefundedAmount).toBe(sum)
+    // The status never moves back, also if the sum does.
+    const isAll = refundedAmount === PAID || status === 'Refunded'
+    expect(next).toBe(isAll ? 'Refunded' : 'PartiallyRefunded')
+    sum = refundedAmount
+    status = next
+  }
+  expect(transaction).toMatchObject({ status, refundedAmount: sum, refundRevision: told.length })
+  expect(events.filter(({ type }) => type === 'PaymentSucceeded')).toHaveLength(1)
+}
+
+it.each(['redirect', 'fib', 'stripe'] as const)(
+  'refunds at %s end as their gateway has them, and each change is told once',
+  async (name) => {
+    const lived = fc.asyncProperty(steps(name), reads, async (life, answers) => {
+      const world = new RefundWorld(name, answers)
+      await world.pay()
+      for (const step of life) {
+        await step(world)
+        // No gateway changes, tells of it and is asked again within one millisecond.
+        await world.wait(1)
+      }
+      await world.finish()
+      const story = await world.story()
+      expectGateways(story, world.payment)
+      expectToldOnce(story)
+    })
+    await fc.assert(lived, { numRuns: RUNS[name], endOnFailure: true })
+  },
+)
+
+const RUNS = { redirect: 20, fib: 40, stripe: 60 }
