@@ -116,7 +116,8 @@ const cairn: Layout = {
 const backlogTask = (n: number, title: string, status: string, more = '') =>
   `---\nid: BACK-${n}\ntitle: ${title}\nstatus: ${status}\n${more}---\nText.\n`
 const BACKLOG: Files = {
-  'backlog/config.yml': 'project_name: B\nstatuses: ["To Do", "Doing", "Done"]\n',
+  'backlog/config.yml':
+    'project_name: B\ntask_prefix: "back"\nstatuses: ["To Do", "Doing", "Done"]\n',
   'backlog/tasks/back-1 - One.md': backlogTask(1, 'One', 'To Do'),
   'backlog/tasks/back-2 - Two.md': backlogTask(2, 'Two', 'To Do', 'dependencies: [BACK-1]\n'),
   'backlog/tasks/back-3 - Three.md': backlogTask(3, 'Three', 'To Do'),
