@@ -1,8 +1,15 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Context, type Environment, tokenSource, variablesIn } from '../../cli/command.ts'
+import {
+  type Context,
+  type Environment,
+  stopWithinMs,
+  tokenSource,
+  variablesIn,
+} from '../../cli/command.ts'
 import { type PublishOptions, readPublishing } from '../../cli/commands/publish-settings.ts'
 import { inputOf, run } from './run.ts'
 
@@ -106,6 +113,30 @@ test('a token file is read each time, so a rotated token is found', async () => 
   await writeFile(file, 'second')
   expect(await read?.()).toBe('second')
 })
+
+test('a pipe in the place of a token file is refused, and not waited for', async () => {
+  const pipe = join(dir, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const read = await token(['--token-file', pipe])
+  await expect(read?.()).rejects.toThrow('it is no regular file')
+})
+
+test.each([
+  ['', 10_000],
+  ['1s', 1_000],
+  ['40s', 40_000],
+  ['9999s', 9_999_000],
+])('SIGNALBOX_STOP_TIMEOUT=%s is taken', (text, ms) => {
+  expect(stopWithinMs({ SIGNALBOX_STOP_TIMEOUT: text })).toBe(ms)
+})
+
+test.each(['0s', '10', '1.5s', '-1s', '10000s', '1m', ' 5s', '5s\n', 'Infinity'])(
+  'SIGNALBOX_STOP_TIMEOUT=%j is refused',
+  (text) => {
+    const stop = () => stopWithinMs({ SIGNALBOX_STOP_TIMEOUT: text })
+    expect(stop).toThrow(expect.objectContaining({ code: 'usage' }))
+  },
+)
 
 test('the token of the environment beats a file that only the environment names', async () => {
   const env = { SIGNALBOX_TOKEN: 'env', SIGNALBOX_TOKEN_FILE: join(dir, 'nowhere') }
