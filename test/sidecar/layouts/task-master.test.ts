@@ -188,3 +188,15 @@ test('a file that is not whole is broken; one with an odd task is not', async ()
   expect(stateOf('[]')).toBe('broken')
   expect(stateOf('{"master": {"tasks": [{"id": 1, "title": "A"}, "odd"]}}')).toBe('ok')
 })
+
+test.each([
+  ['tasks', `{"t":{"tasks":[${'0,'.repeat(5_000)}0]}}`],
+  ['subtasks', `{"t":{"tasks":[{"id":1,"subtasks":[${'0,'.repeat(5_000)}0]}]}}`],
+  ['tasks of the older form', `{"tasks":[${'0,'.repeat(5_000)}0]}`],
+  ['tags', `{${Array.from({ length: 5_001 }, (_, n) => `"t${n}":0`).join(',')}}`],
+])('more than 5,000 %s are not read, and the board says so', async (_name, text) => {
+  const invalid = 'The file holds more than 5000 tasks; its tasks stay as they were last read.'
+  expect(await parse(text)).toEqual([
+    { kind: 'board', id: 'board', board: expect.objectContaining({ invalid }) },
+  ])
+})

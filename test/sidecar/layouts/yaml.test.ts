@@ -150,3 +150,29 @@ test('a large file of the usual form is read whole', () => {
   expect(text.length).toBeGreaterThan(100 << 10)
   expect(readYamlMap(text)).toMatchObject({ ok: true, fields: { size: 6_000 } })
 })
+
+const ALL = 32 << 10
+const DENSE = 'it has more than 4096 brackets, commas, colons and the like'
+
+test.each([
+  ['open brackets', `a: ${'['.repeat(ALL - 3)}`, 'it is nested more than 64 deep'],
+  ['open maps', `a: ${'{a: '.repeat(ALL / 4 - 1)}`, 'it is nested more than 64 deep'],
+  ['pairs', `a: [${':,'.repeat(ALL / 2 - 3)}]`, DENSE],
+  ['lists', `a: [${`${'['.repeat(20)}${']'.repeat(20)},`.repeat(ALL / 41 - 1)}]`, DENSE],
+  ['folded texts', `a: ${'>\n'.repeat(ALL / 2 - 2)}`, DENSE],
+  ['aliases', `a: ${'*\n'.repeat(ALL / 2 - 2)}`, DENSE],
+])('32 KiB of %s are refused before they are parsed', (_name, text, why) => {
+  expect(text.length).toBeLessThanOrEqual(ALL)
+  const from = performance.now()
+  expect(readYamlMap(text)).toEqual({ ok: false, why })
+  // On a busy machine too.
+  expect(performance.now() - from).toBeLessThan(300)
+})
+
+test('many lists and maps on one line, as people write them, are read', () => {
+  const text = Array.from({ length: 350 }, (_, n) => `k${n}: {a: [1, "two"], b: *x} # list\n`).join(
+    '',
+  )
+  expect(text.length).toBeLessThan(ALL)
+  expect(readYamlMap(`x: &x [1]\n${text}`)).toMatchObject({ ok: true, fields: { size: 351 } })
+})
