@@ -298,6 +298,8 @@ function configLines(text: string): Map<string, string> {
 /** With one of them that cannot be read, the tool does not start. The first is asked for here. */
 const LISTS = ['statuses', 'labels', 'types', 'priorities', 'projects']
 const NEXT_KEY = /^\s*(?!-\s)[^\s#][^:]*:/
+/** Which YAML forbids, and the tool takes for a key all the same. */
+const KEY_AFTER_TAB = /^\t\s*[\w-]+\s*:/
 
 function readList(text: string, key: string, problems: string[]): string[] | undefined {
   const block = blockOf(text, key)
@@ -321,7 +323,8 @@ function blockOf(text: string, key: string): string | undefined {
   const at = outer < 0 ? indents.findLastIndex((indent) => indent !== undefined) : outer
   if (at < 0) return undefined
   const indent = indents[at] ?? ''
-  const isNext = (line: string) => NEXT_KEY.test(line) && line.search(/\S/) <= indent.length
+  const isNext = (line: string) =>
+    KEY_AFTER_TAB.test(line) || (NEXT_KEY.test(line) && line.search(/\S/) <= indent.length)
   const rest = lines.slice(at + 1)
   const end = rest.findIndex(isNext)
   const block = [lines[at] ?? '', ...(end < 0 ? rest : rest.slice(0, end))]

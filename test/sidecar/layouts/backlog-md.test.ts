@@ -130,6 +130,13 @@ test('reads the configuration: the last status is the closed one', async () => {
   ])
 })
 
+test('reads a list of statuses that a line with a tab follows', async () => {
+  const text = 'statuses:\n  - To Do\n  - Shipped\n\tdefault_status: To Do\n'
+  expect(say(await open(), 'config.yml', text)).toMatchObject([
+    { board: { states: ['To Do', 'Shipped'], closed: ['Shipped'], initial: 'To Do' } },
+  ])
+})
+
 test('takes spellings of one id for the same, and different ids for different ones', async () => {
   const { fold } = await open()
   expect(fold('BACK-5.02')).toBe(fold('back-5.2'))
