@@ -28,6 +28,8 @@ const KINDS = 7
 /** Of each layout; absent: as many boards as each test says. */
 const BUDGET_MS = ODD_BOARDS_MINUTES && (Number(ODD_BOARDS_MINUTES) * 60_000) / KINDS
 const PATIENT = 900_000
+/** Without the script that starts it, which takes as long as the list. */
+const BACKLOG = `node_modules/backlog.md-${process.platform}-${process.arch}/backlog`
 
 async function board(files: Files): Promise<string> {
   const dir = await newFolder()
@@ -37,6 +39,11 @@ async function board(files: Files): Promise<string> {
   }
   return dir
 }
+
+const isTaskFile = (path: string): boolean => /\/(?:tasks|completed|drafts)\/\w+-/.test(path)
+
+/** The board's columns ignore case and spaces, which the tool's list shows. */
+const plain = (status: string): string => status.trim().toLowerCase()
 
 /** One board after the other; the name of the one that fails is in the message. */
 async function many(
@@ -71,8 +78,8 @@ async function expectBuilt(files: Files, expected: Map<string, Expected>, name: 
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const found = [...expected].map(([id, what]) => [id, seen(byId.get(id), what)] as const)
   const wanted = [...expected].map(([id, what]) => [id, JSON.parse(JSON.stringify(what))] as const)
-  expect(Object.fromEntries(found), name).toEqual(Object.fromEntries(wanted))
-  expect(sorted(byId.keys()), name).toEqual(sorted(expected.keys()))
+  expect.soft(Object.fromEntries(found), name).toEqual(Object.fromEntries(wanted))
+  expect.soft(sorted(byId.keys()), name).toEqual(sorted(expected.keys()))
 }
 
 describe('odd boards that are held to how they were built', () => {
@@ -100,7 +107,7 @@ interface Change {
 
 describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () => {
   it('of OpenSpec', { timeout: PATIENT }, async () => {
-    await many('openspec', 8, async (dice, name) => {
+    await many('openspec', 5, async (dice, name) => {
       const dir = await board(openSpecBoard(dice))
       const { tasks } = await listedBoard(dir)
       const open = tasks.filter(({ folder }) => folder === undefined)
@@ -118,31 +125,52 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
         it.name,
         [it.completedTasks, it.totalTasks],
       ])
-      expect(lines(here), name).toEqual(lines(there))
+      expect.soft(lines(here), name).toEqual(lines(there))
       const nested = changes.filter((it) => it.nested !== undefined).map((it) => it.name)
-      expect(sorted(odd), name).toEqual(expect.arrayContaining(nested))
+      expect.soft(sorted(odd), name).toEqual(expect.arrayContaining(nested))
     })
   })
 
+  // It lists nothing at all where two files have one id, so it is not shown those: they are held to
+  // how they were built, and what waits for them is never ready.
   it('of Backlog.md', { timeout: PATIENT }, async () => {
-    await many('backlog-md', 3, async (dice, name) => {
-      const dir = await board(backlogBoard(dice))
-      const { tasks } = await listedBoard(dir)
+    await many('backlog-md', 4, async (dice, name) => {
+      const { files, broken, copied } = backlogBoard(dice)
+      const { tasks, config } = await listedBoard(await board(files))
+      const rows = tasks.filter(({ folder }) => folder === undefined)
+      expect
+        .soft(tasks, name)
+        .toHaveLength(Object.keys(files).filter((it) => isTaskFile(it)).length)
+      for (const [id] of copied) {
+        expect.soft(rows.filter((row) => row.id === id && row.title === 'Fill')).toHaveLength(1)
+        expect.soft(rows.filter((row) => row.id === `${id}~2` && row.invalid)).toHaveLength(1)
+      }
+
+      const unseen = new Set([...broken, ...[...copied.values()].flat()])
+      const shown = Object.entries(files).filter(([path]) => !unseen.has(path))
+      const dir = await board(Object.fromEntries(shown))
       const list = async (...more: string[]) => {
-        const args = ['task', 'list', ...more, '--json']
-        const out = await ask('node_modules/.bin/backlog', args, dir)
+        const out = await ask(BACKLOG, ['task', 'list', ...more, '--json'], dir)
         return (JSON.parse(out) as { tasks: { id: string; status: string }[] }).tasks
       }
+      const all = await list().catch(() => undefined)
+      if (!all) {
+        expect.soft(config?.invalid, name).toBeDefined()
+        expect(
+          tasks.filter(({ ready }) => ready),
+          name,
+        ).toEqual([])
+        return
+      }
       const ready = new Set((await list('--ready')).map(({ id }) => id))
-      const there = (await list()).map(({ id, status }): [string, unknown] => [
-        id,
-        [status, ready.has(id)],
-      ])
-      const here = tasks
-        .filter(({ folder, invalid }) => folder === undefined && invalid === undefined)
-        .map((task): [string, unknown] => [task.id, [task.status, task.ready]])
-      const odd = new Set(tasks.flatMap(({ id, invalid }) => (invalid ? [id] : [])))
-      expect(lines(here), name).toEqual(lines(there.filter(([id]) => !odd.has(id))))
+      const odd = new Set(rows.flatMap(({ id, invalid }) => (invalid ? [id] : [])))
+      const here = rows
+        .filter(({ id }) => !odd.has(id) && !copied.has(id))
+        .map((task): [string, unknown] => [task.id, [plain(task.status), task.ready]])
+      const there = all
+        .filter(({ id }) => !odd.has(id))
+        .map(({ id, status }): [string, unknown] => [id, [plain(status), ready.has(id)]])
+      expect.soft(lines(here), name).toEqual(lines(there))
     })
   })
 
@@ -158,15 +186,13 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
         }
         return listed.tasks.map((it) => ({ ...it, id: `${it.tagName}:${it.id}` }))
       }
-      const ready = new Set((await list('--ready')).map(({ id }) => id))
-      const there = (await list()).map(({ id, status }): [string, unknown] => [
-        id,
-        [status, ready.has(id)],
-      ])
+      const [all, begun] = await Promise.all([list(), list('--ready')])
+      const ready = new Set(begun.map(({ id }) => id))
+      const there = all.map(({ id, status }): [string, unknown] => [id, [status, ready.has(id)]])
       const here = tasks
         .filter(({ parent }) => parent === undefined)
         .map((task): [string, unknown] => [task.id, [task.status, task.ready]])
-      expect(lines(here), name).toEqual(lines(there))
+      expect.soft(lines(here), name).toEqual(lines(there))
     })
   })
 })
@@ -177,7 +203,7 @@ const noBmad = noPython('ruamel.yaml')
 
 describe.skipIf(noBmad !== '')(`odd boards beside their tools${noBmad}`, () => {
   it('of BMAD', { timeout: PATIENT }, async () => {
-    await many('bmad', 15, async (dice, name) => {
+    await many('bmad', 10, async (dice, name) => {
       const { files, statusFile } = bmadBoard(dice)
       const dir = await board(files)
       const { tasks, config } = await listedBoard(dir)
@@ -194,7 +220,7 @@ describe.skipIf(noBmad !== '')(`odd boards beside their tools${noBmad}`, () => {
         // The tool reads none of it. What is odd in it is marked, or there is no task in it.
         const isSaid =
           tasks.length === 0 || [config, ...tasks].some((row) => row?.invalid !== undefined)
-        expect(isSaid, `${name}: ${out}`).toBe(true)
+        expect.soft(isSaid, `${name}: ${out}`).toBe(true)
         return
       }
       const count = (type: string, counts: Record<string, number> = {}) =>
@@ -209,7 +235,7 @@ describe.skipIf(noBmad !== '')(`odd boards beside their tools${noBmad}`, () => {
         if (invalid === undefined)
           here.set(`${type} ${status}`, (here.get(`${type} ${status}`) ?? 0) + 1)
       }
-      expect(lines(here), name).toEqual(lines(there))
+      expect.soft(lines(here), name).toEqual(lines(there))
       const odd =
         Object.values(answer.illegal ?? {}).length + Object.values(answer.unrecognized ?? {}).length
       expect(

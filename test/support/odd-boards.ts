@@ -121,10 +121,22 @@ export function bmadBoard(dice: Dice): { files: Files; statusFile: string } {
   const [tool, folder, config] = dice.pick([
     ['_bmad/_config', '_bmad-output/implementation-artifacts', ''],
     ['.bmad/_cfg', 'docs/sprints', "sprint_artifacts: '{project-root}/docs/sprints'\n"],
+    ['.bmad/_cfg', 'out', "output_folder: '{project-root}/out'\n"],
     ['bmad/_cfg', 'docs', 'output_folder: docs\n'],
   ] as const)
   const statuses = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'optional']
-  const odd = ['drafted', 'contexted', 'Done', '"done"', "'review'", '', '~', '7', '[done]']
+  const odd = [
+    'drafted',
+    'contexted',
+    'completed',
+    'Done',
+    '"done"',
+    "'review'",
+    '',
+    '~',
+    '7',
+    '[done]',
+  ]
   const keys = new Set<string>()
   for (let n = dice.count(1, 10); n > 0; n--) {
     const [epic, story] = [dice.count(1, 3), dice.count(1, 12)]
@@ -149,7 +161,7 @@ export function bmadBoard(dice: Dice): { files: Files; statusFile: string } {
 /** All in one file: the tool takes seconds to start. */
 export function taskMasterBoard(dice: Dice): Files {
   const statuses = ['pending', 'in-progress', 'done', 'deferred', 'cancelled', 'blocked', 'review']
-  const tags = Array.from({ length: 20 }, (_, at) => {
+  const tags = Array.from({ length: 12 }, (_, at) => {
     const count = dice.count(0, 6)
     const tasks = Array.from({ length: count }, (_, index) => ({
       id: dice.chance(0.2) ? String(index + 1) : index + 1,
@@ -169,22 +181,140 @@ export function taskMasterBoard(dice: Dice): Files {
   }
 }
 
-export function backlogBoard(dice: Dice): Files {
-  const files: Files = {
-    'backlog/config.yml': 'project_name: "Tea"\nstatuses: ["To Do", "In Progress", "Done"]\n',
+const PROJECTS = [
+  'project_name: "Mira\'s "best" tea"',
+  'project_name: "C:\\Users\\mira\\tea"',
+  "project_name: 'it's'",
+  'project_name: a: b # c',
+  '\tproject_name: "Tea"',
+  'project_name: [tea',
+  '',
+]
+const STATUSES = [
+  'statuses: ["To Do", "In Progress", "Done"]',
+  "statuses: ['To Do', ' In Progress ', Done]  # ours",
+  'statuses:\n  - To Do\n  - "In Progress"\n  - Done',
+  'statuses: [\n  "To Do",\n  "In Progress",\n  "Done"\n]',
+  `statuses: ["To Do", 'Wait: long', "Shipped it"]`,
+  'statuses: [" Done ", "To Do"]',
+  'statuses: []',
+  'statuses:',
+  'statuses: ["To Do", "Done"',
+  'statuses: To Do, Done',
+  '',
+]
+const OTHER_KEYS = [
+  'default_status: "To Do"',
+  '\tdefault_status: To Do',
+  'labels: ["a", "b"]',
+  'labels: ["a", "b"',
+  'milestones: []',
+  'date_format: yyyy-mm-dd',
+  'windows: "C:\\new"',
+  'definition_of_done: ["Say "done""]',
+  '# status: none',
+]
+
+function backlogConfig(dice: Dice, prefix: string): string {
+  const lines = [dice.pick(PROJECTS), dice.pick(dice.chance(0.5) ? STATUSES.slice(0, 6) : STATUSES)]
+  if (prefix !== 'task') lines.push(`task_prefix: ${dice.pick([prefix, `"${prefix}"`])}`)
+  for (const line of OTHER_KEYS) {
+    const isBroken = line.startsWith('labels: ["a", "b"') && !line.endsWith(']')
+    if (dice.chance(isBroken ? 0.05 : 0.2)) lines.push(line)
   }
-  const states = ['To Do', 'In Progress', 'Done']
-  for (let n = 1; n <= 8; n++) {
-    const deps = dice.pick(['', '', `dependencies: [TASK-${dice.count(1, 9)}]\n`])
-    const title = JSON.stringify(dice.pick(WORDS))
-    const text = `---\nid: TASK-${n}\ntitle: ${title}\nstatus: ${dice.pick(states)}\n${deps}---\n\nText.\n`
-    const folder = dice.pick(['tasks', 'tasks', 'tasks', 'completed'])
-    const name = dice.pick(['Fill', 'Größe', "it's", 'a.b', '紅茶', 'x_y'])
-    files[`backlog/${folder}/task-${n} - ${name}.md`] = dice.chance(0.2)
-      ? text.replaceAll('\n', '\r\n')
-      : text
+  return dice.chance(0.2) ? `${lines.join('\r\n')}\r\n` : `${lines.join('\n')}\n`
+}
+
+/** A line of `dependencies`, in the spellings that people and tools use. */
+function dependencies(dice: Dice, id: string): string {
+  const number = id.slice(id.indexOf('-') + 1)
+  const small = id.toLowerCase()
+  return dice.pick([
+    `dependencies: [${id}]`,
+    `dependencies: [${number}]`,
+    `dependencies: ["${number}"]`,
+    `dependencies: ['${small}']`,
+    `dependencies: [" ${id} "]`,
+    `dependencies: ${id}`,
+    `dependencies: "${small}"`,
+    `dependencies: ${number}`,
+    `dependencies:\n  - ${small}`,
+    `dependencies:\n- "${id}"`,
+    `dependencies:\n  - ${small.replace('-', '-0')}`,
+    `dependencies: [${id}, ${id}]`,
+    `dependencies: [null, ${id}]`,
+    `dependencies: "${id}, ${id}"`,
+    `Dependencies: [${id}]`,
+  ])
+}
+
+const PEOPLE = [
+  'assignee: @mira',
+  'assignee: [@mira, "@tom"]',
+  "assignee:\n  - '@mira'\n  - tom",
+  'assignee: `mira`',
+  'assignee: @mira: the lead',
+  'assignee: {a: b}',
+  'assignee: ["@mira", @tom] # both',
+  'assignee: %x',
+  'assignee: []',
+  'assignee: "@mira',
+  'assignee: [@mira',
+  'reporter: @tom',
+]
+
+/**
+ * `copied`: the files of an id that has two, first the one that the tool would name so. `broken`:
+ * files that cannot be read, of which the tool takes two for one task.
+ */
+export function backlogBoard(dice: Dice) {
+  const prefix = dice.pick(['task', 'task', 'task', 'back', 'tea'])
+  const files: Files = { 'backlog/config.yml': backlogConfig(dice, prefix) }
+  const broken = new Set<string>()
+  const copied = new Map<string, string[]>()
+  const numbers = ['1', '2', '3', '4', '5', '6', '7', '7.1', '7.12', '8a', 'b9', '10', '11', '12']
+  for (const number of numbers.filter(() => dice.chance(0.8))) {
+    const id = `${prefix.toUpperCase()}-${number.toUpperCase()}`
+    const named = `${prefix}-${number}`
+    const written = dice.pick([id, id, id, named, `"${id}"`, `' ${id} '`, number])
+    const status = dice.pick([
+      ...['To Do', 'In Progress', 'Done', 'Done', '"Done"', 'done', "' Done '", 'DONE'],
+      ...['Shipped it', 'Waiting', '"Wait: long"', '7', '', 'null', '[Done]', 'Done # yes'],
+    ])
+    const lines = [`id: ${written}`, `title: ${JSON.stringify(dice.pick(WORDS))}`]
+    if (dice.chance(0.9)) lines.push(`status: ${status}`)
+    const other = `${prefix.toUpperCase()}-${dice.pick(numbers).toUpperCase()}`
+    if (dice.chance(0.4)) lines.push(dependencies(dice, other))
+    if (dice.chance(0.3)) lines.push(dice.pick(PEOPLE))
+    const text = `---\n${lines.join('\n')}\n---\n\nText.\n`
+    const odd = dice.pick([
+      text.slice(0, 12),
+      text.replace('---\n\nText', '\n\nText'),
+      text.replace('status:', '<<<<<<< HEAD\nstatus:'),
+      text.replace('title:', '\ttitle:'),
+      text.replace('title:', 'title: "open\nold:'),
+      text.replace(/^---\n/, ''),
+      text.replace(`id: ${written}\n`, ''),
+      text.replace('title:', 'title: one\ntitle:'),
+      '',
+    ])
+    const folder = dice.pick(['tasks', 'tasks', 'tasks', 'tasks', 'completed', 'drafts'])
+    const title = dice.pick([' - Fill', ' - Größe', " - it's", ' - a.b', ' - 紅茶', '_x y', ''])
+    const path = `backlog/${folder}/${folder === 'drafts' ? `draft-${number}` : named}`
+    const kind = dice.next()
+    if (kind < 0.15) {
+      files[`${path}${title}.md`] = encoded(dice, odd)
+      broken.add(`${path}${title}.md`)
+    } else if (kind < 0.25 && folder === 'tasks') {
+      const original = `---\nid: ${id}\ntitle: Fill\nstatus: ${status}\n---\n`
+      files[`${path} - Fill.md`] = encoded(dice, original)
+      const copy = dice.pick([' (conflicted copy 2026-01-01)', ' 2', '-DESKTOP', ' (1)'])
+      files[`${path} - Fill${copy}.md`] = encoded(dice, original.replace('Fill', 'Copied'))
+      copied.set(id, [`${path} - Fill.md`, `${path} - Fill${copy}.md`])
+    } else files[`${path}${title}.md`] = encoded(dice, text)
   }
-  return files
+  if (dice.chance(0.3)) files['backlog/tasks/notes.md'] = '# Notes\n'
+  return { files, broken, copied }
 }
 
 /** Of Kiro, and of spec-kit. What must be listed follows from how it is built. */
