@@ -10,72 +10,48 @@ import { isEnded, PAID, RefundWorld } from './refund-world.ts'
 type Step = (world: RefundWorld) => Promise<void> | void
 
 const index = fc.nat({ max: 20 })
+
+/** A refund fails while its event's read is under way, and the failure is read first. */
+async function overtake(world: RefundWorld, amount: number): Promise<void> {
+  await world.ask(amount)
+  world.holdNext()
+  await world.deliver(-1)
+  await world.wait(1)
+  await world.ends(-1, 'failed')
+  await world.deliver(-1)
+}
 const part = fc.constantFrom(PAID, 5_000, 10_000, 20_000)
 
-/** Delivers and waits most: refunds are few. */
+const step = <Of>(
+  weight: number,
+  of: fc.Arbitrary<Of>,
+  act: (world: RefundWorld, of: Of) => ReturnType<Step>,
+) => ({
+  weight,
+  arbitrary: of.map(
+    (each): Step =>
+      (world) =>
+        act(world, each),
+  ),
+})
+
+/** Mostly deliveries: refunds are few. */
 const steps = (name: GatewayName) => {
   const amount = name === 'stripe' ? part : fc.constant(PAID)
-  const step = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary })
-  const ends = fc.constantFrom('succeeded', 'failed', 'canceled')
-  const status = fc.constantFrom('succeeded', 'pending')
+  const ends = fc.tuple(index, fc.constantFrom('succeeded', 'failed', 'canceled'))
+  const desk = fc.tuple(amount, fc.constantFrom('succeeded', 'pending'))
+  const nothing = fc.constant(undefined)
   return fc.array(
     fc.oneof(
-      step(
-        3,
-        amount.map(
-          (of): Step =>
-            (world) =>
-              world.ask(of),
-        ),
-      ),
-      step(
-        2,
-        fc.tuple(amount, status).map(
-          ([of, as]): Step =>
-            (world) =>
-              world.atDesk(of, as),
-        ),
-      ),
-      step(
-        4,
-        fc.tuple(index, ends).map(
-          ([at, to]): Step =>
-            (world) =>
-              world.ends(at, to),
-        ),
-      ),
-      step(
-        1,
-        fc.boolean().map(
-          (fails): Step =>
-            (world) =>
-              world.refundsFail(fails),
-        ),
-      ),
-      step(
-        8,
-        index.map(
-          (at): Step =>
-            (world) =>
-              world.deliver(at),
-        ),
-      ),
-      step(
-        3,
-        fc.constant<Step>((world) => world.release()),
-      ),
-      step(
-        2,
-        fc.constantFrom(1, 500, 3_000).map(
-          (ms): Step =>
-            (world) =>
-              world.wait(ms),
-        ),
-      ),
-      step(
-        1,
-        fc.constant<Step>((world) => world.sweep()),
-      ),
+      step(3, amount, (world, of) => world.ask(of)),
+      step(2, desk, (world, [of, status]) => world.atDesk(of, status)),
+      step(4, ends, (world, [which, to]) => world.ends(which, to)),
+      step(1, fc.boolean(), (world, fails) => world.refundsFail(fails)),
+      step(8, index, (world, which) => world.deliver(which)),
+      step(2, amount, overtake),
+      step(3, nothing, (world) => world.release()),
+      step(2, fc.constantFrom(1, 500, 3_000), (world, ms) => world.wait(ms)),
+      step(1, nothing, (world) => world.sweep()),
     ),
     { minLength: 3, maxLength: 25 },
   )

@@ -69,6 +69,8 @@ export class RefundWorld {
   #transactionId = ''
   #gatewayId = ''
   #keys = 0
+  #isNextHeld = false
+  #hasRefused = false
 
   /** `reads`: how each read of the driver goes, in their order; then all are answered. */
   constructor(name: GatewayName, reads: readonly Read[]) {
@@ -100,11 +102,24 @@ export class RefundWorld {
   }
 
   async #fetch(app: Hono, asked: Request): Promise<Response> {
-    const how = asked.method === 'GET' ? (this.#reads.shift() ?? 'now') : 'now'
+    const how = this.#howIsRead(asked)
     if (how === 'fails') return new Response('<h1>Bad gateway</h1>', { status: 502 })
     const answer = await app.request(asked)
     if (how === 'late') await new Promise<void>((resolve) => this.#held.push(resolve))
     return answer
+  }
+
+  #howIsRead({ method, url }: Request): Read {
+    if (method !== 'GET') return 'now'
+    if (!this.#isNextHeld || !/\/(refunds\?|.*\/status$)/.test(url))
+      return this.#reads.shift() ?? 'now'
+    this.#isNextHeld = false
+    return 'late'
+  }
+
+  /** The next read of refunds is answered late. */
+  holdNext(): void {
+    this.#isNextHeld = true
   }
 
   /** Charged, and paid at the gateway, which has sent its event. */
@@ -145,6 +160,8 @@ export class RefundWorld {
   /** Made by the staff of the gateway. */
   async atDesk(amount: number, status: Refund['status']): Promise<void> {
     const part = { amount: Math.min(amount, this.#remainder()), status }
+    // The bank has no ids: asked for again at its desk, one looks like the first until it is made.
+    if (status === 'pending' && this.#hasRefused) return
     if (this.#name !== 'stripe') {
       const action = status === 'pending' ? 'request_refund' : 'refund'
       await this.#sent(() => void this.#simulator.act(this.payment, action))
@@ -163,11 +180,12 @@ export class RefundWorld {
     if (this.#name !== 'stripe') {
       const action = to === 'succeeded' ? 'refund' : 'refuse_refund'
       const isAsked = this.payment.state === 'refund_requested'
+      this.#hasRefused ||= isAsked && to !== 'succeeded'
       if (isAsked) await this.#sent(() => void this.#simulator.act(this.payment, action))
       return
     }
     const refunds = this.payment.refunds ?? []
-    const refund = refunds[which % Math.max(1, refunds.length)]
+    const refund = refunds.at(which % Math.max(1, refunds.length))
     const mayEnd = refund?.status === 'pending' ? to !== 'pending' : refund?.status === 'succeeded'
     if (!refund || !mayEnd || (refund.status === 'succeeded' && to !== 'failed')) return
     await this.#sent(() => void this.#simulator.endRefund(this.payment, refund.id, to))
@@ -178,9 +196,9 @@ export class RefundWorld {
     if (this.#name === 'redirect') this.#simulator.faults.set({ all: { refundFails }, orders: {} })
   }
 
-  /** One of the events that were sent until now, delivered before or not. */
+  /** One of the events that were sent until now, delivered before or not. -1: the last one. */
   async deliver(which: number): Promise<void> {
-    const event = this.#events[which % Math.max(1, this.#events.length)]
+    const event = this.#events.at(which % Math.max(1, this.#events.length))
     if (event) this.#begin(this.#deliver(event))
     await settle()
   }
@@ -218,6 +236,7 @@ export class RefundWorld {
   async finish(): Promise<void> {
     const { clock, payments, quiet } = this.#setup
     this.#reads.length = 0
+    this.#isNextHeld = false
     const over = async (work: Promise<unknown>) => {
       while (this.#held.length > 0) await this.release()
       await end(clock, work)
