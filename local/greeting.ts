@@ -46,7 +46,7 @@ ${boardsOf(boards, cwd)}
 edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${gateways.map((it) => gatewayLine(it, local)).join(INDENTED) || 'none'}
-${eventsOf(local)}logs        ${near(dataDir, cwd)}/logs
+${eventsOf(local)}logs        ${printable(near(dataDir, cwd))}/logs
 `
 
 const INDENTED = `\n${' '.repeat(12)}`
@@ -56,8 +56,11 @@ const MAX_SHOWN = 10
 function boardsOf(boards: Greeting['boards'], cwd: string): string {
   const [only, ...others] = boards
   if (!only) return 'board       none, payments alone'
-  if (others.length === 0) return `board       ${boardLine(only, cwd)}\nrepository  ${only.path}`
-  const shown = boards.slice(0, MAX_SHOWN).map((it) => `${boardLine(it, cwd)}: ${it.path}`)
+  if (others.length === 0)
+    return `board       ${boardLine(only, cwd)}\nrepository  ${printable(only.path)}`
+  const shown = boards
+    .slice(0, MAX_SHOWN)
+    .map((it) => `${boardLine(it, cwd)}: ${printable(it.path)}`)
   const more = boards.length - shown.length
   if (more > 0) shown.push(`and ${more} more`)
   return `boards      ${shown.join(INDENTED)}`

@@ -22,6 +22,15 @@ const linesWith = (boards: Greeting['boards'], dataDir = '/shop/.signalbox'): st
 const FIRST = { path: '/shop', dir: '/shop', layout: 'openspec' as const, tasks: 12 }
 
 describe('the greeting', () => {
+  it('shows no control characters of folders above the lines to paste', () => {
+    const dir = '/shop/a\u001b[2J\u009b31m\u202eb\nforged'
+    for (const boards of [[boardIn(dir, 1)], [boardIn(dir, 1), boardIn(`${dir}/c`, 1)]]) {
+      const [first = ''] = linesWith(boards, `${dir}/.signalbox`).join('\n').split('\n\n')
+      expect(first).toContain('forged')
+      expect(first).not.toMatch(/[\p{Cc}\u202e](?<!\n)|^forged/mu)
+    }
+  })
+
   it('names one board, and the repository that it is', () => {
     const lines = linesWith([FIRST])
     expect(lines.slice(0, 2)).toEqual([
