@@ -1,8 +1,9 @@
 // The control API for people and tests: docs/simulator.md. It is not part of any gateway.
 
 import { Hono } from 'hono'
+import * as z from 'zod'
 import { readPlan } from './faults.ts'
-import type { Action } from './payments.ts'
+import { type Action, REFUND_STATUSES, remainderOf } from './payments.ts'
 import type { Simulator } from './simulator.ts'
 
 /** `refund` is a refund by the staff of the gateway. */
@@ -15,6 +16,13 @@ const ACTIONS = [
   'expire',
   'refund',
 ] as const satisfies Action[]
+
+/** Of Stripe. `amount`: all that is left by itself. `refundId`: one that is there ends so. */
+const deskRefund = z.strictObject({
+  status: z.enum(REFUND_STATUSES).default('succeeded'),
+  amount: z.int().positive().exactOptional(),
+  refundId: z.string().exactOptional(),
+})
 
 export function controlApi(simulator: Simulator): Hono {
   const { payments, faults, webhooks, tokens } = simulator
@@ -43,6 +51,25 @@ export function controlApi(simulator: Simulator): Hono {
   api.get('/payments/:id', (c) => {
     const payment = payments.find(c.req.param('id'))
     return payment ? c.json(payment) : c.json(UNKNOWN, 404)
+  })
+  api.post('/payments/:id/refunds', async (c) => {
+    const payment = payments.find(c.req.param('id'), 'stripe')
+    if (!payment) return c.json(UNKNOWN, 404)
+    const read = deskRefund.safeParse(await c.req.json<unknown>().catch(() => undefined))
+    if (!read.success) {
+      const error = 'It takes a status, and an amount or a refundId.'
+      return c.json({ error, code: 'invalid_request' }, 400)
+    }
+    const { refundId, status, amount = remainderOf(payment) } = read.data
+    if (refundId !== undefined) {
+      const ended = simulator.endRefund(payment, refundId, status)
+      return ended?.ok ? c.json(ended.payment) : c.json(UNKNOWN, 404)
+    }
+    const isLeft = amount > 0 && amount <= remainderOf(payment)
+    const acted = isLeft ? simulator.refundPart(payment, { amount, status }) : undefined
+    if (acted?.ok) return c.json(acted.payment)
+    const error = 'There is not so much of it to refund.'
+    return c.json({ error, code: 'wrong_state', state: payment.state }, 409)
   })
   api.post('/payments/:id/:action', async (c) => {
     const payment = payments.find(c.req.param('id'))

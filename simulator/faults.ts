@@ -101,7 +101,9 @@ export class ActiveFaults {
   set(plan: FaultPlan): void {
     this.#plan = plan
     this.#affected = new Map()
-    this.#lost = new Map()
+    // An order that keeps the fault is still refused while others get theirs.
+    const isKept = [plan.all, ...Object.values(plan.orders)].some((faults) => faults.answerLost)
+    if (!isKept) this.#lost = new Map()
   }
 
   /** `names`: all ids of an order, see `namesOf`. */
@@ -149,7 +151,8 @@ export class ActiveFaults {
 
   async #loseAnswer(request: string, work: () => Response | Promise<Response>): Promise<Response> {
     const lost = this.#lost.get(request)
-    if (lost) return conflict(await lost.clone().json())
+    // A refund of FIB has an empty answer.
+    if (lost) return conflict(JSON.parse((await lost.clone().text()) || '{}'))
     this.#lost.set(request, await work())
     return outagePage(502)
   }

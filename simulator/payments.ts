@@ -57,15 +57,19 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   paid?: { amount: number; currency: string }
   /** The gateway's id of the refund. */
   refundId?: string
+  /** How many refunds that were requested have failed; at Stripe each is one of `refunds`. */
+  refusedRefunds?: number
   /** Stripe's, the oldest first. */
   refunds?: readonly Refund[]
 }
+
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
 /** A refund of Stripe: of any part. It succeeds at once or waits, and may fail later. */
 export interface Refund {
   id: string
   amount: number
-  status: 'pending' | 'succeeded' | 'failed' | 'canceled'
+  status: (typeof REFUND_STATUSES)[number]
   metadata: Metadata
   /** ms */
   createdAt: number
@@ -143,6 +147,7 @@ export function movePayment(before: Payment, action: Action, terms: MoveTerms): 
     ...(isPaying && paid !== undefined && { paid }),
     ...(isDeclined && { declinedAt: now }),
     ...(refundId !== undefined && { refundId }),
+    ...(action === 'refuse_refund' && { refusedRefunds: (before.refusedRefunds ?? 0) + 1 }),
   }
   return { ok: true, before, after }
 }

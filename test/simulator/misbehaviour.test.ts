@@ -47,6 +47,15 @@ describe('the API', () => {
     expect(await setup.inquiry(transactionId)).toMatchObject({ status: 'PENDING' })
   })
 
+  it('refuses it although other orders get other faults meanwhile', async () => {
+    const lost = { answerLost: true, endpoints: ['init'] }
+    const init = () => setup.init('lost too', { externalReferenceId: 'ext-lost-too' })
+    setup.faults({ orders: { 'ext-lost-too': lost } })
+    expect((await init()).status).toBe(502)
+    setup.faults({ orders: { 'ext-lost-too': lost, another: { slowMs: 1 } } })
+    expect((await init()).status).toBe(409)
+  })
+
   it('never answers, but executes the request', async () => {
     await setup.token()
     setup.faults({ all: { timeout: true, endpoints: ['init'] } })

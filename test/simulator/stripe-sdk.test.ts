@@ -147,6 +147,35 @@ describe('Stripe’s own client', () => {
     await setup.merchant.got(4)
   })
 
+  it('gets the events of refunds that its own staff made, and that end in their own way', async () => {
+    const { id, payment_intent } = await paid()
+    const refund = (asked: object) =>
+      setup.call(`/_control/payments/${id}/refunds`, {
+        method: 'POST',
+        body: JSON.stringify(asked),
+      })
+    const ids = async () => {
+      const { data } = await theirs.refunds.list({ payment_intent: String(payment_intent) })
+      return data.map(({ id: refundId, amount, status }) => ({ refundId, amount, status }))
+    }
+    expect((await refund({ amount: 1_000, status: 'pending' })).status).toBe(200)
+    const [waiting] = await ids()
+    expect(waiting).toMatchObject({ amount: 1_000, status: 'pending' })
+    expect((await refund({ refundId: waiting?.refundId, status: 'canceled' })).status).toBe(200)
+    expect((await refund({})).status).toBe(200)
+    expect(await ids()).toMatchObject([
+      { amount: 1_250, status: 'succeeded' },
+      { amount: 1_000, status: 'canceled' },
+    ])
+    await setup.merchant.got(4)
+    expect([1, 2, 3].map((at) => event(at).type).toSorted()).toEqual(
+      ['charge.refunded', 'charge.refunded', 'refund.updated'],
+    )
+    const refused = [await refund({ amount: 1 }), await refund({ refundId: 're_none' })]
+    expect(refused.map(({ status }) => status)).toEqual([409, 404])
+    expect((await refund({ status: 'lost' })).status).toBe(400)
+  })
+
   it('expires an open session once', async () => {
     const { id } = await created()
     expect(await theirs.checkout.sessions.expire(id)).toMatchObject({

@@ -1,7 +1,7 @@
 // The control API of a running simulator.
 
 import type { Faults } from '../../simulator/faults.ts'
-import type { Action, Payment } from '../../simulator/payments.ts'
+import type { Action, Payment, Refund } from '../../simulator/payments.ts'
 import type { Sent } from '../../simulator/webhooks.ts'
 
 export class SimulatorControl {
@@ -35,6 +35,19 @@ export class SimulatorControl {
   /** Resolves when all webhooks are accepted or given up. */
   act(paymentId: string, action: Action): Promise<Payment> {
     return this.#ask('POST', `/payments/${paymentId}/${action}?wait`)
+  }
+
+  /** Resolves at once. */
+  begin(paymentId: string, action: Action): Promise<Payment> {
+    return this.#ask('POST', `/payments/${paymentId}/${action}`)
+  }
+
+  /** By the merchant's staff, at Stripe: a new one, or another status of the one with this id. */
+  refund(
+    paymentId: string,
+    refund: Partial<Pick<Refund, 'amount' | 'status'>> & { refundId?: string },
+  ): Promise<Payment> {
+    return this.#ask('POST', `/payments/${paymentId}/refunds`, JSON.stringify(refund))
   }
 
   payment(paymentId: string): Promise<Payment> {
