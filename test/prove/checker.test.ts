@@ -5,6 +5,10 @@ import { checkHistory } from '../../tools/prove/checker/check.ts'
 import { goodHistory, textOf } from './good-history.ts'
 import { findings } from './spoil.ts'
 
+interface Booked {
+  refunds?: object[]
+}
+
 describe('a checker', () => {
   it('finds nothing in a history in which every promise holds', () => {
     expect(checkHistory(textOf(goodHistory()))).toEqual([])
@@ -28,6 +32,11 @@ describe('a checker', () => {
       const lines = goodHistory().filter((line) => line.kind !== kind)
       expect(findings(lines)).toEqual([{ check: 'rest', line: lines.length }])
     }
+  })
+
+  it('finds a run in which no gateway had refunds of parts', () => {
+    const lines = goodHistory().filter(({ payment }) => !(payment as Booked)?.refunds)
+    expect(findings(lines)).toEqual([{ check: 'rest', line: lines.length }])
   })
 
   it('finds a fault that was to hold a batch back, and found none', () => {

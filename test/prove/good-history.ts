@@ -68,12 +68,15 @@ const board: Line[] = [
 
 interface Payment {
   id: string
+  gateway?: string
   status: string
   asked: number
   paid?: number
   refunded?: number
-  /** Its events, in their order. */
-  walk: [type: string, status: string][]
+  /** Its refunds, where the gateway lists them. */
+  rows?: { id: string; status: string; amount: number; name?: string }[]
+  /** Its events, in their order, and the refunded sum where it changed. */
+  walk: [type: string, status: string, refunded?: number][]
 }
 
 const PAYMENTS: Payment[] = [
@@ -86,7 +89,27 @@ const PAYMENTS: Payment[] = [
     walk: [
       ['PaymentInitiated', 'Pending'],
       ['PaymentSucceeded', 'Paid'],
-      ['PaymentRefunded', 'Refunded'],
+      ['PaymentRefunded', 'Refunded', 25_000],
+    ],
+  },
+  // A part, then more of it, and then the first part has failed.
+  {
+    id: 'tx-4',
+    gateway: 'stripe',
+    status: 'PartiallyRefunded',
+    asked: 9_000,
+    paid: 9_000,
+    refunded: 2_000,
+    rows: [
+      { id: 'desk tx-4', status: 'failed', amount: 3_000 },
+      { id: 'refund tx-4', status: 'succeeded', amount: 2_000, name: 'ours' },
+    ],
+    walk: [
+      ['PaymentInitiated', 'Pending'],
+      ['PaymentSucceeded', 'Paid'],
+      ['PaymentRefunded', 'PartiallyRefunded', 3_000],
+      ['RefundAmountChanged', 'PartiallyRefunded', 5_000],
+      ['RefundAmountChanged', 'PartiallyRefunded', 2_000],
     ],
   },
   {
@@ -110,8 +133,8 @@ const PAYMENTS: Payment[] = [
   },
 ]
 
-function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line[] {
-  const gateway = 'redirect'
+function linesOf(own: Payment): Line[] {
+  const { id, gateway = 'redirect', status, asked, paid, refunded = 0, rows, walk } = own
   const payment = `gateway ${id}`
   const externalReference = `external ${id}`
   const transaction = {
@@ -125,33 +148,37 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
     ...(paid !== undefined && { paid: money(paid) }),
     refundedAmount: refunded,
   }
-  const events = walk.map(([type, at]) => {
-    return {
-      id: `event ${id} ${at}`,
-      type,
-      payload: { transaction: { ...transaction, status: at } },
-    }
+  const sums = walk.map(([, , sum]) => sum)
+  const events = walk.map(([type, at, sum = 0], step) => {
+    const refundRevision = sums.slice(0, step + 1).filter((each) => each !== undefined).length
+    const previous = type === 'RefundAmountChanged' && { previousRefundedAmount: sums[step - 1] }
+    const told = { ...transaction, status: at, refundedAmount: sum, refundRevision }
+    const name = [id, at, ...(previous ? [refundRevision] : [])].join(' ')
+    return { id: `event ${name}`, type, payload: { transaction: told, ...previous } }
   })
   const isOther = paid !== undefined && paid !== asked
   const alert = {
     ...{ id: `alert ${id}`, kind: 'amount_mismatch', transactionId: id },
-    detail: { amount: paid },
+    ...{ detail: { amount: paid }, createdAt: 'then' },
   }
   if (isOther) {
-    const payload = { alert, transaction: { ...transaction, status: 'Paid' } }
+    const told = { ...transaction, status: 'Paid', refundRevision: 0 }
+    const payload = { alert, transaction: told }
     events.push({ id: `event ${alert.id}`, type: 'AlertRaised', payload })
   }
   const refund = { id: `refund ${id}`, status: 'succeeded', amount: refunded }
-  const refunds = refunded > 0 ? [refund] : []
+  const listed = rows?.map(({ name: _, ...row }) => ({ ...row, gatewayRefundId: row.id }))
+  const refunds = listed ?? (refunded > 0 ? [refund] : [])
   const eventId = `webhook of ${id}`
   const answered = { success: true, refundId: refund.id, refundedAmount: refunded }
   const reference = transaction.reference
-  const booking = { id: payment, reference, externalReference, refunded }
+  const booking = { id: payment, reference, externalReference, refunded, refunds: rows }
+  const stored = { ...transaction, events, refunds, alerts: [] }
   return [
     { kind: 'charge-call', attempt: externalReference, tookMs: 1, status: 201 },
     { kind: 'charge', status: 201, body: { transactionId: id } },
     { kind: 'webhook', gateway, payment, eventId, status: 200, answer: 'ok' },
-    ...refunds.flatMap((): Line[] => [
+    ...refunds.slice(-1).flatMap((): Line[] => [
       { kind: 'refund-call', payment, tookMs: 1, status: 200 },
       { kind: 'refund', transactionId: id, status: 200, body: answered },
       { kind: 'seen', transaction: { id, refunds } },
@@ -165,21 +192,26 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
       gateway,
       payment: { ...booking, ...(paid !== undefined && { paid: money(paid) }) },
     },
-    { kind: 'stored', transaction: { ...transaction, events, refunds } },
+    { kind: 'stored', transaction: stored },
     { kind: 'event', event: { gateway, eventId, gatewayTransactionId: payment } },
     ...(isOther ? [{ kind: 'alert', alert }] : []),
   ]
 }
 
 /** A new one each time, to be spoiled. */
-export const goodHistory = (): Line[] =>
-  structuredClone([
+export function goodHistory(): Line[] {
+  const payments = PAYMENTS.flatMap(linesOf)
+  const stored = payments.filter(({ kind }) => kind === 'stored')
+  return structuredClone([
     { kind: 'run', seed: 1, host: 'workerd', clients: ['c1', 'c2'] },
     ...board,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
-    ...PAYMENTS.flatMap(linesOf),
+    ...payments,
+    { kind: 'jump', days: 200 },
+    ...stored.map((line): Line => ({ ...line, kind: 'later' })),
     { kind: 'rest' },
   ])
+}
 
 export const textOf = (lines: readonly Line[]): string =>
   lines.map((line, t) => `${JSON.stringify({ t, ...line })}\n`).join('')

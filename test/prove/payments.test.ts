@@ -19,6 +19,14 @@ import {
   withStored,
 } from './spoil.ts'
 
+interface Told {
+  payload: { transaction: object; previousRefundedAmount?: number }
+}
+const revised = ({ payload, ...event }: Told, refundRevision: number): Told => ({
+  ...event,
+  payload: { ...payload, transaction: { ...payload.transaction, refundRevision } },
+})
+
 describe('(d) each payment walks along the graph, and each step has its event', () => {
   const walk = (id: string, ...statuses: [string, string][]) =>
     statuses.map(([type, status]) => ({
@@ -54,6 +62,34 @@ describe('(d) each payment walks along the graph, and each step has its event', 
     const events = [...walk('tx-3', initiated), ...walk('tx-2', failed)]
     lines[at] = withStored({ events })(lines[at] as Line)
     expect(findings(lines)).toContainEqual({ check: 'd', line: at + 1 })
+  })
+
+  it.each([
+    ['a change of the refunded sum without its event', (told: Told[]) => told.toSpliced(3, 1)],
+    ['one that is told twice', (told: Told[]) => told.toSpliced(4, 0, told[3] as Told)],
+    ['a revision that is left out', (told: Told[]) => told.with(4, revised(told[4] as Told, 4))],
+    [
+      'one that tells another sum before it',
+      (told: Told[]) => told.with(4, {
+        ...(told[4] as Told),
+        payload: { ...(told[4] as Told).payload, previousRefundedAmount: 3_000 },
+      }),
+    ],
+  ])('finds %s', (_, spoil) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-4'))
+    const { events } = (lines[at] as Line).transaction as { events: Told[] }
+    lines[at] = withStored({ events: spoil(events) })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'd', line: at + 1 })
+  })
+
+  it('takes it that a later change is stored before an earlier one', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-4'))
+    const { events } = (lines[at] as Line).transaction as { events: Told[] }
+    const [a, b, c, d, e] = events
+    lines[at] = withStored({ events: [a, b, e, d, c] })(lines[at] as Line)
+    expect(findings(lines)).toEqual([])
   })
 
   it('finds a change without its event, and an event without its change', () => {
@@ -118,18 +154,20 @@ describe('(d) each payment walks along the graph, and each step has its event', 
 describe('(d) what a payment was told or read as is not undone', () => {
   it('finds a refund that was over when it was read, and then was not', () => {
     const refund = { id: 'refund tx-1', amount: 25_000 }
-    const withRefund = (status: string) => withStored({ refunds: [{ ...refund, status }] })
-    const seen = isOf('seen')
-    expectChanged('first', seen, withRefund('accepted'), [])
-    const lines = goodHistory()
-    const at = indexOf(lines, seen)
-    lines.splice(at + 1, 0, withRefund('accepted')(lines[at] as Line))
-    expect(findings(lines)).toEqual([{ check: 'd', line: at + 2 }])
-    lines[at] = withRefund('failed')(lines[at] as Line)
-    expect(findings(lines)).toContainEqual({
-      check: 'd',
-      line: indexOf(lines, isStored('tx-1')) + 1,
-    })
+    const seenAs = (...statuses: string[]) => {
+      const lines = goodHistory()
+      const at = indexOf(lines, isOf('seen'))
+      const seen = lines[at] as Line
+      const read = statuses.map((status) => withStored({ refunds: [{ ...refund, status }] })(seen))
+      lines.splice(at, 1, ...read)
+      return { at, found: findings(lines), stored: indexOf(lines, isStored('tx-1')) + 1 }
+    }
+    expect(seenAs('accepted').found).toEqual([])
+    const undone = seenAs('succeeded', 'accepted')
+    expect(undone.found).toEqual([{ check: 'd', line: undone.at + 2 }])
+    // It may fail after it was made, but it is not made after it had failed.
+    const failed = seenAs('succeeded', 'failed')
+    expect(failed.found).toEqual([{ check: 'd', line: failed.stored }])
   })
 
   it('finds an event that came to the endpoint while the same one was not answered yet', () => {
@@ -198,14 +236,37 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
     expectDifference(isBooking('tx-2'), withPayment({ refunded: 9_000 }), 'tx-2')
   })
 
-  it('finds it although an alert names another refund of the payment', () => {
+  it('finds it although an alert names the refund: only the gateway says what went back', () => {
     const lines = goodHistory()
     const at = indexOf(lines, isBooking('tx-1'))
     lines[at] = withPayment({ refunded: 0 })(lines[at] as Line)
-    addAlert(lines, 'refund_failed', 'tx-1', { amount: 1_000 })
-    expect(findings(lines)).toHaveLength(1)
-    addAlert(lines, 'refund_unsettled', 'tx-1', { amount: 25_000 })
-    expect(findings(lines)).toEqual([])
+    addAlert(lines, 'refund_failed', 'tx-1', { amount: 25_000 })
+    expect(findings(lines)).toEqual([{ check: 'e', line: indexOf(lines, isStored('tx-1')) + 1 }])
+  })
+
+  it.each([
+    ['is of another sum', { amount: 2_001 }],
+    ['waits', { status: 'accepted' }],
+    ['is not known', { gatewayRefundId: 'another' }],
+  ])('finds a refund that the gateway lists, and that %s', (_, own) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-4'))
+    const { refunds } = (lines[at] as Line).transaction as { refunds: object[] }
+    const changed = refunds.with(-1, { ...refunds.at(-1), ...own })
+    lines[at] = withStored({ refunds: changed })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
+  })
+
+  it('finds one that has failed there, and that no row has', () => {
+    const refunds = [{ id: 'a', status: 'succeeded', amount: 2_000, gatewayRefundId: 'refund tx-4' }]
+    expectDifference(isStored('tx-4'), withStored({ refunds }), 'tx-4')
+  })
+
+  it.each(['Paid', 'PartiallyRefunded'])('finds everything refunded of a payment that is %s', (status) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-1'))
+    lines[at] = withStored({ status })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
   })
 
   it('finds a refund that was made twice', () => {
@@ -307,9 +368,31 @@ describe('(e) a refund is made once', () => {
     expectCalls([call, { ...call, payment: 'gateway tx-2' }], 0)
   })
 
-  it('takes it that the gateway is asked again for one that did not come about', () => {
-    const failed = { ...call, payment: 'gateway tx-2' }
-    expectCalls([call, failed, failed], 0)
+  it('takes it that the gateway is asked again for one that has failed, once for each', () => {
+    for (const [refused, found] of [
+      [1, 0],
+      [0, 1],
+    ] as const) {
+      const lines = goodHistory()
+      const booking = indexOf(lines, isBooking('tx-1'))
+      lines[booking] = withPayment({ refused })(lines[booking] as Line)
+      const at = indexOf(lines, isOf('refund-call'))
+      lines.splice(at, 1, call, call)
+      expect(findings(lines)).toEqual([{ check: 'e', line: at + 2 }].slice(0, found))
+    }
+  })
+
+  it('finds two refunds at the gateway under one name of ours, unless the first has failed', () => {
+    const twice = (status: string) => {
+      const lines = goodHistory()
+      const at = indexOf(lines, isBooking('tx-4'))
+      const { refunds } = (lines[at] as Line).payment as { refunds: object[] }
+      const named = { ...refunds[0], status, name: 'ours' }
+      lines[at] = withPayment({ refunds: refunds.with(0, named) })(lines[at] as Line)
+      return findings(lines).filter(({ line }) => line === at + 1)
+    }
+    expect(twice('failed')).toEqual([])
+    expect(twice('succeeded')).toHaveLength(1)
   })
 })
 
@@ -325,9 +408,16 @@ describe('(f) no order is charged twice without an alert', () => {
     // The first one went back.
     expect(findings(lines)).toEqual([])
     const first = indexOf(lines, isBooking('tx-1'))
-    lines[first] = withPayment({ refunded: 20_000 })(lines[first] as Line)
-    addAlert(lines, 'refund_failed', 'tx-1', { amount: 5_000 })
+    const notBack = withPayment({ refunded: 20_000 })(lines[first] as Line)
+    lines[first] = notBack
     const second = indexOf(lines, isBooking('tx-2'))
+    expect(findings(lines)).toContainEqual({ check: 'f', line: second + 1 })
+    lines[first] = withPayment({ refunded: 25_000 })(notBack)
+    expect(findings(lines)).toEqual([])
+    const back = indexOf(lines, isStored('tx-1'))
+    lines[back] = withStored({ reference: 'another' })(lines[back] as Line)
+    const other = indexOf(lines, isStored('tx-4'))
+    lines[other] = withStored(order)(lines[other] as Line)
     expect(findings(lines)).toEqual([{ check: 'f', line: second + 1 }])
 
     addAlert(lines, 'late_payment', 'tx-2', order)
@@ -338,6 +428,26 @@ describe('(f) no order is charged twice without an alert', () => {
     addAlert(lines, 'late_payment', 'tx-3', { ...order, amount: 5_000 })
     addAlert(lines, 'double_payment', 'tx-3', order)
     expect(findings(lines)).toEqual([])
+  })
+})
+
+describe('(f) late money that is still there has an open alert', () => {
+  it('finds one that a refund had settled, and that refund has failed', () => {
+    const lines = goodHistory()
+    const paid = iqd(5_000)
+    for (const [isIt, change] of [
+      [isBooking('tx-3'), withPayment({ paid })],
+      [isStored('tx-3'), withStored({ paid })],
+    ] as const) {
+      const at = indexOf(lines, isIt)
+      lines[at] = change(lines[at] as Line)
+    }
+    addAlert(lines, 'late_payment', 'tx-3', { amount: 5_000 })
+    expect(findings(lines)).toEqual([])
+    const at = indexOf(lines, isOf('alert'), 'last')
+    const settled = { ...((lines[at] as Line).alert as object), acknowledgedBy: 'refund' }
+    lines[at] = { ...(lines[at] as Line), alert: settled }
+    expect(findings(lines)).toEqual([{ check: 'f', line: at + 1 }])
   })
 })
 
@@ -426,5 +536,38 @@ describe('(g) what was answered is in the database', () => {
   it('finds a refund that is not there', () => {
     const change = (line: Line) => ({ ...line, body: { refundId: 'another' } })
     expectChanged('first', isOf('refund'), change, ['g'])
+  })
+})
+
+describe('(h) months later, what had ended is as it was', () => {
+  const isLater = (id: string) => (line: Line) =>
+    line.kind === 'later' && (line.transaction as { id: string }).id === id
+
+  it.each([
+    ['status', { status: 'Paid' }],
+    ['refunded amount', { refundedAmount: 0 }],
+    ['alerts', { alerts: [{ kind: 'late_payment' }] }],
+    ['events', { events: [] }],
+    ['refunds', { refunds: [] }],
+  ])('finds that its %s changed', (_, own) => {
+    const change = (line: Line) => ({ ...withStored(own)(line), isOther: true })
+    expectChanged('first', isLater('tx-1'), change, ['h'])
+  })
+
+  it('takes a change of one that had not ended', () => {
+    const lines = goodHistory()
+    const stored = indexOf(lines, isStored('tx-1'))
+    const refunds = [{ id: 'refund tx-1', status: 'accepted', amount: 25_000 }]
+    lines[stored] = withStored({ refunds })(lines[stored] as Line)
+    const later = indexOf(lines, isLater('tx-1'))
+    lines[later] = { ...withStored({ alerts: [{}] })(lines[later] as Line), isOther: true }
+    expect(findings(lines).filter(({ check }) => check === 'h')).toEqual([])
+  })
+
+  it('finds that a gateway is asked for a refund', () => {
+    const lines = goodHistory()
+    const call = lines.find(isOf('refund-call')) as Line
+    lines.splice(-1, 0, { ...call, payment: 'gateway tx-2', status: 400 })
+    expect(findings(lines)).toEqual([{ check: 'h', line: lines.length - 1 }])
   })
 })

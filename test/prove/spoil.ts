@@ -5,7 +5,17 @@ import { checkHistory } from '../../tools/prove/checker/check.ts'
 import { goodHistory, type Line, textOf } from './good-history.ts'
 
 export const findings = (lines: readonly Line[]) =>
-  checkHistory(textOf(lines)).map(({ check, line }) => ({ check, line }))
+  checkHistory(textOf(lines.map((line) => laterAs(line, lines)))).map(({ check, line }) => {
+    return { check, line }
+  })
+
+/** What is spoiled stays so, also months later, unless it `isOther` then. */
+function laterAs(line: Line, lines: readonly Line[]): Line {
+  if (line.kind !== 'later' || line.isOther) return line
+  const { id } = line.transaction as { id: string }
+  const stored = lines.find(isStored(id))
+  return { ...line, ...(stored && { transaction: stored.transaction }) }
+}
 
 export type Which = (line: Line) => boolean
 
@@ -85,7 +95,7 @@ export const withPayment = (own: object) => (line: Line) => ({
 export const iqd = (amount: number) => ({ amount, currency: 'IQD' })
 /** An alert before the last line, its event among those of the transaction, taken by both. */
 export function addAlert(lines: Line[], kind: string, transactionId: string, detail: object): void {
-  const alert = { id: `${kind} of ${transactionId}`, kind, transactionId, detail }
+  const alert = { id: `${kind} of ${transactionId}`, kind, transactionId, detail, createdAt: 'then' }
   const at = indexOf(lines, isStored(transactionId))
   const stored = lines[at]?.transaction as { id: string; events: object[] }
   const payload = { alert, transaction: { id: transactionId, status: 'any' } }

@@ -11,6 +11,7 @@ import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 export type EventData = Partial<
   PaymentEvents['PaymentInitiated'] &
     PaymentEvents['AlertRaised'] &
+    PaymentEvents['RefundAmountChanged'] &
     PaymentEvents['WebhookReceived'] &
     PaymentEvents['WebhookVerificationFailed'] &
     PaymentEvents['GatewayTimeout']

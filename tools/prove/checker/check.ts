@@ -6,7 +6,7 @@ import { checkPayments } from './payments.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
 const TRIED = `connect message read files charge charge-call refund refund-call seen webhook
-  listener endpoint booking stored event`.split(/\s+/) as Kind[]
+  listener endpoint booking stored event later`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
@@ -26,6 +26,8 @@ function checkComplete({ lines, of }: History): Finding[] {
   if (other) return wrong(other.line, 'a second run begins or ends here')
   const idle = of('fault').find(({ held }) => held === false)
   if (idle) return wrong(idle.line, `${idle.name} found no batch to hold back`)
+  const isListed = of('booking').some(({ payment }) => payment.refunds?.length)
+  if (!isListed) return wrong(last.line, 'no gateway lists a refund')
   const missing = TRIED.filter((kind) => of(kind).length === 0)
   return missing.flatMap((kind) => wrong(last.line, `no ${kind} was seen in the whole run`))
 }

@@ -6,8 +6,13 @@ export type Versions = Record<string, number | null>
 export type BoardMessage = { type: string; id?: string; session?: string }
 export type Money = { amount: number; currency: string }
 type Status = { id: string; status: string; gateway?: string; reference?: string }
-type Alert = { id: string; kind: string; transactionId?: string; detail: Partial<Transaction> }
-type Payload = { transaction: Status; alert?: Alert }
+/** `refundRevision` rises with each change of `refundedAmount`. */
+type Told = Status & { refundedAmount?: number; refundRevision?: number }
+type Alert = { id: string; kind: string; transactionId?: string; detail: Partial<Transaction> } & {
+  createdAt: string
+  acknowledgedBy?: string
+}
+type Payload = { transaction: Told; alert?: Alert; previousRefundedAmount?: number }
 export type Event = { type?: string } & Partial<Payload>
 
 /** With all that the API tells of it; events are the durable ones, oldest first. */
@@ -20,6 +25,7 @@ export interface Transaction extends Money, Status {
   refundedAmount: number
   events: { id: string; type: string; payload: Payload }[]
   refunds: (Status & { gatewayRefundId?: string; amount: number })[]
+  alerts: object[]
 }
 
 /** What a gateway itself knows of a payment. Without `paid` no money came in. */
@@ -28,7 +34,12 @@ export interface Payment {
   reference?: string
   externalReference?: string
   paid?: Money
+  /** The sum of what went back. */
   refunded: number
+  /** How many of its refunds were requested and failed. */
+  refused?: number
+  /** Each of them, where the gateway lists them. `name`: ours; without, its own staff made it. */
+  refunds?: (Status & { amount: number; name?: string })[]
 }
 
 /** Without an id (the next id of the stream is for it too) or without data (only an id came). */
@@ -60,6 +71,10 @@ interface Kinds {
     body: { transactionId?: string } | null
   }
   refund: { body: { refundId?: string } | null }
+  /** From here on it is months later: events were forgotten, and came again. */
+  jump: object
+  /** What the API tells of a transaction then. */
+  later: { transaction: Transaction }
   /** What the shop read of a payment while the run went on. */
   seen: { transaction: Pick<Transaction, 'id' | 'refunds'> }
   /** `eventId` is missing where the gateway sends none. */

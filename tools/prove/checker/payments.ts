@@ -8,7 +8,7 @@ import { finding } from './history.ts'
 export function checkPayments(history: History): Finding[] {
   const bookings = bookingsOf(history)
   return [
-    ...statusesFollowTheGraph(history),
+    ...changesAreToldOnce(history),
     ...refundsStayOver(history),
     ...eventsAreDelivered(history),
     ...deliveriesAreLeased(history),
@@ -20,6 +20,7 @@ export function checkPayments(history: History): Finding[] {
     ...paidOrdersAreKnown(history),
     ...answersAreStored(history),
     ...webhooksAreKnown(history),
+    ...nothingComesBack(history),
   ]
 }
 
@@ -34,39 +35,58 @@ const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
   Refunded: { event: 'PaymentRefunded', after: ['Paid', 'PartiallyRefunded'] },
 }
 const ALERTS = ['AlertRaised', 'AlertSettled']
-const DURABLE = new Set([...ALERTS, ...Object.values(STATUSES).map(({ event }) => event)])
+/** More or less of a payment was refunded, and its status stays. */
+const CHANGED = 'RefundAmountChanged'
+const DURABLE = new Set([...ALERTS, CHANGED, ...Object.values(STATUSES).map(({ event }) => event)])
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** (d) The events of a transaction lead along the graph to its status: one event for each step. */
-function statusesFollowTheGraph(history: History): Finding[] {
-  return history.of('stored').flatMap(({ line, transaction: { id, status, events } }) => {
-    let at = 'nothing'
-    for (const { type, payload } of events.filter((each) => !ALERTS.includes(each.type))) {
-      const { id: of, status: to } = payload.transaction
-      const { event, after = [] } = STATUSES[to] ?? {}
-      const what = `${id} was ${at}, and then ${type} reported that ${of} is ${to}`
-      if (of !== id || type !== event || !after.includes(at)) return [finding('d', line, what)]
-      at = to
+/** (d) The events lead along the graph to the status and to the refunded sum: one for each step. */
+function changesAreToldOnce(history: History): Finding[] {
+  return history.of('stored').flatMap(({ line, transaction: { id, events, ...end } }) => {
+    let at = { status: 'nothing', refunded: 0, revision: 0 }
+    const told = events.filter((each) => !ALERTS.includes(each.type))
+    // Two changes that are decided together may be stored in any order.
+    for (const { type, payload } of told.toSorted((a, b) => revisionOf(a) - revisionOf(b))) {
+      const { id: of, status, refundedAmount: refunded = 0 } = payload.transaction
+      const { event, after = [] } = STATUSES[status] ?? {}
+      const revision = at.revision + Number(type === CHANGED || type === 'PaymentRefunded')
+      const isChange = payload.previousRefundedAmount === at.refunded && refunded !== at.refunded
+      const isStep =
+        type === CHANGED
+          ? status === at.status && isChange
+          : type === event && after.includes(at.status)
+      const what = `${id} was ${at.status} (${at.refunded}), and then ${type} reported that ${of} is ${status} (${refunded})`
+      if (of !== id || !isStep || revisionOf({ payload }) !== revision) {
+        return [finding('d', line, what)]
+      }
+      at = { status, refunded, revision }
     }
-    return at === status ? [] : [finding('d', line, `${id} is ${status}, its events end at ${at}`)]
+    if (at.status === end.status && at.refunded === end.refundedAmount) return []
+    const what = `${id} is ${end.status} (${end.refundedAmount}), its events end at`
+    return [finding('d', line, `${what} ${at.status} (${at.refunded})`)]
   })
 }
 
-/** (d) A refund that was over when it was read stays as it was. */
+const revisionOf = ({ payload }: Pick<Transaction['events'][number], 'payload'>): number =>
+  payload.transaction.refundRevision ?? 0
+
+/** (d) A refund that was over when it was read stays as it was; one that was made may fail. */
 function refundsStayOver(history: History): Finding[] {
   const over = new Map<string, string>()
   return [...history.of('seen'), ...history.of('stored')].flatMap(({ line, transaction }) =>
     transaction.refunds.flatMap(({ id, status }) => {
       const before = over.get(id) ?? status
-      if (['succeeded', 'failed'].includes(before)) over.set(id, before)
-      return before === status ? [] : [finding('d', line, `${id} was ${before}, and is ${status}`)]
+      if (['succeeded', 'failed'].includes(status)) over.set(id, status)
+      if (before === status || (before === 'succeeded' && status === 'failed')) return []
+      return [finding('d', line, `${id} was ${before}, and is ${status}`)]
     }),
   )
 }
 
-/** A transaction has each status only once; an alert has an id. */
-const nameOf = ({ type, transaction, alert }: Event) =>
-  alert ? `${type} ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
+/** A transaction has each status and revision only once. An alert may be opened again. */
+const nameOf = ({ type, transaction: { id, status, refundRevision } = NONE, alert }: Event) =>
+  alert ? `${type} ${alert.id} ${alert.createdAt}` : `${type} of ${id} ${status} ${refundRevision}`
+const NONE = { id: 'nothing', status: 'none', refundRevision: 0 }
 
 /** (d) Listener and endpoint took each durable event as it is stored and each alert, no other. */
 function eventsAreDelivered(history: History): Finding[] {
@@ -80,9 +100,8 @@ function eventsAreDelivered(history: History): Finding[] {
     const taken = new Set(got.filter(({ status }) => isSuccess(status)).map(nameOf))
     const missing = [...stored, ...raised].filter((event) => !taken.has(nameOf(event)))
     const wrong = got.filter((each) => {
-      const { id, transaction, alert } = byName.get(nameOf(each)) ?? {}
-      const contents = [each.id ?? id, each.transaction, each.alert]
-      return !isDeepStrictEqual(contents, [id, transaction, alert])
+      const { id, ...stored } = byName.get(nameOf(each)) ?? {}
+      return !isDeepStrictEqual([each.id ?? id, ...told(each)], [id, ...told(stored)])
     })
     return [
       ...missing.map((event) => ({ event, what: 'was not taken by the' })),
@@ -90,6 +109,10 @@ function eventsAreDelivered(history: History): Finding[] {
     ].map(({ event, what }) => finding('d', event.line, `${nameOf(event)} ${what} ${receiver}`))
   })
 }
+
+const told = ({ transaction, alert, previousRefundedAmount: previous }: Event) => [
+  ...[transaction, alert, previous],
+]
 
 /** (d) The endpoint does not get an event while it has not answered it. */
 function deliveriesAreLeased(history: History): Finding[] {
@@ -137,11 +160,10 @@ function moneyAgrees(history: History, bookings: Booking[]): Finding[] {
 
 function differenceOf(
   { paid: stored, refundedAmount, status, refunds, ...asked }: Transaction,
-  { paid, refunded }: Pick<Payment, 'paid' | 'refunded'> = { refunded: 0 },
+  { paid, refunded, ...booked }: Pick<Payment, 'paid' | 'refunded' | 'refunds'> = { refunded: 0 },
   alerts: Line<'alert'>[] = [],
 ): string | undefined {
-  const isNamed = (amount?: number, kind = '') =>
-    alerts.some(({ alert }) => alert.detail.amount === amount && alert.kind.startsWith(kind))
+  const isNamed = (amount?: number) => alerts.some(({ alert }) => alert.detail.amount === amount)
   // What is stored as paid is what came in, always; an alert names what was not taken.
   if (text(paid) !== text(stored) && (stored || !isNamed(paid?.amount))) {
     return `${text(paid)} came in, ${text(stored)} is stored`
@@ -153,12 +175,20 @@ function differenceOf(
   if (isPaid ? !stored : stored && !isNamed(stored.amount)) {
     return `is ${status}, and ${text(stored)} is stored as paid`
   }
-  if (refunded !== refundedAmount && !isNamed(Math.abs(refunded - refundedAmount), 'refund')) {
-    return `${refunded} went back, ${refundedAmount} is stored`
+  if (refunded !== refundedAmount) return `${refunded} went back, ${refundedAmount} is stored`
+  const isWhole = refunded > 0 && refunded === stored?.amount
+  if (refunded > 0 && (status === 'Paid' || (isWhole && status === 'PartiallyRefunded'))) {
+    return `is ${status}, and ${refunded} went back`
   }
   const made = refunds.filter((refund) => refund.status === 'succeeded')
   const sum = made.reduce((total, { amount }) => total + amount, 0)
-  return sum > refundedAmount ? `refunds of ${sum}, and ${refundedAmount} went back` : undefined
+  if (sum !== refundedAmount) return `refunds of ${sum}, and ${refundedAmount} went back`
+  const wrong = booked.refunds?.find(({ id, amount, status: theirs }) => {
+    const rows = refunds.filter(({ gatewayRefundId }) => gatewayRefundId === id)
+    const right = { pending: 'accepted', canceled: 'failed' }[theirs] ?? theirs
+    return rows.length !== 1 || rows[0]?.amount !== amount || rows[0].status !== right
+  })
+  return wrong && `${wrong.id} of ${wrong.amount} is ${wrong.status} there, and not so in its rows`
 }
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
@@ -174,10 +204,18 @@ function paymentsAreMadeOnce({ of }: History): Finding[] {
 /** (e) Once a gateway has said yes to a refund, it is not asked for it again, unless it failed. */
 function refundsAreMadeOnce(history: History, bookings: Booking[]): Finding[] {
   const calls = Map.groupBy(history.of('refund-call'), ({ payment }) => payment)
-  return bookings.flatMap(({ payment: { id, refunded } }) => {
-    const own = (refunded > 0 && calls.get(id)) || []
-    const later = own.filter((_, at) => own.slice(0, at).some(({ status }) => isSuccess(status)))
-    return later.map(({ line }) => finding('e', line, `${id} was to be refunded once more`))
+  return bookings.flatMap(({ line, payment: { id, refused = 0, refunds } }) => {
+    // Each has a name of ours, under which the gateway makes it once.
+    const names = refunds?.flatMap(({ name, status }) => (status === 'failed' ? [] : (name ?? [])))
+    const twice = names?.filter((name, at) => names.indexOf(name) !== at) ?? []
+    const own = refunds ? [] : (calls.get(id) ?? [])
+    const later = own.filter((_, at) => {
+      return own.slice(0, at).filter(({ status }) => isSuccess(status)).length > refused
+    })
+    return [
+      ...twice.map((name) => finding('e', line, `${id} was refunded twice as ${name}`)),
+      ...later.map((call) => finding('e', call.line, `${id} was to be refunded once more`)),
+    ]
   })
 }
 
@@ -206,14 +244,22 @@ function ordersArePaidOnce(history: History, bookings: Booking[]): Finding[] {
   const raised = history.of('alert').filter(({ alert }) => kinds.includes(alert.kind))
   const alerts = new Map(raised.map(({ alert }) => [alert.transactionId, alert]))
   const wanted = repeatsOf(history)
-  const kept = bookings.filter(({ payment, transaction }) => {
-    return !wanted.has(transaction?.id) && (payment.paid?.amount ?? 0) > payment.refunded
-  })
+  const held = bookings.filter(({ payment }) => (payment.paid?.amount ?? 0) > payment.refunded)
+  const kept = held.filter(({ transaction }) => !wanted.has(transaction?.id))
   const orderOf = ({ payment, transaction }: Booking) => transaction?.reference ?? payment.reference
   const needless = raised.filter(({ alert: { kind, transactionId } }) => {
     return kind === 'double_payment' && wanted.has(transactionId)
   })
+  // A refund had settled them.
+  const closed = raised.filter(({ alert: { kind, acknowledgedBy, transactionId: id } }) => {
+    return (
+      kind === 'late_payment' &&
+      acknowledgedBy === 'refund' &&
+      held.some(({ transaction }) => transaction?.id === id)
+    )
+  })
   return [
+    ...closed.map(({ line }) => finding('f', line, 'this late money did not go back')),
     ...needless.map(({ line }) => finding('f', line, 'the shop asked for this second payment')),
     ...[...Map.groupBy(kept, orderOf)].flatMap(([order, payments]) => {
       const named = [...alerts.values()].filter(({ detail }) => detail.reference === order).length
@@ -286,3 +332,28 @@ function webhooksAreKnown(history: History): Finding[] {
     ...refused.map(([id, { line }]) => finding('g', line, `${id} is stored, and refused again`)),
   ]
 }
+
+/** (h) Months later, when its events were forgotten and came again, what had ended is as it was. */
+function nothingComesBack({ of }: History): Finding[] {
+  const since = of('jump')[0]?.line ?? Number.POSITIVE_INFINITY
+  const again = of('refund-call').filter(({ line }) => line > since)
+  const before = new Map(of('stored').map(({ transaction }) => [transaction.id, transaction]))
+  const changed = of('later').filter(({ transaction }) => {
+    const was = before.get(transaction.id)
+    const isOpen =
+      was?.status === 'Pending' ||
+      was?.refunds.some(({ status }) => ['claimed', 'accepted'].includes(status))
+    return !isOpen && !isDeepStrictEqual(was && moneyIn(was), moneyIn(transaction))
+  })
+  return [
+    ...again.map(({ line, payment }) => finding('h', line, `${payment} was to be refunded again`)),
+    ...changed.map(({ line, transaction: { id } }) =>
+      finding('h', line, `${id} had ended, and changed when its events were forgotten`),
+    ),
+  ]
+}
+
+const moneyIn = ({ status, paid, refundedAmount, refunds, events, alerts }: Transaction) => ({
+  ...{ status, paid, refundedAmount, refunds, alerts },
+  events: events.map(({ id }) => id),
+})

@@ -1,5 +1,5 @@
-// The Worker's entry with one more route, which evicts the ledger's object in the middle of its
-// work, as the platform does at a deploy. All else is the product's.
+// The Worker's entry with two more routes: one evicts the ledger's object in the middle of its work,
+// as the platform does at a deploy, the other moves the clock. All else is the product's.
 
 import worker, { LedgerObject as Ledger } from '../../../worker/index.ts'
 
@@ -21,9 +21,23 @@ export class LedgerObject extends Ledger {
   }
 }
 
+const RealDate = Date
+const realNow = Date.now
+let movedMs = 0
+RealDate.now = () => realNow() + movedMs
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args: unknown[], as) =>
+    Reflect.construct(target, args.length > 0 ? args : [RealDate.now()], as) as Date,
+})
+
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    if (new URL(request.url).pathname !== '/evict-ledger') {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/move-clock') {
+      movedMs = Number(await request.text())
+      return new Response('moved')
+    }
+    if (pathname !== '/evict-ledger') {
       return worker.fetch(request, env as unknown as Parameters<typeof worker.fetch>[1])
     }
     const ledger = env.LEDGER.getByName(new URL(env.LIBSQL_URL).host)

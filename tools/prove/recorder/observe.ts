@@ -8,6 +8,7 @@ import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Answered } from './proxy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
+import type { SentWebhook } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const POLL_MS = 50
@@ -21,8 +22,13 @@ export function observe(
   system: System,
   recorder: Recorder,
   { random, onEvent }: { random: Seeded; onEvent: (event: ReceivedEvent) => void },
-): { end(): Promise<void> } {
-  system.proxies.webhooks.onAnswer = (answered) => recorder.write(webhookOf(answered))
+): { sent: ReadonlyMap<string, SentWebhook>; end(): Promise<void> } {
+  const sent = new Map<string, SentWebhook>()
+  system.proxies.webhooks.onAnswer = (answered) => {
+    const { url, body } = answered.passed
+    sent.set(body, { url: system.proxies.webhooks.url + url, body })
+    recorder.write(webhookOf(answered))
+  }
   system.proxies.gateways.onAnswer = (answered) => recordCall(answered, recorder)
   system.receiver.refuse(async (event) => {
     const startedAt = performance.now()
@@ -30,8 +36,9 @@ export function observe(
     const tookMs = Math.floor(performance.now() - startedAt)
     const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
     const { id, type, data, forged } = event
-    const { transaction, alert } = data
-    const contents = transaction ? { transaction, ...(alert && { alert }) } : { data }
+    const { transaction, alert, previousRefundedAmount } = data
+    const about = { transaction, previousRefundedAmount, ...(alert && { alert }) }
+    const contents = transaction ? about : { data }
     recorder.write({
       kind: 'endpoint',
       id,
@@ -56,6 +63,7 @@ export function observe(
     ),
   )
   return {
+    sent,
     async end() {
       isOver = true
       await following
@@ -66,8 +74,10 @@ export function observe(
 /** What the gateway sent, as far as it identifies the event. */
 function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   const gateway = /^\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? ''
-  const sent = JSON.parse(body) as { webhook_token?: string; id?: string; status?: string }
+  const sent = JSON.parse(body) as Callback & Partial<StripeEvent>
   const line = { kind: 'webhook', gateway, status, answer }
+  if (sent.data)
+    return { ...line, ...ofStripe(sent.data.object), eventId: sent.id, says: sent.type }
   if (sent.webhook_token === undefined) return { ...line, payment: sent.id, says: sent.status }
   const [, claims = ''] = sent.webhook_token.split('.')
   const { eventId, data } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
@@ -78,9 +88,27 @@ function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   return { ...line, payment, externalReference, eventId, says: data.currentStatus }
 }
 
+interface Callback {
+  webhook_token?: string
+  id?: string
+  status?: string
+}
+
+interface StripeEvent {
+  type: string
+  data: { object: { id: string; object: string; payment_intent?: string } }
+}
+
+/** The simulator's ids of a session and of its intent differ in their prefix. */
+const sessionIdOf = (intent: string): string => intent.replace(/^pi_/, 'cs_test_')
+
+const ofStripe = ({ id, object, payment_intent: intent = '' }: StripeEvent['data']['object']) => ({
+  payment: object === 'checkout.session' ? id : sessionIdOf(intent),
+})
+
 /**
- * A refund by the payment's id, which is in the request of the one gateway, and in the URL of the
- * other. A charge of the bank by our reference of the attempt, in the address for its callbacks.
+ * A refund by the payment's id, which is in the request of two gateways, and in the URL of the
+ * third. A charge of the bank by our reference of the attempt, in the address for its callbacks.
  */
 function recordCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
   const { url, body } = passed
@@ -90,12 +118,17 @@ function recordCall({ passed, status, tookMs }: Answered, recorder: Recorder): v
     recorder.write({ kind: 'charge-call', attempt, tookMs: Math.floor(tookMs), status })
     return
   }
-  const isReversal = url.endsWith('/transaction/reverse')
-  const payment = isReversal
-    ? (JSON.parse(body) as { transactionId: string }).transactionId
-    : /\/payments\/([^/]+)\/refund$/.exec(url)?.[1]
+  const payment = refundedIn(url, body)
   if (payment === undefined) return
   recorder.write({ kind: 'refund-call', payment, tookMs: Math.floor(tookMs), status })
+}
+
+function refundedIn(url: string, body: string): string | undefined {
+  if (url.endsWith('/transaction/reverse')) {
+    return (JSON.parse(body) as { transactionId: string }).transactionId
+  }
+  if (url !== '/v1/refunds') return /\/payments\/([^/]+)\/refund$/.exec(url)?.[1]
+  return sessionIdOf(new URLSearchParams(body).get('payment_intent') ?? '')
 }
 
 function recordListener(line: string, recorder: Recorder): void {

@@ -6,11 +6,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../../simulator/faults.ts'
-import type { Action, Payment } from '../../../simulator/payments.ts'
+import type { Action, GatewayName, Payment } from '../../../simulator/payments.ts'
 import { redirectWebhooks } from '../../../simulator/redirect.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
+import { partsOf, refundAtDesk } from './desk.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
+import { type SentWebhook, sendAgain } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const MAX_PAUSE_MS = 300
@@ -33,6 +35,18 @@ const CHARGED_WHEN_PAID = 0.15
 /** Of payments by redirect: another system at the account has its webhooks sent to us. */
 const MIXED_UP = 0.1
 const GOES_BACK = ['late_payment', 'double_payment']
+/** Of late money: sent back by hand, which the gateway does not know. */
+const BY_HAND = 0.3
+/** Of refunds that failed: the shop asks again, once for each payment. */
+const REFUNDED_AGAIN = 0.6
+/** Of payments that are paid: the gateway's own staff refunds them, some before we know of them. */
+const AT_DESK = { stripe: 0.6, redirect: 0.08, fib: 0.08 } as const
+const EARLY = 0.2
+const EARLY_MS = 1_500
+const OF_STRIPE = 0.3
+const GATEWAYS = 3
+/** Of old refunds, months later. */
+const REPEATED = 40
 /** Of payments that failed: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
@@ -51,6 +65,7 @@ const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
   [8, { beforeAnswer: true }],
   [4, { lost: true }],
   [4, { refundFails: true }],
+  [4, { answerLost: true }],
   [3, { timeout: true, endpoints: ['init', 'create'] }],
   [4, { slowMs: 800 }],
 ]
@@ -64,12 +79,17 @@ const ENDINGS: readonly (readonly [weight: number, action: Action | undefined])[
 ]
 
 interface ChargeBody {
-  gateway: string
+  gateway: GatewayName
   reference: string
   amount: number
   currency: string
   description: string
 }
+
+/** The gateway, our id of the payment, how much of it, and the name of the refund's key. */
+type Asking = [gateway: string, transactionId: string, amount: number, name: string]
+type RaisedAlert = NonNullable<ReceivedEvent['data']['alert']>
+type Refundable = NonNullable<ReceivedEvent['data']['transaction']>
 
 interface Answer {
   status: number
@@ -83,7 +103,7 @@ interface Answer {
 
 /** What the load says of a request in the history. */
 interface Asked {
-  kind: 'charge' | 'refund'
+  kind: 'charge' | 'refund' | 'acknowledge'
   [name: string]: unknown
 }
 
@@ -100,6 +120,9 @@ export class PaymentsLoad {
   readonly #charged = new Map<string, number>()
   /** Transactions to be looked at again. */
   readonly #refunded = new Set<string>()
+  readonly #refundedAgain = new Set<string>()
+  /** Refunds that were answered, and what was sent back by hand. */
+  readonly #refunds: Asking[] = []
   #looking: Promise<void> = Promise.resolve()
   #orders = 0
   #requests = 0
@@ -124,9 +147,9 @@ export class PaymentsLoad {
     this.#isOver = true
   }
 
-  /** Whether both gateways have made a payment since then. */
+  /** Whether each gateway has made a payment since then. */
   hasChargedSince(time: number): boolean {
-    return this.#charged.size === 2 && [...this.#charged.values()].every((at) => at > time)
+    return this.#charged.size === GATEWAYS && [...this.#charged.values()].every((at) => at > time)
   }
 
   /** Resolves when nothing is under way any more. */
@@ -136,20 +159,49 @@ export class PaymentsLoad {
 
   /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
   onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
-    if (type === 'AlertRaised' && transaction && GOES_BACK.includes(alert?.kind ?? '')) {
-      const { id, gateway, amount } = transaction
-      this.#chore(this.#refund(gateway, id, amount, `refund for ${alert?.kind}`))
+    if (!transaction) return
+    const { id, gateway, amount, paid } = transaction
+    if (type === 'AlertRaised' && alert) this.#onAlert(transaction, alert)
+    if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
+      this.#refunded.add(id)
+      this.#look(id)
     }
-    if (['PaymentRefunded', 'AlertSettled'].includes(type) && transaction) {
-      this.#refunded.add(transaction.id)
-      this.#look(transaction.id)
-    }
-    if (type !== 'PaymentSucceeded' || !transaction?.paid) return
-    const { id, gateway, paid } = transaction
-    if (this.#random.next() >= REFUNDED) return
+    if (type !== 'PaymentSucceeded' || !paid || this.#random.next() >= REFUNDED) return
     const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
-    for (let n = 0; n < times; n++)
-      this.#chore(this.#refund(gateway, id, paid.amount, `refund ${n}`))
+    const parts = partsOf(gateway, gateway === 'stripe' ? paid.amount : amount, this.#random)
+    const all = Array.from({ length: times }, () => parts).flat()
+    for (const [n, part] of all.entries())
+      this.#chore(this.#refund(gateway, id, part, `refund ${n}`))
+  }
+
+  #onAlert(
+    { id, gateway, amount, paid }: Refundable,
+    { id: alertId, kind, createdAt, detail }: RaisedAlert,
+  ): void {
+    const whole = gateway === 'stripe' ? (paid?.amount ?? detail.amount ?? amount) : amount
+    const isAgain = kind === 'refund_failed' && !this.#refundedAgain.has(id)
+    if (kind === 'late_payment' && this.#random.next() < BY_HAND) {
+      this.#chore(this.#sendBack(alertId, [gateway, id, whole, 'refund once more']))
+    } else if (GOES_BACK.includes(kind)) {
+      this.#chore(this.#refund(gateway, id, whole, `refund for ${kind} ${createdAt}`))
+    } else if (isAgain && this.#random.next() < REFUNDED_AGAIN) {
+      this.#refundedAgain.add(id)
+      const again = gateway === 'stripe' ? (detail.amount ?? whole) : whole
+      this.#chore(this.#refund(gateway, id, again, 'refund again'))
+    }
+  }
+
+  /** By a bank transfer. */
+  async #sendBack(alertId: string, refund: Asking): Promise<void> {
+    const body = { gatewayReference: `transfer for ${alertId}` }
+    const what = { kind: 'acknowledge', alertId } as const
+    const answer = await this.#untilDone(`/alerts/${alertId}/acknowledge`, body, undefined, what)
+    if (answer) this.#refunds.push(refund)
+  }
+
+  /** Months later: old ones with the same keys, and new ones of what was sent back by hand. */
+  async repeatRefunds(): Promise<void> {
+    for (const refund of this.#refunds.slice(-REPEATED)) await this.#refund(...refund)
   }
 
   /** At each payment that was refunded since the last time. */
@@ -185,11 +237,16 @@ export class PaymentsLoad {
     const faults = random.weighted(TREATMENTS)
     // At the bank nobody can pay before its code was shown (docs/reliability.md, known limits).
     const isRedirect = faults.beforeAnswer || random.next() < 0.7
-    const gateway = isRedirect ? 'redirect' : 'fib'
-    const ending = random.weighted(ENDINGS)
+    const other = isRedirect ? 'redirect' : 'fib'
+    const gateway = random.next() < OF_STRIPE ? 'stripe' : other
+    const drawn = random.weighted(ENDINGS)
+    // At Stripe a payer who is declined may try again, and nobody can cancel.
+    const ending = gateway === 'stripe' && drawn !== 'pay' && drawn ? 'expire' : drawn
     if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
     const amount = 1_000 + 250 * random.below(200)
-    const request = { gateway, reference: order, amount, currency: 'IQD', description: order }
+    // Stripe has no dinar.
+    const currency = gateway === 'stripe' ? 'USD' : 'IQD'
+    const request = { gateway, reference: order, amount, currency, description: order } as const
     const key = random.next() < WITHOUT_KEY ? undefined : `key of ${order}`
     const isTwice = random.next() < CHARGED_AT_ONCE
     const charging = Promise.all([
@@ -201,13 +258,14 @@ export class PaymentsLoad {
       await simulator.faults(order, {})
     }
     const payments = new Set((await charging).filter((id) => id !== undefined))
-    if (isRedirect && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
+    if (gateway === 'redirect' && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
     if (ending === undefined || faults.beforeAnswer) return
-    if (isRedirect && random.next() < MIXED_UP) await this.#mixUp(request, payments, random)
-    if (random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
+    if (gateway === 'redirect' && random.next() < MIXED_UP)
+      await this.#mixUp(request, payments, random)
+    if (gateway !== 'stripe' && random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
     for (const payment of payments) {
       await sleep(random.below(500))
-      await simulator.act(payment, ending)
+      await this.#end(payment, ending, { gateway, order, faults, random })
       if (ending === 'pay' && random.next() < CHARGED_WHEN_PAID) {
         await sleep(random.below(1_000))
         await this.#chargeWhenPaid(request, random.next() < 0.5)
@@ -221,6 +279,24 @@ export class PaymentsLoad {
         isPaidLate && this.#payLate(payment),
       ])
     }
+  }
+
+  /** Its payer acts, and after that the staff of the gateway. */
+  async #end(
+    payment: string,
+    ending: Action,
+    of: { gateway: GatewayName; order: string; faults: Faults; random: Seeded },
+  ): Promise<void> {
+    const { gateway, order, faults, random } = of
+    const { simulator } = this.#system
+    const isAtDesk = ending === 'pay' && random.next() < AT_DESK[gateway] && !faults.refundFails
+    const isEarly = isAtDesk && Object.keys(faults).length === 0 && random.next() < EARLY
+    if (isEarly) {
+      await simulator.faults(order, { lateMs: EARLY_MS })
+      await simulator.begin(payment, ending)
+      await simulator.faults(order, {})
+    } else await simulator.act(payment, ending)
+    if (isAtDesk) this.#chore(refundAtDesk(simulator, payment, random.fork()))
   }
 
   async #payElsewhere(request: ChargeBody): Promise<void> {
@@ -241,7 +317,7 @@ export class PaymentsLoad {
    * the ids of two of our payments.
    */
   async #mixUp(order: ChargeBody, payments: ReadonlySet<string>, random: Seeded): Promise<void> {
-    const { simulator, redirectApiKey, proxies } = this.#system
+    const { simulator, secrets, proxies } = this.#system
     for (const id of payments) {
       const other = this.#lastOpened
       this.#lastOpened = await simulator.payment(id)
@@ -258,8 +334,8 @@ export class PaymentsLoad {
       const eventId = randomUUID()
       const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
-      const { body } = await redirectWebhooks.encode({ content }, redirectApiKey)
-      this.#chore(resend(url, body))
+      const { body } = await redirectWebhooks.encode({ content }, secrets.redirect.api_key)
+      this.#chore(this.#resend({ url, body }))
     }
   }
 
@@ -280,7 +356,15 @@ export class PaymentsLoad {
     const taken = new Set(sent.filter(({ status }) => status === 200).map(({ body }) => body))
     const lost = sent.filter(({ body }) => !taken.has(body))
     for (const [body, url] of new Map(lost.map(({ body, url }) => [body, url]))) {
-      await resend(url, body)
+      await this.#resend({ url, body })
+    }
+  }
+
+  /** Until it is taken, as the gateway would in the end. */
+  async #resend(webhook: SentWebhook): Promise<void> {
+    for (let n = 0; n < RESENDS; n++) {
+      await sleep(RESEND_MS)
+      if (await sendAgain(webhook, this.#system.secrets)) return
     }
   }
 
@@ -296,10 +380,11 @@ export class PaymentsLoad {
     return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
   }
 
-  async #refund(gateway: string, transactionId: string, amount: number, name: string) {
+  async #refund(...[gateway, transactionId, amount, name]: Asking): Promise<void> {
     const body = { gateway, transactionId, amount, reason: name }
     const what = { kind: 'refund', gateway, transactionId, amount } as const
-    await this.#untilDone('/refunds', body, `${name} of ${transactionId}`, what)
+    const answer = await this.#untilDone('/refunds', body, `${name} of ${transactionId}`, what)
+    if (answer && !this.#isOver) this.#refunds.push([gateway, transactionId, amount, name])
   }
 
   /** The same request with the same key, until it is answered for good. */
@@ -339,15 +424,5 @@ export class PaymentsLoad {
     } catch {
       return { status: 0, body: null }
     }
-  }
-}
-
-/** Until it is taken, as the gateway would in the end. */
-async function resend(url: string, body: string): Promise<void> {
-  const headers = { 'content-type': 'application/json' }
-  for (let n = 0; n < RESENDS; n++) {
-    await sleep(RESEND_MS)
-    const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined)
-    if (answer?.ok) return
   }
 }

@@ -5,6 +5,7 @@ import type { Host } from '../../harness/edge.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
 import { FAULTS, type Scene } from './faults.ts'
+import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
 import { PaymentsLoad } from './payments-load.ts'
 import { Recorder } from './recorder.ts'
@@ -80,6 +81,8 @@ export async function prove(plan: Plan): Promise<Recorder> {
     await seen.end()
     for (const client of clients) client.mute()
     await writeDown(system, recorder)
+    await monthsLater(system, recorder, payments, seen.sent)
+    recorder.write({ kind: 'rest' })
     await Promise.all(clients.map((client) => client.close()))
   } finally {
     recorder.close()

@@ -32,7 +32,7 @@ export async function comeToRest(
 }
 
 /** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
-async function paymentsRest(system: System, recorder: Recorder): Promise<void> {
+export async function paymentsRest(system: System, recorder: Recorder): Promise<void> {
   const until = performance.now() + MAX_REST_MS
   let before = ''
   for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < until; ) {
@@ -113,28 +113,47 @@ export async function writeDown(system: System, recorder: Recorder): Promise<voi
   const books = await fetch(`${system.simulator.url}/_control/payments`)
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
-  for (const { id } of await all(system, 'transactions', 'transactions')) {
-    const transaction = await ask<Json>(system, `/transactions/${String(id)}`)
-    recorder.write({ kind: 'stored', transaction })
-  }
+  await writeTransactions(system, recorder, 'stored')
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
   for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
   }
-  recorder.write({ kind: 'rest' })
+}
+
+export async function writeTransactions(
+  system: System,
+  recorder: Recorder,
+  kind: 'stored' | 'later',
+): Promise<void> {
+  for (const { id } of await all(system, 'transactions', 'transactions')) {
+    const transaction = await ask<Json>(system, `/transactions/${String(id)}`)
+    recorder.write({ kind, transaction })
+  }
 }
 
 function bookingOf({ gateway, ...payment }: Payment) {
   const { id, reference, externalReference, state, amount, currency } = payment
   const isPaid = ['paid', 'refund_requested', 'refunded'].includes(state)
   const paid = payment.paid ?? { amount, currency }
-  const refunded = state === 'refunded' ? paid.amount : 0
+  const listed = gateway === 'stripe' ? refundsOf(payment) : undefined
+  const whole = state === 'refunded' ? paid.amount : 0
+  const refunded = listed ? sumOf(listed.filter(({ status }) => status === 'succeeded')) : whole
   const names = { id, reference, ...(externalReference !== undefined && { externalReference }) }
-  const money = { ...(isPaid && { paid }), refunded }
+  const refunds = { refused: payment.refusedRefunds, refunds: listed }
+  const money = { ...(isPaid && { paid }), refunded, ...refunds }
   return { kind: 'booking', gateway, payment: { ...names, state, amount, currency, ...money } }
 }
+
+/** `name`: under which we asked for it. */
+const refundsOf = ({ refunds = [] }: Pick<Payment, 'refunds'>) =>
+  refunds.map(({ id, amount, status, metadata }) => {
+    return { id, amount, status, name: metadata.refund_id }
+  })
+
+const sumOf = (refunds: readonly { amount: number }[]): number =>
+  refunds.reduce((sum, { amount }) => sum + amount, 0)
 
 /** All pages of a list. */
 async function all(system: System, path: string, name: string, filter = ''): Promise<Json[]> {

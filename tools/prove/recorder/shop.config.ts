@@ -7,18 +7,24 @@ import type { PaymentEvents } from '../../../worker/payments/schemas.ts'
 const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
   const { transaction } = payload
   const alert = 'alert' in payload && { alert: payload.alert }
-  console.log(JSON.stringify({ listener, transaction, ...alert }))
+  const { previousRefundedAmount } = { previousRefundedAmount: undefined, ...payload }
+  console.log(JSON.stringify({ listener, transaction, previousRefundedAmount, ...alert }))
 }
 
 export default defineConfig({
   payments: {
-    gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } },
+    gateways: {
+      redirect: { driver: 'redirect' },
+      fib: { driver: 'fib' },
+      stripe: { driver: 'stripe', success_url: 'https://shop.example' },
+    },
     listeners: {
       PaymentInitiated: logged('PaymentInitiated'),
       PaymentSucceeded: logged('PaymentSucceeded'),
       PaymentFailed: logged('PaymentFailed'),
       PaymentCancelled: logged('PaymentCancelled'),
       PaymentRefunded: logged('PaymentRefunded'),
+      RefundAmountChanged: logged('RefundAmountChanged'),
       AlertRaised: logged('AlertRaised'),
       AlertSettled: logged('AlertSettled'),
     },

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { edgeVariables, machineVariables } from '../../../local/environment.ts'
-import { gatewaySecrets } from '../../../local/gateways.ts'
+import { type GatewaySecrets, gatewaySecrets } from '../../../local/gateways.ts'
 import { loopbackUrl } from '../../../local/ports.ts'
 import { sidecarProcess, simulatorProcess } from '../../../local/processes.ts'
 import { mintTokens } from '../../../local/tokens.ts'
@@ -31,6 +31,8 @@ const preloaded = ([run = 'run', ...args]: readonly string[]) => [
 ]
 const REPO = 'prove/board'
 const WAIT_MS = 60_000
+/** Months later these are gone, too. */
+const KEYS_DAYS = 100
 /** The shop of a run, and an edge whose ledger can be evicted. */
 const SHOP = {
   config: "export { default } from './tools/prove/recorder/shop.config.ts'\n",
@@ -56,6 +58,8 @@ export interface System {
   database: RunDatabase
   /** Sets the clock of the edge, the simulator and the sidecar, in ms from the true time. */
   moveClock(ms: number): Promise<void>
+  /** For good, and with tokens of that time. */
+  passTime(ms: number): Promise<void>
   edgeUrl: string
   secondEdgeUrl: string
   /** Folder of the board's files. */
@@ -64,7 +68,7 @@ export interface System {
   tokens: { board: string; payments: string }
   simulator: SimulatorControl
   /** What the gateways sign with. */
-  redirectApiKey: string
+  secrets: GatewaySecrets
   receiver: EventReceiver
   close(): Promise<void>
 }
@@ -98,7 +102,10 @@ export async function startSystem(host: Host): Promise<System> {
   await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
 
   const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
-  const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
+  const given = {
+    ...{ PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret },
+    PAYMENT_EVENT_KEYS_DAYS: String(KEYS_DAYS),
+  }
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
     edge: proxies.webhooks.url,
@@ -160,13 +167,20 @@ export async function startSystem(host: Host): Promise<System> {
     proxies,
     database,
     moveClock: (ms) => writeFile(clockFile, String(ms)),
+    async passTime(ms) {
+      await writeFile(clockFile, String(ms))
+      // workerd reads no file.
+      const moved = { method: 'POST', body: String(ms) }
+      if (host === 'workerd') await fetch(`${loopbackUrl(edgePort)}/move-clock`, moved)
+      Object.assign(tokens, await mintTokens(secret, [REPO], Date.now() + ms))
+    },
     edgeUrl: loopbackUrl(edgePort),
     secondEdgeUrl: loopbackUrl(secondEdgePort),
     store: join(store, '.cairn'),
     repo: REPO,
     tokens,
     simulator: new SimulatorControl(simulator),
-    redirectApiKey: secrets.redirect.api_key,
+    secrets,
     receiver,
     async close() {
       const { sidecar, edge, secondEdge, simulator } = processes

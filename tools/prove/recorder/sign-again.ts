@@ -1,0 +1,44 @@
+// A webhook as its gateway sends it once more: the same event, at another time.
+
+import type { GatewaySecrets } from '../../../local/gateways.ts'
+import { redirectWebhooks } from '../../../simulator/redirect.ts'
+import { stripeWebhooks } from '../../../simulator/stripe.ts'
+
+export interface SentWebhook {
+  url: string
+  body: string
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** `now` in ms. */
+export async function signAgain(
+  { body }: SentWebhook,
+  { redirect, stripe }: GatewaySecrets,
+  now: number,
+): Promise<{ headers: Record<string, string>; body: string }> {
+  const content = JSON.parse(body) as { webhook_token?: string; data?: object; id: string }
+  if (content.webhook_token !== undefined) {
+    const [, claims = ''] = content.webhook_token.split('.')
+    const event = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object
+    const again = { ...event, timestamp: new Date(now).toISOString() }
+    return {
+      headers: JSON_TYPE,
+      ...(await redirectWebhooks.encode({ content: again }, redirect.api_key)),
+    }
+  }
+  if (content.data === undefined) return { headers: JSON_TYPE, body }
+  const signed = { content, eventId: content.id }
+  return await stripeWebhooks.encode(signed, stripe.webhook_secret, now)
+}
+
+/** Whether it was taken. */
+export async function sendAgain(
+  webhook: SentWebhook,
+  secrets: GatewaySecrets,
+  now = Date.now(),
+): Promise<boolean> {
+  const sent = await signAgain(webhook, secrets, now)
+  const answer = await fetch(webhook.url, { method: 'POST', ...sent }).catch(() => undefined)
+  return answer?.ok === true
+}
