@@ -249,7 +249,8 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   if (refund?.status === 'failed') return unchanged(payment)
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
-    return { ...unchanged(asked), alerts: [alertOf(payment, event, delivered)] }
+    const alerts = isTold(payment, event) ? [] : [alertOf(payment, event, delivered)]
+    return { ...unchanged(asked), alerts }
   }
   const error = event.error ?? JSON.stringify(FAILED)
   const failed = withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
@@ -260,6 +261,13 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
 }
+
+/** The same event came before; its row may be gone since. */
+const isTold = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
+  alerts.some(
+    ({ kind, detail }) =>
+      kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,
+  )
 
 /** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
 const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')

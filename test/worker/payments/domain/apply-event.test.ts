@@ -276,6 +276,20 @@ describe('a reported refund', () => {
       expect(other.alerts).toMatchObject([{ detail: { refundId: 'another' } }])
     })
 
+    it('is told once, also where its event is forgotten and comes again', () => {
+      const { payment, alerts } = fail()
+      const known = alertRow({ kind: 'refund_failed', detail: JSON.stringify(alerts[0]?.detail) })
+      const again = (event_id?: string) =>
+        applyEvent(
+          { ...payment, alerts: [known] },
+          webhookEventRow({ alert: 'refund_failed', ...(event_id && { event_id }) }),
+          { now: NOW },
+        )
+      expect(again().alerts).toEqual([])
+      expect(again().payment.transaction.next_check_at).toBe(NOW)
+      expect(again('of another failure').alerts).toHaveLength(1)
+    })
+
     it('keeps the check of a payment whose refund came before it', () => {
       const paid = paymentOf({ ...came('Paid'), refunds_read_at: 0 })
       const reported = webhookEventRow({ alert: 'refund_failed' })
