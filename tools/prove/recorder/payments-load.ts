@@ -152,9 +152,10 @@ export class PaymentsLoad {
     return this.#charged.size === GATEWAYS && [...this.#charged.values()].every((at) => at > time)
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is under way any more, and the gateways do their work again. */
   async rest(): Promise<void> {
     while (this.#chores.size > 0) await Promise.all(this.#chores)
+    await this.#system.simulator.everywhere({})
   }
 
   /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
