@@ -70,10 +70,11 @@ describe('(d) each payment walks along the graph, and each step has its event', 
     ['a revision that is left out', (told: Told[]) => told.with(4, revised(told[4] as Told, 4))],
     [
       'one that tells another sum before it',
-      (told: Told[]) => told.with(4, {
-        ...(told[4] as Told),
-        payload: { ...(told[4] as Told).payload, previousRefundedAmount: 3_000 },
-      }),
+      (told: Told[]) =>
+        told.with(4, {
+          ...(told[4] as Told),
+          payload: { ...(told[4] as Told).payload, previousRefundedAmount: 3_000 },
+        }),
     ],
   ])('finds %s', (_, spoil) => {
     const lines = goodHistory()
@@ -258,16 +259,21 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
   })
 
   it('finds one that has failed there, and that no row has', () => {
-    const refunds = [{ id: 'a', status: 'succeeded', amount: 2_000, gatewayRefundId: 'refund tx-4' }]
+    const refunds = [
+      { id: 'a', status: 'succeeded', amount: 2_000, gatewayRefundId: 'refund tx-4' },
+    ]
     expectDifference(isStored('tx-4'), withStored({ refunds }), 'tx-4')
   })
 
-  it.each(['Paid', 'PartiallyRefunded'])('finds everything refunded of a payment that is %s', (status) => {
-    const lines = goodHistory()
-    const at = indexOf(lines, isStored('tx-1'))
-    lines[at] = withStored({ status })(lines[at] as Line)
-    expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
-  })
+  it.each(['Paid', 'PartiallyRefunded'])(
+    'finds everything refunded of a payment that is %s',
+    (status) => {
+      const lines = goodHistory()
+      const at = indexOf(lines, isStored('tx-1'))
+      lines[at] = withStored({ status })(lines[at] as Line)
+      expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
+    },
+  )
 
   it('finds a refund that was made twice', () => {
     const refunds = ['refund tx-1', 'second'].map((id) => {

@@ -95,7 +95,13 @@ export const withPayment = (own: object) => (line: Line) => ({
 export const iqd = (amount: number) => ({ amount, currency: 'IQD' })
 /** An alert before the last line, its event among those of the transaction, taken by both. */
 export function addAlert(lines: Line[], kind: string, transactionId: string, detail: object): void {
-  const alert = { id: `${kind} of ${transactionId}`, kind, transactionId, detail, createdAt: 'then' }
+  const alert = {
+    id: `${kind} of ${transactionId}`,
+    kind,
+    transactionId,
+    detail,
+    createdAt: 'then',
+  }
   const at = indexOf(lines, isStored(transactionId))
   const stored = lines[at]?.transaction as { id: string; events: object[] }
   const payload = { alert, transaction: { id: transactionId, status: 'any' } }
