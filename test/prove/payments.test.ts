@@ -525,6 +525,7 @@ describe('(g) what was answered is in the database', () => {
     const lines = goodHistory()
     lines.splice(indexOf(lines, isWebhook('tx-1')), 0, again)
     expect(findings(lines)).toEqual([])
+    expectAdded(isWebhook('tx-1'), { ...again, status: 500 }, [])
   })
 
   it('asks nothing of one that was refused, or that is about nothing', () => {

@@ -326,7 +326,8 @@ function webhooksAreKnown(history: History): Finding[] {
   const events = Map.groupBy(history.of('event'), ({ event }) => event.eventId)
   const twice = [...events.values()].flatMap((own) => own.slice(1))
   const last = new Map(history.of('webhook').map((each) => [each.eventId ?? '', each]))
-  const refused = [...last].filter(([id, { status }]) => events.has(id) && status >= 500)
+  // With a 500 it asked its gateway and got no answer, before it could be known.
+  const refused = [...last].filter(([id, { status }]) => events.has(id) && status === 503)
   return [
     ...twice.map(({ line, event }) => finding('g', line, `${event.eventId} is stored again`)),
     ...refused.map(([id, { line }]) => finding('g', line, `${id} is stored, and refused again`)),
