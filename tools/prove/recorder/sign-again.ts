@@ -22,10 +22,7 @@ export async function signAgain(
     const [, claims = ''] = content.webhook_token.split('.')
     const event = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object
     const again = { ...event, timestamp: new Date(now).toISOString() }
-    return {
-      headers: JSON_TYPE,
-      ...(await redirectWebhooks.encode({ content: again }, redirect.api_key)),
-    }
+    return await redirectWebhooks.encode({ content: again }, redirect.api_key)
   }
   if (content.data === undefined) return { headers: JSON_TYPE, body }
   const signed = { content, eventId: content.id }
