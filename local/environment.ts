@@ -137,8 +137,8 @@ const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'PAYMENT_', 'SIGNALBOX_']
 export const ignoredSecrets = (env: Environment): string[] =>
   env.AUTH_SECRETS
     ? [
-        'AUTH_SECRETS is set and not used: this start signs by the secret of its data folder, whose ' +
-          'tokens are in local.json.',
+        'AUTH_SECRETS is set and not used: this start signs by the secret of its data folder, ' +
+          'whose tokens are in local.json.',
       ]
     : []
 

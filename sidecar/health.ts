@@ -6,7 +6,9 @@ export interface SidecarStatus extends PublisherStatus {
   files: number
 }
 
-/** Of all boards: connected if each is, behind or unwatched if one is, and the oldest `lastSyncAt`. */
+/**
+ * Of all boards: connected if each is, behind or unwatched if one is, and the oldest `lastSyncAt`.
+ */
 export interface Health extends SidecarStatus {
   boards: readonly BoardHealth[]
 }

@@ -229,8 +229,8 @@ const OPERATIONS: Record<string, Operation> = {
     description:
       'After the first sync, at most every 30 s where something changed, every 5 minutes where ' +
       'nothing did, and at the end. The edge keeps 10,000 boards, each for 30 days after its ' +
-      'last report. One more takes the place of one whose sidecar ended or is silent; one subject ' +
-      'has a quarter of them at most.',
+      'last report. One more takes the place of one whose sidecar ended or is silent; one ' +
+      'subject has a quarter of them at most.',
     needs: 'board:write',
     query: records.repositoryQuery,
     body: reportSchema,

@@ -44,7 +44,7 @@ export class Claims {
   readonly #unordered = new Set<string>()
   /** What was published of each name whose claims changed since, its holder first. */
   readonly #published = new Map<string, readonly Fact[]>()
-  /** False: nothing ever was. Then nothing is kept, or a first read would keep each of its tasks. */
+  /** False: nothing ever was. Nothing is kept then: a first read would keep each of its tasks. */
   #hasPublished: boolean = false
   #prefix: string | undefined
 

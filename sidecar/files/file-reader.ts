@@ -86,7 +86,9 @@ export function createFileReader(deps: {
   }
 }
 
-/** What a file says. What a merge left unresolved is no more than that, whatever a tool makes of it. */
+/**
+ * What a file says. What a merge left unresolved is no more than that, whatever a tool makes of it.
+ */
 export function parseFile(store: Store, path: string, kind: FileKind, text: string): Parsed {
   const parsed = store.parse(path, kind, text)
   // A program may print such lines.

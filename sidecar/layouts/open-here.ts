@@ -96,7 +96,7 @@ export function readAtMost(fd: number, size: number): Buffer {
   return buffer.subarray(0, length)
 }
 
-/** The text of a small file. Undefined: there is none here, it is no usual file, or it is larger. */
+/** The text of a small file. Undefined: there is none, it is no usual file, or it is larger. */
 export function readSmall(path: string, maxBytes: number): string | undefined {
   let fd: number
   try {

@@ -1,5 +1,5 @@
-// Which files a change of OpenSpec has. Any folder in `changes/` is one, whatever it holds; the file
-// of its tasks is the one that its schema tracks, a path or a pattern, else `tasks.md`.
+// Which files a change of OpenSpec has. Any folder in `changes/` is one, whatever it holds; the
+// file of its tasks is the one that its schema tracks, a path or a pattern, else `tasks.md`.
 
 import { lstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'

@@ -1,5 +1,5 @@
-// The OpenSpec layout: `openspec/changes/<change>/` with `tasks.md` and `proposal.md`. Which files a
-// change has is in openspec-files.ts.
+// The OpenSpec layout: `openspec/changes/<change>/` with `tasks.md` and `proposal.md`. Which files
+// a change has is in openspec-files.ts.
 
 import { basename, join } from 'node:path'
 import { checklistStore } from './checklist.ts'

@@ -55,16 +55,15 @@ const WAITS = /\b(?:depends?\s+(?:up)?on|dependenc(?:y|ies)\s*:|depends\s*:)/gi
 /** In parentheses there may be words beside the ids; elsewhere a list ends with its last id. */
 const TO_PARENTHESIS = /^[^()]{1,1000}(?=\))/
 const ID = 'T\\d{1,6}[A-Za-z]?'
+const LINKS = 'and|or|to|through|tasks?|all|both|of|on'
 const LIST = new RegExp(
-  `^(?:[\\s:,;&+/*_~\`([\\]–—-]|\\b(?:and|or|to|through|tasks?|all|both|of|on)\\b|${ID}|(?<=\\d[-–—])\\d{3,6})+`,
+  `^(?:[\\s:,;&+/*_~\`([\\]–—-]|\\b(?:${LINKS})\\b|${ID}|(?<=\\d[-–—])\\d{3,6})+`,
   'i',
 )
 const EMPHASIS = '[*_~`]{0,3}'
+const TO = `${EMPHASIS}\\s{0,9}(?:-|–|—|\\.\\.|to\\b|through\\b)\\s{0,9}${EMPHASIS}`
 /** The second of two that are the ends of a range is often without its letter: `T001-003`. */
-const RANGE_OR_ID = new RegExp(
-  `(${ID})(?:${EMPHASIS}\\s{0,9}(?:-|–|—|\\.\\.|to\\b|through\\b)\\s{0,9}${EMPHASIS}(${ID}|\\d{3,6}))?`,
-  'g',
-)
+const RANGE_OR_ID = new RegExp(`(${ID})(?:${TO}(${ID}|\\d{3,6}))?`, 'g')
 /** How far a parenthesis is looked for. In a text of nothing else the search would take minutes. */
 const NEAR_CHARS = 400
 

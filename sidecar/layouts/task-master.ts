@@ -144,7 +144,8 @@ function parseState(text: string): Entry[] {
 }
 
 const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'
-const TOO_MANY = `The file holds more than ${MAX_TASKS} tasks; its tasks stay as they were last read.`
+const TOO_MANY =
+  `The file holds more than ${MAX_TASKS} tasks; ` + `its tasks stay as they were last read.`
 const NOT_TAGS = 'The file is not a map of tags; its tasks stay as they were last read.'
 
 function boardEntry(invalid: string | undefined): Entry {
