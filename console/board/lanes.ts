@@ -21,7 +21,7 @@ export interface Lane {
 
 export interface Lanes {
   lanes: readonly Lane[]
-  /** Those of all lanes together. */
+  /** Those of the list: the heads of the lanes are counted, too. */
   columns: readonly Column[]
 }
 
@@ -63,7 +63,7 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
   const others = members.get('')?.filter(({ task }) => !members.has(task.id)) ?? []
   members.delete('')
   if (others.length > 0) members.set('', others)
-  const columns = columnsOf([...members.values()].flat(), config, isShown, turned)
+  const columns = columnsOf(onBoard, config, isShown, turned)
   const same = { states: columns.map(({ status }) => status), closed: config?.closed ?? [] }
   const moved = closedElsewhere(cards, onBoard, laneOf)
   const lanes = [...members].map(([id, own]): Lane => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cardsOf } from '../../../console/board/cards.ts'
+import { columnsOf } from '../../../console/board/columns.ts'
 import { isGrouped, type Lane, lanesOf, turnedGroups } from '../../../console/board/lanes.ts'
 import type { Task } from '../../../libraries/client/index.ts'
 import { boardOf, CONFIG, task } from '../../support/made-up-board.ts'
@@ -55,6 +56,20 @@ describe('the groups', () => {
     expect(names).toEqual([...CONFIG.states, 'odd'])
     for (const lane of lanes) expect(lane.columns.map(({ status }) => status)).toEqual(names)
     expect(columns.map(({ total }) => total)).toEqual([1, 0, 0, 0, 1])
+  })
+
+  it('have the columns of the list: their own tasks are counted there, too', () => {
+    const tasks = [
+      ...[task('A', { status: 'odd' }), part('A/1', 'A', DONE), part('A/1/1', 'A/1'), task('C')],
+      ...[part('D', 'E'), part('E', 'D'), part('F', 'gone', { folder: 'drafts' })],
+    ]
+    const shown = ({ id }: Task) => id.startsWith('A')
+    const onBoard = [...cardsOf(boardOf(tasks), new Map()).values()].filter(
+      ({ task }) => task.folder === undefined,
+    )
+    expect(grouped(tasks, { shown }).columns).toEqual(
+      columnsOf(onBoard, CONFIG, ({ task }) => shown(task)),
+    )
   })
 
   it('count all their tasks, those that the filters hide, too', () => {
