@@ -7,7 +7,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { number } from '../ui/format.ts'
 import { Card } from './card.tsx'
 import type { CardData } from './cards.ts'
-import { type Grid, moveFrom, nearest, nextFocus } from './keyboard.ts'
+import { type Grid, lastList, moveFrom, nearest, nextFocus } from './keyboard.ts'
 
 /** A list of cards. Those with the same status are one column for the keyboard. */
 export interface Cell {
@@ -39,14 +39,16 @@ export function useCardGrid(cells: readonly Cell[], page: number, opened: string
     focusNext.current = undefined
   }, [limits])
 
+  const showUpTo = ({ key }: Cell, at: number) =>
+    setLimits(new Map(limits).set(key, Math.ceil((at + 1) / page) * page))
+
   const place =
     opened !== undefined && cells.find(({ cards }) => cards.some(({ task }) => task.id === opened))
   useLayoutEffect(() => {
     if (!place) return
     const at = place.cards.findIndex(({ task }) => task.id === opened)
-    const needed = Math.ceil((at + 1) / page) * page
     // Its card may be far down, and gets the focus when the task is closed.
-    if (needed > limitOf(place)) setLimits(new Map(limits).set(place.key, needed))
+    if (at >= limitOf(place)) showUpTo(place, at)
     else show(linkOf(board.current, opened))
   }, [opened, Boolean(place), limits])
 
@@ -58,10 +60,18 @@ export function useCardGrid(cells: readonly Cell[], page: number, opened: string
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const id = cardIdOf(event.target)
+    if (id === undefined || event.altKey || event.ctrlKey || event.metaKey) return
+    const end = event.key === 'End' && lastList(cells, id)
+    if (end && end.cards.length > limitOf(end)) {
+      event.preventDefault()
+      focusNext.current = end.cards.at(-1)?.task.id
+      showUpTo(end, end.cards.length - 1)
+      return
+    }
     const isLast = (cell: Cell) => cell.cards[limitOf(cell) - 1]?.task.id === id
     const last = event.key === 'ArrowDown' && cells.find(isLast)
     if (!last || last.cards.length <= limitOf(last)) {
-      if (board.current) moveByKey(board.current, grid, event)
+      if (board.current) moveByKey(board.current, grid, id, event)
       return
     }
     event.preventDefault()
@@ -168,9 +178,7 @@ function useCardFocus(board: RefObject<HTMLElement>, grid: Grid): void {
   })
 }
 
-function moveByKey(board: Element, grid: Grid, event: KeyboardEvent): void {
-  const id = cardIdOf(event.target)
-  if (id === undefined || event.altKey || event.ctrlKey || event.metaKey) return
+function moveByKey(board: Element, grid: Grid, id: string, event: KeyboardEvent): void {
   const direction = getComputedStyle(board).direction === 'rtl' ? 'rtl' : 'ltr'
   const move = moveFrom(grid, id, event.key, direction)
   if (!move) return

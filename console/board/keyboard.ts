@@ -41,6 +41,19 @@ export function moveFrom(
   }
 }
 
+/** The list with the last card of the column of `id`. Its end may not be rendered yet. */
+export function lastList<List extends { status: string; cards: readonly Identified[] }>(
+  lists: readonly List[],
+  id: string,
+): List | undefined {
+  const own = lists.find(({ cards }) => cards.some(({ task }) => task.id === id))
+  return lists.findLast(({ status, cards }) => status === own?.status && cards.length > 0)
+}
+
+interface Identified {
+  task: { id: string }
+}
+
 /** The index of the nearest number; of two, the first. */
 export function nearest(numbers: readonly number[], to: number): number {
   return numbers.reduce(

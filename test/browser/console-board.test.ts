@@ -145,6 +145,17 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(await board.page.locator('[data-card]').count()).toBe(100)
   })
 
+  it('leads by End to the last card of the column, shown or not, and by Home back', async () => {
+    const board = await open()
+    const many = Array.from({ length: 500 }, (_, at) => task(`LAMP-${at + 1}`))
+    await board.update({ ...FIRST, tasks: many })
+    await board.card('LAMP-50').getByRole('link').focus()
+    await board.page.keyboard.press('End')
+    await isFocused(board, 'LAMP-500')
+    await board.page.keyboard.press('Home')
+    await isFocused(board, 'LAMP-1')
+  })
+
   it('has the last done first, and sorts another column when asked, also after a reload', async () => {
     const board = await open()
     const at = (day: number) => ({ updatedAt: `2026-03-0${day}T09:00:00Z` })

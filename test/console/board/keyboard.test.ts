@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { moveFrom, nearest, nextFocus } from '../../../console/board/keyboard.ts'
+import { lastList, moveFrom, nearest, nextFocus } from '../../../console/board/keyboard.ts'
 
 const GRID = [['A-1', 'A-2', 'A-3'], [], ['C-1', 'C-2']]
 
@@ -37,6 +37,27 @@ describe('the keyboard', () => {
   it('moves to the nearest card of the other column; of two, to the first', () => {
     expect(nearest([0, 100, 210], 190)).toBe(2)
     expect(nearest([0, 100], 50)).toBe(0)
+  })
+})
+
+describe('the end of a column', () => {
+  const listOf = (key: string, status: string, ...ids: string[]) => ({
+    ...{ key, status },
+    cards: ids.map((id) => ({ task: { id } })),
+  })
+  const lists = [
+    ...[listOf('a', 'open', 'A-1', 'A-2'), listOf('b', 'done', 'B-1')],
+    ...[listOf('c', 'open', 'C-1'), listOf('d', 'done'), listOf('e', 'open')],
+  ]
+
+  it('is in the last group that has a card of that status', () => {
+    expect(lastList(lists, 'A-1')?.key).toBe('c')
+    expect(lastList(lists, 'C-1')?.key).toBe('c')
+    expect(lastList(lists, 'B-1')?.key).toBe('b')
+  })
+
+  it('is nowhere for a card that is hidden', () => {
+    expect(lastList(lists, 'Z-1')).toBeUndefined()
   })
 })
 
