@@ -1,14 +1,16 @@
 // The data folder of a running system. Reads, and makes nothing.
 
 import { constants, existsSync, realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { lstat, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DATA_DIR, databaseIn } from '../local/data-folder.ts'
-import type { LocalJson, ServeJson } from '../local/local-json.ts'
+import { type LocalJson, type ServeJson, urlIn } from '../local/local-json.ts'
+import { isRunning } from '../local/lock.ts'
 import { findSecretFile } from '../local/secret.ts'
 import { mintTokens, reposOf } from '../local/tokens.ts'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
+import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
@@ -76,18 +78,37 @@ export async function systemIn(
 /**
  * The data folder of the system that runs in `folder`, or in the nearest one above it, up to the
  * top of its git repository: beyond that begins somebody else's project, as for findBoard, unless
- * the system there has a board of this repository.
+ * the system there has a board of this repository. `isMeant` passes over data folders.
  */
-export async function runningAbove(folder: string): Promise<string | undefined> {
+export async function runningAbove(
+  folder: string,
+  isMeant: (dataDir: string) => Promise<boolean> = async () => true,
+): Promise<string | undefined> {
   let repository: string | undefined
   for (let at = folder; ; at = dirname(at)) {
-    const file = join(at, DATA_DIR, 'local.json')
-    if (existsSync(file) && (repository === undefined || (await hasBoardIn(repository, file)))) {
-      return dirname(file)
-    }
+    const dir = join(at, DATA_DIR)
+    const file = join(dir, 'local.json')
+    const isOurs = async () => repository === undefined || (await hasBoardIn(repository, file))
+    if (existsSync(file) && (await isMeant(dir)) && (await isOurs())) return dir
     if (await isRepository(at)) repository ??= at
     if (at === dirname(at)) return undefined
   }
+}
+
+/**
+ * A sentence about the system of this user that runs around `project` with another data folder: a
+ * nested project with a board of its own would be published twice, and nobody would see why.
+ */
+export async function alsoRunning(project: string, dataDir: string): Promise<string | undefined> {
+  const dir = await runningAbove(project, async (dir) => {
+    // In a folder of others, its files could be pipes, and a start would wait for them.
+    const found = await lstat(dir)
+    return dir !== dataDir && found.isDirectory() && isOwnersAlone(found) && (await isRunning(dir))
+  })
+  const url = dir === undefined ? undefined : await urlIn(dir)
+  if (dir === undefined || url === undefined) return undefined
+  const place = `Signalbox already runs in ${dirname(dir)} at ${url}`
+  return `${place}: this start is another system, with its own data in ${dataDir}.`
 }
 
 /** Only what is read whole later says more than that. */

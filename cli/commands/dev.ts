@@ -50,7 +50,7 @@ import {
   VERSION,
   variablesIn,
 } from '../command.ts'
-import { namedFolder } from '../data-folder.ts'
+import { alsoRunning, namedFolder } from '../data-folder.ts'
 
 const OF_THE_BOARD = [
   '--example',
@@ -103,6 +103,8 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
   const usual = join(isExample ? here : project, DATA_DIR)
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)
   const place = { dataDir, trustsData, env }
+  const also = await alsoRunning(project, dataDir)
+  if (also !== undefined) notice(also)
 
   const bringUp = async ({ data, defer, signal, writeLocal, rewriteLocal }: Running) => {
     const secret = await openSecret(place, notice)

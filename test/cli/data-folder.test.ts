@@ -1,7 +1,11 @@
-// What `serve` tells other commands about its environment.
+// What commands find out about a running system.
 
-import { expect, test } from 'vitest'
-import { namesOfFiles } from '../../cli/data-folder.ts'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { alsoRunning, namesOfFiles } from '../../cli/data-folder.ts'
+import { takeLock } from '../../local/lock.ts'
 
 test('of the files that variables name, those of secrets are told, and no others', () => {
   const told = {
@@ -12,4 +16,68 @@ test('of the files that variables name, those of secrets are told, and no others
   expect(
     namesOfFiles({ ...told, SSL_CERT_FILE: '/d', TF_CLI_CONFIG_FILE: '/e', HOME: '/f' }),
   ).toEqual(told)
+})
+
+describe('a start inside a project that runs already', () => {
+  const url = 'http://127.0.0.1:8787'
+
+  /** A project whose system runs, with a nested project in it. */
+  async function running() {
+    const project = await mkdtemp(join(tmpdir(), 'signalbox-around-'))
+    onTestFinished(() => rm(project, { recursive: true }))
+    const nested = join(project, 'packages/web')
+    const dataDir = join(project, '.signalbox')
+    await mkdir(nested, { recursive: true })
+    await mkdir(dataDir, { mode: 0o700 })
+    const lock = await takeLock(dataDir)
+    if (!lock.ok) throw new Error('the lock is held')
+    let isHeld = true
+    const end = async () => {
+      if (isHeld) await lock.release()
+      isHeld = false
+    }
+    onTestFinished(end)
+    const boards = [{ path: 'web', dir: nested, layout: 'kiro' }]
+    const tell = (dirs: object[]) =>
+      writeFile(
+        join(dataDir, 'local.json'),
+        JSON.stringify({ url, serve: { boards: dirs } }, null, 2),
+      )
+    await tell(boards)
+    return { project, nested, dataDir, end, tell }
+  }
+  const own = (dir: string) => join(dir, '.signalbox')
+
+  test('says where, and its address, in a nested project with a board of its own', async () => {
+    const { project, nested, dataDir } = await running()
+    expect(await alsoRunning(nested, own(nested))).toBe(
+      `Signalbox already runs in ${project} at ${url}: this start is another system, ` +
+        `with its own data in ${own(nested)}.`,
+    )
+    expect(await alsoRunning(project, dataDir)).toBeUndefined()
+  })
+
+  test('does so where the data folder of the nested project is left from a start before', async () => {
+    const { nested } = await running()
+    await mkdir(own(nested), { mode: 0o700 })
+    await writeFile(join(own(nested), 'local.json'), '{}')
+    expect(await alsoRunning(nested, own(nested))).toContain(url)
+  })
+
+  test('does so in a nested repository only if the system has a board of it', async () => {
+    const { nested, tell } = await running()
+    await mkdir(join(nested, '.git'))
+    expect(await alsoRunning(nested, own(nested))).toContain(url)
+    await tell([])
+    expect(await alsoRunning(nested, own(nested))).toBeUndefined()
+  })
+
+  test('says nothing of a system that has ended, or of a folder that others can write', async () => {
+    const { nested, dataDir, end } = await running()
+    await chmod(dataDir, 0o777)
+    expect(await alsoRunning(nested, own(nested))).toBeUndefined()
+    await chmod(dataDir, 0o700)
+    await end()
+    expect(await alsoRunning(nested, own(nested))).toBeUndefined()
+  })
 })
