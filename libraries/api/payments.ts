@@ -3,6 +3,13 @@
 import * as z from 'zod'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import {
+  alertDetailSchema,
+  EVENT_PAYLOADS,
+  raisedAlertSchema,
+  requestedSchema,
+  settledAlertSchema,
+} from '../../worker/payments/event-schemas.ts'
+import {
   alertsQuery,
   auditQuery,
   eventsQuery,
@@ -30,20 +37,15 @@ import {
 } from '../../worker/payments/records.ts'
 import {
   acknowledgementSchema,
-  alertDetailSchema,
   alertKindSchema,
   chargeSchema,
-  EVENT_PAYLOADS,
   metadataSchema,
   openAlertSchema,
   paidSchema,
   paymentErrorSchema,
   paymentResponseSchema,
-  raisedAlertSchema,
   refundResultSchema,
   refundSchema,
-  requestedSchema,
-  settledAlertSchema,
   statusSchema,
   timeSchema,
   transactionSchema,

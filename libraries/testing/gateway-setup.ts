@@ -2,6 +2,7 @@
 // `fetch` is a gateway of the test, and the test moves the clock.
 
 import type { Notify } from '../../worker/payments/domain/outbox.ts'
+import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
 import type { BreakerState } from '../../worker/payments/gateways/admission.ts'
 import {
   CALL_TIMEOUT_MS,
@@ -13,7 +14,6 @@ import {
 import type { AnyGateway, GatewayCall } from '../../worker/payments/gateways/gateway.ts'
 import type { GatewayGuard } from '../../worker/payments/gateways/guard.ts'
 import { createGuard } from '../../worker/payments/gateways/guard.ts'
-import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 import { end, FakeClock } from './fake-clock.ts'
 
 export type Answer = (request: Request) => Response | Promise<Response>

@@ -6,8 +6,8 @@ import {
   type DurableEvent,
   LIFECYCLE_EVENTS,
 } from '../../worker/payments/domain/status.ts'
+import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
 import type { Deliver } from '../../worker/payments/outbox/dispatch.ts'
-import type { PaymentEvents } from '../../worker/payments/schemas.ts'
 
 export const ENDPOINT = 'https://shop.example/events'
 

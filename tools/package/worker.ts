@@ -43,6 +43,7 @@ export {
 } from '../../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
 export type { EventName, PaymentStatus } from '../../worker/payments/domain/status.ts'
+export type { PaymentEvents, RaisedAlert } from '../../worker/payments/event-schemas.ts'
 export type {
   ChargeBuilder,
   DriverFacade,
@@ -83,9 +84,7 @@ export {
 } from '../../worker/payments/gateways/reply.ts'
 export type {
   ChargeRequest,
-  PaymentEvents,
   PaymentResponse,
-  RaisedAlert,
   RefundRequest,
   RefundResult,
   Transaction,

@@ -1,9 +1,9 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
 import type { EventName } from './domain/status.ts'
+import type { PaymentEvents } from './event-schemas.ts'
 import type { PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
-import type { PaymentEvents } from './schemas.ts'
 
 export interface SignalboxFile {
   /**

@@ -3,11 +3,9 @@
 
 import * as z from 'zod'
 import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES, REFUSED } from './domain/status.ts'
+import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from './event-schemas.ts'
 import {
-  EVENT_PAYLOADS,
   paymentErrorSchema,
-  raisedAlertSchema,
-  settledAlertSchema,
   statusSchema,
   type Transaction,
   timeSchema,

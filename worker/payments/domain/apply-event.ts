@@ -1,7 +1,8 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import type { AlertDetail, Paid } from '../schemas.ts'
+import type { AlertDetail } from '../event-schemas.ts'
+import type { Paid } from '../schemas.ts'
 import { nextCheckAt } from './check.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'

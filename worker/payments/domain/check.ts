@@ -1,6 +1,6 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
-import type { AlertDetail } from '../schemas.ts'
+import type { AlertDetail } from '../event-schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import { withPageClosed } from './finish-charge.ts'
 import type { Alert } from './payment.ts'

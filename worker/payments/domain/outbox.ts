@@ -2,7 +2,7 @@
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { backoffMs } from '../../shared/clock.ts'
-import type { PaymentEvents } from '../schemas.ts'
+import type { PaymentEvents } from '../event-schemas.ts'
 import type { Alert, NewEvent } from './payment.ts'
 import type { AlertRow, DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 import { json, present, toAlert, toTransaction } from './shown.ts'

@@ -1,7 +1,8 @@
 // A payment with all that its rules need, the conditions that several rules share, and its alerts:
 // what only a person can settle. Pure.
 
-import type { AlertDetail, OpenAlert, RaisedAlert, SettledAlert } from '../schemas.ts'
+import type { AlertDetail, RaisedAlert, SettledAlert } from '../event-schemas.ts'
+import type { OpenAlert } from '../schemas.ts'
 import type { AlertRow, RefundRow, TransactionRow } from './rows.ts'
 import {
   ALERT_KINDS,

@@ -1,7 +1,7 @@
 // The refunds of a payment, one row each, as its gateway holds them. What was refunded is the sum
 // of those that were made, and only the end of a row lowers it. Pure, but for new ids.
 
-import type { AlertDetail } from '../schemas.ts'
+import type { AlertDetail } from '../event-schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {

@@ -2,6 +2,7 @@
 // writes: a time that no date has, a text that is not JSON.
 
 import { reasonOf } from '../../shared/log.ts'
+import type { AlertDetail, RaisedAlert, SettledAlert } from '../event-schemas.ts'
 import type {
   AuditRecord,
   DeliveryRecord,
@@ -10,14 +11,7 @@ import type {
   RefundRecord,
   StoredEvent,
 } from '../records.ts'
-import type {
-  AlertDetail,
-  Metadata,
-  OpenAlert,
-  RaisedAlert,
-  SettledAlert,
-  Transaction,
-} from '../schemas.ts'
+import type { Metadata, OpenAlert, Transaction } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import type {
   AlertRow,

@@ -12,7 +12,7 @@ import {
   type Subscribers,
 } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
-import type { PaymentEvents } from '../schemas.ts'
+import type { PaymentEvents } from '../event-schemas.ts'
 import { createSend, type Endpoint, type Sent, withoutQuery } from './endpoint.ts'
 
 export interface DelivererOptions {
