@@ -246,7 +246,7 @@ function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered
 function failRefund(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
   const { now, refundId } = delivered
   const at = timeOf(event, delivered)
-  const refund = failedRefund(payment, refundId, at)
+  const refund = failedRefund(payment, refundId, at, now)
   if (refund?.status === 'failed') return unchanged(payment)
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })

@@ -276,6 +276,19 @@ describe('a reported refund', () => {
       expect(other.alerts).toMatchObject([{ detail: { refundId: 'another' } }])
     })
 
+    it('is read although what is stored was read with a clock that ran an hour ahead', () => {
+      const reportedAfter = (aheadMs: number) =>
+        applyEvent(
+          paymentOf(
+            { ...came('Paid'), refunds_read_at: NOW + aheadMs },
+            { refunds: [refundRow()] },
+          ),
+          webhookEventRow({ alert: 'refund_failed', occurred_at: NOW }),
+          { now: NOW },
+        ).payment.refunds[0]?.status
+      expect([reportedAfter(3_600_000), reportedAfter(1)]).toEqual(['failed', 'claimed'])
+    })
+
     it('is told once, also where its event is forgotten and comes again', () => {
       const { payment, alerts } = fail()
       const known = alertRow({ kind: 'refund_failed', detail: JSON.stringify(alerts[0]?.detail) })
