@@ -99,10 +99,19 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
   }
 }
 
-/** Of a board in the list of boards. `now` in ms. */
-export function boardLamp({ store, sidecar }: ListedBoard, now: number): LampStatus {
+/**
+ * Of a board in the list of boards. `shown`: the state of its stream, if it is the one on the page.
+ * The list is up to 30 s behind, and would contradict the lamp in the header. `now` in ms.
+ */
+export function boardLamp(
+  { store, sidecar }: ListedBoard,
+  now: number,
+  shown?: BoardState,
+): LampStatus {
   const seen = timeOf(Date.parse(sidecar.lastSeenAt), now)
-  if (store === 'missing') return { lamp: 'stop', text: 'Its folder is missing' }
+  if (shown?.name === 'live') return { lamp: 'go', text: 'Its sidecar runs' }
+  const isMissing = shown?.name === 'stale' && shown.reason === 'missing'
+  if (isMissing || store === 'missing') return { lamp: 'stop', text: 'Its folder is missing' }
   switch (sidecar.state) {
     case 'running':
       return { lamp: 'go', text: 'Its sidecar runs' }

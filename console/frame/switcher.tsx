@@ -185,7 +185,8 @@ function EntryLink({ entry: { path, board }, href, isCurrent }: EntryLinkProps) 
 
 function About({ board }: { board: ListedBoard }) {
   const { layout, counts, lastChangeAt } = board
-  const { lamp, text } = boardLamp(board, now.value)
+  const shown = live.value?.path === board.path ? live.value.state.value : undefined
+  const { lamp, text } = boardLamp(board, now.value, shown)
   return (
     <>
       <span>{TOOLS[layout]}</span>

@@ -87,3 +87,20 @@ it('a board of the list is green while its sidecar runs, and red when its folder
   expect(of('silent')).toEqual({ lamp: 'stop', text: `Its sidecar was last heard of: ${seen}` })
   expect(of('running', 'missing')).toEqual({ lamp: 'stop', text: 'Its folder is missing' })
 })
+
+it('the board on the page has in the list the lamp of its stream, which is right at once', () => {
+  const sidecar = { state: 'running', lastSeenAt: '2026-03-02T09:00:00Z', version: '1' } as const
+  const times = { since: NOW, currentAt: NOW }
+  const back = boardLamp(listed('a', { store: 'missing', sidecar }), NOW, {
+    ...{ name: 'live', ...times },
+  })
+  expect(back).toEqual({ lamp: 'go', text: 'Its sidecar runs' })
+  const gone = boardLamp(listed('a', { sidecar }), NOW, {
+    ...{ name: 'stale', reason: 'missing', ...times },
+  })
+  expect(gone).toEqual({ lamp: 'stop', text: 'Its folder is missing' })
+  const unknown = boardLamp(listed('a', { store: 'missing', sidecar }), NOW, {
+    ...{ name: 'connecting', since: NOW },
+  })
+  expect(unknown.lamp).toBe('stop')
+})
