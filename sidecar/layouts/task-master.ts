@@ -143,10 +143,10 @@ function parseState(text: string): Entry[] {
   return [{ kind: 'setting', id: 'currentTag', value: idPart(tag) }]
 }
 
-const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'
-const TOO_MANY =
-  `The file holds more than ${MAX_TASKS} tasks; ` + `its tasks stay as they were last read.`
-const NOT_TAGS = 'The file is not a map of tags; its tasks stay as they were last read.'
+const STAY = 'its tasks stay as they were last read.'
+const NOT_JSON = `The file is not valid JSON; ${STAY}`
+const TOO_MANY = `The file holds more than ${MAX_TASKS} tasks; ${STAY}`
+const NOT_TAGS = `The file is not a map of tags; ${STAY}`
 
 function boardEntry(invalid: string | undefined): Entry {
   return { kind: 'board', id: 'board', board: defined({ ...BOARD, invalid }) }
