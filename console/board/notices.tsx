@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { BoardStatus } from '../../libraries/api/types.ts'
 import { canSwitch, knownPaths, type Live } from '../data/live.ts'
 import { TOOLS } from '../frame/boards.ts'
+import { SignInAgainForm } from '../frame/session-end.tsx'
 import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
 import { type Filters, isFiltering } from './filters.ts'
@@ -65,7 +66,11 @@ export function NoBoard({ live }: { live: Live }) {
       return (
         <Whole title="The edge refuses to show this board." isProblem>
           <p>{state.error}</p>
-          <p>Sign out, and sign in with a token for {live.path}.</p>
+          <p>
+            Sign in again with a token for {live.path}, here or by a link in another tab. Its
+            session replaces this one.
+          </p>
+          <SignInAgainForm />
           {knownPaths.value.map((path) => (
             <p key={path}>
               Your token covers <a href={linkTo({ view: 'board', path })}>{path}</a>

@@ -99,6 +99,8 @@ function openLive(path: string) {
     signals,
     /** Reads a task with its body, runs and sessions; undefined if it was deleted. */
     task: (id: string) => watch.task(id),
+    /** After a refusal. The state says what came of it. */
+    retry: () => watch.refetch(),
     close: () => watch.close(),
   }
 }
@@ -113,6 +115,13 @@ effect(() => {
   if (path !== undefined) untracked(() => choose(path))
   live.value = opened
   return () => void opened?.close()
+})
+
+// A new session, of this tab or another, may cover the board that the edge refused to the last one.
+effect(() => {
+  if (session.value.name !== 'signed-in') return
+  const refused = untracked(() => (live.value?.state.value.name === 'refused' ? live.value : null))
+  void refused?.retry()
 })
 
 // The token expired while the page was open: show the sign-in, with the reason.

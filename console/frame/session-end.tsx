@@ -23,7 +23,18 @@ export function SessionEnd() {
   return at === undefined ? null : <SignInAgain at={at} />
 }
 
-function SignInAgain({ at }: { at: number }) {
+const SignInAgain = ({ at }: { at: number }) => (
+  <section class="notice caution session-end" aria-label="Your session">
+    <p role="status">
+      Your session ends at {minuteOf(at)}. Sign in again, here or by a link in another tab: what you
+      have typed stays.
+    </p>
+    <SignInAgainForm />
+  </section>
+)
+
+/** Replaces the session, and the page stays as it is. */
+export function SignInAgainForm() {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
   const { isWorking, run } = useOnce(async () => {
@@ -31,28 +42,22 @@ function SignInAgain({ at }: { at: number }) {
     setProblem(refused && signInProblem(refused))
   })
   return (
-    <section class="notice caution session-end" aria-label="Your session">
-      <p role="status">
-        Your session ends at {minuteOf(at)}. Sign in again, here or by a link in another tab: what
-        you have typed stays.
+    <Form onSubmit={run}>
+      <Field
+        label="Access token or sign-in link"
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        required
+        value={text}
+        onText={setText}
+      />
+      <p class="problem-line" role="alert">
+        {problem}
       </p>
-      <Form onSubmit={run}>
-        <Field
-          label="Access token or sign-in link"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          required
-          value={text}
-          onText={setText}
-        />
-        <p class="problem-line" role="alert">
-          {problem}
-        </p>
-        <button type="submit" disabled={isWorking}>
-          Sign in again
-        </button>
-      </Form>
-    </section>
+      <button type="submit" disabled={isWorking}>
+        Sign in again
+      </button>
+    </Form>
   )
 }

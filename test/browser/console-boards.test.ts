@@ -130,6 +130,27 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await context.close()
   })
 
+  it('a board that the session does not cover offers a new sign-in, and is then shown in its place', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(addressOf(shop))
+    await signIn(page, [lamp])
+    const refused = page.getByRole('heading', { name: 'The edge refuses to show this board.' })
+    await refused.waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    const other = await context.newPage()
+    await other.goto(addressOf(shop))
+    await other.getByText('Sign in again with a token').waitFor()
+
+    await signIn(page, [lamp])
+    await refused.waitFor()
+    await signIn(page, [shop])
+    await shows(page, 'Open the shop', shop)
+    // The tabs share the session.
+    await shows(other, 'Open the shop', shop)
+    await context.close()
+  })
+
   it('without a board in the address, the only one that the token names is shown', async () => {
     const { context, page } = await signedIn(['test/*', shop])
     await shows(page, 'Open the shop', shop)
