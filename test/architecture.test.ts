@@ -158,7 +158,7 @@ describe('the imports', () => {
     const library = inside('libraries/testing')
     expect(library.length).toBeGreaterThan(2)
     const known =
-      /^(libraries\/testing|worker\/payments\/(gateways|domain))\/|^worker\/(payments\/schemas|shared\/(clock|secrets))\.ts$|^node:assert\/strict$/
+      /^(libraries\/testing|worker\/payments\/(gateways|domain))\/|^worker\/(payments\/(event-)?schemas|shared\/(clock|secrets))\.ts$|^node:assert\/strict$/
     expect(offences(library, (name) => !known.test(name))).toEqual([])
     const others = sources.filter(({ file }) => !file.startsWith('libraries/testing/'))
     expect(offences(others, (name) => name.startsWith('libraries/testing/'))).toEqual([])
@@ -246,14 +246,14 @@ describe('the imports', () => {
     }
   })
 
-  it('the checker of histories imports only Node, and has fewer than 700 lines', () => {
+  it('the checker of histories imports only Node, and has fewer than 750 lines', () => {
     const checker = inside('tools/prove/checker')
     expect(checker.map(({ file }) => file)).toContain('tools/prove/checker/check.ts')
     const own = (name: string) =>
       name.startsWith('node:') || name.startsWith('tools/prove/checker/')
     expect(offences(checker, (name) => !own(name))).toEqual([])
     const lines = checker.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
-    expect(lines).toBeLessThan(700)
+    expect(lines).toBeLessThan(750)
   })
 
   it('the harness is below prove and tests, and the product imports none of them', () => {

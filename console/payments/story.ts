@@ -116,7 +116,8 @@ export function refundChange({ payload }: StoredEvent): string | undefined {
   if (!('previousRefundedAmount' in payload)) return undefined
   const { previousRefundedAmount: before, transaction } = payload
   const { currency } = transaction.paid ?? transaction
-  return `Refunded: ${money(transaction.refundedAmount, currency)}, before ${money(before, currency)}.`
+  const refunded = money(transaction.refundedAmount, currency)
+  return `Refunded: ${refunded}, before ${money(before, currency)}.`
 }
 
 /** What came in. Late money is only in its alert, until it is to be refunded. */

@@ -6,7 +6,6 @@
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
 // task itself.
 
-import { dirname } from 'node:path'
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact, type Fact, nameOf, type TaskFact } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
@@ -154,7 +153,7 @@ export class Claims {
   }
 
   #placeOf({ path }: Fact): { folder: string; rank: number } {
-    return this.#store.placeOf?.(path) ?? { folder: dirname(path), rank: 0 }
+    return this.#store.placeOf?.(path) ?? { folder: folderOf(path), rank: 0 }
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
@@ -285,3 +284,5 @@ function heirOf([holder, ...others]: readonly Fact[], claims: readonly Fact[]): 
   }
   return heir
 }
+
+const folderOf = (path: string): string => path.replace(/[/\\][^/\\]*$/, '')

@@ -69,8 +69,9 @@ export class Hints {
   }
 
   /**
-   * Starts a watcher, or a new one: it starts before the old one ends, so no event is missed. `why`:
-   * what it may have missed until then. Resolves when it watches, or has failed. Never rejects.
+   * Starts a watcher, or a new one: it starts before the old one ends, so no event is missed.
+   * `why`: what it may have missed until then. Resolves when it watches, or has failed. Never
+   * rejects.
    */
   arm(why?: string): Promise<void> {
     if (this.#deps.watch === undefined) return Promise.resolve()

@@ -44,7 +44,7 @@ class ChokidarWatcher {
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isClosed: boolean = false
-  /** The events of this turn of the event loop, and the paths among them that are no files of ours. */
+  /** The events of this turn of the event loop, and their paths that are no files of ours. */
   #turn: { events: number; others: Set<string> } | undefined
   readonly #closing = Promise.withResolvers<void>()
 

@@ -16,8 +16,8 @@ export const MANY_HINTS = 100
 export const AFTER_MANY_MS = 1_000
 
 /**
- * Nothing waits longer for a watcher to be ready, or to be closed: one that is stuck is left behind.
- * 100,000 files take 2 s. `--watch-timeout` sets another time.
+ * Nothing waits longer for a watcher to be ready, or to be closed: one that is stuck is left
+ * behind. 100,000 files take 2 s. `--watch-timeout` sets another time.
  */
 export const WATCH_WITHIN_MS = 10_000
 

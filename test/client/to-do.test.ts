@@ -29,7 +29,7 @@ const BOARDS: Record<string, { files: Files; ready: string[]; canBegin: string[]
   },
   'backlog-md': {
     files: {
-      'backlog/config.yml': 'project_name: Tea\n',
+      'backlog/config.yml': 'project_name: Tea\ntask_prefix: back\n',
       ...backlog(1, 'In Progress'),
       ...backlog(2, 'To Do'),
       ...backlog(3, 'Done'),

@@ -28,7 +28,10 @@ const callers = await callersAt(edge.origin, repo.path)
 
 describe('the doors', () => {
   it('are all in the table', () => {
-    const routes = edge.routes.map(({ method, path }) => `${method} ${path}`)
+    // Those of webhooks answer every other method with 405.
+    const routes = edge.routes.map(({ method, path }) =>
+      path.startsWith('/payments/webhooks/') ? `POST ${path}` : `${method} ${path}`,
+    )
     // A route that is new here needs a row there: who may pass it?
     expect(new Set(routes)).toEqual(new Set([...MIDDLEWARE, SIGN_IN, ...Object.keys(DOORS)]))
   })

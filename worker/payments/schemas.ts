@@ -64,8 +64,8 @@ export const transactionSchema = z
     refundedAmount: z
       .int()
       .describe(
-        'Of what was paid, and in its currency: the sum of the refunds that the gateway has made. ' +
-          'If one fails later it is less, and the status stays.',
+        'Of what was paid, and in its currency: the sum of the refunds that the gateway has ' +
+          'made. If one fails later it is less, and the status stays.',
       ),
     refundRevision: z
       .int()

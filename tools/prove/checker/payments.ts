@@ -55,7 +55,8 @@ function changesAreToldOnce(history: History): Finding[] {
         type === CHANGED
           ? status === at.status && isChange
           : type === event && after.includes(at.status)
-      const what = `${id} was ${at.status} (${at.refunded}), and then ${type} reported that ${of} is ${status} (${refunded})`
+      const was = `${id} was ${at.status} (${at.refunded})`
+      const what = `${was}, and then ${type} reported that ${of} is ${status} (${refunded})`
       if (of !== id || !isStep || revisionOf({ payload }) !== revision) {
         return [finding('d', line, what)]
       }

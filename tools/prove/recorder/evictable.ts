@@ -1,5 +1,5 @@
-// The Worker's entry with two more routes: one evicts the ledger's object in the middle of its work,
-// as the platform does at a deploy, the other moves the clock. All else is the product's.
+// The Worker's entry with two more routes: one evicts the ledger's object in the middle of its
+// work, as the platform does at a deploy, the other moves the clock. All else is the product's.
 
 import worker, { LedgerObject as Ledger } from '../../../worker/index.ts'
 

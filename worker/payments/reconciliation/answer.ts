@@ -181,7 +181,7 @@ function refundSettledAs(
   }
   // A day after the request, the gateway reports no refund: it is given up. Not so one that the
   // gateway lists as requested, or that it accepted and lists none: a bank may take days, and a
-  // second refund would pay twice. An unknown status does not mean either that nothing was refunded.
+  // second refund would pay twice. Nor does an unknown status mean that nothing was refunded.
   const isUnmade = answer !== undefined && isMissing(transaction, refund, answer)
   // A bank that accepted it and no longer lists it has dropped it without a report. Kept, it would
   // lock every further refund for good.
