@@ -12,17 +12,13 @@ import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import { partsOf, refundAtDesk } from './desk.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
+import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
 import { type SentWebhook, sendAgain } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const MAX_PAUSE_MS = 300
-/** With the second half of them the shop asks for another page, where the first was lost. */
-const ATTEMPTS = 4
-const AGAIN_MS = 700
 /** So long the gateway does not answer; a repeated charge is answered. */
 const TIMES_OUT_MS = 1_500
-/** Longer than the edge takes for any answer. */
-const ANSWER_MS = 30_000
 const REFUNDED = 0.3
 const REFUNDED_TWICE = 0.2
 /** Of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
@@ -91,29 +87,11 @@ type Asking = [gateway: string, transactionId: string, amount: number, name: str
 type RaisedAlert = NonNullable<ReceivedEvent['data']['alert']>
 type Refundable = NonNullable<ReceivedEvent['data']['transaction']>
 
-interface Answer {
-  status: number
-  body: {
-    transactionId?: string
-    gatewayTransactionId?: string
-    status?: string
-    code?: string
-  } | null
-}
-
-/** What the load says of a request in the history. */
-interface Asked {
-  kind: 'charge' | 'refund' | 'acknowledge'
-  [name: string]: unknown
-}
-
 export class PaymentsLoad {
   readonly #system: System
   readonly #recorder: Recorder
   readonly #random: Seeded
   readonly #chores = new Set<Promise<void>>()
-  /** Where the shop calls: each request the next one. */
-  edges: readonly string[]
   /** A payment of redirect, for the ids of another. */
   #lastOpened: Payment | undefined
   /** By gateway: when a charge last succeeded, by performance.now(). */
@@ -125,18 +103,23 @@ export class PaymentsLoad {
   readonly #refunds: Asking[] = []
   #looking: Promise<void> = Promise.resolve()
   #orders = 0
-  #requests = 0
-  #isOver = false
+  readonly #over = new AbortController()
+  readonly #shop: ShopRequests
 
   constructor(system: System, recorder: Recorder, random: Seeded) {
     this.#system = system
     this.#recorder = recorder
     this.#random = random
-    this.edges = [system.edgeUrl]
+    this.#shop = new ShopRequests(system, recorder, this.#over.signal)
+  }
+
+  /** Where the shop calls: each request the next one. */
+  set edges(edges: readonly string[]) {
+    this.#shop.edges = edges
   }
 
   async run(): Promise<void> {
-    while (!this.#isOver) {
+    while (!this.#over.signal.aborted) {
       this.#chore(this.#order(this.#random.fork()))
       await sleep(this.#random.below(MAX_PAUSE_MS))
     }
@@ -144,7 +127,7 @@ export class PaymentsLoad {
 
   /** No new orders; those that were begun go on. */
   end(): void {
-    this.#isOver = true
+    this.#over.abort()
   }
 
   /** Whether each gateway has made a payment since then. */
@@ -196,7 +179,12 @@ export class PaymentsLoad {
   async #sendBack(alertId: string, refund: Asking): Promise<void> {
     const body = { gatewayReference: `transfer for ${alertId}` }
     const what = { kind: 'acknowledge', alertId } as const
-    const answer = await this.#untilDone(`/alerts/${alertId}/acknowledge`, body, undefined, what)
+    const answer = await this.#shop.untilDone(
+      `/alerts/${alertId}/acknowledge`,
+      body,
+      undefined,
+      what,
+    )
     if (answer) this.#refunds.push(refund)
   }
 
@@ -376,7 +364,7 @@ export class PaymentsLoad {
   ): Promise<string | undefined> {
     const { gateway, reference: order, amount, currency, repeat } = request
     const what = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
-    const answer = await this.#untilDone('/charges', request, key, what)
+    const answer = await this.#shop.untilDone('/charges', request, key, what)
     if (answer?.status === 201) this.#charged.set(gateway, performance.now())
     return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
   }
@@ -384,46 +372,8 @@ export class PaymentsLoad {
   async #refund(...[gateway, transactionId, amount, name]: Asking): Promise<void> {
     const body = { gateway, transactionId, amount, reason: name }
     const what = { kind: 'refund', gateway, transactionId, amount } as const
-    const answer = await this.#untilDone('/refunds', body, `${name} of ${transactionId}`, what)
-    if (answer && !this.#isOver) this.#refunds.push([gateway, transactionId, amount, name])
-  }
-
-  /** The same request with the same key, until it is answered for good. */
-  async #untilDone(
-    path: string,
-    body: object,
-    key: string | undefined,
-    what: Asked,
-  ): Promise<Answer | undefined> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (attempt > 0) await sleep(AGAIN_MS * attempt)
-      if (attempt > 0 && this.#isOver) return undefined
-      const sentAt = performance.now()
-      const replace = what.kind === 'charge' && attempt >= ATTEMPTS / 2
-      const answer = await this.#post(path, replace ? { ...body, replace } : body, key)
-      const tookMs = Math.round(performance.now() - sentAt)
-      this.#recorder.write({ ...what, tookMs, ...answer })
-      if (answer.status >= 200 && answer.status < 300) return answer
-      if (answer.status === 422 || answer.body?.code === 'already_paid') return undefined
-    }
-    return undefined
-  }
-
-  async #post(path: string, body: object, key: string | undefined): Promise<Answer> {
-    const edge = this.edges[this.#requests++ % this.edges.length]
-    try {
-      const response = await fetch(`${edge}/api/payments${path}`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${this.#system.tokens.payments}`,
-          ...(key !== undefined && { 'idempotency-key': key }),
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(ANSWER_MS),
-      })
-      return { status: response.status, body: (await response.json()) as Answer['body'] }
-    } catch {
-      return { status: 0, body: null }
-    }
+    const answer = await this.#shop.untilDone('/refunds', body, `${name} of ${transactionId}`, what)
+    if (answer && !this.#over.signal.aborted)
+      this.#refunds.push([gateway, transactionId, amount, name])
   }
 }

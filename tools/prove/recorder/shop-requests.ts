@@ -1,0 +1,84 @@
+// What the shop asks of the payments' API: the same request with the same key until it is answered
+// for good, each time of the next edge. Every try is a line of the history.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Recorder } from './recorder.ts'
+import type { System } from './system.ts'
+
+/** With the second half of them the shop asks for another page, where the first was lost. */
+const ATTEMPTS = 4
+const AGAIN_MS = 700
+/** Longer than the edge takes for any answer. */
+export const ANSWER_MS = 30_000
+
+export interface Answer {
+  status: number
+  body: {
+    transactionId?: string
+    gatewayTransactionId?: string
+    status?: string
+    code?: string
+  } | null
+}
+
+/** What the load says of a request in the history. */
+export interface Asked {
+  kind: 'charge' | 'refund' | 'acknowledge'
+  [name: string]: unknown
+}
+
+export class ShopRequests {
+  readonly #system: System
+  readonly #recorder: Recorder
+  /** Aborted: nothing is tried again. */
+  readonly #over: AbortSignal
+  /** Each request is for the next one. */
+  edges: readonly string[]
+  #requests = 0
+
+  constructor(system: System, recorder: Recorder, over: AbortSignal) {
+    this.#system = system
+    this.#recorder = recorder
+    this.#over = over
+    this.edges = [system.edgeUrl]
+  }
+
+  /** The same request with the same key, until it is answered for good. */
+  async untilDone(
+    path: string,
+    body: object,
+    key: string | undefined,
+    what: Asked,
+  ): Promise<Answer | undefined> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (attempt > 0) await sleep(AGAIN_MS * attempt)
+      if (attempt > 0 && this.#over.aborted) return undefined
+      const sentAt = performance.now()
+      const replace = what.kind === 'charge' && attempt >= ATTEMPTS / 2
+      const answer = await this.#post(path, replace ? { ...body, replace } : body, key)
+      const tookMs = Math.round(performance.now() - sentAt)
+      this.#recorder.write({ ...what, tookMs, ...answer })
+      if (answer.status >= 200 && answer.status < 300) return answer
+      if (answer.status === 422 || answer.body?.code === 'already_paid') return undefined
+    }
+    return undefined
+  }
+
+  async #post(path: string, body: object, key: string | undefined): Promise<Answer> {
+    const edge = this.edges[this.#requests++ % this.edges.length]
+    try {
+      const response = await fetch(`${edge}/api/payments${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${this.#system.tokens.payments}`,
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
+      return { status: response.status, body: (await response.json()) as Answer['body'] }
+    } catch {
+      return { status: 0, body: null }
+    }
+  }
+}
