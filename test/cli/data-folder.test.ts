@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { alsoRunning, namesOfFiles } from '../../cli/data-folder.ts'
 import { takeLock } from '../../local/lock.ts'
+import { run } from './run.ts'
 
 test('of the files that variables name, those of secrets are told, and no others', () => {
   const told = {
@@ -70,6 +71,22 @@ describe('a start inside a project that runs already', () => {
     expect(await alsoRunning(nested, own(nested))).toContain(url)
     await tell([])
     expect(await alsoRunning(nested, own(nested))).toBeUndefined()
+  })
+
+  test('says so before anything else, also when the nested project runs itself', async () => {
+    const { project, nested } = await running()
+    await mkdir(join(nested, '.kiro/specs/tea'), { recursive: true })
+    await writeFile(join(nested, '.kiro/specs/tea/tasks.md'), '- [ ] 1. Boil water\n')
+    await mkdir(own(nested), { mode: 0o700 })
+    const lock = await takeLock(own(nested))
+    onTestFinished(() => (lock.ok ? lock.release() : undefined))
+    const { code, err } = await run([], {}, { cwd: join(nested, '.kiro') })
+    expect(code).toBe(2)
+    expect(err.split('\n')).toEqual([
+      expect.stringContaining(`already runs in ${project} at ${url}: this start is another system`),
+      expect.stringContaining('Signalbox already runs here (pid '),
+      '',
+    ])
   })
 
   test('says nothing of a system that has ended, or of a folder that others can write', async () => {
