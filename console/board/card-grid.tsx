@@ -18,8 +18,20 @@ export interface Cell {
 
 export type CardGrid = ReturnType<typeof useCardGrid>
 
+/** For a view that does not render all its lists at first. */
+interface Whole {
+  /** In the order of the view. */
+  all(): readonly Cell[]
+  show(): void
+}
+
 /** `page`: how many cards a list shows at first. `opened`: the task that is open in front of it. */
-export function useCardGrid(cells: readonly Cell[], page: number, opened: string | undefined) {
+export function useCardGrid(
+  cells: readonly Cell[],
+  page: number,
+  opened: string | undefined,
+  whole?: Whole,
+) {
   const board = useRef<HTMLDivElement>(null)
   const [limits, setLimits] = useState<ReadonlyMap<string, number>>(new Map())
   const [active, setActive] = useState<string>()
@@ -61,9 +73,11 @@ export function useCardGrid(cells: readonly Cell[], page: number, opened: string
   const onKeyDown = (event: KeyboardEvent) => {
     const id = cardIdOf(event.target)
     if (id === undefined || event.altKey || event.ctrlKey || event.metaKey) return
-    const end = event.key === 'End' && lastList(cells, id)
-    if (end && end.cards.length > limitOf(end)) {
+    const end = event.key === 'End' && lastList(whole?.all() ?? cells, id)
+    const isShown = end && cells.some(({ key }) => key === end.key)
+    if (end && (!isShown || end.cards.length > limitOf(end))) {
       event.preventDefault()
+      if (!isShown) whole?.show()
       focusNext.current = end.cards.at(-1)?.task.id
       showUpTo(end, end.cards.length - 1)
       return

@@ -28,17 +28,21 @@ export function LanesView({ lanes, columns, changedAt, opened, isFiltered }: Lan
   const current = lanes.filter((lane) => lane.isShown && !isAway(lane))
   const named = current.filter(({ id }) => id !== '')
   const others = current.filter(({ id }) => id === '')
-  const shown = [
+  const upTo = (limit: number) => [
     ...named.slice(0, limit),
     ...others,
     ...(areFoldedShown ? finished.slice(0, limit) : []),
   ]
+  const cellsOf = (of: readonly Lane[]) =>
+    of.filter(isOpen).flatMap((lane) => lane.columns.map((column) => cellOf(lane, column)))
   const cells = useMemo(
-    () =>
-      shown.filter(isOpen).flatMap((lane) => lane.columns.map((column) => cellOf(lane, column))),
+    () => cellsOf(upTo(limit)),
     [lanes, isFiltered, areFoldedShown, turned, limit],
   )
-  const grid = useCardGrid(cells, CARDS, opened)
+  const grid = useCardGrid(cells, CARDS, opened, {
+    all: () => cellsOf(upTo(lanes.length)),
+    show: () => setLimit(lanes.length),
+  })
   useLayoutEffect(() => {
     // Of the fewer groups that match, the place from before would be the last.
     if (opened === undefined) grid.props.ref.current?.scrollTo({ top: 0 })

@@ -143,6 +143,20 @@ describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`
     expect(await board.page.locator('[data-card] a[tabindex="0"]').count()).toBe(1)
   })
 
+  it('leads by End to the last card of the last group, shown or not', async () => {
+    const many = Array.from({ length: 25 }, (_, at) => [
+      task(`g-${at + 1}`),
+      ...Array.from({ length: 21 }, (_, number) => part(`g-${at + 1}`, number + 1)),
+    ]).flat()
+    const board = await open({ tasks: many })
+    await board.card('g-20/20').waitFor()
+    await board.card('g-1/2').getByRole('link').focus()
+    await board.page.keyboard.press('End')
+    await isFocused(board, 'g-25/21')
+    await board.page.keyboard.press('Home')
+    await isFocused(board, 'g-1/1')
+  })
+
   it('keeps focus and place when a change ends or another one comes', async () => {
     const board = await open()
     const { page } = board
