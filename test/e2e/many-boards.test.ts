@@ -41,7 +41,7 @@ const EDITS = [
     ...{ file: 'packages/web/.kiro/specs/cup/tasks.md', text: '- [-] 1. Find a cup\n' },
   },
   {
-    ...{ board: '/packages/api#backlog-md', task: 'task-1' },
+    ...{ board: '/packages/api#backlog-md', task: 'TASK-1' },
     file: 'packages/api/backlog/tasks/task-1 - One.md',
     text: '---\nid: task-1\ntitle: Another\nstatus: To Do\n---\n',
   },

@@ -5,7 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import type { Seeded } from '../../../tools/prove/recorder/seeded.ts'
 import { Agent, put, WORDS } from './agent.ts'
 
-export const BACKLOG_CONFIG = 'project_name: Bakery\nstatuses: ["To Do", "In Progress", "Done"]\n'
+export const BACKLOG_CONFIG =
+  'project_name: Bakery\ntask_prefix: back\nstatuses: ["To Do", "In Progress", "Done"]\n'
 
 export const backlogTask = (id: string, title: string, status: string, more = '') =>
   `---\nid: ${id}\ntitle: ${title}\nstatus: ${status}\n${more}---\nFlour.\n`
@@ -42,8 +43,20 @@ export class BacklogAgent extends Agent {
     await step()
   }
 
-  protected override tidy(): Promise<void> {
-    return put(join(this.#dir, 'config.yml'), BACKLOG_CONFIG)
+  /**
+   * Git and kills leave copies. Which of two files has their id depends on which was published
+   * first, which the files alone do not say.
+   */
+  protected override async tidy(): Promise<void> {
+    await put(join(this.#dir, 'config.yml'), BACKLOG_CONFIG)
+    const held = new Set<string>()
+    for (const folder of new Set(BACKLOG_FOLDERS)) {
+      for (const name of await readdir(join(this.#dir, folder)).catch(() => [])) {
+        const [id = name] = /^\w+-\d+/.exec(name) ?? []
+        if (held.has(id)) await rm(join(this.#dir, folder, name))
+        held.add(id)
+      }
+    }
   }
 
   #config(): string {
