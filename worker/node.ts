@@ -63,10 +63,11 @@ export interface NodeEdgeOptions {
 }
 
 /**
- * Parts of it: for answers under way, for listeners and endpoints after that, and for both and
- * boards. A charge that is cut off stays open, and the sweeper asks its gateway.
+ * Parts of it: for the last messages of boards, for answers under way, for listeners and endpoints
+ * after that, and for all of it with boards. A charge that is cut off stays open, and the sweeper
+ * asks its gateway.
  */
-const [ANSWERS, BACKGROUND, WITH_BOARDS] = [0.6, 0.2, 0.9]
+const [LAST_MESSAGES, ANSWERS, BACKGROUND, WITH_BOARDS] = [0.1, 0.6, 0.2, 0.9]
 
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
@@ -91,6 +92,9 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
     const end = async (boards?: Promise<unknown>) => {
       const until = hostClock.elapsed() + stopWithinMs * WITH_BOARDS
       const answered = server.close(stopWithinMs * ANSWERS)
+      // What was saved before the end reaches the streams. A board that is stuck holds up nothing.
+      const published = within(hostClock, stopWithinMs * LAST_MESSAGES, async () => await boards)
+      await published.catch(() => undefined)
       edge.endStreams()
       await answered
       await metricsServer?.close()

@@ -47,8 +47,8 @@ export function eventsContract(host: Host, system: () => PaymentSystem): void {
     it('include each alert, with the data of the API', async () => {
       const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts?all=true&limit=200')
       const raised = alerts
-        // A dead delivery is reported to the listeners only.
-        .filter(({ kind }) => kind !== 'delivery_dead')
+        // That its endpoint does not take events is reported to the listeners only.
+        .filter(({ kind }) => !['delivery_dead', 'endpoint_gone'].includes(kind))
         .map(({ acknowledgedAt: _, acknowledgedBy: __, gatewayReference: ___, ...alert }) => alert)
       const taken = () =>
         system().receiver.events.flatMap(({ type, status, data: { alert } }) =>
@@ -78,7 +78,7 @@ export function eventsContract(host: Host, system: () => PaymentSystem): void {
       const text = await (await fetch(system().metricsUrl)).text()
       for (const series of [
         'signalbox_deliveries_total{subscriber="endpoint",outcome="delivered"}',
-        'signalbox_deliveries_total{subscriber="endpoint",outcome="dead"}',
+        'signalbox_deliveries_total{subscriber="endpoint",outcome="failed"}',
         'signalbox_webhooks_total{gateway="redirect",outcome="applied"}',
         'signalbox_webhooks_total{gateway="fib",outcome="applied"}',
         'signalbox_webhooks_total{gateway="stripe",outcome="duplicate"}',

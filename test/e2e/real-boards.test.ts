@@ -197,7 +197,8 @@ describe('a small board', () => {
       `---\nid: ${id}\ntitle: Bake ${id}\nstatus: To Do\n${more}---\nFlour.\n`
     const start = await serve(
       await write({
-        'backlog/config.yml': 'project_name: Bakery\nstatuses: ["To Do", "Done"]\n',
+        'backlog/config.yml':
+          'project_name: Bakery\ntask_prefix: back\nstatuses: ["To Do", "Done"]\n',
         'backlog/tasks/back-1 - Bread.md': task('BACK-1', 'assignee: [@ada, @ben]\n'),
         'backlog/completed/back-2 - Rolls.md': task('BACK-2'),
         'backlog/drafts/draft-3 - Cake.md': task('DRAFT-3'),

@@ -40,7 +40,7 @@ export function ownDriver(installed: () => InstalledPackage): void {
       const own = text.replace("'node:test'", "'vitest'")
       expect(own.split('\n')[1]).toBe("import { test } from 'vitest'")
       await writeFile(join(folder, 'acme.vitest.test.ts'), own)
-      expect(await inVitest()).toMatch(/Tests +5\d passed \(5\d\)/)
+      expect(await inVitest()).toMatch(/Tests +6\d passed \(6\d\)/)
     })
 
     it('fails, with the sentence that it breaks, if it parses before it verifies', async () => {
