@@ -84,7 +84,7 @@ export const SortButton = ({ column: { status, canSort, isByChange } }: { column
       aria-pressed={isByChange}
       onClick={() => turn(status)}
     >
-      Sorted by last change<span class="visually-hidden">: {statusName(status)}</span>
+      Sorted by last change<span class="visually-hidden"> in {statusName(status)}</span>
     </button>
   )
 

@@ -172,9 +172,9 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     }
     await expect.poll(() => order('Done')).toEqual(['LAMP-4', 'LAMP-3'])
     expect(await order('Backlog')).toEqual(['LAMP-1', 'LAMP-2'])
-    await board.page.getByRole('button', { name: 'Sorted by last change: Backlog' }).click()
+    await board.page.getByRole('button', { name: 'Sorted by last change in Backlog' }).click()
     await expect.poll(() => order('Backlog')).toEqual(['LAMP-2', 'LAMP-1'])
-    expect(await board.page.getByRole('button', { name: /change: In progress/ }).count()).toBe(0)
+    expect(await board.page.getByRole('button', { name: /change in In progress/ }).count()).toBe(0)
     const again = await open(new URL(board.page.url()).hash)
     await again.update({ ...FIRST, tasks })
     await again.card('LAMP-2').waitFor()

@@ -43,20 +43,8 @@ export class BacklogAgent extends Agent {
     await step()
   }
 
-  /**
-   * Git and kills leave copies. Which of two files has their id depends on which was published
-   * first, which the files alone do not say.
-   */
-  protected override async tidy(): Promise<void> {
-    await put(join(this.#dir, 'config.yml'), BACKLOG_CONFIG)
-    const held = new Set<string>()
-    for (const folder of new Set(BACKLOG_FOLDERS)) {
-      for (const name of await readdir(join(this.#dir, folder)).catch(() => [])) {
-        const [id = name] = /^\w+-\d+/.exec(name) ?? []
-        if (held.has(id)) await rm(join(this.#dir, folder, name))
-        held.add(id)
-      }
-    }
+  protected override tidy(): Promise<void> {
+    return put(join(this.#dir, 'config.yml'), BACKLOG_CONFIG)
   }
 
   #config(): string {
