@@ -1,5 +1,5 @@
-// Stripe's Checkout Sessions, their PaymentIntents, and refunds: the HTTP API and its signed events,
-// of the parts that the driver and a merchant's dashboard use.
+// Stripe's Checkout Sessions, their PaymentIntents, and refunds: the HTTP API and its signed
+// events, of the parts that the driver and a merchant's dashboard use.
 
 import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'

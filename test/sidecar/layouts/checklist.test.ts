@@ -161,13 +161,13 @@ describe('a list of OpenSpec', () => {
   })
 
   test('says why it is not read, and no other list suffers', async () => {
-    const big = await listOf('- [ ] 1.1 Fill the kettle\n'.repeat(400_000), CAKE)
+    const big = await listOf('- [ ] 1.1 Fill the kettle\n'.repeat(120_000), CAKE)
     expect(big).toMatchObject({
       ...CAKE_LISTED,
       tea: {
         status: 'todo',
         invalid:
-          'The checklist is too large: 9.9 MiB, and at most 2.0 MiB are read; ' +
+          'The checklist is too large: 3.0 MiB, and at most 2.0 MiB are read; ' +
           'its tasks stay as they were last read.',
       },
     })
