@@ -137,9 +137,9 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       metrics: counted,
     })
   let app = appOf(config.auth)
-  // What the cron trigger does on Cloudflare.
   const looked = payments?.sweeper.look() ?? Promise.resolve()
   work.add(looked)
+  // What the cron trigger does on Cloudflare.
   const sweeping = payments && setInterval(() => payments.sweepLater(), sweepEveryMs)
 
   const settle = async () => {

@@ -38,8 +38,9 @@ export interface NodeEdge {
   reload(env: Environment): void
   /**
    * Takes no connections any more, ends the streams, answers what is under way, finishes the
-   * ledger's group and closes the databases. `boards` end here, too: nothing of the payments waits
-   * for them, and their repositories are closed after them. Again: the same end.
+   * ledger's group and closes the databases. `boards` end here, too: the streams and the payments
+   * wait a tenth of the time for their last messages, and repositories are closed after them.
+   * Again: the same end.
    */
   close(boards?: Promise<unknown>): Promise<void>
 }

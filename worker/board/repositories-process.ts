@@ -60,13 +60,13 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       opened.set(path, known)
       return known
     }
+    const sql = host.openSql(path, make)
+    if (!sql) return undefined
     if (opened.size >= host.maxIdle) {
       // All that it knows is in its database.
       const idle = [...opened.keys()].find((each) => !streams.has(each))
       if (idle !== undefined) opened.delete(idle)
     }
-    const sql = host.openSql(path, make)
-    if (!sql) return undefined
     const fresh = { ...openRepository(sql), awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     return fresh
