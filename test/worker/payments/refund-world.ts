@@ -117,9 +117,14 @@ export class RefundWorld {
     return 'late'
   }
 
-  /** The next read of refunds is answered late. */
-  holdNext(): void {
+  /** A refund fails while its event's read is under way, and the failure is read first. */
+  async overtake(amount: number): Promise<void> {
+    await this.ask(amount)
     this.#isNextHeld = true
+    await this.deliver(-1)
+    await this.wait(1)
+    await this.ends(-1, 'failed')
+    await this.deliver(-1)
   }
 
   /** Charged, and paid at the gateway, which has sent its event. */

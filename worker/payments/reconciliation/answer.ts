@@ -4,7 +4,7 @@
 import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import { differs } from '../domain/match.ts'
-import { isUnpaid } from '../domain/payment.ts'
+import { isRefund, isUnpaid, paidAmount } from '../domain/payment.ts'
 import { differsFrom, refundDetail } from '../domain/refund-rows.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
@@ -30,24 +30,30 @@ export function mustApply(
   answer: KnownStatus,
   refunds: readonly RefundRow[] = [],
 ): boolean {
-  const { status, amount } = answer
+  const { status } = answer
   if (isOfAnother(transaction, answer)) return true
   if (answer.refunds && differsFrom(refunds, answer.refunds)) return true
   if (status === 'Pending') return false
   // Its rows are those that are stored, which have more to say than a sum.
   if (answer.refunds && isPaid(transaction)) return false
+  const isMore = isRefund(status) && sumIn(transaction, answer) > transaction.refunded_amount
   switch (judge(transaction.status, status)) {
     case 'applied':
-      return status !== 'PartiallyRefunded' || amount > transaction.refunded_amount
+      return status !== 'PartiallyRefunded' || isMore
     case 'late_payment':
       return true
     case 'illegal':
       // Some gateways report `Paid` also after a refund.
       return status !== 'Paid'
     case 'unchanged':
-      return false
+      // The status stays when the amount falls, so only the amount tells of a refund made since.
+      return isMore
   }
 }
+
+/** What it says was refunded, in minor units. */
+const sumIn = (transaction: TransactionRow, { status, amount }: KnownStatus): number =>
+  status === 'Refunded' ? paidAmount(transaction) : Math.min(amount, paidAmount(transaction))
 
 const isPaid = ({ status }: TransactionRow): boolean => !isUnpaid(status)
 
@@ -77,7 +83,7 @@ export function payloadOf(
   answer: KnownStatus,
   now: number,
 ): VerifiedWebhook {
-  const { id, gateway, reference } = transaction
+  const { id, gateway, reference, refund_revision } = transaction
   const { status, amount, currency, error, refunds, raw } = answer
   const {
     gatewayTransactionId = transaction.gateway_transaction_id ?? '',
@@ -87,6 +93,8 @@ export function payloadOf(
   const of = isOfAnother(transaction, answer)
     ? `:${gatewayTransactionId}:${externalReferenceId}`
     : ''
+  // The same sum after a refund that has failed is another refund.
+  const since = !refunds && refund_revision > 0 ? `:${refund_revision}` : ''
   return {
     gateway,
     gatewayTransactionId,
@@ -95,7 +103,7 @@ export function payloadOf(
     status,
     amount,
     currency,
-    eventId: `recheck:${id}:${status}:${amount}${of}${statesOf(refunds)}`,
+    eventId: `recheck:${id}:${status}:${amount}${of}${statesOf(refunds)}${since}`,
     occurredAt: now,
     ...(error && { error }),
     ...(refunds && { refunds }),
