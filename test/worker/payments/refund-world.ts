@@ -70,7 +70,6 @@ export class RefundWorld {
   #gatewayId = ''
   #keys = 0
   #isNextHeld = false
-  #hasRefused = false
 
   /** `reads`: how each read of the driver goes, in their order; then all are answered. */
   constructor(name: GatewayName, reads: readonly Read[]) {
@@ -165,8 +164,6 @@ export class RefundWorld {
   /** Made by the staff of the gateway. */
   async atDesk(amount: number, status: Refund['status']): Promise<void> {
     const part = { amount: Math.min(amount, this.#remainder()), status }
-    // The bank has no ids: asked for again at its desk, one looks like the first until it is made.
-    if (status === 'pending' && this.#hasRefused) return
     if (this.#name !== 'stripe') {
       const action = status === 'pending' ? 'request_refund' : 'refund'
       await this.#sent(() => void this.#simulator.act(this.payment, action))
@@ -185,7 +182,6 @@ export class RefundWorld {
     if (this.#name !== 'stripe') {
       const action = to === 'succeeded' ? 'refund' : 'refuse_refund'
       const isAsked = this.payment.state === 'refund_requested'
-      this.#hasRefused ||= isAsked && to !== 'succeeded'
       if (isAsked) await this.#sent(() => void this.#simulator.act(this.payment, action))
       return
     }

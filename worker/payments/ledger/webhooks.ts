@@ -4,9 +4,11 @@ import { type Applied, applyEvent, type Delivered, rejectEvent } from '../domain
 import { checkSoon } from '../domain/check.ts'
 import { withPageClosed } from '../domain/finish-charge.ts'
 import type { PaymentIds } from '../domain/match.ts'
-import { type Payment, unchanged } from '../domain/payment.ts'
+import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
+import { differsFrom } from '../domain/refund-rows.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
+import type { VerifiedWebhook } from '../schemas.ts'
 import type { Arrival, EventIds, Recorded } from './ledger.ts'
 import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
@@ -25,8 +27,11 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
       const known = rows
         .all('webhookEvents')
         .find((row) => row.gateway === gateway && row.event_id === event_id)
-      if (known) return recordedAs(known, known.id === event.id)
       const matched = rows.match(ids)
+      if (known) {
+        if (matched && transactionId === undefined) askAgain(rows, matched, payload, rules, now)
+        return recordedAs(known, known.id === event.id)
+      }
       if (!matched) {
         rows.put({ webhookEvents: [event] })
         return recordedAs(event, true)
@@ -41,6 +46,22 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
       return recordedAs(decided.event, true)
     },
   }
+}
+
+/**
+ * Refunds are read when an event is delivered, so an old one may come with news: a bank without ids
+ * names a second refund as it named the first.
+ */
+function askAgain(
+  rows: WorkingSet,
+  { payment, isContradiction }: Matched,
+  { refunds }: VerifiedWebhook,
+  rules: Rules,
+  now: number,
+): void {
+  if (isContradiction || !refunds || !differsFrom(payment.refunds, refunds)) return
+  const asked = withTransaction(payment, checkSoon(payment.transaction, now))
+  store(rows, unchanged(asked), rules)
 }
 
 /** The ids of parked events whose payment has appeared, in the order in which they occurred. */

@@ -83,7 +83,7 @@ export function payloadOf(
   answer: KnownStatus,
   now: number,
 ): VerifiedWebhook {
-  const { id, gateway, reference, refund_revision } = transaction
+  const { id, gateway, reference, refund_revision, refunds_read_at } = transaction
   const { status, amount, currency, error, refunds, raw } = answer
   const {
     gatewayTransactionId = transaction.gateway_transaction_id ?? '',
@@ -93,8 +93,11 @@ export function payloadOf(
   const of = isOfAnother(transaction, answer)
     ? `:${gatewayTransactionId}:${externalReferenceId}`
     : ''
-  // The same sum after a refund that has failed is another refund.
-  const since = !refunds && refund_revision > 0 ? `:${refund_revision}` : ''
+  // The same refunds after others were read, or the same sum after one has failed, are other news.
+  const since = [refund_revision, refunds && (refunds_read_at ?? 0)]
+    .filter(Boolean)
+    .map((of) => `:${of}`)
+    .join('')
   return {
     gateway,
     gatewayTransactionId,

@@ -31,7 +31,8 @@ describe('a gateway’s answer about a payment', () => {
   }
 
   it.each(PAYMENT_STATUSES)('is applied to one that is %s when it differs', (from) => {
-    const had = transactionRow({ status: from, refunded_amount: 10_000 })
+    const refunded_amount = from === 'Refunded' ? 25_000 : 10_000
+    const had = transactionRow({ status: from, refunded_amount })
     const news = PAYMENT_STATUSES.filter((to) => mustApply(had, answer(to)))
     expect(new Set(news)).toEqual(new Set(heard[from]))
   })
@@ -40,6 +41,15 @@ describe('a gateway’s answer about a payment', () => {
     const had = transactionRow({ status: 'PartiallyRefunded', refunded_amount: 10_000 })
     expect(mustApply(had, answer('PartiallyRefunded', 10_000))).toBe(false)
     expect(mustApply(had, answer('PartiallyRefunded', 10_001))).toBe(true)
+  })
+
+  it('is applied to one whose status stayed when its refund failed, once for each refund', () => {
+    const had = transactionRow({ status: 'Refunded', refunded_amount: 0, refund_revision: 2 })
+    expect(mustApply(had, answer('Refunded'))).toBe(true)
+    expect(mustApply(had, answer('PartiallyRefunded', 10_000))).toBe(true)
+    const idAt = (refund_revision: number) =>
+      payloadOf({ ...had, refund_revision }, answer('Refunded'), 0).eventId
+    expect(new Set([idAt(0), idAt(2), idAt(2), idAt(4)]).size).toBe(3)
   })
 
   it('includes the missed payment before a refund, with the refunded amount', () => {
