@@ -152,11 +152,9 @@ describe('an edge of another version', () => {
   const edgeOf = (wire: number): Edge => {
     const { origin, fetch } = cli.server.edge
     const older: Edge['fetch'] = async (path, init) => {
-      const {
-        wire: _,
-        step,
-        ...answer
-      } = await jsonOf<Record<string, unknown>>(await fetch(path, init), 200)
+      const answered = await fetch(path, init)
+      if (!answered.ok) return answered
+      const { wire: _, step, ...answer } = await jsonOf<Record<string, unknown>>(answered, 200)
       const isUnknown = step === 'probe'
       const refusal = { error: 'The body is malformed at step.', code: 'invalid_request' }
       return Response.json(isUnknown ? refusal : { step, ...answer }, {
