@@ -117,7 +117,11 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     // Without this, the Worker may be back before the page notices.
     await page.route('**/api/**', (route) => route.abort())
     const dead = start.killAndWait('workerd')
-    await page.getByText('Reconnecting…').waitFor()
+    // The second, where the machine takes ten seconds to come to it.
+    await page
+      .getByText(/Reconnecting…|Stale since/)
+      .first()
+      .waitFor()
     await page.unroute('**/api/**')
     await editTask(start, 'LAMP-6', retitle('Saved while nobody listened'))
     await dead

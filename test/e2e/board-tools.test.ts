@@ -157,6 +157,9 @@ describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
 describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   const wait = (cwd: string, ...options: string[]) => runCli(['wait', ...options], {}, { cwd })
 
+  /** Each tool is started five times, which takes a busy machine a minute or two. */
+  const timeout = 300_000
+
   /** Each command ends one wait, and nothing is left for another one. */
   async function expectOneEach(dir: string, tool: string, commands: string[][]): Promise<void> {
     let { id: since } = JSON.parse((await wait(dir, '--timeout', '2s')).out)
@@ -171,7 +174,9 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
     }
   }
 
-  it('of Backlog.md ends once for each of its commands that changes a task', async () => {
+  it('of Backlog.md ends once for each of its commands that changes a task', {
+    timeout,
+  }, async () => {
     const dir = await written(BAKERY)
     // The first command also writes the configuration anew, in a form of the tool's own.
     await ask('node_modules/.bin/backlog', ['task', 'edit', 'BACK-10', '--priority', 'low'], dir)
@@ -184,7 +189,9 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
     ])
   })
 
-  it('of Task Master ends once for each of its commands that changes a task', async () => {
+  it('of Task Master ends once for each of its commands that changes a task', {
+    timeout,
+  }, async () => {
     const dir = await written(GARDEN)
     await expectOneEach(dir, 'task-master', [
       ['set-status', '--id=1', '--status=in-progress'],
