@@ -20,6 +20,8 @@ import { hasCome } from './time.ts'
 export interface CheckSettled {
   transactionId: string
   now: number
+  /** When it is due, as its claim stored that. */
+  due: number | null
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
   /**
@@ -97,12 +99,14 @@ export function rememberUnreadable(
 }
 
 export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
-  const { now, nextCheckAt, whileStill, alert } = settled
-  const { id, gateway, status } = payment.transaction
+  const { now, due, nextCheckAt, whileStill, alert } = settled
+  const { id, gateway, status, next_check_at: current } = payment.transaction
   const open = settled.isPageClosed ? withPageClosed(payment) : payment
   const rest = failRefund(open, settled)
   const isAsked = isOpen(rest) || status === whileStill
-  const next_check_at = isAsked ? (nextCheckAt ?? null) : null
+  const next = isAsked ? (nextCheckAt ?? null) : null
+  // A refund that has begun since the claim waits for its own check.
+  const next_check_at = current === due ? next : sooner(current, next)
   // A refund that has ended in the meantime needs no alert.
   const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
   const raised = alert &&
@@ -113,6 +117,9 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
     alerts: raised ? [raised] : [],
   }
 }
+
+const sooner = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
 
 /** A refund that has begun in the meantime is another one, and stays. */
 function failRefund(payment: Payment, { failedRefund, now }: CheckSettled): Payment {

@@ -97,10 +97,9 @@ export function claimChecks({
         .slice(0, limit)
       const isTheirs = (row: TransactionRow) => isForeign(row, rows.installation)
       const ours = due.filter((row) => !isTheirs(row))
-      const checks = ours.flatMap(({ id }) => checkOf(rows.payment(id)) ?? [])
       const next = (row: TransactionRow) => (isTheirs(row) ? null : until)
       rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: next(row) })) })
-      return checks
+      return ours.flatMap(({ id }) => rows.payment(id) ?? []).map(checkOf)
     },
   }
 }
@@ -115,9 +114,9 @@ export function claimCheck({
   return {
     keys: { checks: [id] },
     decide(rows) {
-      const check = checkOf(rows.payment(id))
-      if (!check) return { state: 'unknown_transaction' }
-      const { transaction } = check
+      const payment = rows.payment(id)
+      if (!payment) return { state: 'unknown_transaction' }
+      const { transaction } = payment
       if (isForeign(transaction, rows.installation)) return { state: 'foreign' }
       const { called_until: calledUntil } = transaction
       if (calledUntil !== null && isCalled(transaction, now)) {
@@ -125,15 +124,15 @@ export function claimCheck({
       }
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
-      rows.put({ transactions: [{ ...transaction, next_check_at }] })
+      const claimed = withTransaction(payment, { next_check_at })
+      rows.put({ transactions: [claimed.transaction] })
       recordAct(rows, asked, { at: now, action: 'check', transaction_id: id })
-      return { state: 'claimed', check }
+      return { state: 'claimed', check: checkOf(claimed) }
     },
   }
 }
 
-function checkOf(payment: Payment | undefined): Check | undefined {
-  if (!payment) return undefined
+function checkOf(payment: Payment): Check {
   const { transaction, refunds } = payment
   const refund = refundUnderWay(payment)
   return { transaction, refunds, ...(refund && { refund }) }

@@ -122,7 +122,8 @@ const statesOf = (set: RefundSet | undefined): string =>
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
   const { transaction, refund } = check
   const isPageClosed = answer?.isPageClosed
-  const base = { transactionId: transaction.id, now, ...(isPageClosed && { isPageClosed }) }
+  const { id: transactionId, next_check_at: due } = transaction
+  const base = { transactionId, now, due, ...(isPageClosed && { isPageClosed }) }
   if (refund) return { ...base, ...refundSettledAs(check, refund, now, answer) }
   if (transaction.status !== 'Pending') {
     // It was checked because a refund arrived before its payment, or because an event was stale.
@@ -135,10 +136,10 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
 }
 
 /** The alert for a charge that expires without an answer: the gateway may have made it. */
-export const expiredUnknown = ({ transaction }: Check, now: number): CheckSettled => ({
-  ...{ transactionId: transaction.id, now, nextCheckAt: now },
-  alert: unsettled(transaction),
-})
+export function expiredUnknown({ transaction }: Check, now: number): CheckSettled {
+  const { id: transactionId, next_check_at: due } = transaction
+  return { transactionId, now, due, nextCheckAt: due ?? now, alert: unsettled(transaction) }
+}
 
 function unsettled(
   { created_at, reference, amount, currency }: TransactionRow,
@@ -181,7 +182,7 @@ function refundSettledAs(
   refund: RefundRow,
   now: number,
   answer: KnownStatus | undefined,
-): Omit<CheckSettled, 'transactionId' | 'now'> {
+): Omit<CheckSettled, 'transactionId' | 'now' | 'due'> {
   const { id: refundId, created_at: createdAt } = refund
   const isAccepted = refund.status === 'accepted'
   const since = isoTime(createdAt)

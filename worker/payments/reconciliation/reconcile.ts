@@ -4,7 +4,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import { earlierCall, NEVER_CALLED } from '../domain/begin-charge.ts'
-import { CHECK_CLAIM_MS, DAY_MS, unknownCheckAt } from '../domain/check.ts'
+import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
@@ -116,11 +116,12 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const request = JSON.parse(asked ?? '{}') as ChargeRequest
     const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
     const earlier = earlierCall(transaction)
+    const due = transaction.next_check_at ?? clock.now() + CHECK_CLAIM_MS
     const finish = (result: ChargeResult, now = clock.now()) =>
       ledger.finishCharge({ transactionId, eventId: newId(now), now, result })
     // Stored before it is sent: after a crash it must not look as if it had never been sent.
     if (earlier === 'none') {
-      await finish({ kind: 'unknown', nextCheckAt: clock.now() + CHECK_CLAIM_MS })
+      await finish({ kind: 'unknown', nextCheckAt: due })
     }
     const charge = gatewayCharge(request, transaction, { earlier, callbackUrl, now: clock.now() })
     let unanswered = () => 0
@@ -135,7 +136,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       result = chargeResult(request, transaction, answer, clock.now(), mayBeMade())
     } catch (error) {
       failure = error
-      result = failedCharge(error, unknownCheckAt(clock.now()), mayBeMade())
+      result = failedCharge(error, due, mayBeMade())
     }
     if (result.kind === 'unsent' || isAnswer(result)) await finish(result)
     if (!isAnswer(result)) return await unreachable(check, failure)

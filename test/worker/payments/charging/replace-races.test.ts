@@ -38,7 +38,10 @@ describe('money for a replaced charge', () => {
     script.status = () => reported('Paid')
     await clock.advance(DAY_MS - 60_000)
     const [, second] = await attemptsOf(setup)
-    await payments.ledger.settleCheck({ transactionId: second?.id ?? '', now: clock.now() })
+    const at = { transactionId: second?.id ?? '', now: clock.now() }
+    const due = clock.now() + 60_000
+    await payments.ledger.claimCheck({ ...at, until: due })
+    await payments.ledger.settleCheck({ ...at, due })
     await payments.sweeper.sweep()
     expect(await alertsOf(setup)).toEqual([])
     await clock.advance(60_000)

@@ -27,7 +27,8 @@ import {
   transactionRow,
 } from '../../../support/payment-rows.ts'
 
-const settled = { transactionId: '01TX', now: NOW, nextCheckAt: NOW + 9 }
+const due = transactionRow().next_check_at
+const settled = { transactionId: '01TX', now: NOW, due, nextCheckAt: NOW + 9 }
 
 describe('a check', () => {
   it('is due at its time and after it', () => {
@@ -61,6 +62,17 @@ describe('a check', () => {
       expect(next({}, { whileStill: status })).toBe(NOW + 9)
     },
   )
+
+  it('that was claimed before a refund began leaves the check of that refund due', () => {
+    const refunds = [refundRow({ status: 'accepted' })]
+    const next = (next_check_at: number | null, nextCheckAt?: number) =>
+      settleCheck(paymentOf({ ...came('Paid'), next_check_at }, { refunds }), {
+        ...{ transactionId: '01TX', now: NOW, due: NOW + 5 },
+        ...(nextCheckAt !== undefined && { nextCheckAt }),
+      }).payment.transaction.next_check_at
+    expect([next(NOW + 5), next(NOW + 7), next(NOW + 7, NOW + 6)]).toEqual([null, NOW + 7, NOW + 6])
+    expect([next(null), next(null, NOW + 6)]).toEqual([null, NOW + 6])
+  })
 
   it('comes soon after a webhook that cannot be read; only another one raises an alert', () => {
     const read = (payment = paymentOf(), id = 'first') =>

@@ -66,7 +66,7 @@ describe('an alert', () => {
     const { id: transactionId } = await w.charged()
     const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
     const settle = async (now: number) => {
-      await w.ledger.settleCheck({ transactionId, now, alert })
+      await w.ledger.settleCheck({ transactionId, now, due: null, alert })
       return w.deliverer.take()
     }
     const [first] = await settle(T0 + HOUR)

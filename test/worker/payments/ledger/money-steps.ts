@@ -202,6 +202,7 @@ const check: fc.Arbitrary<Step> = fc
     const settled = {
       transactionId,
       now,
+      due: until,
       ...(givesUp && claimed.refund && { failedRefund: { refundId: claimed.refund.id, error } }),
     }
     return {
