@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { formatRoute } from '../../console/address.ts'
 import { plainTitle, statusName } from '../../console/board/cards.ts'
 import type { ListedBoard } from '../../libraries/api/types.ts'
@@ -280,10 +280,14 @@ it(
     await work
     for (const agent of agents) await agent.settle()
     for (const board of boards) {
-      const listed = (await board.files()).filter(({ folder }) => !UNLISTED.has(folder ?? ''))
-      const ready = listed.filter((task) => task.ready).length
-      const counts = { tasks: listed.length, ready }
-      await expect.poll(() => board.reported(), DIRECTORY_WAIT).toMatchObject({ counts })
+      // Not from the files: of an id that several entries claim, they do not say which is ready.
+      const same = async () => {
+        const listed = (await board.listed()).filter(({ folder }) => !UNLISTED.has(folder ?? ''))
+        const ready = listed.filter((task) => task.ready).length
+        const reported = (await board.reported())?.counts
+        expect(reported).toMatchObject({ tasks: listed.length, ready })
+      }
+      await vi.waitFor(same, DIRECTORY_WAIT)
     }
     const edits = agents.map((agent) => `${agent.constructor.name} ${agent.edits}`).join(', ')
     const times = Object.fromEntries(slowest)
