@@ -2,9 +2,10 @@
 // edge, its URLs, its secrets and the simulated gateways. Pure.
 
 import { ConfigError, readConfig } from '../worker/config.ts'
-import { gatewayPrefixes } from '../worker/payments/config.ts'
+import { configuredGateways } from '../worker/payments/config/gateway-settings.ts'
+import { gatewayPrefixes } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { configuredGateways, DRIVERS } from '../worker/payments/gateways/registry.ts'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
 import {
   eventsSecret,

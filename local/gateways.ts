@@ -3,14 +3,14 @@
 
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import type { GatewayEntry, SignalboxFile } from '../worker/payments/define-config.ts'
-import type { Driver } from '../worker/payments/gateways/gateway.ts'
 import {
   configuredGateways,
-  DRIVERS,
   driversOf,
   variableOf,
-} from '../worker/payments/gateways/registry.ts'
+} from '../worker/payments/config/gateway-settings.ts'
+import type { GatewayEntry, SignalboxFile } from '../worker/payments/define-config.ts'
+import type { Driver } from '../worker/payments/gateways/gateway.ts'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
 import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 

@@ -1,8 +1,12 @@
-// Reads the worker's environment variables, with payments/config.ts and shared/auth-config.ts. A
+// Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. A
 // local system passes on only those that local/environment.ts names.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
-import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
+import {
+  type HostAbilities,
+  type PaymentsConfig,
+  readPayments,
+} from './payments/config/payments-config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 

@@ -35,7 +35,7 @@ import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,

@@ -16,7 +16,7 @@ import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
-import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import {

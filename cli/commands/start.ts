@@ -42,7 +42,7 @@ import { prepareWorkerd } from '../../local/workerd.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
-import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {

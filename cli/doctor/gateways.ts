@@ -2,9 +2,9 @@
 // webhook route at an edge. Nothing is charged, and the edge stores nothing of what is sent.
 
 import { FORMATS } from '../../simulator/one-webhook.ts'
+import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
 import { oauthError } from '../../worker/payments/gateways/exchange.ts'
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
-import type { ConfiguredGateway } from '../../worker/payments/gateways/registry.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'

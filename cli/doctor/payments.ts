@@ -5,12 +5,12 @@ import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import { misspelt } from '../../local/environment.ts'
 import { findProject } from '../../local/find-board.ts'
-import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
-import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
   type ConfiguredGateway,
   configuredGateways,
-} from '../../worker/payments/gateways/registry.ts'
+} from '../../worker/payments/config/gateway-settings.ts'
+import { type PaymentsConfig, readPayments } from '../../worker/payments/config/payments-config.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
   embeddedDatabase,
   fileOf,

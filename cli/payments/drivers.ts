@@ -4,7 +4,8 @@
 
 import type { Action, GatewayName } from '../../simulator/payments.ts'
 import type { Content } from '../../simulator/webhooks.ts'
-import { type ConfiguredGateway, DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
+import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { ask } from './ask.ts'

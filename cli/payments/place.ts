@@ -4,9 +4,9 @@
 import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import { messageOf } from '../../sidecar/log.ts'
-import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import type { ConfiguredGateway } from '../../worker/payments/gateways/registry.ts'
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import {
   type Context,

@@ -4,8 +4,8 @@
 import { ulid } from 'ulid'
 import * as z from 'zod'
 import { webhookOf } from '../../simulator/one-webhook.ts'
+import { configuredGateways } from '../../worker/payments/config/gateway-settings.ts'
 import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
-import { configuredGateways } from '../../worker/payments/gateways/registry.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import {
   type Context,

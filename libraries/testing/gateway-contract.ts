@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
 import type {
   Driver,
   GatewayCharge,
@@ -10,7 +11,6 @@ import type {
   Settings,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
-import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import {
   type Answer,

@@ -2,7 +2,7 @@
 // `fetch` is a gateway of the test, and the test moves the clock.
 
 import type { Notify } from '../../worker/payments/domain/outbox.ts'
-import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
+import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
 import type { BreakerState } from '../../worker/payments/gateways/admission.ts'
 import {
   CALL_TIMEOUT_MS,

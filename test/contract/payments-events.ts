@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Host } from '../../tools/harness/edge.ts'
-import type { AlertRecord } from '../../worker/payments/records.ts'
+import type { AlertRecord } from '../../worker/payments/domain/types.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, type PaymentSystem, SECRETS } from '../support/payment-system.ts'
 

@@ -3,8 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Host } from '../../tools/harness/edge.ts'
-import type { AlertRecord } from '../../worker/payments/records.ts'
-import type { OpenedPayment, Transaction } from '../../worker/payments/schemas.ts'
+import type { AlertRecord, OpenedPayment, Transaction } from '../../worker/payments/domain/types.ts'
 import {
   type Callback,
   claimsOf,

@@ -15,7 +15,7 @@ import {
 } from '../../examples/worker/acme-fixtures.ts'
 import config from '../../examples/worker/signalbox.config.ts'
 import { gatewayContract } from '../../libraries/testing/gateway-contract.ts'
-import { readPayments } from '../../worker/payments/config.ts'
+import { readPayments } from '../../worker/payments/config/payments-config.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { FakeGatewayCall } from '../support/fake-gateway-call.ts'

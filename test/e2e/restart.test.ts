@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventReceiver } from '../../tools/harness/event-receiver.ts'
-import type { Transaction } from '../../worker/payments/schemas.ts'
+import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { oneProcess, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 

@@ -4,10 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type {
+  OpenedPayment,
+  RefundResult,
+  Transaction,
+} from '../../worker/payments/domain/types.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
-import type { OpenedPayment, RefundResult, Transaction } from '../../worker/payments/schemas.ts'
 import { run } from '../cli/run.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'

@@ -12,7 +12,7 @@ import {
   workerVariables,
 } from '../../local/environment.ts'
 import signalbox from '../../signalbox.config.ts'
-import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { sources } from '../support/sources.ts'
 
 const ENV = {

@@ -2,7 +2,7 @@
 // package of Stripe.
 
 import Stripe from 'stripe'
-import type { PaymentResponse } from '../../worker/payments/schemas.ts'
+import type { PaymentResponse } from '../../worker/payments/domain/types.ts'
 import { SECRETS } from './payment-system.ts'
 import { bytes, claims, sign } from './redirect-fixtures.ts'
 

@@ -6,7 +6,7 @@ import {
   type DurableEvent,
   LIFECYCLE_EVENTS,
 } from '../../worker/payments/domain/status.ts'
-import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
+import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
 import type { Deliver } from '../../worker/payments/outbox/dispatch.ts'
 
 export const ENDPOINT = 'https://shop.example/events'

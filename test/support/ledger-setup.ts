@@ -12,17 +12,17 @@ import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/
 import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
 import { json, present, toTransaction } from '../../worker/payments/domain/shown.ts'
 import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type {
+  ChargeRequest,
+  OpenedPayment,
+  Story,
+  Transaction,
+  VerifiedWebhook,
+} from '../../worker/payments/domain/types.ts'
 import type { Arrival, Check, Ledger, Recorded } from '../../worker/payments/ledger/ledger.ts'
 import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
-import type { Story } from '../../worker/payments/records.ts'
-import type {
-  ChargeRequest,
-  OpenedPayment,
-  Transaction,
-  VerifiedWebhook,
-} from '../../worker/payments/schemas.ts'
 import type { Fields, Level } from '../../worker/shared/log.ts'
 import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'
 import { type ReadableQueries, readable } from './readable-queries.ts'

@@ -3,7 +3,7 @@
 
 import { BUCKETS, WIRE } from '../../worker/board/wire.ts'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
 import {
   boardReport,
   freshHash,

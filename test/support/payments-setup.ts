@@ -2,13 +2,13 @@
 // and a clock that the test moves. All events for the host application are recorded.
 
 import { FakeClock, settle } from '../../libraries/testing/fake-clock.ts'
-import type { Listeners, Middleware } from '../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import {
   EVENT_NAMES,
   type EventName,
   type PaymentStatus,
 } from '../../worker/payments/domain/status.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
 import type {
   AnyGateway,
   ChargeAnswer,
@@ -19,12 +19,15 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 import { createGuard, type GatewayGuard } from '../../worker/payments/gateways/guard.ts'
 import { createRefusals } from '../../worker/payments/gateways/refusals.ts'
-import { createDeliverer, subscribersOf } from '../../worker/payments/outbox/deliver.ts'
+import {
+  createDeliverer,
+  type Listeners,
+  subscribersOf,
+} from '../../worker/payments/outbox/deliver.ts'
 import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
-import type { VerifiedWebhook } from '../../worker/payments/schemas.ts'
-import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
+import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'

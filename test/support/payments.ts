@@ -2,8 +2,11 @@
 
 import type { PendingEvent } from '../../worker/payments/domain/outbox.ts'
 import type { DurableEvent } from '../../worker/payments/domain/status.ts'
-import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
-import type { ChargeRequest, Transaction } from '../../worker/payments/schemas.ts'
+import type {
+  ChargeRequest,
+  PaymentEvents,
+  Transaction,
+} from '../../worker/payments/domain/types.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
 export const request = (own: Partial<ChargeRequest> = {}): ChargeRequest => ({

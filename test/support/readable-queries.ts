@@ -1,6 +1,5 @@
 // Queries that fail for unreadable rows, so that most tests need not check for them.
 
-import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type {
   AlertRecord,
   AuditRecord,
@@ -8,8 +7,9 @@ import type {
   Listed,
   ListedStory,
   Story,
-} from '../../worker/payments/records.ts'
-import type { Transaction } from '../../worker/payments/schemas.ts'
+  Transaction,
+} from '../../worker/payments/domain/types.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 
 export interface ReadableQueries extends PaymentQueries {
   transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>

@@ -69,8 +69,14 @@ function read(file: string): Source {
 export const inside = (folder: string) =>
   sources.filter(({ file }) => file.startsWith(`${folder}/`))
 
-export const named = (folder: string, names: string[]) =>
-  sources.filter(({ file }) => names.some((name) => file === `${folder}/${name}.ts`))
+/** Throws for one that does not exist: a file that was renamed would leave its rule in silence. */
+export const named = (folder: string, names: readonly string[]): Source[] =>
+  names.map((name) => {
+    const file = `${folder}/${name}.ts`
+    const found = sources.find((source) => source.file === file)
+    if (!found) throw new Error(`there is no ${file}`)
+    return found
+  })
 
 /** `file → import` for every import that the rule forbids. */
 export function offences(

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
-import type { PaymentEvents } from '../../worker/payments/event-schemas.ts'
+import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
 
 /** The fields that all events have. */
 export type EventData = Partial<

@@ -2,6 +2,20 @@
 // This is the half that runs anywhere, so that a driver can be tested on Node; `signalbox` itself
 // needs Cloudflare's runtime, where worker-workerd.ts takes the place of this file.
 
+export type {
+  ChargeRequest,
+  PaymentEvents,
+  PaymentResponse,
+  RaisedAlert,
+  RefundRequest,
+  RefundResult,
+  Transaction,
+  VerifiedWebhook,
+  WebhookPayload,
+} from '../../worker/payments/domain/types.ts'
+export type { Listener, Listeners } from '../../worker/payments/outbox/deliver.ts'
+export type { Middleware } from '../../worker/payments/webhooks/middleware.ts'
+
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 
 /** A class of Cloudflare's runtime, which makes its objects. */
@@ -25,12 +39,10 @@ export const signalbox: (config: SignalboxFile) => WorkerParts = () => {
   throw new Error('signalbox() makes a Worker, and runs only on Cloudflare Workers or workerd.')
 }
 
-export type { Listener, Listeners } from '../../worker/payments/define-config.ts'
 export {
   defineConfig,
   type GatewayEntry,
   type HostFetch,
-  type Middleware,
   type SignalboxFile,
 } from '../../worker/payments/define-config.ts'
 export {
@@ -43,7 +55,6 @@ export {
 } from '../../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
 export type { EventName, PaymentStatus } from '../../worker/payments/domain/status.ts'
-export type { PaymentEvents, RaisedAlert } from '../../worker/payments/event-schemas.ts'
 export type {
   ChargeBuilder,
   DriverFacade,
@@ -82,12 +93,3 @@ export {
   truncate,
   unexpectedReply,
 } from '../../worker/payments/gateways/reply.ts'
-export type {
-  ChargeRequest,
-  PaymentResponse,
-  RefundRequest,
-  RefundResult,
-  Transaction,
-  VerifiedWebhook,
-  WebhookPayload,
-} from '../../worker/payments/schemas.ts'

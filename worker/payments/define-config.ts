@@ -1,9 +1,9 @@
 // The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
-import type { EventName } from './domain/status.ts'
-import type { PaymentEvents } from './event-schemas.ts'
 import type { PaymentsFacade } from './facade.ts'
 import type { Driver } from './gateways/gateway.ts'
+import type { Listeners } from './outbox/deliver.ts'
+import type { Middleware } from './webhooks/middleware.ts'
 
 export interface SignalboxFile {
   /**
@@ -38,11 +38,6 @@ export interface SignalboxFile {
   }
 }
 
-/** A listener that throws or rejects is called again later, like a delivery that failed. */
-export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
-
-export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
-
 /** `payments` is undefined when none are configured. An undefined result becomes a 404. */
 export type HostFetch = (
   request: Request,
@@ -55,14 +50,5 @@ export type GatewayEntry = {
   /** The prefix of its environment variables, instead of the driver's own: `SHOP_B_`. */
   env_prefix?: string
 } & { readonly [setting: string]: string | undefined }
-
-/**
- * Runs around a webhook: returns its own response, or that of `next`. The request and the response
- * have the correlation id in `X-Correlation-Id`.
- */
-export type Middleware = (
-  request: Request,
-  next: () => Promise<Response>,
-) => Response | Promise<Response>
 
 export const defineConfig = (file: SignalboxFile): SignalboxFile => file

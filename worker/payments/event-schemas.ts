@@ -1,8 +1,7 @@
-// What a host application learns by itself: alerts, and the twelve events with their payloads. The
-// types are generated from the OpenAPI document, which these schemas make.
+// What a host application learns by itself: alerts, and the twelve events with their payloads, for
+// the OpenAPI document.
 
 import * as z from 'zod'
-import type * as api from '../../libraries/api/types.ts'
 import { CALL_KINDS, DURABLE_EVENTS, type EventName } from './domain/status.ts'
 import {
   alertKindSchema,
@@ -76,11 +75,6 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .exactOptional(),
 })
 
-/** What the host application gets of an alert. */
-export type AlertDetail = api.AlertDetail
-export type RaisedAlert = api.RaisedAlert
-export type SettledAlert = api.SettledAlert
-
 // The twelve events that a host application listens to, and their payloads, for OpenAPI only.
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
@@ -131,5 +125,3 @@ export const EVENT_PAYLOADS = {
     .object({ gateway: z.string(), kind: z.enum(CALL_KINDS) })
     .describe('Once per opening. `kind`: the calls that are not made for now.'),
 } satisfies Record<EventName, z.ZodType>
-
-export type PaymentEvents = api.PaymentEvents

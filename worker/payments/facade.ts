@@ -8,7 +8,7 @@ import type {
   PaymentResponse,
   RefundRequest,
   RefundResult,
-} from './schemas.ts'
+} from './domain/types.ts'
 import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFacade {

@@ -5,7 +5,7 @@
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../shared/secrets.ts'
 import type { PaymentError } from './domain/exceptions.ts'
 import type { RefundSet } from './domain/refund-set.ts'
-import type { VerifiedWebhook } from './schemas.ts'
+import type { VerifiedWebhook } from './domain/types.ts'
 
 /** As JSON. Longer values are cut: they are stored for months and read by people. */
 export const MAX_RAW_BYTES = 64 << 10

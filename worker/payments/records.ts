@@ -1,16 +1,10 @@
-// What the read routes of payments answer: lists, one payment with its story, gateways, a sweep. At
-// run time only the OpenAPI document loads this file.
+// What the read routes of payments answer: lists, one payment with its story, gateways, a sweep.
+// Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
 import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES, REFUSED } from './domain/status.ts'
 import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from './event-schemas.ts'
-import {
-  paymentErrorSchema,
-  statusSchema,
-  type Transaction,
-  timeSchema,
-  transactionSchema,
-} from './schemas.ts'
+import { paymentErrorSchema, statusSchema, timeSchema, transactionSchema } from './schemas.ts'
 
 export const unreadableSchema = z
   .object({
@@ -22,10 +16,6 @@ export const unreadableSchema = z
     'What a list shows for an invalid row, such as one with an impossible time: only this row ' +
       'fails, and the list shows that it exists.',
   )
-
-export type Unreadable = z.infer<typeof unreadableSchema>
-
-export type Listed<Item> = Item | Unreadable
 
 /** A list of such rows. */
 export const listedSchema = <Item extends z.ZodType>(item: Item) =>
@@ -197,29 +187,6 @@ export const eventsPageSchema = pageOf('webhookEvents', eventRecordSchema)
 export const alertsPageSchema = pageOf('alerts', alertRecordSchema)
 export const auditPageSchema = pageOf('audit', auditRecordSchema)
 
-export type EventRecord = z.infer<typeof eventRecordSchema>
-export type RefundRecord = z.infer<typeof refundRecordSchema>
-/** A durable event with its deliveries. */
-export type StoredEvent = z.infer<typeof storedEventSchema>
-export type DeliveryRecord = z.infer<typeof deliveryRecordSchema>
-export type AlertRecord = z.infer<typeof alertRecordSchema>
-export type AuditRecord = z.infer<typeof auditRecordSchema>
-/** What `GET /api/payments/webhook-rates` answers. */
-export type WebhookRates = z.infer<typeof webhookRatesSchema>
-export type WebhookRate = z.infer<typeof rateSchema>
-
-type StoryParts = z.infer<typeof storyParts>
-
-/** A story in which any part may be an unreadable row. */
-export type ListedStory = { transaction: Listed<Transaction> } & StoryParts
-
-/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
-export type Story = { transaction: Transaction } & {
-  [Part in keyof StoryParts]: StoryParts[Part] extends (infer Item)[]
-    ? Exclude<Item, Unreadable>[]
-    : StoryParts[Part]
-}
-
 export const failingEndpointSchema = z
   .object({
     endpoint: z.string(),
@@ -230,9 +197,6 @@ export const failingEndpointSchema = z
     nextAttemptAt: timeSchema,
   })
   .describe('An endpoint of the host application to which events are sent again.')
-
-/** What `GET /api/payments/failing-endpoints` lists. */
-export type FailingEndpoint = z.infer<typeof failingEndpointSchema>
 
 // The gateways, and the state of their circuits.
 
@@ -278,12 +242,6 @@ export const gatewayHealthSchema = z.object({
   isLocal: z.boolean().describe('Simulated by a local Signalbox: charges use no real money.'),
 })
 
-export type BreakerHealth = z.infer<typeof breakerHealthSchema>
-export type Breakers = z.infer<typeof breakersSchema>
-
-/** One gateway as `GET /api/payments/gateways` shows it. */
-export type GatewayHealth = z.infer<typeof gatewayHealthSchema>
-
 export const sweepReportSchema = z.object({
   isIdle: z.boolean().describe('Nothing was due, and the ledger was not called.'),
   delivered: z.int().describe('Stored events that all subscribers accepted.'),
@@ -296,5 +254,3 @@ export const sweepReportSchema = z.object({
   forgotten: z.int().describe('Old webhook events that were deleted.'),
   failed: z.int().describe('Parts that failed because of a bug or the database.'),
 })
-
-export type SweepReport = z.infer<typeof sweepReportSchema>

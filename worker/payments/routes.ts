@@ -13,10 +13,11 @@ import {
   PaymentConflictException,
 } from './domain/exceptions.ts'
 import { newId } from './domain/new-id.ts'
+import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
-import { type AskedCharge, acknowledgementSchema, type RefundRequest } from './schemas.ts'
+import { acknowledgementSchema } from './schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10

@@ -1,10 +1,8 @@
 // Payments as the API and the host application see them, and what a charge and a refund must be.
-// The types are generated from the OpenAPI document, which these schemas make.
+// The OpenAPI document is made of these schemas, and `domain/types.ts` is generated from it.
 
 import * as z from 'zod'
-import type * as api from '../../libraries/api/types.ts'
 import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'
-import type { RefundSet } from './domain/refund-set.ts'
 import { ALERT_KINDS, PAYMENT_STATUSES } from './domain/status.ts'
 
 export const timeSchema = z.string().meta({ format: 'date-time' })
@@ -129,32 +127,6 @@ export const refundResultSchema = z.object({
   refundedAmount: z.int().describe('What this refund returns, in minor units.'),
 })
 
-export type Metadata = api.Metadata
-
-/** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
-export type Transaction = api.Transaction
-
-/** What was paid, as the gateway reported it. */
-export type Paid = api.Paid
-export type OpenAlert = api.OpenAlert
-
-/** A charge as it is asked for. */
-export type AskedCharge = api.ChargeRequest
-
-/** What the host application asks to be paid. */
-export type ChargeRequest = Omit<AskedCharge, 'replace' | 'repeat'>
-
-/** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
-export type PaymentResponse = api.PaymentResponse
-
-/** What a gateway answered when it made a payment. */
-export type OpenedPayment = PaymentResponse & { gatewayTransactionId: string }
-
-/** In process the gateway is that of the driver; over HTTP the request names it. */
-export type RefundRequest = Omit<api.RefundRequest, 'gateway'>
-
-export type RefundResult = api.RefundResult
-
 // A gateway's event: as its driver reads it, and as it is stored and dispatched.
 
 export const webhookPayloadSchema = z.object({
@@ -200,18 +172,6 @@ export const webhookPayloadSchema = z.object({
     .describe('What the gateway sent, masked. Missing where it sent nothing.')
     .exactOptional(),
 })
-
-export type WebhookPayload = Readonly<api.WebhookPayload>
-
-/** As a driver makes it: nothing is masked, and its time may be any number. */
-export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
-  /** ms. NaN if the gateway sent no time: then it is asked instead. */
-  readonly occurredAt: number
-  /** That began the payment, if the gateway returns it. */
-  readonly installation?: string
-  /** All refunds of the payment, where the driver has read them: they count, and not the sum. */
-  readonly refunds?: RefundSet
-}
 
 // What a charge and a refund must be before anything is stored or asked.
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkSecrets, mixtureOf } from '../../../cli/doctor/gateways.ts'
-import { configuredGateways } from '../../../worker/payments/gateways/registry.ts'
+import { configuredGateways } from '../../../worker/payments/config/gateway-settings.ts'
 import { FIB, FILE, lineOf, REDIRECT, STRIPE } from './fake-system.ts'
 
 /** The live gateway, so that nothing is amiss but what the test says. */

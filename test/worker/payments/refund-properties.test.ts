@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { GatewayName, Payment } from '../../../simulator/payments.ts'
-import type { Story } from '../../../worker/payments/records.ts'
+import type { Story } from '../../../worker/payments/domain/types.ts'
 import { isEnded, PAID, type Read, RefundWorld } from './refund-world.ts'
 
 type Verb =

@@ -2,7 +2,7 @@
 
 import { defineConfig } from '../../../worker/payments/define-config.ts'
 import type { DurableEvent } from '../../../worker/payments/domain/status.ts'
-import type { PaymentEvents } from '../../../worker/payments/event-schemas.ts'
+import type { PaymentEvents } from '../../../worker/payments/domain/types.ts'
 
 const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
   const { transaction } = payload

@@ -21,16 +21,11 @@ import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { json, toTransaction } from '../domain/shown.ts'
+import type { AskedCharge, ChargeRequest, OpenedPayment, PaymentResponse } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
-import {
-  type AskedCharge,
-  type ChargeRequest,
-  chargeSchema,
-  type OpenedPayment,
-  type PaymentResponse,
-} from '../schemas.ts'
+import { chargeSchema } from '../schemas.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
 import {
   type AdmittedCall,

@@ -14,6 +14,7 @@ import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { RefundBegun, RefundOutcome } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
+import type { RefundRequest, RefundResult } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import {
   type Gateway,
@@ -22,7 +23,7 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
-import { type RefundRequest, type RefundResult, refundSchema } from '../schemas.ts'
+import { refundSchema } from '../schemas.ts'
 import {
   type AdmittedCall,
   callGateway,

@@ -1,8 +1,6 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import type { AlertDetail } from '../event-schemas.ts'
-import type { Paid } from '../schemas.ts'
 import { nextCheckAt } from './check.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
@@ -33,6 +31,7 @@ import {
 import type { RefundSet } from './refund-set.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
+import type { AlertDetail, Paid } from './types.ts'
 
 export interface Applied extends Decision {
   /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */

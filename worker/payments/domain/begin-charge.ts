@@ -2,7 +2,6 @@
 
 import { v5 } from 'uuid'
 import { canonicalJson } from '../../shared/sha256.ts'
-import type { ChargeRequest } from '../schemas.ts'
 import { newest } from './match.ts'
 import {
   type Decision,
@@ -14,6 +13,7 @@ import {
 } from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { ChargeRequest } from './types.ts'
 
 export interface ChargeStart {
   /** ULID: the transaction's, when this begins one. */

@@ -1,6 +1,5 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
-import type { AlertDetail } from '../event-schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import { withPageClosed } from './finish-charge.ts'
 import type { Alert } from './payment.ts'
@@ -16,6 +15,7 @@ import {
 import type { TransactionRow } from './rows.ts'
 import type { PaymentStatus } from './status.ts'
 import { hasCome } from './time.ts'
+import type { AlertDetail } from './types.ts'
 
 export interface CheckSettled {
   transactionId: string

@@ -1,6 +1,5 @@
 // The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
-import type { OpenedPayment } from '../schemas.ts'
 import { NEVER_CALLED } from './begin-charge.ts'
 import type { PaymentError } from './exceptions.ts'
 import { differs } from './match.ts'
@@ -13,6 +12,7 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
+import type { OpenedPayment } from './types.ts'
 
 export type ChargeResult =
   | {

@@ -2,12 +2,12 @@
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import { backoffMs } from '../../shared/clock.ts'
-import type { PaymentEvents } from '../event-schemas.ts'
 import type { Alert, NewEvent } from './payment.ts'
 import type { AlertRow, DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 import { json, present, toAlert, toTransaction } from './shown.ts'
 import type { DurableEvent, PassingEvent } from './status.ts'
 import { hasCome } from './time.ts'
+import type { PaymentEvents } from './types.ts'
 
 /** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
 export const LEASE_MS = 60_000

@@ -1,8 +1,6 @@
 // A payment with all that its rules need, the conditions that several rules share, and its alerts:
 // what only a person can settle. Pure.
 
-import type { AlertDetail, RaisedAlert, SettledAlert } from '../event-schemas.ts'
-import type { OpenAlert } from '../schemas.ts'
 import type { AlertRow, RefundRow, TransactionRow } from './rows.ts'
 import {
   ALERT_KINDS,
@@ -13,6 +11,7 @@ import {
   UNPAID_ENDS,
 } from './status.ts'
 import { hasCome } from './time.ts'
+import type { AlertDetail, OpenAlert, RaisedAlert, SettledAlert } from './types.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow

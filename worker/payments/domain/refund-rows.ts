@@ -1,7 +1,6 @@
 // The refunds of a payment, one row each, as its gateway holds them. What was refunded is the sum
 // of those that were made, and only the end of a row lowers it. Pure, but for new ids.
 
-import type { AlertDetail } from '../event-schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
@@ -20,6 +19,7 @@ import {
 import type { RefundSet, ReportedRefund } from './refund-set.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { AlertDetail } from './types.ts'
 
 /** Somebody made it at the gateway itself, and not through us. */
 export const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null

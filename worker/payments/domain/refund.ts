@@ -1,7 +1,6 @@
 // A refund: whether it may be made, and how its end changes the payment. The gateway's webhook may
 // report the same refund first: the sums make sure that it counts once. Pure.
 
-import type { RefundResult } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
@@ -20,6 +19,7 @@ import {
 import { FAILED, refundable, settleRefunds } from './refund-rows.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
 import type { PaymentStatus } from './status.ts'
+import type { RefundResult } from './types.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */

@@ -2,16 +2,6 @@
 // writes: a time that no date has, a text that is not JSON.
 
 import { reasonOf } from '../../shared/log.ts'
-import type { AlertDetail, RaisedAlert, SettledAlert } from '../event-schemas.ts'
-import type {
-  AuditRecord,
-  DeliveryRecord,
-  EventRecord,
-  Listed,
-  RefundRecord,
-  StoredEvent,
-} from '../records.ts'
-import type { Metadata, OpenAlert, Transaction } from '../schemas.ts'
 import type { PaymentError } from './exceptions.ts'
 import type {
   AlertRow,
@@ -22,6 +12,20 @@ import type {
   TransactionRow,
   WebhookEventRow,
 } from './rows.ts'
+import type {
+  AlertDetail,
+  AuditRecord,
+  DeliveryRecord,
+  EventRecord,
+  Listed,
+  Metadata,
+  OpenAlert,
+  RaisedAlert,
+  RefundRecord,
+  SettledAlert,
+  StoredEvent,
+  Transaction,
+} from './types.ts'
 
 export function toTransaction(row: TransactionRow): Transaction {
   const { paid_at, paid_amount: amount, paid_currency: currency } = row

@@ -2,7 +2,7 @@
 // is remembered is data that can be stored.
 
 import { hasCome } from '../domain/time.ts'
-import type { BreakerHealth } from '../records.ts'
+import type { BreakerHealth } from '../domain/types.ts'
 
 // The circuit breaker: after five failed calls the circuit is open for 30 seconds, then one call,
 // the probe, tests the gateway.

@@ -5,8 +5,8 @@ import type { Earlier } from '../domain/begin-charge.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
 import type { PaymentStatus } from '../domain/status.ts'
+import type { ChargeRequest, VerifiedWebhook } from '../domain/types.ts'
 import type { MaskedFields } from '../mask.ts'
-import type { ChargeRequest, VerifiedWebhook } from '../schemas.ts'
 
 /** How a driver reaches its gateway. */
 export interface GatewayCall {

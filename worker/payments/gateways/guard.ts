@@ -4,7 +4,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
-import type { Breakers, GatewayHealth } from '../records.ts'
+import type { Breakers, GatewayHealth } from '../domain/types.ts'
 import { createAccessTokens, type TokenAnswer } from './access-token.ts'
 import {
   admit,

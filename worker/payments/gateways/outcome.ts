@@ -14,8 +14,8 @@ import type { RefundOutcome } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { isoTime } from '../domain/shown.ts'
 import { possibleTime } from '../domain/time.ts'
+import type { ChargeRequest, OpenedPayment } from '../domain/types.ts'
 import { maskError } from '../mask.ts'
-import type { ChargeRequest, OpenedPayment } from '../schemas.ts'
 import type {
   ChargeAnswer,
   GatewayCharge,

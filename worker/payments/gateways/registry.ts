@@ -2,19 +2,12 @@
 // added to DRIVERS the compiler asks for cli/payments/drivers.ts and local/gateways.ts, which need
 // its simulation in simulator/. An operator's own driver is a value in signalbox.config.ts.
 
-import type { SignalboxFile } from '../define-config.ts'
 import { fib } from './fib/fib.ts'
-import type { Driver, Setting, Settings } from './gateway.ts'
+import type { Driver } from './gateway.ts'
 import { redirect } from './redirect/redirect.ts'
 import { stripe } from './stripe/stripe.ts'
 
 export const DRIVERS = { redirect, fib, stripe } as const satisfies Record<string, Driver>
-
-/** With those of the file. One of the same name takes the place of ours. */
-export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, Driver>> => ({
-  ...DRIVERS,
-  ...payments?.drivers,
-})
 
 /** Facts about a configured gateway that its driver does not know. */
 export interface Account {
@@ -25,72 +18,4 @@ export interface Account {
    * be a tunnel to a real gateway.
    */
   isLocal: boolean
-}
-
-// The settings of one gateway, from signalbox.config.ts and the environment. Whether they are
-// right is not decided here.
-
-export interface GatewaySettings {
-  /** By the setting's name, defaults included. */
-  settings: Settings
-  /** The variable of each setting, by its name. */
-  variables: Readonly<Record<string, string>>
-  /** Settings with a value of the file or the environment. */
-  given: readonly string[]
-  /** The required settings, and those of them without a value. */
-  required: readonly string[]
-  missing: readonly string[]
-}
-
-/** Environment variables are a prefix and a setting's name in capitals. */
-export const variableOf = (prefix: string, setting: string): string =>
-  `${prefix}${setting.toUpperCase()}`
-
-/**
- * `own`: settings of the file, which count more than variables. `text`: the value of a variable,
- * undefined if it is not set or empty.
- */
-export function settingsOf(
-  driver: Driver,
-  prefix: string,
-  own: Readonly<Record<string, string | undefined>>,
-  text: (variable: string) => string | undefined,
-): GatewaySettings {
-  const variables: Record<string, string> = {}
-  const settings: Record<string, string> = {}
-  const given: string[] = []
-  const required: string[] = []
-  for (const [name, setting] of Object.entries<Setting>(driver.settings)) {
-    const variable = variableOf(prefix, name)
-    variables[name] = variable
-    const value = own[name] ?? text(variable)
-    if (value !== undefined) given.push(name)
-    if ('required' in setting) required.push(name)
-    const effective = value ?? ('default' in setting ? setting.default : undefined)
-    if (effective !== undefined) settings[name] = effective
-  }
-  const missing = required.filter((name) => settings[name] === undefined)
-  return { settings, variables, given, required, missing }
-}
-
-export interface ConfiguredGateway extends GatewaySettings {
-  key: string
-  /** Its name in signalbox.config.ts. */
-  driver: string
-}
-
-/** Those of the file, whether they can be used or not. Leaves out those with an unknown driver. */
-export function configuredGateways(
-  file: SignalboxFile,
-  env: Readonly<Record<string, string | undefined>>,
-): ConfiguredGateway[] {
-  const drivers = driversOf(file)
-  const text = (variable: string) => env[variable]?.trim() || undefined
-  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
-    const { driver: name, env_prefix, ...own } = entry
-    const driver = drivers[name]
-    if (!driver) return []
-    const prefix = env_prefix ?? driver.envPrefix
-    return { key, driver: name, ...settingsOf(driver, prefix, own, text) }
-  })
 }

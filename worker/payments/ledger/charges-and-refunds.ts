@@ -22,7 +22,7 @@ import {
 } from '../domain/refund.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
-import type { OpenAlert } from '../schemas.ts'
+import type { OpenAlert } from '../domain/types.ts'
 import {
   type Keys,
   type Operation,

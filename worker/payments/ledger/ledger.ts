@@ -14,8 +14,8 @@ import type { RefundBegun, RefundEnd, RefundStart } from '../domain/refund.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
+import type { VerifiedWebhook } from '../domain/types.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-import type { VerifiedWebhook } from '../schemas.ts'
 
 export interface Ledger {
   /** Records a verified event and applies it to its transaction. */

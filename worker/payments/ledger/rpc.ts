@@ -3,7 +3,6 @@
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { LocationHint } from '../config.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
 import { type Ledger, LedgerUnavailable, SchemaMismatch } from './ledger.ts'
@@ -77,6 +76,20 @@ export interface LedgerStub {
   /** A LedgerCall and its LedgerReply, as JSON: objects take the runtime several times as long. */
   call(call: string): Promise<string>
 }
+
+/** Cloudflare's location hints for an object. */
+export const LOCATION_HINTS = [
+  'wnam',
+  'enam',
+  'sam',
+  'weur',
+  'eeur',
+  'apac',
+  'oc',
+  'afr',
+  'me',
+] as const
+export type LocationHint = (typeof LOCATION_HINTS)[number]
 
 /** What this file needs of the binding. */
 export interface LedgerNamespace {

@@ -3,7 +3,6 @@
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import type { Listeners } from '../define-config.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Dispatched,
@@ -12,8 +11,13 @@ import {
   type Subscribers,
 } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
-import type { PaymentEvents } from '../event-schemas.ts'
+import type { PaymentEvents } from '../domain/types.ts'
 import { createSend, type Endpoint, type Sent, withoutQuery } from './endpoint.ts'
+
+/** A listener that throws or rejects is called again later, like a delivery that failed. */
+export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
+
+export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
 export interface DelivererOptions {
   listeners: Listeners

@@ -1,7 +1,7 @@
 // The audit trail as one text: CSV for spreadsheets, JSON lines for programs. It is read page by
 // page while it is sent.
 
-import type { AuditRecord, Listed } from '../records.ts'
+import type { AuditRecord, Listed } from '../domain/types.ts'
 import type { Page } from './queries-libsql.ts'
 
 type Acts = readonly Listed<AuditRecord>[]

@@ -22,6 +22,16 @@ import {
   toTransaction,
 } from '../domain/shown.ts'
 import type { Action, Outcome, PaymentStatus } from '../domain/status.ts'
+import type {
+  AlertRecord,
+  AuditRecord,
+  EventRecord,
+  FailingEndpoint,
+  Listed,
+  ListedStory,
+  Transaction,
+  WebhookRate,
+} from '../domain/types.ts'
 import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
@@ -31,16 +41,6 @@ import {
   statement,
   type Value,
 } from '../ledger/libsql/statement-libsql.ts'
-import type {
-  AlertRecord,
-  AuditRecord,
-  EventRecord,
-  FailingEndpoint,
-  Listed,
-  ListedStory,
-  WebhookRate,
-} from '../records.ts'
-import type { Transaction } from '../schemas.ts'
 
 export interface WaitingEvents {
   count: number

@@ -9,8 +9,8 @@ import { choice, count, readQuery } from '../../shared/query.ts'
 import { isoTime } from '../domain/shown.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import { MINUTE_MS, startOfMinute } from '../domain/time.ts'
-import type { Payments } from '../payments.ts'
-import type { WebhookRates } from '../records.ts'
+import type { GatewayHealth, WebhookRates } from '../domain/types.ts'
+import type { Refusals } from '../gateways/refusals.ts'
 import { exported } from './audit-export.ts'
 import type { Page, PaymentQueries } from './queries-libsql.ts'
 
@@ -24,8 +24,14 @@ export const KEPT_ON_304 = [
   ...RETAINED_304_HEADERS,
 ]
 
+export interface QueryDeps {
+  queries: PaymentQueries
+  gateways(): Promise<GatewayHealth[]>
+  refused: Refusals['refused']
+}
+
 /** Mounted after the check of the scope. */
-export function queryRoutes({ queries, gateways, refused }: Payments, now: () => number): Hono {
+export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () => number): Hono {
   const app = new Hono()
   // Before the tags, for which an answer is read whole: an export may be long.
   app.get('/audit', async (c) => {

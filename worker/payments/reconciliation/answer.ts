@@ -10,9 +10,9 @@ import type { RefundSet } from '../domain/refund-set.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import { isoTime } from '../domain/shown.ts'
 import { judge } from '../domain/status.ts'
+import type { VerifiedWebhook } from '../domain/types.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
-import type { VerifiedWebhook } from '../schemas.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 

@@ -13,6 +13,7 @@ import {
 import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import {
   type AnyGateway,
@@ -23,7 +24,6 @@ import {
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
 import { webhookMask } from '../mask.ts'
-import type { ChargeRequest } from '../schemas.ts'
 import {
   expiredUnknown,
   isOfAnother,

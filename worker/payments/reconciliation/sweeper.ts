@@ -3,10 +3,10 @@
 
 import { reasonOf } from '../../shared/log.ts'
 import { CHECK_CLAIM_MS } from '../domain/check.ts'
+import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import type { SweepReport } from '../records.ts'
 import {
   createReconcile,
   type Reconcile,

@@ -1,8 +1,16 @@
 // The middlewares of webhooks: the correlation id, the middleware named `api`, and the chain that
 // runs them.
 
-import type { Middleware } from '../define-config.ts'
 import { newId } from '../domain/new-id.ts'
+
+/**
+ * Runs around a webhook: returns its own response, or that of `next`. The request and the response
+ * have the correlation id in `X-Correlation-Id`.
+ */
+export type Middleware = (
+  request: Request,
+  next: () => Promise<Response>,
+) => Response | Promise<Response>
 
 export const CORRELATION_ID = 'X-Correlation-Id'
 

@@ -8,6 +8,7 @@ import type { Notify } from '../domain/outbox.ts'
 import { isoTime } from '../domain/shown.ts'
 import { REFUSED, type Refused } from '../domain/status.ts'
 import { staleness, startOfMinute } from '../domain/time.ts'
+import type { VerifiedWebhook } from '../domain/types.ts'
 import { type GatewayClient, TooManyCallbacks } from '../gateways/client.ts'
 import type {
   AnyGateway,
@@ -20,7 +21,6 @@ import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
 import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
-import type { VerifiedWebhook } from '../schemas.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>

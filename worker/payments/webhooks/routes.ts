@@ -5,23 +5,32 @@ import { bodyRefusal, readBytes } from '../../shared/body-limit-hono.ts'
 import type { Log } from '../../shared/log.ts'
 import { Problem } from '../../shared/problem.ts'
 import type { WebhookRequest } from '../gateways/gateway.ts'
-import type { Payments } from '../payments.ts'
 import {
   apiMiddleware,
   CORRELATION_ID,
   correlationIdOf,
+  type Middleware,
   runMiddleware,
   withBody,
   withCorrelationId,
   withHeaders,
 } from './middleware.ts'
-import type { WebhookAnswer } from './receive.ts'
+import type { Receive, WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
 const MAX_BODY_BYTES = 256 << 10
 
+export interface WebhookDeps {
+  config: {
+    gateways: ReadonlyMap<string, unknown>
+    routePrefix: string
+    middleware: readonly Middleware[]
+  }
+  receive: Receive
+}
+
 /** The routes of `route-names.ts`; mounted at the root. */
-export function webhookRoutes(payments: Payments, now: () => number, log: Log): Hono {
+export function webhookRoutes(payments: WebhookDeps, now: () => number, log: Log): Hono {
   const { routePrefix, middleware } = payments.config
   // Copying the request takes about 50 µs, and our own middleware does not read it.
   const isRequestRead = middleware.some((each) => each !== apiMiddleware)
@@ -72,9 +81,9 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
 type ReadWebhook = Pick<WebhookRequest, 'bytes' | 'body'> & { key: string }
 
 /** The answer to a request that is refused before its body is read. */
-async function readWebhook(c: Context, payments: Payments): Promise<ReadWebhook | Response> {
+async function readWebhook(c: Context, { config }: WebhookDeps): Promise<ReadWebhook | Response> {
   const key = c.req.param('gateway') ?? ''
-  if (!payments.config.gateways.has(key)) return respond(404, 'unknown')
+  if (!config.gateways.has(key)) return respond(404, 'unknown')
   if (c.req.method !== 'POST') return respond(405, 'not_allowed')
   // What it inflates to is not what was signed, and may be any number of times as long.
   const coding = c.req.header('Content-Encoding')?.trim().toLowerCase() || 'identity'

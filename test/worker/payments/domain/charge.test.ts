@@ -11,7 +11,7 @@ import {
 import { finishCharge } from '../../../../worker/payments/domain/finish-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
-import type { OpenedPayment } from '../../../../worker/payments/schemas.ts'
+import type { OpenedPayment } from '../../../../worker/payments/domain/types.ts'
 import {
   came,
   MINUTE,

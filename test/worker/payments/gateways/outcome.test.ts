@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
+import type { ChargeRequest } from '../../../../worker/payments/domain/types.ts'
 import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
-import type { ChargeRequest } from '../../../../worker/payments/schemas.ts'
 import { transactionRow } from '../../../support/payment-rows.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z')

@@ -2,7 +2,7 @@
 // in domain/.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/schemas.ts'
+import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import {
   type ChargeWish,
   HOUR,

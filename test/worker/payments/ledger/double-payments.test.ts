@@ -1,7 +1,7 @@
 // An order that was paid twice is never silent.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/schemas.ts'
+import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import { ALERTED } from '../../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'

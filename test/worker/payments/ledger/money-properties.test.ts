@@ -8,12 +8,12 @@ import {
   type PaymentStatus,
   UNPAID_ENDS,
 } from '../../../../worker/payments/domain/status.ts'
+import type { AlertRecord, Story } from '../../../../worker/payments/domain/types.ts'
 import {
   type Database,
   DatabaseUnreachable,
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import type { AlertRecord, Story } from '../../../../worker/payments/records.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'

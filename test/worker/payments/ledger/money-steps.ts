@@ -2,8 +2,8 @@
 // generates its ids before its call, so that the same call can be repeated.
 
 import fc from 'fast-check'
+import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
-import type { Transaction } from '../../../../worker/payments/schemas.ts'
 import type { DispatchedEvent } from '../../../support/ledger-fakes.ts'
 import { type LedgerSetup, MINUTE } from '../../../support/ledger-setup.ts'
 

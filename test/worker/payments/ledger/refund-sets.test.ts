@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ReportedRefund } from '../../../../worker/payments/domain/refund-set.ts'
-import type { Transaction } from '../../../../worker/payments/schemas.ts'
+import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'
 import { LedgerSetup, T0 } from '../../../support/ledger-setup.ts'

@@ -3,12 +3,12 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import type { Listeners } from '../../../../worker/payments/define-config.ts'
 import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
 import {
   createDeliverer,
   createRateLimit,
+  type Listeners,
   subscribersOf,
 } from '../../../../worker/payments/outbox/deliver.ts'
 import { PATIENT } from '../../../support/patience.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { AuditRecord } from '../../../../worker/payments/domain/types.ts'
 import { exported } from '../../../../worker/payments/queries/audit-export.ts'
 import type { Page } from '../../../../worker/payments/queries/queries-libsql.ts'
-import type { AuditRecord } from '../../../../worker/payments/records.ts'
 
 const act = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
   ...{ id: String(n).padStart(6, '0'), at: '2026-01-05T10:00:00.000Z', action: 'charge' },

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
-import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import type {
   FailingEndpoint,
   GatewayHealth,
+  VerifiedWebhook,
   WebhookRates,
-} from '../../../../worker/payments/records.ts'
-import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
+} from '../../../../worker/payments/domain/types.ts'
+import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { processEdge } from '../../../support/process-edge.ts'

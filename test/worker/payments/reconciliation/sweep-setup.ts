@@ -1,10 +1,10 @@
 // The sweeper over payments whose events are dispatched again by a sweep alone, with one gateway
 // called `bank`, which would charge twice.
 
-import type { Listeners } from '../../../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import type { GatewayGuard } from '../../../../worker/payments/gateways/guard.ts'
+import type { Listeners } from '../../../../worker/payments/outbox/deliver.ts'
 import type { PaymentQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { request } from '../../../support/payments.ts'
 import { setUpPayments } from '../../../support/payments-setup.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../../../worker/payments/schemas.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/domain/types.ts'
 import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
 import { webhookBody } from '../../../support/webhook-body.ts'
 

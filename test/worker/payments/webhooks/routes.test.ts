@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Middleware } from '../../../../worker/payments/define-config.ts'
+import type { Middleware } from '../../../../worker/payments/webhooks/middleware.ts'
 import {
   routePath,
   routePrefixOf,

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import type { RefundSet } from '../../domain/refund-set.ts'
-import type { VerifiedWebhook } from '../../schemas.ts'
+import type { VerifiedWebhook } from '../../domain/types.ts'
 import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'

@@ -1,16 +1,19 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
-import { isSafeForSecrets } from '../shared/loopback.ts'
-import type { Listeners, Middleware, SignalboxFile } from './define-config.ts'
-import type { References } from './domain/double-payment.ts'
-import { isEventName } from './domain/status.ts'
-import type { AnyGateway, Driver } from './gateways/gateway.ts'
-import { type Account, driversOf, settingsOf } from './gateways/registry.ts'
-import type { Endpoint } from './outbox/endpoint.ts'
-import { whsecProblem } from './outbox/standard-webhook.ts'
-import { apiMiddleware } from './webhooks/middleware.ts'
-import { routePrefixOf } from './webhooks/route-names.ts'
+import { isSafeForSecrets } from '../../shared/loopback.ts'
+import type { SignalboxFile } from '../define-config.ts'
+import type { References } from '../domain/double-payment.ts'
+import { isEventName } from '../domain/status.ts'
+import type { AnyGateway, Driver } from '../gateways/gateway.ts'
+import type { Account } from '../gateways/registry.ts'
+import { LOCATION_HINTS, type LocationHint } from '../ledger/rpc.ts'
+import type { Listeners } from '../outbox/deliver.ts'
+import type { Endpoint } from '../outbox/endpoint.ts'
+import { whsecProblem } from '../outbox/standard-webhook.ts'
+import { apiMiddleware, type Middleware } from '../webhooks/middleware.ts'
+import { routePrefixOf } from '../webhooks/route-names.ts'
+import { driversOf, settingsOf } from './gateway-settings.ts'
 
 export interface PaymentsConfig {
   /** In the order of the file. */
@@ -36,10 +39,6 @@ export interface PaymentsConfig {
   /** Where Cloudflare should place the ledger: one of its location hints. */
   ledgerLocation: LocationHint | undefined
 }
-
-/** Cloudflare's location hints for an object. */
-const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
-export type LocationHint = (typeof LOCATION_HINTS)[number]
 
 const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/

@@ -1,0 +1,98 @@
+// Payments as the API and the host application see them. The shapes are generated from the OpenAPI
+// document, which `schemas.ts`, `event-schemas.ts` and `records.ts` make.
+
+import type * as api from '../../../libraries/api/types.ts'
+import type { RefundSet } from './refund-set.ts'
+
+export type Metadata = api.Metadata
+
+/** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
+export type Transaction = api.Transaction
+
+/** What was paid, as the gateway reported it. */
+export type Paid = api.Paid
+
+/** A charge as it is asked for. */
+export type AskedCharge = api.ChargeRequest
+
+/** What the host application asks to be paid. */
+export type ChargeRequest = Omit<AskedCharge, 'replace' | 'repeat'>
+
+/** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
+export type PaymentResponse = api.PaymentResponse
+
+/** What a gateway answered when it made a payment. */
+export type OpenedPayment = PaymentResponse & { gatewayTransactionId: string }
+
+/** In process the gateway is that of the driver; over HTTP the request names it. */
+export type RefundRequest = Omit<api.RefundRequest, 'gateway'>
+
+export type RefundResult = api.RefundResult
+
+/** A gateway's event, as it is stored and dispatched. */
+export type WebhookPayload = Readonly<api.WebhookPayload>
+
+/** As a driver makes it: nothing is masked, and its time may be any number. */
+export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
+  /** ms. NaN if the gateway sent no time: then it is asked instead. */
+  readonly occurredAt: number
+  /** That began the payment, if the gateway returns it. */
+  readonly installation?: string
+  /** All refunds of the payment, where the driver has read them: they count, and not the sum. */
+  readonly refunds?: RefundSet
+}
+
+// Alerts and events.
+
+/** Of a payment, as it shows it. */
+export type OpenAlert = api.OpenAlert
+export type AlertDetail = api.AlertDetail
+export type RaisedAlert = api.RaisedAlert
+/** Once it was acknowledged. */
+export type SettledAlert = api.SettledAlert
+/** What the host application gets of each event, by its name. */
+export type PaymentEvents = api.PaymentEvents
+
+// What the read routes answer.
+
+/** An invalid row of a list. */
+export type Unreadable = api.Unreadable
+export type Listed<Item> = Item | Unreadable
+
+export type EventRecord = api.WebhookEvent
+export type RefundRecord = api.Refund
+/** A durable event with its deliveries. */
+export type StoredEvent = api.StoredEvent
+export type DeliveryRecord = api.Delivery
+export type AlertRecord = api.Alert
+export type AuditRecord = api.AuditRecord
+export type WebhookRates = api.WebhookRates
+export type WebhookRate = WebhookRates['minutes'][number]
+export type FailingEndpoint = api.FailingEndpoint
+
+/** What is known of a payment beside it. Oldest first. */
+interface StoryParts {
+  webhookEvents: EventRecord
+  refunds: RefundRecord
+  events: StoredEvent
+  alerts: AlertRecord
+  audit: AuditRecord
+}
+
+/** One payment with its webhook events, refunds, events and alerts. */
+export type Story = { transaction: Transaction; isStranded: boolean } & {
+  [Part in keyof StoryParts]: StoryParts[Part][]
+}
+
+/** A story in which any part may be an unreadable row. */
+export type ListedStory = { transaction: Listed<Transaction>; isStranded: boolean } & {
+  [Part in keyof StoryParts]: Listed<StoryParts[Part]>[]
+}
+
+/** One gateway as `GET /api/payments/gateways` shows it. */
+export type GatewayHealth = api.Gateway
+/** By kind of call. */
+export type Breakers = GatewayHealth['breaker']
+export type BreakerHealth = Breakers['charge']
+
+export type SweepReport = api.SweepReport
