@@ -19,8 +19,9 @@ import type {
   Transaction,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
-import type { Arrival, Check, Ledger, Recorded } from '../../worker/payments/ledger/ledger.ts'
+import type { Arrival, Check, Recorded } from '../../worker/payments/ledger/ledger.ts'
 import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import type { Ledger } from '../../worker/payments/ledger/operations.ts'
 import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type { Fields, Level } from '../../worker/shared/log.ts'

@@ -76,13 +76,18 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.post('/alerts/:id/acknowledge', async (c) => {
     const { gatewayReference } = await acknowledgementOf(c)
     const id = c.req.param('id')
-    const isKnown = await ledger.acknowledge(id, c.get('grant').subject, now(), gatewayReference)
+    const isKnown = await ledger.acknowledge({
+      id,
+      by: c.get('grant').subject,
+      now: now(),
+      gatewayReference,
+    })
     if (!isKnown) throw new Problem('unknown_alert', 'There is no alert with this id.')
     return c.json({ acknowledged: true })
   })
   app.post('/deliveries/:id/redeliver', async (c) => {
     const asked = { id: newId(now()), by: c.get('grant').subject }
-    const isKnown = await ledger.redeliver(c.req.param('id'), now(), asked)
+    const isKnown = await ledger.redeliver({ id: c.req.param('id'), now: now(), asked })
     if (!isKnown) throw new Problem('unknown_delivery', 'There is no delivery with this id.')
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)

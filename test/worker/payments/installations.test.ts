@@ -147,7 +147,7 @@ describe.each(DRIVERS)('two installations on one account of %s', (driver) => {
     }
     const { length } = copy.sent
     const ids = { gatewayTransactionId: before.gatewayTransactionId ?? '' }
-    await copy.ledger.checkSoon(driver, ids, Date.now())
+    await copy.ledger.checkSoon({ gateway: driver, ids, now: Date.now() })
     expect(await copy.sweeper.sweep()).toMatchObject({ isIdle: false, checked: 0, failed: 0 })
     expect(await copy.sweeper.sweep()).toMatchObject({ isIdle: true })
     await expect(copy.checkNow(before.transactionId)).rejects.toThrow('this database is a copy')

@@ -57,7 +57,7 @@ async function statusOf(
   }
   // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
-    await deps.ledger.checkSoon(gateway.key, payment, deps.clock.now())
+    await deps.ledger.checkSoon({ gateway: gateway.key, ids: payment, now: deps.clock.now() })
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }
@@ -76,7 +76,7 @@ async function cancel(
   const payment = storedPayment(transaction)
   await deps.client.run(gateway, 'charge', (call) => gateway.cancel(payment, call))
   // It may have been paid just before, so the gateway is asked for its status.
-  await deps.ledger.checkSoon(gateway.key, payment, deps.clock.now())
+  await deps.ledger.checkSoon({ gateway: gateway.key, ids: payment, now: deps.clock.now() })
 }
 
 async function find(

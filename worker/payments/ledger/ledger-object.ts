@@ -5,15 +5,15 @@ import { DurableObject } from 'cloudflare:workers'
 import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
-import { answerCall, type LedgerAndGuard, type LedgerCall, type LedgerReply } from './rpc.ts'
+import { answerCall, type LedgerApi, type LedgerCall, type LedgerReply } from './rpc.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:
  * `export class LedgerObject extends ledgerObject<Env>((env) => …) {}`
  */
-export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => LedgerAndGuard) {
+export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => LedgerApi) {
   return class extends DurableObject<Env> {
-    #ledger: LedgerAndGuard | undefined
+    #ledger: LedgerApi | undefined
 
     async call(call: string): Promise<string> {
       return JSON.stringify(await this.#answer(JSON.parse(call) as LedgerCall))

@@ -1,73 +1,9 @@
-// The port of the one writer: every write that concerns money goes through it, one at a time for
-// each database. Each method is atomic: all of it is stored or none.
-//
-// A caller generates an `id` once and keeps it through its retries: a call that is repeated because
-// its outcome was unknown finds its own rows and answers as the first time.
-// All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
-//
-// The events that a group of calls caused are dispatched behind its commit. No answer waits for it.
+// What calls of the ledger take and answer, and how it fails. `operations.ts` has the calls.
 
-import type { ChargeBegun, ChargeStart } from '../domain/begin-charge.ts'
-import type { CheckSettled, UnreadableEvent } from '../domain/check.ts'
-import type { ChargeEnd } from '../domain/finish-charge.ts'
-import type { RefundBegun, RefundEnd, RefundStart } from '../domain/refund.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
-import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-
-export interface Ledger {
-  /** Records a verified event and applies it to its transaction. */
-  webhook(arrival: Arrival): Promise<Recorded>
-  /**
-   * The sweeper soon checks the payment with these ids, if it is known.
-   * `unreadable`: an event with these ids, which could not be read. One that is final raises an
-   * alert, also if its payment is not known.
-   */
-  checkSoon(
-    gateway: string,
-    ids: EventIds,
-    now: number,
-    unreadable?: UnreadableEvent,
-  ): Promise<void>
-
-  /** Stores a charge before its gateway is called, or finds the one that this request made. */
-  beginCharge(start: ChargeStart): Promise<ChargeBegun>
-  /** Stores the gateway's answer, and applies events that were parked for it. */
-  finishCharge(end: ChargeEnd): Promise<TransactionRow>
-
-  /** Claims a refund before its gateway is called: one of a transaction at a time. */
-  beginRefund(start: RefundStart): Promise<RefundBegun>
-  finishRefund(end: RefundEnd): Promise<TransactionRow>
-
-  /** Transactions whose check is due. Without a result they are due again at `until`. */
-  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Check[]>
-  /** One of them, due or not. The sweeper leaves it alone until `until`. */
-  claimCheck(claim: CheckClaim): Promise<CheckClaimed>
-  settleCheck(settled: CheckSettled): Promise<void>
-  /** Applies parked events whose transaction has appeared. */
-  applyParked(claim: DueClaim): Promise<void>
-
-  /**
-   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
-   * dispatched. Resolves when the results are stored.
-   */
-  dispatchDue(claim: DueClaim): Promise<DispatchReport>
-  /** Sends a delivery again, in any status. False: there is none with this id. */
-  redeliver(deliveryId: string, now: number, asked?: Asked): Promise<boolean>
-
-  /**
-   * Marks an alert as seen; a second time changes nothing. `gatewayReference`: the gateway's id of
-   * what a person did about it. False: there is none with this id.
-   */
-  acknowledge(alertId: string, by: string, now: number, gatewayReference?: string): Promise<boolean>
-  /**
-   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
-   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
-   */
-  forget(before: number, limit: number, keysBefore?: number): Promise<number>
-}
 
 /** The database could not be reached for longer than a caller waits. */
 export class LedgerUnavailable extends Error {

@@ -5,37 +5,27 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import { type Ledger, LedgerUnavailable, SchemaMismatch } from './ledger.ts'
+import { LedgerUnavailable, SchemaMismatch } from './ledger.ts'
+import { type Ledger, OPERATIONS, type Operated } from './operations.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
-export type LedgerAndGuard = Ledger & GatewayGuard & Refusals
+export type LedgerApi = Ledger & GatewayGuard & Refusals
 
-export type LedgerMethod = keyof LedgerAndGuard
-
-const METHODS: Readonly<Record<LedgerMethod, true>> = {
+/** Beside the operations. */
+const BESIDE: Readonly<Record<Exclude<keyof LedgerApi, keyof Operated>, true>> = {
+  applyParked: true,
+  dispatchDue: true,
+  forget: true,
   admit: true,
   report: true,
   accessToken: true,
   health: true,
   countRefused: true,
   refused: true,
-  webhook: true,
-  checkSoon: true,
-  beginCharge: true,
-  finishCharge: true,
-  beginRefund: true,
-  finishRefund: true,
-  claimChecks: true,
-  claimCheck: true,
-  settleCheck: true,
-  applyParked: true,
-  dispatchDue: true,
-  redeliver: true,
-  acknowledge: true,
-  forget: true,
 }
+const METHODS: ReadonlySet<string> = new Set(Object.keys({ ...OPERATIONS, ...BESIDE }))
 
-const isLedgerMethod = (name: string): name is LedgerMethod => Object.hasOwn(METHODS, name)
+const isMethod = (name: string): name is keyof LedgerApi => METHODS.has(name)
 
 export type LedgerReply =
   | { ok: true; value: unknown }
@@ -51,11 +41,11 @@ export interface LedgerCall {
  * called in here, so that a wrong configuration becomes an answer, too.
  */
 export async function answerCall(
-  ledger: () => LedgerAndGuard,
+  ledger: () => LedgerApi,
   { name, args }: LedgerCall,
   log: Log,
 ): Promise<LedgerReply> {
-  if (!isLedgerMethod(name)) {
+  if (!isMethod(name)) {
     return { ok: false, code: 'failed', message: `there is no method ${name}` }
   }
   try {
@@ -110,7 +100,7 @@ const MAX_TRIES = 4
 const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
 /** The Worker's end. */
-export function objectLedger(deps: ObjectLedgerDeps): LedgerAndGuard {
+export function objectLedger(deps: ObjectLedgerDeps): LedgerApi {
   const { namespace, name, locationHint, clock } = deps
   const hint = locationHint === undefined ? undefined : { locationHint }
 
@@ -131,14 +121,13 @@ export function objectLedger(deps: ObjectLedgerDeps): LedgerAndGuard {
     }
   }
 
-  const ask = async (name: LedgerMethod, args: readonly unknown[]): Promise<unknown> => {
+  const ask = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const call = JSON.stringify({ name, args } satisfies LedgerCall)
     return answerOf(JSON.parse(await reach((stub) => stub.call(call))) as LedgerReply)
   }
-  const methods = Object.keys(METHODS).filter(isLedgerMethod)
   return Object.fromEntries(
-    methods.map((name) => [name, (...args: unknown[]) => ask(name, args)]),
-  ) as unknown as LedgerAndGuard
+    [...METHODS].map((name) => [name, (...args: unknown[]) => ask(name, args)]),
+  ) as unknown as LedgerApi
 }
 
 function answerOf(reply: LedgerReply): unknown {

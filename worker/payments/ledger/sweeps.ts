@@ -10,7 +10,6 @@ import {
   type UnreadableEvent,
   unreadableAlert,
 } from '../domain/check.ts'
-import type { PaymentIds } from '../domain/match.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   areListenersDue,
@@ -40,23 +39,26 @@ import {
 } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
-import type { Asked, Check, CheckClaim, CheckClaimed } from './ledger.ts'
+import type { Asked, Check, CheckClaim, CheckClaimed, EventIds } from './ledger.ts'
 import { type Operation, type Rules, recordAct, store, storeInOrder } from './operation.ts'
+import { paymentIdsIn } from './webhooks.ts'
 import type { WorkingSet } from './working-set.ts'
 
 interface SoonChecked {
-  ids: PaymentIds
+  gateway: string
+  ids: EventIds
   now: number
+  /** An event with these ids. One that is final raises an alert, also without a payment. */
   unreadable?: UnreadableEvent | undefined
-  /** What the event is about, as the gateway calls it. */
-  about?: string | undefined
 }
 
 export function checkSoon(
-  { ids, now, unreadable, about }: SoonChecked,
+  { gateway, ids: asked, now, unreadable }: SoonChecked,
   rules: Rules,
 ): Operation<undefined> {
-  const alert = unreadable?.isFinal && unreadableAlert(unreadable, ids.gateway, about, now)
+  const ids = paymentIdsIn(gateway, asked)
+  const { gatewayTransactionId: about } = asked
+  const alert = unreadable?.isFinal && unreadableAlert(unreadable, gateway, about, now)
   return {
     keys: { payments: [ids], alerts: alert ? [alert] : [] },
     decide(rows) {
@@ -243,8 +245,13 @@ function settleGone(rows: WorkingSet, endpoint: string, now: number, rules: Rule
   store(rows, unchanged(withAlerts(payment, [acknowledgeAlert(open, 'delivery', now)])), rules)
 }
 
-/** Sends a delivery again, in any status. False: there is none with this id. */
-export function redeliver(id: string, now: number, asked?: Asked): Operation<boolean> {
+interface Redelivered {
+  id: string
+  now: number
+  asked?: Asked | undefined
+}
+
+export function redeliver({ id, now, asked }: Redelivered): Operation<boolean> {
   return {
     keys: { redelivered: [id] },
     decide(rows) {
@@ -262,13 +269,11 @@ interface Acknowledged {
   id: string
   by: string
   now: number
+  /** The gateway's id of what a person did about it. */
   gatewayReference?: string | undefined
 }
 
-/**
- * Marks an alert as seen; a second time changes nothing. False: there is none of this id. Late
- * money that was refunded by hand may have been one of two payments of its order.
- */
+/** Late money that was refunded by hand may have been one of two payments of its order. */
 export function acknowledge(
   { id, by, now, gatewayReference }: Acknowledged,
   rules: Rules,

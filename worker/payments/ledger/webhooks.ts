@@ -9,11 +9,12 @@ import { differsFrom } from '../domain/refund-rows.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
-import type { Arrival, EventIds, Recorded } from './ledger.ts'
+import { type Arrival, checkArrival, type EventIds, type Recorded } from './ledger.ts'
 import { type Operation, type Rules, store, storeInOrder } from './operation.ts'
 import type { Matched, WorkingSet } from './working-set.ts'
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
+  checkArrival(arrival)
   const event = toRow(arrival)
   const { transactionId, receivedAt: now, payload } = arrival
   const { gateway, event_id } = event

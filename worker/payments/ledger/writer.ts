@@ -1,7 +1,7 @@
 // The one writer: takes operations in groups, loads the rows for a whole group, decides one
 // operation after the other, and saves what has changed as one transaction.
 
-import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
+import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import type { AlertRow } from '../domain/rows.ts'
@@ -21,34 +21,26 @@ export interface WriterDeps {
 
 type Decided = { answer: unknown } | { error: unknown }
 
-/** Another ledger may save in between, even more than once, but not so often. */
-const MAX_TRIES = 4
-/** Between them: in a deploy two ledgers write for a moment, and each lets the other through. */
-const AGAIN: Backoff = { firstMs: 20, maxMs: 200 }
-
 export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
   async function send(
     operations: readonly Operation<unknown>[],
     signal: AbortSignal,
   ): Promise<Decided[]> {
     const keys = merge(operations.map((operation) => operation.keys))
-    for (let tries = 1; ; tries++) {
-      try {
-        const loaded = await store.load(keys, signal)
-        const { rows } = loaded
-        const decided = operations.map((operation) => decide(operation, rows))
-        if (!rows.isChanged) return decided
-        await store.save(loaded, signal)
-        for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
-          log('error', 'payments.alert.raised', { id, kind, gateway, transactionId })
-        }
-        dispatch(newEvents(rows))
-        return decided
-      } catch (error) {
-        if (error instanceof SchemaMismatch) return operations.map(() => ({ error }))
-        if (!(error instanceof StaleRows) || tries === MAX_TRIES) throw error
-        await pause(clock, backoffMs(tries, AGAIN, clock.random()))
+    try {
+      const loaded = await store.load(keys, signal)
+      const { rows } = loaded
+      const decided = operations.map((operation) => decide(operation, rows))
+      if (!rows.isChanged) return decided
+      await store.save(loaded, signal)
+      for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
+        log('error', 'payments.alert.raised', { id, kind, gateway, transactionId })
       }
+      dispatch(newEvents(rows))
+      return decided
+    } catch (error) {
+      if (error instanceof SchemaMismatch) return operations.map(() => ({ error }))
+      throw error
     }
   }
 
@@ -61,7 +53,8 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       log('debug', 'payments.ledger.committed', { operations: operations.length, ms })
       return decided
     },
-    // No operation is at fault when a save is refused: the group is not halved.
+    // Another ledger has saved in between, and no operation is at fault: the group is not halved.
+    // In a deploy two write for a moment, and each wait lets the other through.
     isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
     retrying({ error, failures, waitMs }) {
       log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })

@@ -22,7 +22,8 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge, storedPayment } from '../gateways/outcome.ts'
-import type { Check, Ledger } from '../ledger/ledger.ts'
+import type { Check } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/operations.ts'
 import { webhookMask } from '../mask.ts'
 import {
   expiredUnknown,

@@ -4,7 +4,7 @@
 import { reasonOf } from '../../shared/log.ts'
 import { CHECK_CLAIM_MS } from '../domain/check.ts'
 import type { SweepReport } from '../domain/types.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/operations.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import {

@@ -18,7 +18,8 @@ import type {
   WebhookRequest,
 } from '../gateways/gateway.ts'
 import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts'
-import type { Ledger, Recorded } from '../ledger/ledger.ts'
+import type { Recorded } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/operations.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
 import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
 
@@ -122,7 +123,12 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       log('error', 'payments.webhook.unreadable', { ...fields, why })
       // Repeated, it stays unreadable, so the payment's status is asked for, too.
       const event = { id: newId(now), why, ...(isFinal && { isFinal }) }
-      const remembered = ledger.checkSoon(key, verified, now, event)
+      const remembered = ledger.checkSoon({
+        gateway: key,
+        ids: verified,
+        now,
+        unreadable: event,
+      })
       if (!isFinal) {
         later(remembered)
         return { status: 500, body: 'error' }
@@ -140,7 +146,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     if (why) {
       log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
       // The gateway repeats the same old event, so the payment's status is asked for instead.
-      later(ledger.checkSoon(key, verified, now))
+      later(ledger.checkSoon({ gateway: key, ids: verified, now }))
       return { status: 400, body: 'stale' }
     }
     const payload = mask(key, verified)

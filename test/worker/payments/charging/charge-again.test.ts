@@ -61,7 +61,7 @@ describe('a repeated charge', () => {
       const again = await payments.chargeOrFind(order)
       expect(again).toMatchObject({ isNew, response: { status: 'Pending', alert: late } })
     }
-    await payments.ledger.acknowledge(late?.id ?? '', 'ada', 1)
+    await payments.ledger.acknowledge({ id: late?.id ?? '', by: 'ada', now: 1 })
     expect(await payments.charge(order)).not.toHaveProperty('alert')
   })
 

@@ -73,7 +73,7 @@ describe('an alert', () => {
     expect(alertsIn(first ? [first] : [])).toEqual(['unsettled'])
     expect(await settle(T0 + 2 * HOUR)).toEqual([])
     const [raised] = await w.queries.alerts({}, { limit: 9 })
-    await w.ledger.acknowledge(raised?.id ?? '', 'ada', T0 + 3 * HOUR)
+    await w.ledger.acknowledge({ id: raised?.id ?? '', by: 'ada', now: T0 + 3 * HOUR })
     const [again] = await settle(T0 + 4 * HOUR)
     expect(alertsIn(again ? [again] : [])).toEqual(['unsettled'])
     expect(again?.outboxId).not.toBe(first?.outboxId)
@@ -116,9 +116,9 @@ describe('an alert', () => {
       expect(payload).toMatchObject({ transaction: named('late_payment') })
     }
     expect(await w.begin({ idempotencyKey: 'none' })).toMatchObject({ state: 'begun' })
-    await w.ledger.acknowledge(idOf('late_payment'), 'ada', T0 + HOUR)
+    await w.ledger.acknowledge({ id: idOf('late_payment'), by: 'ada', now: T0 + HOUR })
     expect(await w.read(failed)).toMatchObject(named('amount_mismatch'))
-    await w.ledger.acknowledge(idOf('amount_mismatch'), 'ada', T0 + HOUR)
+    await w.ledger.acknowledge({ id: idOf('amount_mismatch'), by: 'ada', now: T0 + HOUR })
     expect(await w.read(failed)).not.toHaveProperty('alert')
 
     const paid = await w.charged({ request: { reference: 'order-2' } })
@@ -152,9 +152,9 @@ describe('an alert', () => {
     })
     expect(alert).not.toHaveProperty('acknowledgedAt')
     const id = alert?.id ?? ''
-    expect(await w.ledger.acknowledge('nobody', 'ada', T0)).toBe(false)
-    expect(await w.ledger.acknowledge(id, 'ada', T0 + HOUR)).toBe(true)
-    expect(await w.ledger.acknowledge(id, 'bob', T0 + 2 * HOUR)).toBe(true)
+    expect(await w.ledger.acknowledge({ id: 'nobody', by: 'ada', now: T0 })).toBe(false)
+    expect(await w.ledger.acknowledge({ id, by: 'ada', now: T0 + HOUR })).toBe(true)
+    expect(await w.ledger.acknowledge({ id, by: 'bob', now: T0 + 2 * HOUR })).toBe(true)
     expect(await w.queries.alerts({}, { limit: 9 })).toEqual([])
     const seen = { ...alert, acknowledgedAt: iso(T0 + HOUR), acknowledgedBy: 'ada' }
     expect(await w.queries.alerts({ all: true }, { limit: 9 })).toEqual([seen])

@@ -43,11 +43,16 @@ describe('the audit trail', () => {
     const { pending } = await w.webhook(failed)
     const refundId = await w.claimed(failed, { by: 'ada' })
     const [alert] = await w.queries.alerts({}, { limit: 9 })
-    await w.ledger.acknowledge(alert?.id ?? '', 'bob', T0 + HOUR, 'bank-7')
-    await w.ledger.acknowledge(alert?.id ?? '', 'eve', T0 + HOUR)
+    await w.ledger.acknowledge({
+      id: alert?.id ?? '',
+      by: 'bob',
+      now: T0 + HOUR,
+      gatewayReference: 'bank-7',
+    })
+    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'eve', now: T0 + HOUR })
     const { events } = await w.story(failed)
     const delivery = events.flatMap(({ deliveries }) => deliveries)[0]?.id ?? ''
-    await w.ledger.redeliver(delivery, T0 + HOUR, { id: w.id(), by: 'carl' })
+    await w.ledger.redeliver({ id: delivery, now: T0 + HOUR, asked: { id: w.id(), by: 'carl' } })
     expect(pending).toBeDefined()
     expect((await w.story(failed)).audit).toMatchObject(
       expect.arrayContaining([
@@ -85,7 +90,7 @@ describe('the audit trail', () => {
     await w.begin({ by: 'ada' })
     await w.ledger.claimChecks({ now: T0 + HOUR, until: T0 + 2 * HOUR, limit: 9 })
     const [event] = (await w.story(paid)).events
-    await w.ledger.redeliver(event?.deliveries[0]?.id ?? '', T0 + HOUR)
+    await w.ledger.redeliver({ id: event?.deliveries[0]?.id ?? '', now: T0 + HOUR })
     expect(await acts(w)).toEqual([])
   })
 

@@ -97,7 +97,12 @@ describe('an order that is paid twice', () => {
     const late = await w.reached('Expired', { request })
     await w.webhook(late)
     const { alert } = await w.read(late)
-    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0, 'bank-7')
+    await w.ledger.acknowledge({
+      id: alert?.id ?? '',
+      by: 'ada',
+      now: T0,
+      gatewayReference: 'bank-7',
+    })
     await w.reached('Paid', { request })
     expect(await doubles(w)).toHaveLength(1)
   })
@@ -107,7 +112,7 @@ describe('an order that is paid twice', () => {
     const late = await w.reached('Expired')
     await w.webhook(late)
     const { alert } = await w.read(late)
-    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0)
+    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'ada', now: T0 })
     const second = await w.reached('Paid')
     expect(await doubles(w)).toMatchObject([
       { transactionId: second.id, detail: { otherTransactionId: late.id } },
@@ -121,7 +126,12 @@ describe('an order that is paid twice', () => {
     const { alert } = await w.read(late)
     await w.reached('Paid')
     expect(await doubles(w)).toHaveLength(1)
-    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0, 'bank-7')
+    await w.ledger.acknowledge({
+      id: alert?.id ?? '',
+      by: 'ada',
+      now: T0,
+      gatewayReference: 'bank-7',
+    })
     expect(await w.alerts()).toEqual([])
   })
 

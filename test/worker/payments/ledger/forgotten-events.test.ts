@@ -16,7 +16,12 @@ it('an event of which only the key is left is a duplicate, and without a key it 
   expect(await w.webhook(late, event)).toMatchObject({ outcome: 'late_payment' })
   const [first, second] = await w.queries.alerts({}, { limit: 9 })
   for (const alert of [first, second]) {
-    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + DAY, 'given back by hand')
+    await w.ledger.acknowledge({
+      id: alert?.id ?? '',
+      by: 'ada',
+      now: T0 + DAY,
+      gatewayReference: 'given back by hand',
+    })
   }
   expect(await w.ledger.forget(T0 + DAY, 10)).toBe(2)
   expect(await w.webhook(late, event)).toMatchObject({ outcome: 'duplicate', pending: [] })
@@ -60,7 +65,7 @@ async function played(
     const receivedAt = T0 + 10_000 + at
     if (each === 'acknowledge') {
       for (const { id } of await w.queries.alerts({}, { limit: 9 })) {
-        await w.ledger.acknowledge(id, 'ada', receivedAt)
+        await w.ledger.acknowledge({ id, by: 'ada', now: receivedAt })
       }
     } else if ('forget' in each) {
       const name = `event-${each.forget % Math.max(1, sent.length)}`

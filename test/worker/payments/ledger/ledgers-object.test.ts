@@ -1,13 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import {
-  type Arrival,
-  type Ledger,
-  LedgerUnavailable,
-} from '../../../../worker/payments/ledger/ledger.ts'
+import { type Arrival, LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import {
   answerCall,
-  type LedgerAndGuard,
+  type LedgerApi,
   type LedgerCall,
   type LedgerNamespace,
   objectLedger,
@@ -42,7 +39,7 @@ const object =
   (ledger: object): Answer =>
   (call) =>
     answerCall(
-      () => ledger as LedgerAndGuard,
+      () => ledger as LedgerApi,
       call,
       (...line) => logged.push(line),
     )
@@ -68,7 +65,7 @@ describe('the ledger in an object', () => {
     })
     const ledger = ledgerOver(calls)
     await expect(ledger.forget(1, 1)).rejects.toMatchObject({ code: 'ledger_unavailable' })
-    await expect(ledger.redeliver('x', 1)).rejects.toThrow('past 2^53')
+    await expect(ledger.redeliver({ id: 'x', now: 1 })).rejects.toThrow('past 2^53')
     expect(stubs).toBe(2)
     expect(logged).toMatchObject([['error', 'payments.ledger.failed', { method: 'redeliver' }]])
   })
@@ -96,10 +93,10 @@ describe('the ledger in an object', () => {
       if (seen.length < 3) throw reset()
       return { ok: true, value: true }
     })
-    const answer = ledger.redeliver('d-1', 5)
+    const answer = ledger.redeliver({ id: 'd-1', now: 5 })
     await clock.advance(1_000)
     expect(await answer).toBe(true)
-    expect(seen).toEqual(Array.from({ length: 3 }, () => ['redeliver', 'd-1', 5]))
+    expect(seen).toEqual(Array.from({ length: 3 }, () => ['redeliver', { id: 'd-1', now: 5 }]))
     expect(stubs).toBe(3)
   })
 
@@ -107,7 +104,9 @@ describe('the ledger in an object', () => {
     const ledger = ledgerOver(() => {
       throw reset()
     })
-    const answer = expect(ledger.redeliver('d-1', 5)).rejects.toBeInstanceOf(LedgerUnavailable)
+    const answer = expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toBeInstanceOf(
+      LedgerUnavailable,
+    )
     await clock.advance(10_000)
     await answer
     expect(stubs).toBe(4)
@@ -118,7 +117,7 @@ describe('the ledger in an object', () => {
     const ledger = ledgerOver(() => {
       throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
     })
-    await expect(ledger.redeliver('d-1', 5)).rejects.toBeInstanceOf(LedgerUnavailable)
+    await expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toBeInstanceOf(LedgerUnavailable)
     expect(stubs).toBe(1)
   })
 })
@@ -150,7 +149,7 @@ describe('a webhook to an object', () => {
     const ledger = ledgerOver(object({ webhook: keep, checkSoon: keep }))
     const recorded = await ledger.webhook(ARRIVAL)
     expect(recorded).toEqual({ outcome: 'applied', isMismatch: false })
-    await ledger.checkSoon('redirect', {}, 5, undefined)
-    expect(seen).toEqual([[ARRIVAL], ['redirect', {}, 5, undefined]])
+    await ledger.checkSoon({ gateway: 'redirect', ids: {}, now: 5 })
+    expect(seen).toEqual([[ARRIVAL], [{ gateway: 'redirect', ids: {}, now: 5 }]])
   })
 })

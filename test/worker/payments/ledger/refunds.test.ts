@@ -13,7 +13,7 @@ async function paidLate(w: LedgerSetup, status: 'Failed' | 'Cancelled' | 'Expire
   const ended = await w.reached(status, { request: { reference: `order of ${status}` } })
   await w.webhook(ended, { amount: 20_000 })
   for (const { id, kind } of await w.queries.alerts({}, { limit: 9 })) {
-    if (kind === 'amount_mismatch') await w.ledger.acknowledge(id, 'ada', T0)
+    if (kind === 'amount_mismatch') await w.ledger.acknowledge({ id, by: 'ada', now: T0 })
   }
   w.deliverer.take()
   return await w.read(ended)
@@ -210,7 +210,12 @@ describe('a refund of late money', () => {
     await w.endRefund(refundId, { kind: 'refused', error })
     expect(await w.alerts()).toEqual(['late_payment'])
     const { alert } = await w.read(late)
-    const settling = w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR, 'bank-7')
+    const settling = w.ledger.acknowledge({
+      id: alert?.id ?? '',
+      by: 'ada',
+      now: T0 + HOUR,
+      gatewayReference: 'bank-7',
+    })
     expect(await settling).toBe(true)
     expect(w.deliverer.take()).toMatchObject([
       {

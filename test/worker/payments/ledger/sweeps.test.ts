@@ -65,10 +65,14 @@ describe('a check', () => {
       reference: 'order-1',
     }
     const claim = { now: T0 + 2_000, until: T0 + HOUR, limit: 9 }
-    await w.ledger.checkSoon('fib', names, T0 + 2_000)
-    await w.ledger.checkSoon('redirect', { ...names, gatewayTransactionId: 'x' }, T0 + 2_000)
+    await w.ledger.checkSoon({ gateway: 'fib', ids: names, now: T0 + 2_000 })
+    await w.ledger.checkSoon({
+      gateway: 'redirect',
+      ids: { ...names, gatewayTransactionId: 'x' },
+      now: T0 + 2_000,
+    })
     expect(await w.ledger.claimChecks(claim)).toEqual([])
-    await w.ledger.checkSoon('redirect', names, T0 + 2_000)
+    await w.ledger.checkSoon({ gateway: 'redirect', ids: names, now: T0 + 2_000 })
     expect(await w.ledger.claimChecks(claim)).toHaveLength(1)
   })
 
@@ -180,8 +184,8 @@ describe('a pending event', () => {
     ])
     expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
 
-    expect(await w.ledger.redeliver('nobody', T0 + HOUR)).toBe(false)
-    expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
+    expect(await w.ledger.redeliver({ id: 'nobody', now: T0 + HOUR })).toBe(false)
+    expect(await w.ledger.redeliver({ id, now: T0 + HOUR })).toBe(true)
     const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
     expect(again).toMatchObject({ outboxId, delivery: { id, endpoint: ENDPOINT, attempts: 0 } })
     expect(again).toHaveProperty('payload', event && 'payload' in event && event.payload)
@@ -230,8 +234,8 @@ describe('a pending event', () => {
       amount: 25_000,
       currency: 'IQD',
     })
-    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR)
-    await w.ledger.redeliver(id, T0 + HOUR)
+    await w.ledger.acknowledge({ id: alert?.id ?? '', by: 'ada', now: T0 + HOUR })
+    await w.ledger.redeliver({ id, now: T0 + HOUR })
     expect(await w.alerts()).toEqual([])
     await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
     await w.outbox.settleDispatched(dispatched, T0 + HOUR + 5)

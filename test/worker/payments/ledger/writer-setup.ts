@@ -2,16 +2,16 @@
 
 import { beforeEach } from 'vitest'
 import type { Subscribers } from '../../../../worker/payments/domain/outbox.ts'
-import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   type Database,
   DatabaseUnreachable,
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { openLedger } from '../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import {
   answerCall,
-  type LedgerAndGuard,
+  type LedgerApi,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/rpc.ts'
@@ -77,7 +77,7 @@ export function rivalledSetup(
     if (level !== 'debug' && event !== 'payments.ledger.retry') lines.push([event, fields, level])
   }
   const ledger = openLedger({ database: rivalled, subscribers, deliver, clock: impatient, log })
-  const open = () => ledger as Ledger as LedgerAndGuard
+  const open = () => ledger as Ledger as LedgerApi
   const object: LedgerNamespace = {
     getByName: () => ({
       call: async (call) => JSON.stringify(await answerCall(open, JSON.parse(call), log)),

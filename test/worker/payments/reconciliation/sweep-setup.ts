@@ -105,7 +105,11 @@ export function setUpSweep(options: SweepOptions = {}) {
   }
   /** A webhook that was stale. */
   const stale = (id: string) =>
-    ledger.checkSoon('bank', { gatewayTransactionId: `g-${id}`, reference: '' }, clock.now())
+    ledger.checkSoon({
+      gateway: 'bank',
+      ids: { gatewayTransactionId: `g-${id}`, reference: '' },
+      now: clock.now(),
+    })
   const webhook = (id: string, status: 'Paid' | 'Failed' | 'Expired', reference = '') =>
     ledger.webhook({
       id: `w-${id}-${status}`,

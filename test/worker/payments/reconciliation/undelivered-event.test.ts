@@ -69,7 +69,7 @@ describe('an event that was not delivered', () => {
     expect((await story(id)).events[0]?.deliveries[0]?.attempts).toBe(dead?.attempts)
 
     // It fails once more, and is not dead at once, although it is two days old.
-    await ledger.redeliver(dead?.id ?? '', clock.now())
+    await ledger.redeliver({ id: dead?.id ?? '', now: clock.now() })
     await pass(MINUTE)
     expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'pending' }])
     isDown = false

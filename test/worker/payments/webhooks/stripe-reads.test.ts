@@ -87,7 +87,9 @@ describe('an event of Stripe about a payment intent', () => {
         detail: { gatewayTransactionId, error: expect.stringContaining('(403)') },
       })),
     )
-    expect(await payments.ledger.acknowledge(alerts[0]?.id ?? '', 'ada', 1)).toBe(true)
+    expect(await payments.ledger.acknowledge({ id: alerts[0]?.id ?? '', by: 'ada', now: 1 })).toBe(
+      true,
+    )
   })
 
   it.each<[string, Answer]>([

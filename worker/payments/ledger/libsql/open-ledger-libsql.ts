@@ -12,19 +12,10 @@ import {
   type EventClaim,
   type WakeAt,
 } from '../../outbox/dispatch.ts'
-import { beginCharge, beginRefund, finishCharge, finishRefund } from '../charges-and-refunds.ts'
-import { type Arrival, checkArrival, type Ledger, type Recorded } from '../ledger.ts'
-import {
-  acknowledge,
-  checkSoon,
-  claimCheck,
-  claimChecks,
-  claimEvents,
-  redeliver,
-  settleCheck,
-  settleEvents,
-} from '../sweeps.ts'
-import { applyParked, findParked, paymentIdsIn, recordWebhook } from '../webhooks.ts'
+import type { Operation, Rules } from '../operation.ts'
+import { type Ledger, OPERATIONS, type Operated } from '../operations.ts'
+import { claimEvents, settleEvents } from '../sweeps.ts'
+import { applyParked, findParked } from '../webhooks.ts'
 import { openWriter } from '../writer.ts'
 import type { Database } from './http-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
@@ -73,56 +64,30 @@ export function openLedger(deps: LedgerDeps) {
     }
   }
 
-  const underWay = new Map<string, Promise<Recorded>>()
-  /** A caller may repeat a call that is slow: the database must not get twice the work. */
-  const record = (arrival: Arrival): Promise<Recorded> => {
-    const known = underWay.get(arrival.id)
-    if (known) return known
-    const recording = run(recordWebhook(arrival, rules))
-    const recorded = recording.finally(() => underWay.delete(arrival.id))
-    underWay.set(arrival.id, recorded)
-    return recorded
-  }
+  const operated = Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, operation]) => {
+      const made = operation as (input: unknown, rules: Rules) => Operation<unknown>
+      return [name, async (input: unknown) => await run(made(input, rules))]
+    }),
+  ) as Operated
 
   const ledger: Ledger = {
-    async webhook(arrival) {
-      checkArrival(arrival)
-      return await record(arrival)
-    },
-    checkSoon: (gateway, ids, now, unreadable) =>
-      run(
-        checkSoon(
-          { ids: paymentIdsIn(gateway, ids), now, unreadable, about: ids.gatewayTransactionId },
-          rules,
-        ),
-      ),
-
+    ...operated,
     async beginCharge(start) {
-      const begun = await run(beginCharge(start, rules))
+      const begun = await operated.beginCharge(start)
       if (begun.state === 'begun') await outbox.called(begun.transaction.id)
       return begun
     },
     async finishCharge(end) {
-      const { transaction, applied } = await run(finishCharge(end, rules))
+      const { transaction, applied } = await operated.finishCharge(end)
       logApplied(applied)
       return transaction
     },
-    beginRefund: (start) => run(beginRefund(start)),
-    finishRefund: (end) => run(finishRefund(end, rules)),
-
-    claimChecks: (claim) => run(claimChecks(claim)),
-    claimCheck: (claim) => run(claimCheck(claim)),
-    settleCheck: (settled) => run(settleCheck(settled, rules)),
     async applyParked({ now, limit }) {
       const ids = await run(findParked(limit))
       logApplied(await Promise.all(ids.map((id) => run(applyParked(id, rules, now)))))
     },
-
     dispatchDue: (claim) => outbox.dispatchDue(claim),
-    redeliver: (deliveryId, now, asked) => run(redeliver(deliveryId, now, asked)),
-
-    acknowledge: (id, by, now, gatewayReference) =>
-      run(acknowledge({ id, by, now, gatewayReference }, rules)),
     forget: (before, limit, keysBefore) => store.forget(before, limit, keysBefore),
   }
   return { ...ledger, claimPending, settleDispatched }

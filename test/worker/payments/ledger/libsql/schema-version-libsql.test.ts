@@ -95,7 +95,7 @@ it('neither reads nor writes a database without tables', async () => {
     code: 'schema_mismatch',
     message: 'The database of payments has no tables: run signalbox migrate.',
   }
-  await expect(ledger.acknowledge('id', 'ada', 1)).rejects.toMatchObject(none)
+  await expect(ledger.acknowledge({ id: 'id', by: 'ada', now: 1 })).rejects.toMatchObject(none)
   await expect(queries.alerts({}, { limit: 1 })).rejects.toMatchObject(none)
 })
 

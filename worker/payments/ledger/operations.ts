@@ -1,0 +1,80 @@
+// What the ledger does, each by its name: the port, its forwarding and the calls to the ledger's
+// object are derived from this table. An operation is one transaction of the one writer: all of it
+// is stored or none.
+//
+// A caller generates an `id` once and keeps it through its retries: a call that is repeated because
+// its outcome was unknown finds its own rows and answers as the first time. All times are ms.
+
+import type { ChargeEnd } from '../domain/finish-charge.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
+import { beginCharge, beginRefund, finishCharge, finishRefund } from './charges-and-refunds.ts'
+import type { Operation, Rules } from './operation.ts'
+import {
+  acknowledge,
+  checkSoon,
+  claimCheck,
+  claimChecks,
+  redeliver,
+  settleCheck,
+} from './sweeps.ts'
+import { recordWebhook } from './webhooks.ts'
+
+export const OPERATIONS = {
+  /** Records a verified event and applies it to its transaction. */
+  webhook: recordWebhook,
+  /** The sweeper soon checks the payment with these ids, if it is known. */
+  checkSoon,
+
+  /** Stores a charge before its gateway is called, or finds the one that this request made. */
+  beginCharge,
+  /** Stores the gateway's answer, and applies events that were parked for it. */
+  finishCharge,
+  /** Claims a refund before its gateway is called: one of a transaction at a time. */
+  beginRefund,
+  finishRefund,
+
+  /** Transactions whose check is due. Without a result they are due again at `until`. */
+  claimChecks,
+  /** One of them, due or not. The sweeper leaves it alone until `until`. */
+  claimCheck,
+  settleCheck,
+
+  /** Sends a delivery again, in any status. False: there is none with this id. */
+  redeliver,
+  /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
+  acknowledge,
+} satisfies Record<string, (input: never, rules: Rules) => Operation<unknown>>
+
+type Operations = typeof OPERATIONS
+type AnswerOf<Made> = Made extends Operation<infer Answer> ? Answer : never
+
+/** Each operation, as the writer answers it. */
+export type Operated = {
+  [Name in keyof Operations]: (
+    input: Parameters<Operations[Name]>[0],
+  ) => Promise<AnswerOf<ReturnType<Operations[Name]>>>
+}
+
+/**
+ * The port of the one writer: every write that concerns money goes through it, one at a time for
+ * each database. Rejects with LedgerUnavailable when the database stays out of reach.
+ *
+ * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
+ * but that of a new charge for its listeners.
+ */
+export interface Ledger extends Omit<Operated, 'finishCharge'> {
+  finishCharge(end: ChargeEnd): Promise<TransactionRow>
+  /** Applies parked events whose transaction has appeared. */
+  applyParked(claim: DueClaim): Promise<void>
+  /**
+   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
+   * dispatched. Resolves when the results are stored.
+   */
+  dispatchDue(claim: DueClaim): Promise<DispatchReport>
+  /**
+   * Leaves the bare keys of settled webhook events that are older, and deletes keys that are older
+   * than `keysBefore`, if that is given; answers how many events, `limit` of each at most.
+   */
+  forget(before: number, limit: number, keysBefore?: number): Promise<number>
+}
