@@ -6,15 +6,9 @@ import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
 import { checkFields } from '../shared/fields.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
-import {
-  GatewayRefusedException,
-  GatewayUnavailableException,
-  InvalidArgumentException,
-  PaymentConflictException,
-} from './domain/exceptions.ts'
+import { InvalidArgumentException, PaymentFailure } from './domain/exceptions.ts'
 import { newId } from './domain/new-id.ts'
 import type { AskedCharge, RefundRequest } from './domain/types.ts'
-import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
 import { acknowledgementSchema } from './schemas.ts'
@@ -124,39 +118,14 @@ function contextOf(c: Context<PaymentsEnv>): ChargeContext {
   }
 }
 
-// Maps the errors of payments to the answers that a client of the API gets.
-
-/** Other errors are returned unchanged. */
+/** The answer that a client of the API gets. Other errors are returned unchanged. */
 export function asProblem(error: unknown): unknown {
-  if (error instanceof InvalidArgumentException) return new Problem(error.code, error.message)
-  if (error instanceof PaymentConflictException) {
-    const retryAfterS = secondsOf(error)
-    return new Problem(error.code, error.message, { retryAfterS, fields: idOf(error) })
-  }
-  if (error instanceof GatewayRefusedException) {
-    return new Problem(error.code, error.message, {
-      cause: error.error.rawCode,
-      fields: idOf(error),
-    })
-  }
-  if (error instanceof GatewayUnavailableException) {
-    const cause = error.cause ?? error.message
-    const retryAfterS = secondsOf(error)
-    return new Problem(error.code, error.message, { cause, retryAfterS, fields: idOf(error) })
-  }
-  if (error instanceof LedgerUnavailable) {
-    const sentence = 'The database of payments cannot be reached.'
-    return new Problem(error.code, sentence, { cause: error, fields: idOf(error) })
-  }
-  if (error instanceof SchemaMismatch) {
-    return new Problem(error.code, error.message, { cause: error })
-  }
-  return error
+  if (!(error instanceof PaymentFailure)) return error
+  const { code, message, why: cause, retryAfterMs, transactionId } = error
+  return new Problem(code, message, {
+    cause,
+    retryAfterS: retryAfterMs === undefined ? undefined : retryAfterMs / 1_000,
+    // So that the client can look up its status.
+    fields: transactionId === undefined ? {} : { transactionId },
+  })
 }
-
-/** The id of the stored payment, so that the client can look up its status. */
-const idOf = ({ transactionId }: { transactionId: string | undefined }) =>
-  transactionId === undefined ? {} : { transactionId }
-
-const secondsOf = ({ retryAfterMs }: { retryAfterMs: number | undefined }) =>
-  retryAfterMs === undefined ? undefined : retryAfterMs / 1_000

@@ -151,7 +151,7 @@ export async function callGateway<Result extends { kind: string }>(
     return { result, failure, transaction, now }
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error
-    throw new LedgerUnavailable(error.message, { cause: error, transactionId })
+    throw new LedgerUnavailable(String(error.why), { transactionId })
   }
 }
 

@@ -1,6 +1,7 @@
 // What the public API throws. The names are the contract's; match `code`, never the message.
 
 import type * as api from '../../../libraries/api/types.ts'
+import type { Reason } from '../../shared/problem.ts'
 
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {
@@ -8,17 +9,39 @@ export class InvalidWebhookSignatureException extends Error {
   readonly code = 'invalid_webhook_signature'
 }
 
-/**
- * The gateway did not answer, or not in its own format: a timeout, a 5xx, an HTML page, an answer
- * with a missing field. Whether it did what was requested is unknown.
- */
-export class GatewayUnavailableException extends Error {
-  override readonly name: string = 'GatewayUnavailableException'
-  readonly code: 'gateway_unavailable' | 'gateway_refused' | 'refund_failed' = 'gateway_unavailable'
+interface FailureOptions {
+  retryAfterMs?: number | undefined
+  transactionId?: string | undefined
+  cause?: unknown
+}
+
+/** What an operation of payments fails with. The API answers it by its code, with its message. */
+export abstract class PaymentFailure extends Error {
+  abstract readonly code: Reason
   /** When to try again, if that is known. */
   readonly retryAfterMs: number | undefined
   /** Ours, where the payment is stored. */
   readonly transactionId: string | undefined
+
+  constructor(message: string, { cause, ...options }: FailureOptions = {}) {
+    super(message, { cause })
+    this.retryAfterMs = options.retryAfterMs
+    this.transactionId = options.transactionId
+  }
+
+  /** For the log alone. Undefined: it is the caller's own doing. */
+  get why(): unknown {
+    return this.cause
+  }
+}
+
+/**
+ * The gateway did not answer, or not in its own format: a timeout, a 5xx, an HTML page, an answer
+ * with a missing field. Whether it did what was requested is unknown.
+ */
+export class GatewayUnavailableException extends PaymentFailure {
+  override readonly name: string = 'GatewayUnavailableException'
+  readonly code: 'gateway_unavailable' | 'gateway_refused' | 'refund_failed' = 'gateway_unavailable'
   /** The gateway's, if it has made the payment, but answered without a page or a code. */
   readonly gatewayTransactionId: string | undefined
   /**
@@ -28,24 +51,23 @@ export class GatewayUnavailableException extends Error {
   readonly isUnsent: boolean
 
   constructor(message: string, options: UnavailableOptions = {}) {
-    super(message, { cause: options.cause })
-    this.retryAfterMs = options.retryAfterMs
-    this.transactionId = options.transactionId
+    super(message, options)
     this.gatewayTransactionId = options.gatewayTransactionId
     this.isUnsent = options.isUnsent ?? false
   }
+
+  override get why(): unknown {
+    return this.cause ?? this.message
+  }
 }
 
-interface UnavailableOptions {
-  retryAfterMs?: number | undefined
-  transactionId?: string
+interface UnavailableOptions extends FailureOptions {
   gatewayTransactionId?: string
   isUnsent?: boolean
-  cause?: unknown
 }
 
 /** The request is invalid: nothing was sent to the gateway. */
-export class InvalidArgumentException extends Error {
+export class InvalidArgumentException extends PaymentFailure {
   override readonly name = 'InvalidArgumentException'
   readonly code = 'invalid_argument'
 }
@@ -68,6 +90,10 @@ export class GatewayRefusedException extends GatewayUnavailableException {
     this.code = code
     this.error = error
   }
+
+  override get why(): unknown {
+    return this.error.rawCode
+  }
 }
 
 /** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
@@ -77,22 +103,12 @@ export type PaymentError = api.PaymentError
  * The same request is under way, its key or order belongs to another one, or the order is paid and
  * the key is new.
  */
-export class PaymentConflictException extends Error {
+export class PaymentConflictException extends PaymentFailure {
   override readonly name = 'PaymentConflictException'
   readonly code: 'in_progress' | 'idempotency_conflict' | 'reference_conflict' | 'already_paid'
-  /** When to try again, if it is under way. */
-  readonly retryAfterMs: number | undefined
-  /** Ours, of the payment that the order was paid with. */
-  readonly transactionId: string | undefined
 
-  constructor(
-    code: PaymentConflictException['code'],
-    message: string,
-    options: { retryAfterMs?: number; transactionId?: string } = {},
-  ) {
-    super(message)
+  constructor(code: PaymentConflictException['code'], message: string, options?: FailureOptions) {
+    super(message, options)
     this.code = code
-    this.retryAfterMs = options.retryAfterMs
-    this.transactionId = options.transactionId
   }
 }

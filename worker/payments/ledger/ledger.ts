@@ -1,27 +1,31 @@
 // What calls of the ledger take and answer, and how it fails. `operations.ts` has the calls.
 
+import { PaymentFailure } from '../domain/exceptions.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
 
 /** The database could not be reached for longer than a caller waits. */
-export class LedgerUnavailable extends Error {
+export class LedgerUnavailable extends PaymentFailure {
   override readonly name = 'LedgerUnavailable'
   readonly code = 'ledger_unavailable'
-  /** Ours, where the payment is stored. */
-  readonly transactionId: string | undefined
 
-  constructor(message: string, options: { cause?: unknown; transactionId?: string } = {}) {
-    super(message, { cause: options.cause })
-    this.transactionId = options.transactionId
+  /** `why`: for the log. */
+  constructor(why: string, options: { cause?: unknown; transactionId?: string } = {}) {
+    const cause = options.cause === undefined ? why : `${why}: ${options.cause}`
+    super('The database of payments cannot be reached.', { ...options, cause })
   }
 }
 
 /** The database has another schema than this version of the code; nothing was written. */
-export class SchemaMismatch extends Error {
+export class SchemaMismatch extends PaymentFailure {
   override readonly name = 'SchemaMismatch'
   readonly code = 'schema_mismatch'
+
+  override get why(): unknown {
+    return this.message
+  }
 }
 
 /** The rows are not what is stored now: load them and decide again. */

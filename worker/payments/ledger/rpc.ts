@@ -54,7 +54,7 @@ export async function answerCall(
     return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
   } catch (error) {
     if (error instanceof LedgerUnavailable || error instanceof SchemaMismatch) {
-      return { ok: false, code: error.code, message: error.message }
+      return { ok: false, code: error.code, message: String(error.why) }
     }
     log('error', 'payments.ledger.failed', { method: name, error: String(error) })
     return { ok: false, code: 'failed', message: String(error) }
