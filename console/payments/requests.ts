@@ -1,7 +1,7 @@
 // Requests that change payments: the idempotency key that makes it safe to repeat them, and the
 // order of a test charge, with its return URL.
 
-import type { ChargeRequest, Gateway } from '../../libraries/api/types.ts'
+import type { ChargeRequest, FailureCodes, Gateway } from '../../libraries/api/types.ts'
 import { formatRoute } from '../address.ts'
 import { ApiProblem, problemText, request } from '../data/http.ts'
 import { parseAmount } from './format.ts'
@@ -46,8 +46,11 @@ export const isRefusal = (problem: unknown): boolean =>
   problem instanceof ApiProblem && REFUSALS.includes(problem.code)
 
 const REFUSALS: readonly string[] = [
-  ...['invalid_argument', 'gateway_refused', 'refund_failed', 'already_paid'],
-]
+  'invalid_argument',
+  'gateway_refused',
+  'refund_failed',
+  'already_paid',
+] satisfies FailureCodes['createCharge' | 'createRefund'][]
 
 /** A test charge. */
 export interface Order {

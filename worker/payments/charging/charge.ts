@@ -72,14 +72,14 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { isReplacing, isRepeat } = options
     const order = { request, gateway, context, deadlines, hash, isRepeat, isReplacing }
     const first = await tryOnce(deps, order)
-    const { stranded } = first
-    if (!isReplacing || !stranded) return first.answer()
+    const stranded = strandedBy(first, deps.clock.now())
+    if (!isReplacing || !stranded) return answerTo(deps, order, first)
     const asking = askAgain(deps, gateway, stranded, deadlines.askedBy)
     switch (await inTime(deps, deadlines.begunBy, asking)) {
       case 'wait':
-        return first.answer()
+        return answerTo(deps, order, first)
       case 'apply':
-        return (await tryOnce(deps, order)).answer()
+        return answerTo(deps, order, await tryOnce(deps, order))
       case 'replace': {
         const now = deps.clock.now()
         const hasGatewayId = stranded.gateway_transaction_id !== null
@@ -89,7 +89,7 @@ export function createCharge(deps: ChargeDeps): Charge {
           ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
           ...(!hasGatewayId && gateway.unseenIsUnpayable && { isUnpayable: true }),
         })
-        return replaced.answer()
+        return answerTo(deps, order, replaced)
       }
     }
   }
@@ -106,37 +106,42 @@ interface Order {
   isReplacing: boolean
 }
 
-interface Tried {
-  /** Throws as `Charge` does. */
-  answer(): Charged
-  /** It is open and cannot be paid: it has no page and no code, or they have expired. */
-  stranded?: TransactionRow
-}
+/** What became of one try. */
+type Tried =
+  | { kind: 'found'; begun: Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }> }
+  | { kind: 'called'; begun: TransactionRow; called: Answered<ChargeResult> }
 
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
-  const { gateway, deadlines, request } = order
+  const { gateway, deadlines } = order
   const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
     begin(deps, order, mayCall, replaces),
   )
-  if (!admitted) {
-    const now = deps.clock.now()
-    const isStranded =
-      begun.state === 'unknown' ||
-      (begun.state === 'answered' && isExpiredPage(begun.transaction, now))
-    return {
-      answer: () => ({ response: answerAtOnce(begun, request, now), isNew: false }),
-      ...(isStranded && { stranded: begun.transaction }),
-    }
-  }
+  if (!admitted) return { kind: 'found', begun }
   const called = await call(deps, order, begun, admitted)
-  const { result, transaction } = called
-  const { alert } = toTransaction(begun.transaction)
-  const answer = () => ({ ...responseOf(order.gateway, called), ...(alert && { alert }) })
-  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
-  return {
-    answer: () => ({ response: answer(), isNew: true }),
-    ...(isPageLost && { stranded: transaction }),
+  return { kind: 'called', begun: begun.transaction, called }
+}
+
+/** It is open and cannot be paid: it has no page and no code, or they have expired. */
+function strandedBy(tried: Tried, now: number): TransactionRow | undefined {
+  if (tried.kind === 'called') {
+    const { result, transaction } = tried.called
+    const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+    return isPageLost ? transaction : undefined
   }
+  const { begun } = tried
+  if (begun.state === 'unknown') return begun.transaction
+  const isExpired = begun.state === 'answered' && isExpiredPage(begun.transaction, now)
+  return isExpired ? begun.transaction : undefined
+}
+
+/** Throws as `Charge` does. */
+function answerTo({ clock }: ChargeDeps, { request, gateway }: Order, tried: Tried): Charged {
+  if (tried.kind === 'found') {
+    return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
+  }
+  const { alert } = toTransaction(tried.begun)
+  const response = { ...responseOf(gateway, tried.called), ...(alert && { alert }) }
+  return { response, isNew: true }
 }
 
 async function begin(
