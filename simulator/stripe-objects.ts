@@ -5,16 +5,16 @@ import type Stripe from 'stripe'
 import { amountOf, type Payment, type Refund, refundedOf } from './payments.ts'
 
 export const seconds = (ms: number): number => Math.floor(ms / 1_000)
-export const moneyOf = (payment: Payment) => {
+const moneyOf = (payment: Payment) => {
   const { amount, currency } = amountOf(payment)
   return { amount, currency: currency.toLowerCase() }
 }
 /** The ids of a session, its intent and its charge differ in their prefix only. */
-export const idOf = (prefix: 'pi' | 'ch', { id }: Payment): string => id.replace(/^cs_test/, prefix)
+const idOf = (prefix: 'pi' | 'ch', { id }: Payment): string => id.replace(/^cs_test/, prefix)
 export const sessionIdOf = (id: string): string => id.replace(/^(pi|ch)_/, 'cs_test_')
 
-export const isPaid = ({ state }: Payment): boolean => state === 'paid' || state === 'refunded'
-export const isComplete = (payment: Payment): boolean =>
+const isPaid = ({ state }: Payment): boolean => state === 'paid' || state === 'refunded'
+const isComplete = (payment: Payment): boolean =>
   isPaid(payment) || payment.state === 'processing' || payment.state === 'failed'
 
 /** `url`: of the hosted page. */

@@ -112,7 +112,7 @@ export function pathOf(filters: Filters, limit: number, cursor?: string): string
  * `changed` are the ids that are new or differ; `before` is what was shown. Ids rise with time, so
  * a new row with an older id than the newest shown one was loaded later.
  */
-export function arrivals(before: ReadonlyMap<string, unknown>, changed: readonly string[]) {
+function arrivals(before: ReadonlyMap<string, unknown>, changed: readonly string[]) {
   const newest = [...before.keys()].reduce((max, id) => (id > max ? id : max), '')
   return changed.filter((id) => before.has(id) || id > newest)
 }

@@ -26,7 +26,7 @@ export function declaration(name: string, schema: JsonSchema): string {
   return `${comment(schema)}export ${head}${typeOf(schema)}\n`
 }
 
-export function typeOf(schema: JsonSchema): string {
+function typeOf(schema: JsonSchema): string {
   const { $ref, enum: values, anyOf, oneOf, type, items, properties } = schema
   if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
   if ('const' in schema) return JSON.stringify(schema.const)

@@ -12,7 +12,7 @@ interface Host extends Partial<EventHost> {
   reportError?(error: unknown): void
 }
 
-export const host = globalThis as unknown as Host
+const host = globalThis as unknown as Host
 
 /** Undefined outside of a page, and for a page opened from a file. */
 export function pageOrigin(): string | undefined {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 
 /** A folder above is a link, or what was opened is not what stands at the path. */
-export class ElsewhereError extends Error {
+class ElsewhereError extends Error {
   override readonly name = 'ElsewhereError'
   readonly code = 'elsewhere'
 }

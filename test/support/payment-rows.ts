@@ -77,7 +77,7 @@ export const paymentOf = (
 })
 
 /** What `came` has refunded. */
-export const earlierRefund = (amount: number): RefundRow =>
+const earlierRefund = (amount: number): RefundRow =>
   refundRow({ id: '00REFUND', status: 'succeeded', amount, request_hash: null })
 
 /** A webhook event of 25,000 IQD. */

@@ -42,7 +42,7 @@ const readStory = (story: ListedStory): Story => ({
   audit: story.audit.map(read),
 })
 
-export function read<Item extends object>(item: Listed<Item>): Item {
+function read<Item extends object>(item: Listed<Item>): Item {
   if ('invalid' in item) throw new Error(`${item.id}: ${item.invalid}`)
   return item
 }

@@ -23,7 +23,7 @@ const run = promisify(execFile)
 export const taskText = (title: string, more = '', body = ''): string =>
   `---\ntitle: ${title}\nstatus: open\n${more}---\n${body}`
 
-export const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
+const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
 
 export class System {
   readonly edge: Edge

@@ -9,7 +9,7 @@ const optionalText = z.string().exactOptional()
 // sums would never again be those of the publisher.
 const isWhole = (text: string): boolean => text.isWellFormed()
 const idText = z.string().min(1).max(1_024)
-export const idSchema = idText.refine(isWhole)
+const idSchema = idText.refine(isWhole)
 export const hashSchema = z.string().regex(/^[0-9a-f]{32}$/)
 export const keySchema = z
   .templateLiteral([z.enum(['task', 'session', 'run', 'board']), ':', idText])
@@ -36,8 +36,8 @@ export const provenanceSchema = z.object({
   text: optionalText,
 })
 
-export const executionSchema = z.enum(['active', 'stalled', 'awaiting_review'])
-export const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
+const executionSchema = z.enum(['active', 'stalled', 'awaiting_review'])
+const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
 
 export const taskSchema = z
   .object({

@@ -8,9 +8,6 @@ import type * as records from './records.ts'
 
 /** A task as `GET /api/tasks/{id}` returns it. Times are RFC 3339, UTC. */
 export type Task = z.infer<typeof records.taskSchema>
-export type Execution = z.infer<typeof records.executionSchema>
-export type Check = z.infer<typeof records.checkSchema>
-export type Provenance = z.infer<typeof records.provenanceSchema>
 export type Session = z.infer<typeof records.sessionSchema>
 /** The last report of an agent about its running session. */
 export type Live = z.infer<typeof records.liveSchema>

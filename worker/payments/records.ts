@@ -18,7 +18,7 @@ export const unreadableSchema = z
   )
 
 /** A list of such rows. */
-export const listedSchema = <Item extends z.ZodType>(item: Item) =>
+const listedSchema = <Item extends z.ZodType>(item: Item) =>
   z.array(z.union([item, unreadableSchema]))
 
 export const eventRecordSchema = z
@@ -200,7 +200,7 @@ export const failingEndpointSchema = z
 
 // The gateways, and the state of their circuits.
 
-export const breakerHealthSchema = z.object({
+const breakerHealthSchema = z.object({
   state: z
     .enum(['closed', 'open', 'probing'])
     .describe(

@@ -12,7 +12,7 @@ export interface SentWebhook {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** `now` in ms. */
-export async function signAgain(
+async function signAgain(
   { body }: SentWebhook,
   { redirect, stripe }: GatewaySecrets,
   now: number,

@@ -225,11 +225,11 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
 // The response to a charge that began before.
 
 /** Its page has expired, and its gateway has not reported how it ended. */
-export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
+const isExpiredPage = (row: TransactionRow, now: number): boolean =>
   row.charge_answer !== null && isStranded(row, now)
 
 /** Of a payment that began before. Its page is left out if it can no longer be paid there. */
-export function responseNow(row: TransactionRow, now: number): PaymentResponse {
+function responseNow(row: TransactionRow, now: number): PaymentResponse {
   const { id, status, gateway, reference, ...shown } = toTransaction(row)
   const opened = json<OpenedPayment>(row.charge_answer)
   const alerted = shown.alert && { alert: shown.alert }
@@ -250,7 +250,7 @@ export function responseNow(row: TransactionRow, now: number): PaymentResponse {
 }
 
 /** The response if the gateway is not called. Throws as `Charge` does. */
-export function answerAtOnce(
+function answerAtOnce(
   begun: Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>,
   { gateway, reference }: ChargeRequest,
   now: number,

@@ -313,7 +313,7 @@ function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: De
 type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
 
 /** What was requested; once it was paid, what was paid, or the most that can be refunded of it. */
-export function expectedOf(payment: Payment, event: Reported): Paid {
+function expectedOf(payment: Payment, event: Reported): Paid {
   const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
   if (isUnpaid(status)) return { amount, currency }
   const paidCurrency = paid_currency ?? currency
@@ -328,7 +328,7 @@ export function expectedOf(payment: Payment, event: Reported): Paid {
  * as refunded with another one than was paid. A refund that comes before its payment is compared
  * with nothing.
  */
-export function isMismatch(payment: Payment, event: Reported): boolean {
+function isMismatch(payment: Payment, event: Reported): boolean {
   if (event.alert !== null) return false
   const { to_status: to } = event
   const isCompared = to === 'Paid' || (isRefund(to) && !isUnpaid(payment.transaction.status))

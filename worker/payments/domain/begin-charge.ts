@@ -352,7 +352,7 @@ export const isStranded = (
     : row.expires_at !== null && row.expires_at <= now)
 
 /** `by`: the attempt that replaces it, and takes over its key. */
-export function replaceCharge(
+function replaceCharge(
   stranded: TransactionRow,
   { eventId, nextCheckAt, isUnpayable }: Replacement,
   by: { id: string; correlationId: string | null; now: number },

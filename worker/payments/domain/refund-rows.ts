@@ -22,7 +22,7 @@ import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import type { AlertDetail } from './types.ts'
 
 /** Somebody made it at the gateway itself, and not through us. */
-export const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
+const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
 
 const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
   refunds.reduce((sum, { status, amount }) => (states.includes(status) ? sum + amount : sum), 0)

@@ -194,4 +194,4 @@ export const unreadableReason = (error: unknown): string =>
 /** Throws RangeError for an impossible time. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
-export const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+const timeIn = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

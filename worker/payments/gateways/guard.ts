@@ -47,7 +47,7 @@ export interface BreakerStore {
 }
 
 /** The name of a circuit in the store. */
-export const circuitOf = (gateway: string, kind: CallKind): string => `${kind} ${gateway}`
+const circuitOf = (gateway: string, kind: CallKind): string => `${kind} ${gateway}`
 
 export interface GuardDeps {
   gateways: ReadonlyMap<string, AnyGateway>

@@ -313,11 +313,11 @@ const OF_GATEWAYS = 'gateways g CROSS JOIN payment_transactions t ON t.gateway =
 /**
  * The index by status does not contain Paid. A query uses it only if it has the same condition.
  */
-export const notPaidCondition = (status: PaymentStatus | undefined, column = 'status'): string =>
+const notPaidCondition = (status: PaymentStatus | undefined, column = 'status'): string =>
   status === undefined || status === 'Paid' ? '' : `AND ${column} <> 'Paid'`
 
 /** Newest first. */
-export function searchQuery(
+function searchQuery(
   startsWith: string,
   { status, gateway, reference }: TransactionFilter,
   { before, limit }: Page,
@@ -358,7 +358,7 @@ interface RateRow {
 }
 
 /** The rows are ordered by minute. */
-export function toRates(rows: readonly RateRow[]): WebhookRate[] {
+function toRates(rows: readonly RateRow[]): WebhookRate[] {
   const rates: WebhookRate[] = []
   for (const { minute, outcome, events } of rows) {
     const at = isoTime(minute)
@@ -384,7 +384,7 @@ export interface Query<Result> {
 const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
 
 /** Reads do not wait for writes. Rejects with LedgerUnavailable or SchemaMismatch. */
-export const queryRunner =
+const queryRunner =
   (database: Database) =>
   async <Result>({ statements, read }: Query<Result>): Promise<Result> => {
     const rows = await reachable(database.read(statements)).catch(async (error: unknown) => {

@@ -234,7 +234,7 @@ export interface CallbackAddress {
 }
 
 /** For one configured gateway: the addresses of another gateway are not valid here. */
-export function callbackAddress(gateway: string, secret: string): CallbackAddress {
+function callbackAddress(gateway: string, secret: string): CallbackAddress {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const encode = (text: string) => new TextEncoder().encode(text)
   const importKey = () =>

@@ -28,7 +28,7 @@ export const CURRENCIES = [
 export const isChargeable = (amount: number, currency: string): boolean =>
   minorUnits(currency) < 1_000 || amount % 10 === 0
 
-export const currency = z
+const currency = z
   .string()
   .length(3)
   .transform((code) => code.toUpperCase())
@@ -97,7 +97,7 @@ export const intentOnly = z.object({ payment_intent: z.string().nullish() })
 export const idIn = (object: unknown): string | undefined =>
   z.object({ id: z.string().min(1) }).safeParse(object).data?.id
 export const charge = z.object({ payment_intent: z.string().min(1), amount: minor, currency })
-export const refund = z.object({
+const refund = z.object({
   id: z.string().min(1),
   amount: z.int().positive(),
   status: z.string(),
@@ -245,7 +245,7 @@ export const failed = (rawCode?: string, message?: string): PaymentError => ({
   message: message ?? 'The payment failed.',
 })
 
-export const refundFailed = (rawCode?: string): PaymentError => ({
+const refundFailed = (rawCode?: string): PaymentError => ({
   code: 'refund_failed',
   ...(rawCode !== undefined && { rawCode }),
   message: 'The refund failed.',

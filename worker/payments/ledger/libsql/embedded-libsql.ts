@@ -50,12 +50,12 @@ export function databaseOver(sqlite: Sqlite): EmbeddedDatabase {
 }
 
 /** A call that was given up may be made again at once: it must not also come late. */
-export function checkWanted(signal: AbortSignal): void {
+function checkWanted(signal: AbortSignal): void {
   if (signal.aborted) throw new DatabaseUnreachable('the call was given up')
 }
 
 /** As the client names them. Without a code it is a defect, or a value that cannot be stored. */
-export function databaseError(error: Error & { code?: unknown }): Error {
+function databaseError(error: Error & { code?: unknown }): Error {
   const { message, code } = error
   if (typeof code !== 'string') return error
   return new LibsqlError(message, code, undefined, undefined, error)

@@ -95,7 +95,7 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
  * The server refused a connection that it had before: it was started again, or has forgotten it.
  * Nothing was written, and a new connection can be used.
  */
-export class ConnectionGone extends Error {
+class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone'
 }
 
@@ -125,7 +125,7 @@ export interface Connection {
 const CLOSE_WITHIN_MS = 5_000
 
 /** Nothing is sent before the first write. The server closes an unused connection after 10 s. */
-export function openConnection(place: Place): Connection {
+function openConnection(place: Place): Connection {
   const { hranaHttpUrl, authToken } = parseLibsqlUrl(place.url)
   if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
   // The library takes its fetch once, and each write has its own signal.

@@ -23,8 +23,8 @@ const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RET
 export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
 
 /** Of an outbox row `o`, and of a delivery `d`. */
-export const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
-export const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
+const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
+const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
 
 export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LISTENERS_DUE})
   OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
@@ -33,7 +33,7 @@ export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LI
  * Of a webhook event `e`: that it can be applied, as match.ts decides. The plus keeps the last
  * lookup from the index of gateway ids, which would find every payment without one.
  */
-export const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
+const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
   EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
     AND t.gateway_transaction_id = e.gateway_transaction_id)
   OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway

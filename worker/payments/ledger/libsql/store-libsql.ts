@@ -126,7 +126,7 @@ const isRefusal = (error: unknown): boolean => /payment_ledger\.batch/.test(Stri
 
 type Columns = { readonly [Name in TableName]: readonly (keyof Rows[Name][number] & string)[] }
 
-export const TABLE: Readonly<Record<TableName, string>> = {
+const TABLE: Readonly<Record<TableName, string>> = {
   transactions: 'payment_transactions',
   chargeKeys: 'payment_charge_keys',
   webhookEvents: 'payment_webhook_events',
@@ -137,7 +137,7 @@ export const TABLE: Readonly<Record<TableName, string>> = {
   audit: 'payment_audit',
 }
 
-export const COLUMNS = {
+const COLUMNS = {
   transactions: [
     ...['id', 'gateway', 'reference', 'attempt', 'gateway_transaction_id'],
     ...['external_reference_id', 'idempotency_key', 'request_hash', 'status', 'amount'],
@@ -190,7 +190,7 @@ export const COLUMNS = {
  * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
  * a new row may take over a name that must be unique, from a row that gives it up.
  */
-export const saveOf = (rows: WorkingSet): Statement[] =>
+const saveOf = (rows: WorkingSet): Statement[] =>
   TABLES.flatMap((name) => {
     const { inserted, updated } = rows.changesOf(name)
     return [...updatesOf(name, updated), ...insertOf(name, inserted)]
@@ -256,7 +256,7 @@ export interface Load {
   read(results: readonly (readonly Row[])[], installation: string): WorkingSet
 }
 
-export function loadOf(keys: Keys): Load {
+function loadOf(keys: Keys): Load {
   const { webhookEvents: asked = [] } = keys
   const forgotten = asked.length > 0 ? [forgottenOf(asked)] : []
   const left: Partial<Record<TableName, string[]>> = {
