@@ -147,10 +147,12 @@ const OPEN = `status = 'Pending' OR EXISTS (SELECT 1 FROM payment_refunds r
   WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted'))`
 
 /**
- * All payments are marked as the other installation's. An open one also gives up its keys: a new
- * charge with one of them must be another payment.
+ * All payments are marked as the other installation's, which also delivers their events. An open
+ * one also gives up its keys: a new charge with one of them must be another payment.
  */
 const AS_COPY = [
+  'UPDATE payment_outbox SET done_at = created_at WHERE done_at IS NULL',
+  "DELETE FROM payment_deliveries WHERE status = 'pending'",
   `UPDATE payment_transactions SET next_check_at = NULL,
     installation = coalesce(installation, (SELECT installation FROM payment_ledger)),
     idempotency_key = iif(status = 'Pending', NULL, idempotency_key)`,

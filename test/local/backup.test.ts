@@ -15,6 +15,7 @@ import {
 import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'
 import { setupOver } from '../worker/payments/ledger/writer-setup.ts'
 
@@ -163,6 +164,24 @@ describe('a restored database', () => {
     sqlite.close()
   }
   const newer = async () => change(`UPDATE payment_schema SET version = ${SCHEMA_VERSION + 1}`)
+})
+
+describe('a copy for a second installation', () => {
+  it('delivers no event that the first has still to deliver, and refunds none of its payments', async () => {
+    const both = setupOver(database, { subscribers: BOTH })
+    const paid = await both.reached('Paid')
+    await backUp({ file }, backup, once)
+    const waiting = 'payment_outbox WHERE done_at IS NULL'
+    const pending = "payment_deliveries WHERE status = 'pending'"
+    expect([count(backup, waiting), count(backup, pending)]).not.toContain(0)
+    const path = join(dir, 'second.db')
+    await restore(backup, { file: path }, Date.now(), { asCopy: true })
+    expect([count(path, waiting), count(path, pending)]).toEqual([0, 0])
+    const opened = await openThreaded(path)
+    const second = setupOver(opened, { subscribers: BOTH })
+    expect(await second.refund(paid)).toEqual({ state: 'not_refundable', status: 'Paid' })
+    await opened.close()
+  })
 })
 
 describe('with libSQL’s server', () => {
