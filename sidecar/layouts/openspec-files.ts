@@ -9,6 +9,8 @@ import { readSmall } from './open-here.ts'
 import { type Plain, readYamlMap, YAML_BYTES } from './yaml.ts'
 
 const METADATA = '.openspec.yaml'
+/** What keeps an empty folder in git. */
+const KEPT = '.gitkeep'
 /** They only ever stand at the root of a change: below it they are of a change that is nested. */
 const MARKERS = [METADATA, 'proposal.md', CHECKLIST, 'design.md']
 const DELTAS = 'specs'
@@ -51,9 +53,8 @@ export function openSpecFiles(root: string): ChangeFiles {
       if (schema?.matches(inside.join('/'))) {
         return { kind: 'tasks', rank: RANK.list, isOneOfMany: schema.isPattern }
       }
-      if (inside.slice(0, -1).some(isHidden) || (isHidden(name) && name !== METADATA)) {
-        return undefined
-      }
+      if (inside.slice(0, -1).some(isHidden)) return undefined
+      if (isHidden(name) && name !== METADATA && name !== KEPT) return undefined
       if (inside.length > 1) return signBelow(root, folder, inside)
       if (name === CHECKLIST && !schema?.found) return { kind: 'tasks', rank: RANK.list }
       if (name === 'proposal.md') return { kind: 'about', rank: RANK.about }

@@ -144,7 +144,7 @@ function parseState(text: string): Entry[] {
 }
 
 const STAY = 'its tasks stay as they were last read.'
-const NOT_JSON = `The file is not valid JSON; ${STAY}`
+const NOT_JSON = `tasks.json is not valid JSON; ${STAY}`
 const TOO_MANY = `The file holds more than ${MAX_TASKS} tasks; ${STAY}`
 const NOT_TAGS = `The file is not a map of tags; ${STAY}`
 

@@ -96,6 +96,16 @@ describe('odd boards that are held to how they were built', () => {
       await expectBuilt(files, expected, name)
     })
   })
+
+  it('of Task Master, half written', { timeout: PATIENT }, async () => {
+    await many('half of task-master', 40, async (dice, name) => {
+      const [[path = '', text] = []] = Object.entries(taskMasterBoard(dice))
+      const half = String(text).slice(0, Math.floor(String(text).length * dice.next()))
+      const { tasks, config } = await listedBoard(await board({ [path]: half }))
+      expect.soft(config?.invalid, name).toContain('tasks.json')
+      expect.soft(tasks, name).toEqual([])
+    })
+  })
 })
 
 interface Change {

@@ -100,6 +100,7 @@ export function openSpecBoard(dice: Dice): Files {
     if (dice.chance(0.4)) files[`${at}/proposal.md`] = encoded(dice, `# ${dice.pick(WORDS)}\n`)
     if (dice.chance(0.2)) files[`${at}/.openspec.yaml`] = cut(dice, 'schema: spec-driven\n')
     if (dice.chance(0.2)) files[`${at}/specs/pot/spec.md`] = '## ADDED Requirements\n'
+    if (dice.chance(0.2)) files[`${at}/.gitkeep`] = ''
     if (dice.chance(0.1)) files[`${at}/deep/inner/tasks.md`] = '- [ ] 1.1 Inner\n'
     if (dice.chance(0.1)) files[`openspec/changes/archive/2026-02-02-${name}/tasks.md`] = list
   }

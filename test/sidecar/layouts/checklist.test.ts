@@ -245,6 +245,7 @@ describe('a change of OpenSpec', () => {
     ['openspec/changes/tea/specs/pot/spec.md', '## ADDED Requirements\n'],
     ['openspec/changes/tea/specs/deep/er/pot/spec.md', '## ADDED Requirements\n'],
     ['openspec/changes/tea/notes.txt', ''],
+    ['openspec/changes/tea/.gitkeep', ''],
     ['openspec/changes/tea/picture.png', new Uint8Array([0x89, 0x50, 0, 0xff])],
     ['openspec/changes/tea/deep/notes.md', ''],
   ])('with nothing but %s is listed, without tasks', async (path, text) => {
