@@ -135,7 +135,7 @@ describe('a variable that is misspelt', () => {
 
   it('is compared with all that the programs read', () => {
     const configs = sources.filter(({ file }) =>
-      /^worker\/(payments\/|shared\/auth-)?config\.ts$/.test(file),
+      /^worker\/(payments\/config\/payments-|shared\/auth-)?config\.ts$/.test(file),
     )
     expect(configs).toHaveLength(3)
     const read = configs.flatMap(({ text }) => [
