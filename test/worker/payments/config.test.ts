@@ -208,6 +208,18 @@ describe('the configuration of payments', () => {
     expect(faultOf(wrong, file())).toContain('PAYMENT_EVENTS_TYPES: there is no event PaymentSuc')
   })
 
+  it('keeps the keys of events for ever, or for a whole number of days above 90', () => {
+    const kept = (days: string) =>
+      readConfig({ ...DATABASE, ...REDIRECT, PAYMENT_EVENT_KEYS_DAYS: days }, file()).payments
+        ?.eventKeysMs
+    expect(readConfig({ ...DATABASE, ...REDIRECT }, file()).payments?.eventKeysMs).toBeUndefined()
+    expect(['', '91', '99999'].map(kept)).toEqual([undefined, 91 * 86_400_000, 99_999 * 86_400_000])
+    for (const days of ['0', '90', '-1', '91.5', '1e3', 'a year', '100000']) {
+      const env = { ...DATABASE, ...REDIRECT, PAYMENT_EVENT_KEYS_DAYS: days }
+      expect(faultOf(env, file()), days).toContain('must be a whole number of days above 90')
+    }
+  })
+
   it('refuses a listener of an unknown event, and a setting that the driver does not have', () => {
     const config = file({
       gateways: { redirect: { driver: 'redirect', colour: 'red' } },
