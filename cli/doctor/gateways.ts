@@ -97,7 +97,12 @@ async function checkToken(
   const answer = await askForToken(request)
   const clientSecret = variables.client_secret ?? 'client_secret'
   const names = `${variables.client_id ?? 'client_id'} and ${clientSecret}`
-  if (isGranted(answer)) return ok(key, `It gives an access token for ${names}.`)
+  if (isGranted(answer)) {
+    const lacking = notGranted(answer, request.form?.scope)
+    if (lacking.length === 0) return ok(key, `It gives an access token for ${names}.`)
+    const scope = variables.scope ?? 'scope'
+    return warn(key, `It gives an access token without ${lacking.join(' ')}, which ${scope} has.`)
+  }
   if (!answer.ok) return error(key, `Its token endpoint does not answer: ${answer.why}.`)
   if (answer.status >= 500) {
     return warn(key, `Its token endpoint answers ${answer.status}: it is failing.`)
@@ -147,6 +152,14 @@ function isGranted(answer: Answer): boolean {
   if (!answer.ok || answer.status !== 200) return false
   // The token itself is not read.
   return /"access_token"\s*:\s*"[^"]/.test(answer.text)
+}
+
+/** What the answer's scope lacks of the requested one; without a scope, all of it is granted. */
+function notGranted(answer: Answer, requested = ''): string[] {
+  const [, scope] = (answer.ok && /"scope"\s*:\s*"([^"]*)"/.exec(answer.text)) || []
+  if (scope === undefined) return []
+  const granted = scope.split(/\s+/)
+  return requested.split(/\s+/).filter((each) => each !== '' && !granted.includes(each))
 }
 
 /** An unsigned webhook. */

@@ -82,6 +82,20 @@ describe('the redirect gateway', () => {
     )
   })
 
+  it.each([
+    [
+      'payment:read',
+      'warn',
+      'without payment:write reverse:write, which REDIRECT_GATEWAY_SCOPE has',
+    ],
+    ['', 'warn', 'without payment:read payment:write reverse:write, which'],
+    ['reverse:write payment:write payment:read other', 'ok', `for ${NAMES}`],
+  ])('that grants the scope "%s" is told as %s', async (scope, level, sentence) => {
+    const granted = () => Response.json({ access_token: 'abc', scope })
+    const found = await redirect({ [TOKEN]: granted })
+    expect(found[1]).toContain(`${level} redirect: It gives an access token ${sentence}`)
+  })
+
   it('is an error when it does not answer', async () => {
     const server = await fakeGateway({})
     await server.close()
