@@ -402,7 +402,9 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         expect([await due(NOW + 3), await isDue(NOW + 3)]).toEqual([heard, true])
         expect((await due(NOW + 9)).outbox).toEqual(['failed', 'heard', 'leased'])
         expect((await due(NOW + 9, 2)).outbox).toEqual(['failed', 'heard'])
-        // The clock was set back: none was leased so far ahead, or put off so long.
+        // The clock was set back while they waited: only what is leased is not due.
+        expect((await due(NOW, 9, NOW + 9)).outbox).toEqual(['failed', 'heard'])
+        // None was leased so far ahead, or put off so long.
         expect((await due(NOW + 8 - LEASE_MS)).outbox).toEqual(['leased'])
         expect((await due(NOW + 4 - MAX_RETRY_MS)).outbox).toEqual(['failed'])
       })
