@@ -155,6 +155,26 @@ describe.each(DRIVERS)('two installations on one account of %s', (driver) => {
   })
 })
 
+it('a copy refuses to refund what the other installation was paid', async () => {
+  const production = await open('production.db')
+  const { gatewayTransactionId: id = '', transactionId } = await charge(production, 'stripe')
+  await at.act(id, 'pay')
+  const [body = ''] = await at.merchant.got(1)
+  const [headers = {}] = at.merchant.headers
+  const request = {
+    ...{ ...webhookBody(body), receivedAt: Date.now(), query: new URLSearchParams() },
+    headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
+  }
+  expect(await production.receive('stripe', request, 'c')).toMatchObject({ body: 'ok' })
+  await backUp({ file: join(dir, 'production.db') }, join(dir, 'backup'), { overwrites: false })
+  await restore(join(dir, 'backup'), { file: join(dir, 'copy.db') }, Date.now(), { asCopy: true })
+  const copy = await open('copy.db')
+  const refund = { transactionId, amount: 25_000, reason: 'returned' }
+  await expect(copy.refund('stripe', refund)).rejects.toMatchObject({ code: 'invalid_argument' })
+  expect(copy.sent).toEqual([])
+  expect(await production.refund('stripe', refund)).toMatchObject({ success: true })
+})
+
 describe.each(['redirect', 'stripe'] as const)('a restored backup, at %s', (driver) => {
   it('that charges the lost order again gets the same payment', async () => {
     const production = await open('production.db')
