@@ -32,11 +32,15 @@ const BEGUN = ['pending', 'in-progress', 'review']
 /** No person writes a task whose fields or id are longer. */
 const FIELDS_CHARS = YAML_BYTES
 const ID_CHARS = 200
-/**
- * Tags, tasks and subtasks of a file, which are all read at once: a large real one has 1,100, and
- * 500,000 took a minute, in which no webhook is taken.
- */
+/** Tags, tasks and subtasks of a file, which are all read at once: a large real one has 1,100. */
 const MAX_TASKS = 5_000
+/**
+ * Values of a file, and different names of its fields: the real one has 10,500 and some twenty,
+ * beside its tags. While a file of 4 MiB with millions is read, for half a second and more, no
+ * webhook is taken.
+ */
+const MAX_VALUES = 150_000
+const MAX_NAMES = MAX_TASKS + 1_000
 
 export const taskMaster = {
   signs: 'Task Master (.taskmaster/tasks/tasks.json or .taskmaster/config.json)',
@@ -82,6 +86,7 @@ function taskMasterStore(root: string): Store {
  * are kept, or every half-written save would delete the board.
  */
 function parseTasks(text: string): Parsed {
+  if (isCrowded(text)) return { state: 'broken', entries: [boardEntry(CROWDED)] }
   const file = readJson(text)
   if (!isRecord(file)) {
     return { state: 'broken', entries: [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)] }
@@ -99,6 +104,24 @@ function parseTasks(text: string): Parsed {
   })
   // One tag or task that is out of order is how its author left it: the file was read whole.
   return { state: 'ok', entries: [boardEntry(sentence('The file', problems)), ...tasks] }
+}
+
+/** By its marks alone, whether it is valid or not. */
+function isCrowded(text: string): boolean {
+  let values = 0
+  const names = new Set<string>()
+  let last = ''
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at]
+    if (mark === '"') {
+      const from = at
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+      last = text.slice(from, at)
+    } else if (mark === ':') names.add(last)
+    else if (mark === ',' || mark === '[' || mark === '{') values++
+    if (values > MAX_VALUES || names.size > MAX_NAMES) return true
+  }
+  return false
 }
 
 function hasTooMany(file: { [key: string]: Plain }): boolean {
@@ -145,8 +168,10 @@ function parseState(text: string): Entry[] {
 
 const STAY = 'its tasks stay as they were last read.'
 const NOT_JSON = `tasks.json is not valid JSON; ${STAY}`
-const TOO_MANY = `The file holds more than ${MAX_TASKS} tasks; ${STAY}`
-const NOT_TAGS = `The file is not a map of tags; ${STAY}`
+const TOO_MANY = `tasks.json holds more than ${MAX_TASKS} tasks; ${STAY}`
+const LARGEST = `more than ${MAX_VALUES} values, or ${MAX_NAMES} names of fields`
+const CROWDED = `tasks.json holds ${LARGEST}; ${STAY}`
+const NOT_TAGS = `tasks.json is not a map of tags; ${STAY}`
 
 function boardEntry(invalid: string | undefined): Entry {
   return { kind: 'board', id: 'board', board: defined({ ...BOARD, invalid }) }
@@ -275,10 +300,7 @@ function readJson(text: string): Plain | undefined {
 
 const MAYBE_PROTO = /__proto__|\\u00/
 
-/**
- * `__proto__` is a plain key to JSON.parse, but not to code that copies objects key by key. A
- * reviver would take twenty times as long as the parsing.
- */
+/** `__proto__` is a plain key to JSON.parse, but not to code that copies objects key by key. */
 function dropProto(json: Plain): void {
   const open = [json]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

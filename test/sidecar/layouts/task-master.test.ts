@@ -190,12 +190,33 @@ test('a file that is not whole is broken; one with an odd task is not', async ()
 })
 
 test.each([
+  ['values', `{"t":{"tasks":[{"id":1,"dependencies":[${'1,'.repeat(150_000)}1]}]}}`],
+  ['brackets', '['.repeat(150_001)],
+  [
+    'names',
+    `{"t":{"tasks":[{${Array.from({ length: 6_001 }, (_, n) => `"k${n}":0`).join(',')}}]}}`,
+  ],
+])('a file of too many %s is not parsed, and the board says so', async (_name, text) => {
+  const [board, ...tasks] = await parse(text)
+  expect(board).toMatchObject({
+    board: { invalid: expect.stringMatching(/^tasks\.json holds more/) },
+  })
+  expect(tasks).toEqual([])
+})
+
+test('marks within texts are no values', async () => {
+  const prose = `${'a, [b]: {c} '.repeat(60_000)} "quoted" \\`
+  const tasks = [{ id: 1, title: 'Steep', status: 'pending', details: prose }]
+  expect(await parse(JSON.stringify({ t: { tasks } }))).toHaveLength(2)
+})
+
+test.each([
   ['tasks', `{"t":{"tasks":[${'0,'.repeat(5_000)}0]}}`],
   ['subtasks', `{"t":{"tasks":[{"id":1,"subtasks":[${'0,'.repeat(5_000)}0]}]}}`],
   ['tasks of the older form', `{"tasks":[${'0,'.repeat(5_000)}0]}`],
   ['tags', `{${Array.from({ length: 5_001 }, (_, n) => `"t${n}":0`).join(',')}}`],
 ])('more than 5,000 %s are not read, and the board says so', async (_name, text) => {
-  const invalid = 'The file holds more than 5000 tasks; its tasks stay as they were last read.'
+  const invalid = 'tasks.json holds more than 5000 tasks; its tasks stay as they were last read.'
   expect(await parse(text)).toEqual([
     { kind: 'board', id: 'board', board: expect.objectContaining({ invalid }) },
   ])
