@@ -50,3 +50,10 @@ UPDATE payment_transactions SET refunds_read_at = 0
   WHERE id > :after AND id <= :upto AND status IN ('Pending', 'Paid') AND EXISTS (SELECT 1
     FROM payment_webhook_events e WHERE e.transaction_id = payment_transactions.id
       AND e.outcome = 'illegal' AND e.to_status IN ('Refunded', 'PartiallyRefunded'));
+-- Money that came late was known only to its alert.
+UPDATE payment_transactions SET paid_at = a.created_at,
+    paid_amount = a.detail ->> 'amount', paid_currency = a.detail ->> 'currency'
+  FROM payment_alerts a
+  WHERE payment_transactions.id > :after AND payment_transactions.id <= :upto
+    AND a.transaction_id = payment_transactions.id AND a.kind = 'late_payment'
+    AND payment_transactions.paid_at IS NULL;

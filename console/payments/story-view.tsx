@@ -13,7 +13,7 @@ import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from '.
 import { useFeed } from './feed.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
-import { moneyOf, refundable, type Story, timeline } from './story.ts'
+import { refundable, type Story, timeline } from './story.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 
 export function StoryView() {
@@ -71,7 +71,7 @@ interface StoryProps {
 function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded(): void }) {
   const feed = useFeed()
   const { amount, refundedAmount, currency, status, paid } = transaction
-  const money = moneyOf(story)
+  const money = story.transaction?.paid
   const left = refundable(story)
   const gateways = feed.gateways.value?.gateways
   const refunds = gateways?.find(({ key }) => key === transaction.gateway)?.refunds

@@ -4,7 +4,6 @@
 import type {
   Alert,
   AuditRecord,
-  Paid,
   Refund,
   StoredEvent,
   Transaction,
@@ -120,14 +119,6 @@ export function refundChange({ payload }: StoredEvent): string | undefined {
   return `Refunded: ${refunded}, before ${money(before, currency)}.`
 }
 
-/** What came in. Late money is only in its alert, until it is to be refunded. */
-export function moneyOf({ transaction, alerts }: Story): Paid | undefined {
-  const { paid, alert } = transaction ?? {}
-  if (paid || alert?.kind !== 'late_payment') return paid
-  const { amount, currency } = alerts.find(({ id }) => id === alert.id)?.detail ?? {}
-  return amount === undefined || currency === undefined ? undefined : { amount, currency }
-}
-
 const UNPAID = ['Pending', 'Failed', 'Cancelled', 'Expired']
 
 /** The refundable amount in minor units; 0 while the outcome of a refund is not known. */
@@ -141,5 +132,5 @@ export function refundable(story: Story): number {
   if (UNPAID.includes(status) && !isLate) return 0
   const accepted = refunds.filter((refund) => refund.status === 'accepted')
   const reserved = accepted.reduce((sum, { amount }) => sum + amount, 0)
-  return Math.max(0, (moneyOf(story)?.amount ?? 0) - refundedAmount - reserved)
+  return Math.max(0, (transaction.paid?.amount ?? 0) - refundedAmount - reserved)
 }

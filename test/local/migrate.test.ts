@@ -234,8 +234,24 @@ describe('a database', () => {
     const { before, after } = await upgraded(SCHEMA_2)
     const oldest = before.payment_transactions?.[0]?.id
     expect(after.payment_ledger).toMatchObject([{ batch: 100, installation: oldest }])
+    // What was paid late was known only to its alert.
+    const late = new Map(
+      before.payment_alerts
+        ?.filter(({ kind }) => kind === 'late_payment')
+        .map(({ transaction_id, created_at, detail }) => {
+          const { amount, currency } = JSON.parse(String(detail))
+          const paid = { paid_at: created_at, paid_amount: amount, paid_currency: currency }
+          return [transaction_id, paid]
+        }),
+    )
+    expect(late.size).toBeGreaterThan(0)
     for (const [table, rows] of Object.entries(before)) {
-      const kept = rows.map(({ refunded_before: _, ...row }) => expect.objectContaining(row))
+      const kept = rows.map(({ refunded_before: _, ...row }) =>
+        expect.objectContaining({
+          ...row,
+          ...(table === 'payment_transactions' && late.get(row.id)),
+        }),
+      )
       if (table !== 'payment_schema') {
         expect(after[table], table).toEqual(expect.arrayContaining(kept))
       }

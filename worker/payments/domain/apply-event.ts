@@ -16,7 +16,6 @@ import {
   paidAmount,
   refundUnderWay,
   unchanged,
-  withLateMoney,
   withRefund,
   withTransaction,
 } from './payment.ts'
@@ -120,7 +119,7 @@ function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): M
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
   const { now } = delivered
-  const named = withGatewayId(payment, event)
+  const named = withLateMoney(withGatewayId(payment, event), event)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus
     ? changeStatus(named, event, now)
@@ -133,16 +132,24 @@ function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): M
   return { ...refunded, events: [...moved.events, ...events] }
 }
 
+const paidBy = ({ occurred_at, amount, currency }: WebhookEventRow) => ({
+  paid_at: occurred_at,
+  paid_amount: amount,
+  paid_currency: currency,
+})
+
+/** Money that came after the payment had ended: its status stays. */
+const withLateMoney = (payment: Payment, event: WebhookEventRow): Payment =>
+  event.outcome === 'late_payment' && payment.transaction.paid_at === null
+    ? withTransaction(payment, { ...paidBy(event), updated_at: event.received_at })
+    : payment
+
 function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {
   const { to_status: to } = event
   const changed = withTransaction(payment, {
     status: to,
     updated_at: now,
-    ...(to === 'Paid' && {
-      paid_at: event.occurred_at,
-      paid_amount: event.amount,
-      paid_currency: event.currency,
-    }),
+    ...(to === 'Paid' && paidBy(event)),
     error: event.error ?? payment.transaction.error,
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
@@ -190,11 +197,7 @@ function applySet(payment: Payment, event: WebhookEventRow, delivered: Delivered
   const { now } = delivered
   const read = withRefundSet(payment, JSON.parse(event.refunds ?? '') as RefundSet, now)
   const isSame = !areChanged(payment.refunds, read.refunds)
-  const settled = settleRefunds(
-    payment,
-    isSame ? read : withLateMoney(read),
-    causeOf(event, delivered),
-  )
+  const settled = settleRefunds(payment, read, causeOf(event, delivered))
   const isEarly = isEarlyRefund(event)
   const checked =
     isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment

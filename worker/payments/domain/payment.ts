@@ -108,16 +108,7 @@ export const keepsLateMoney = (payment: Payment): boolean =>
   payment.alerts.some(
     ({ kind, gateway_reference: sent }) => kind === 'late_payment' && sent === null,
   ) &&
-  (payment.transaction.paid_at === null || heldAmount(payment) > 0)
-
-/** With what came late as paid, which its alert holds until it is to be refunded. */
-export function withLateMoney(payment: Payment): Payment {
-  const late = hasLateMoney(payment) ? payment.alerts.find(isLateMoney) : undefined
-  if (!late || payment.transaction.paid_at !== null) return payment
-  const { amount = null, currency = null } = JSON.parse(late.detail ?? '{}') as AlertDetail
-  const paid = { paid_at: late.created_at, paid_amount: amount, paid_currency: currency }
-  return withTransaction(payment, paid)
-}
+  heldAmount(payment) > 0
 
 /** The subject of an alert that a refund has settled. */
 const BY_REFUND = 'refund'

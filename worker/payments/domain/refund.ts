@@ -12,7 +12,6 @@ import {
   paidAmount,
   refundUnderWay,
   unchanged,
-  withLateMoney,
   withRefund,
   withTransaction,
 } from './payment.ts'
@@ -67,12 +66,11 @@ export type RefundRefusal =
 
 export type BegunRefund = { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
 
-export function beginRefund(found: Payment | undefined, start: RefundStart): BegunRefund {
-  const refusal = refundRefusal(found, start)
+export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
+  const refusal = refundRefusal(payment, start)
   if (refusal) return refusal
-  if (!found) return { state: 'unknown_transaction' }
+  if (!payment) return { state: 'unknown_transaction' }
   if (!start.mayCall) return { state: 'not_admitted' }
-  const payment = withLateMoney(found)
   const claimed = payment.refunds.find(({ id }) => id === start.id)
   if (claimed) return { state: 'begun', payment, refund: claimed }
   const { transaction } = payment
@@ -97,9 +95,11 @@ export function beginRefund(found: Payment | undefined, start: RefundStart): Beg
 }
 
 /** Undefined: it can be made, or was claimed by this very call before. */
-function refundRefusal(found: Payment | undefined, start: RefundStart): RefundRefusal | undefined {
-  if (!found) return { state: 'unknown_transaction' }
-  const payment = withLateMoney(found)
+function refundRefusal(
+  payment: Payment | undefined,
+  start: RefundStart,
+): RefundRefusal | undefined {
+  if (!payment) return { state: 'unknown_transaction' }
   const { transaction, refunds } = payment
   const { id, idempotencyKey: key, fullOnly } = start
   const mine = refunds.find((refund) => refund.id === id)

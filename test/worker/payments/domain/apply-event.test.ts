@@ -121,14 +121,16 @@ describe('an event', () => {
     })
   }
 
-  it('that does not change the status leaves the payment unchanged, except its next check', () => {
+  it('that does not change the status leaves the payment unchanged, except its next check, and what was paid late', () => {
     for (const { from, to, word } of cases) {
       if (word === 'yes') continue
       const before = paymentOf(came(from))
       const { payment } = applyEvent(before, webhookEventRow({ to_status: to }), { now: NOW })
       const isEarly = from === 'Pending' && (to === 'Refunded' || to === 'PartiallyRefunded')
-      const due = isEarly ? { next_check_at: NOW, refunds_read_at: NOW - 1_000 } : {}
-      expect(payment.transaction).toEqual({ ...before.transaction, ...due })
+      const due = isEarly && { next_check_at: NOW, refunds_read_at: NOW - 1_000 }
+      const paid = word === 'late' && { paid_amount: 25_000, paid_currency: 'IQD' }
+      const late = paid && { ...paid, paid_at: NOW - 1_000, updated_at: NOW }
+      expect(payment.transaction).toEqual({ ...before.transaction, ...due, ...late })
     }
   })
 })

@@ -111,9 +111,10 @@ describe('an alert', () => {
     const alerts = await w.queries.alerts({}, { limit: 9 })
     const idOf = (kind: string) => alerts.find((alert) => alert.kind === kind)?.id ?? ''
     const named = (kind: string) => ({ alert: { id: idOf(kind), kind } })
-    expect(await w.read(failed)).toMatchObject(named('late_payment'))
+    const paid = { status: 'Failed', paid: { amount: 1, currency: 'IQD' } }
+    expect(await w.read(failed)).toMatchObject({ ...named('late_payment'), ...paid })
     for (const { payload } of pending as { payload: object }[]) {
-      expect(payload).toMatchObject({ transaction: named('late_payment') })
+      expect(payload).toMatchObject({ transaction: { ...named('late_payment'), ...paid } })
     }
     expect(await w.begin({ idempotencyKey: 'none' })).toMatchObject({ state: 'begun' })
     await w.ledger.acknowledge({ id: idOf('late_payment'), by: 'ada', now: T0 + HOUR })
@@ -121,9 +122,9 @@ describe('an alert', () => {
     await w.ledger.acknowledge({ id: idOf('amount_mismatch'), by: 'ada', now: T0 + HOUR })
     expect(await w.read(failed)).not.toHaveProperty('alert')
 
-    const paid = await w.charged({ request: { reference: 'order-2' } })
-    const caused = await w.webhook(paid, { amount: 1 })
-    const { alert } = await w.read(paid)
+    const other = await w.charged({ request: { reference: 'order-2' } })
+    const caused = await w.webhook(other, { amount: 1 })
+    const { alert } = await w.read(other)
     expect(alert).toMatchObject({ kind: 'amount_mismatch' })
     expect(caused.pending[0]).toMatchObject({
       type: 'PaymentSucceeded',
@@ -136,7 +137,7 @@ describe('an alert', () => {
       T0 + HOUR,
     )
     expect(await w.alerts()).toContain('listener_dead')
-    expect((await w.read(paid)).alert).toEqual(alert)
+    expect((await w.read(other)).alert).toEqual(alert)
   })
 
   it('is open until somebody acknowledges it, and keeps the name of the first who did', async () => {
