@@ -208,7 +208,9 @@ function parseTask(file: string, place: string, text: string): Entry {
   const isMisnamed = file !== fileOf(id, known.title)
   const entry = { kind: 'task', id, task, ...(isMisnamed && { isMisnamed }) } as const
   if (known.folder === undefined) return entry
-  return { ...entry, standing: place === 'completed' ? 'closed' : 'outside' }
+  // The tool does not read it either, so nothing may be begun after it.
+  const isClosed = place === 'completed' && task.invalid === undefined
+  return { ...entry, standing: isClosed ? 'closed' : 'outside' }
 }
 
 /** An entry that is no text is a task that does not exist: the tool begins nothing after it. */

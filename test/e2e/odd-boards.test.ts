@@ -174,12 +174,22 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
       }
       const ready = new Set((await list('--ready')).map(({ id }) => id))
       const odd = new Set(rows.flatMap(({ id, invalid }) => (invalid ? [id] : [])))
-      const here = rows
-        .filter(({ id }) => !odd.has(id) && !copied.has(id))
-        .map((task): [string, unknown] => [task.id, [plain(task.status), task.ready]])
       const there = all
         .filter(({ id }) => !odd.has(id))
         .map(({ id, status }): [string, unknown] => [id, [plain(status), ready.has(id)]])
+      const listed = new Set(there.map(([id]) => id))
+      const whole = rows.filter(({ id }) => !odd.has(id) && !copied.has(id))
+      // The tool hides a file with such an assignee, and one whose number has no prefix.
+      const hidden = whole.filter(({ id }) => !listed.has(id))
+      const mayHide = shown.filter(([, text]) => /^assignee:.*(?<!['"])@|^id: \d/m.test(`${text}`))
+      expect.soft(hidden.length, name).toBeLessThanOrEqual(mayHide.length)
+      const here = whole
+        .filter(({ id }) => listed.has(id))
+        .map(({ id, status, ready: isReady, deps = [] }): [string, unknown] => {
+          // It begins what waits for a task whose file says something else than a status.
+          const isHeld = !isReady && ready.has(id) && deps.some((dep) => odd.has(dep))
+          return [id, [plain(status), isReady || isHeld]]
+        })
       expect.soft(lines(here), name).toEqual(lines(there))
     })
   })

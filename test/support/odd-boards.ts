@@ -145,7 +145,10 @@ export function bmadBoard(dice: Dice): { files: Files; statusFile: string } {
     keys.add(dice.pick([...kinds, `${epic}-${story}b-größe`, `${epic}-${story}`, 'notes', '1']))
   }
   const lines = [...keys].map((key) => {
-    const status = dice.pick(dice.chance(0.7) ? statuses : odd)
+    const picked = dice.pick(dice.chance(0.7) ? statuses : odd)
+    // Only older versions of the tool write it, and we read those too.
+    const isOlder = picked === 'completed' && key.endsWith('retrospective')
+    const status = isOlder ? 'done' : picked
     return `  ${key}: ${status}${dice.chance(0.2) ? '  # soon' : ''}\n`
   })
   const text = `project: "Mira's tea"\ndevelopment_status:\n${lines.join('')}`

@@ -84,6 +84,14 @@ test('marks completed tasks closed, and tells drafts and completed ones by their
   ])
 })
 
+test('nothing may be begun after a completed task whose file cannot be read', async () => {
+  const store = await open()
+  for (const text of ['---\nid: [\n---\n', '---\nid: BACK-1\n<<<<<<< HEAD\n---\n']) {
+    const [entry] = say(store, 'completed/back-1 - Old.md', text)
+    expect(entry).toMatchObject({ standing: 'outside', task: { invalid: expect.any(String) } })
+  }
+})
+
 test('takes the id from the file name when the front matter gives none', async () => {
   const store = await open()
   const task = (text: string) => sayTask(store, 'tasks/back-7.1 - Title.md', text)
