@@ -209,7 +209,7 @@ function parseTask(file: string, place: string, text: string): Entry {
   const entry = { kind: 'task', id, task, ...(isMisnamed && { isMisnamed }) } as const
   if (known.folder === undefined) return entry
   // The tool does not read it either, so nothing may be begun after it.
-  const isClosed = place === 'completed' && task.invalid === undefined
+  const isClosed = place === 'completed' && invalid === undefined
   return { ...entry, standing: isClosed ? 'closed' : 'outside' }
 }
 

@@ -119,7 +119,7 @@ function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): M
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
   const { now } = delivered
-  const named = withLateMoney(withGatewayId(payment, event), event)
+  const named = withLateMoney(withGatewayId(payment, event), event, now)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus
     ? changeStatus(named, event, now)
@@ -139,9 +139,9 @@ const paidBy = ({ occurred_at, amount, currency }: WebhookEventRow) => ({
 })
 
 /** Money that came after the payment had ended: its status stays. */
-const withLateMoney = (payment: Payment, event: WebhookEventRow): Payment =>
+const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): Payment =>
   event.outcome === 'late_payment' && payment.transaction.paid_at === null
-    ? withTransaction(payment, { ...paidBy(event), updated_at: event.received_at })
+    ? withTransaction(payment, { ...paidBy(event), updated_at: now })
     : payment
 
 function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {
