@@ -127,6 +127,15 @@ describe('a charge', () => {
     expect(await w.queries.transactions({}, { limit: 99 })).toHaveLength(1)
   })
 
+  it('with the key of a charge at another gateway is another payment', async () => {
+    const w = rivalledSetup()
+    const ours = await w.pending(KEY)
+    const theirs = await w.pending({ ...KEY, request: { gateway: 'fib' } })
+    expect(theirs.id).not.toBe(ours.id)
+    expect(theirs.externalReferenceId).not.toBe(ours.externalReferenceId)
+    expect(await w.begin(KEY)).toMatchObject({ state: 'in_progress' })
+  })
+
   it('gives an open charge any number of keys, for ever, also at once', async () => {
     const w = rivalledSetup()
     const charge = await w.charged({ idempotencyKey: 'key-0' })
