@@ -2,7 +2,7 @@
 // are not signed, so a callback is only a hint to read the payment from the bank.
 
 import * as z from 'zod'
-import { toHex } from '../../../shared/sha256.ts'
+import { hmac } from '../../../shared/sha256.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -235,33 +235,22 @@ export interface CallbackAddress {
 
 /** For one configured gateway: the addresses of another gateway are not valid here. */
 function callbackAddress(gateway: string, secret: string): CallbackAddress {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const encode = (text: string) => new TextEncoder().encode(text)
-  const importKey = () =>
-    crypto.subtle.importKey('raw', encode(secret), algorithm, false, ['sign', 'verify'])
+  const key = hmac(secret)
   const signedBytes = (reference: string) =>
-    encode(JSON.stringify(['callback', gateway, reference]))
+    new TextEncoder().encode(JSON.stringify(['callback', gateway, reference]))
 
   return {
     async sign(callbackUrl, reference) {
-      const proof = await crypto.subtle.sign('HMAC', await importKey(), signedBytes(reference))
       const url = new URL(callbackUrl)
       url.searchParams.set(REFERENCE, reference)
-      url.searchParams.set(PROOF, toHex(proof))
+      url.searchParams.set(PROOF, await key.sign(signedBytes(reference)))
       return url.href
     },
     async verify(query) {
       const reference = query.get(REFERENCE)
       const proof = query.get(PROOF)
       if (reference === null || proof === null || !/^[0-9a-f]{64}$/.test(proof)) return undefined
-      const bytes = Uint8Array.from(proof.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-      const isOurs = await crypto.subtle.verify(
-        'HMAC',
-        await importKey(),
-        bytes,
-        signedBytes(reference),
-      )
-      return isOurs ? reference : undefined
+      return (await key.verify(proof, signedBytes(reference))) ? reference : undefined
     },
   }
 }

@@ -1,5 +1,6 @@
 // Stripe: a hosted Checkout Session for each charge.
 
+import { hmac } from '../../../shared/sha256.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
 import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
 import type {
@@ -41,7 +42,7 @@ export const stripe = {
   create(key, settings) {
     const { base_url = '', secret_key = '', webhook_secret = '' } = settings
     const base = base_url.replace(/\/+$/, '')
-    const secrets = webhook_secret.split(/\s+/).filter(Boolean)
+    const keys = webhook_secret.split(/\s+/).filter(Boolean).map(hmac)
 
     const headers = { authorization: `Bearer ${secret_key}`, 'stripe-version': wire.API_VERSION }
     const get = (endpoint: string, path: string): GatewayRequest => ({
@@ -140,7 +141,7 @@ export const stripe = {
       async handleWebhook({ headers, bytes, body }, limitedCall) {
         const signature = headers.get('stripe-signature')
         // Stripe signs each delivery attempt separately, so this is the time of the attempt.
-        const occurredAt = await verifySignature(signature, bytes, secrets)
+        const occurredAt = await verifySignature(signature, bytes, keys)
         const raw: unknown = JSON.parse(body)
         const call = readsFor(raw, limitedCall)
         return await readEvent({
