@@ -216,8 +216,8 @@ afterAll(() => browser?.close())
 const FAULTS = ['SIGKILL', 'frozen', 'SIGTERM', 'two SIGKILLs', 'none'] as const
 /** A tool's list has nothing of these. */
 const UNLISTED = new Set(['drafts', 'archive'])
-/** A sidecar reports a change of its board at most every 30 s. */
-const DIRECTORY_WAIT = { ...PATIENT, timeout: 60_000 }
+/** A sidecar reports a change of its board at most every 30 s, and one that failed 30 s later. */
+const DIRECTORY_WAIT = { ...PATIENT, timeout: 150_000 }
 
 it(
   `each page and client equals the files of five agents, whatever is killed (seed ${SEED})`,
