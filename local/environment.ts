@@ -167,7 +167,7 @@ export function misspelt(env: Environment, file: SignalboxFile): string[] {
 /** One letter in four is another: STRIPE_SECRET is near to STRIPE_SECRET_KEY. */
 const NEAR = 4
 
-/** How many letters are in one of them alone, where the others are in the same order. */
+/** Edit distance without substitutions. */
 function distanceOf(one: string, other: string): number {
   let above = new Array<number>(other.length + 1).fill(0)
   for (const letter of one) {

@@ -57,7 +57,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
     const watched = place.open(since, signal)
     const wait = { task, until, since }
     const { row, ...outcome } = await waitFor(watched, wait, (id) => {
-      // Whatever keeps it from being read, the wait itself comes to it.
+      // A failure is ignored here: the wait hits the same error and reports it.
       if (reached === undefined) doubtAbout(watched, wait).then(onDoubt, () => undefined)
       reached = id
     })

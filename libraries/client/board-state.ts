@@ -77,7 +77,7 @@ function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
 /** A sidecar reports at least every 30 s. Its next report has arrived by then. */
 const ASK_MS = 35_000
 /** After so long without a report, a sidecar counts as gone: one report late, and two questions. */
-const SILENT_MS = 45_000
+const SIDECAR_SILENT_MS = 45_000
 /** Between two questions while a report is late. */
 const AGAIN_MS = 10_000
 /** Between two reads of the status while no sidecar reports. */
@@ -104,7 +104,7 @@ export function reportOf(status: BoardStatus, sentAt: number, now: number): Repo
   const ours = (time: string | undefined): number | undefined =>
     time === undefined ? undefined : Math.min(sentAt, Date.parse(time) - ahead)
   const quietMs = now - (ours(sidecar.lastSeenAt) ?? Number.NEGATIVE_INFINITY)
-  const isSilent = quietMs >= SILENT_MS
+  const isSilent = quietMs >= SIDECAR_SILENT_MS
   return {
     currentAt: ours(status.currentAt),
     reason: isSilent ? 'offline' : store === 'missing' ? 'missing' : undefined,

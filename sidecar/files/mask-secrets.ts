@@ -59,7 +59,7 @@ function maskField(all: string, { name, sign, open, quoted, bare }: Field): stri
   if (quoted !== undefined) return `${name}${sign}${open}${MASK}`
   if (bare === undefined || EMPTY.test(bare)) return all
   // Code and prose say `token = next()` and `Unexpected token: word`; a secret holds a digit, or
-  // stands close to its sign. What may hold another name and value is no word either.
+  // stands close to its sign. A value with = or @ may hold a name and value itself: it is masked.
   const isClose = sign === '='
   return isClose || (bare.length >= 6 && /[\d=@]/.test(bare)) ? `${name}${sign}${MASK}` : all
 }

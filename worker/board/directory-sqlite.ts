@@ -5,9 +5,9 @@ import type { Sql } from '../shared/sql.ts'
 import {
   type Directory,
   FORGET_MS,
-  isHeld,
+  holdsRow,
   type Reporter,
-  SILENT_MS,
+  ROW_SILENT_MS,
   shareOf,
 } from './directory.ts'
 import type { BoardReport } from './wire.ts'
@@ -48,7 +48,7 @@ export function sqliteDirectory(sql: Sql): Directory {
         WHERE (json_extract(report, '$.sidecar.state') = 'ended' OR abs(? - seen_at) >= ?)
           AND (holder = ? OR NOT ?)
         ORDER BY seen_at LIMIT 1) RETURNING path`,
-      ...[now, SILENT_MS, holder, isShareFull ? 1 : 0],
+      ...[now, ROW_SILENT_MS, holder, isShareFull ? 1 : 0],
     )
     return dropped.length > 0
   }
@@ -58,7 +58,7 @@ export function sqliteDirectory(sql: Sql): Directory {
       sql.transaction(() => {
         const { holder, now } = by
         const [known] = sql.all<Stored>('SELECT * FROM boards WHERE path = ?', path).map(read)
-        if (known && report.run < known.report.run && isHeld(known, now)) return 'superseded'
+        if (known && report.run < known.report.run && holdsRow(known, now)) return 'superseded'
         if (!known && !makeRoom(by)) return 'full'
         sql.all(
           `INSERT INTO boards (path, report, seen_at, holder) VALUES (?, ?, ?, ?) ON CONFLICT (path)

@@ -40,10 +40,10 @@ export const shareOf = (maxBoards: number): number => Math.max(1, Math.floor(max
 /** A board that no sidecar reported for so long is forgotten. */
 export const FORGET_MS = 30 * 24 * 3_600_000
 /** One heartbeat that needs a few tries is not silence yet. */
-export const SILENT_MS = HEARTBEAT_MS + 120_000
+export const ROW_SILENT_MS = HEARTBEAT_MS + 120_000
 
 /** Whether the sidecar of the row holds it against those that started earlier. */
-export const isHeld = (row: Omit<BoardRow, 'path'>, now: number): boolean =>
+export const holdsRow = (row: Omit<BoardRow, 'path'>, now: number): boolean =>
   stateOf(row, now) === 'running'
 
 /** A board as `GET /api/boards` lists it. */
@@ -64,5 +64,5 @@ export function listedBoard({ path, report, seenAt }: BoardRow, now: number) {
 function stateOf({ report, seenAt }: Omit<BoardRow, 'path'>, now: number) {
   if (report.sidecar.state === 'ended') return 'ended'
   // A time far ahead of `now` was taken before the clock was set back, and means nothing.
-  return Math.abs(now - seenAt) < SILENT_MS ? 'running' : 'silent'
+  return Math.abs(now - seenAt) < ROW_SILENT_MS ? 'running' : 'silent'
 }

@@ -13,7 +13,7 @@ import { type StreamRoom, StreamTally } from './stream-room.ts'
 /** How often a leader shows that it is alive. */
 const PULSE_MS = 2_000
 /** A leader that was silent for three pulses has vanished. If it was only slow, no harm is done. */
-const SILENT_MS = 3 * PULSE_MS
+const SOCKET_SILENT_MS = 3 * PULSE_MS
 /** All followers together check about four times a second, and each of them at its pings. */
 const CHECK_MS_PER_STREAM = 250
 /** A stream that missed four pings has vanished: it must not count any more. */
@@ -197,7 +197,7 @@ export class FanOut<M extends Member> {
   }
 
   #isSilent(now: number): boolean {
-    return now - this.#beatAt > SILENT_MS
+    return now - this.#beatAt > SOCKET_SILENT_MS
   }
 
   #add(member: M, now: number): void {

@@ -95,7 +95,7 @@ export class RepositoryObject extends DurableObject {
     socket.close(1011)
   }
 
-  /** Undefined: there is no database. To ask or to wait for any name at all must not make one. */
+  /** Undefined: there is no database. Reading or subscribing must not create one. */
   #find(): OpenRepository | undefined {
     return this.#opened || hasBoardTables(this.#sql) ? this.#open() : undefined
   }

@@ -44,7 +44,7 @@ export type Published<Answer> =
  * A sidecar that is silent for so long was killed, and an earlier one may go on. One report that
  * needs a second try is not silence yet.
  */
-const SILENT_MS = REPORT_MS + 20_000
+const SIDECAR_SILENT_MS = REPORT_MS + 20_000
 
 /** No log has this epoch: a client that returns with it when there is a log starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
@@ -260,15 +260,15 @@ function refuseRun(
 ): ({ ok: false } & PublishRefusal) | undefined {
   const { run } = request
   if (run === null || run === state.run) return undefined
-  if (run < state.run && isHeld(state, now)) return { ok: false, reason: 'superseded' }
+  if (run < state.run && holdsRun(state, now)) return { ok: false, reason: 'superseded' }
   return 'step' in request && request.step === 'root'
     ? undefined
     : { ok: false, reason: 'sync_required' }
 }
 
 /** A time ahead of `now` was taken before the clock was set back, and means nothing. */
-function isHeld({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolean {
-  return !ended && lastSeenAt <= now && now - lastSeenAt < SILENT_MS
+function holdsRun({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolean {
+  return !ended && lastSeenAt <= now && now - lastSeenAt < SIDECAR_SILENT_MS
 }
 
 function noteList(state: RepositoryState, kind: Kind): void {

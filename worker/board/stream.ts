@@ -32,7 +32,7 @@ export const STREAM_LIMITS: StreamLimits = {
 export interface StreamOptions {
   repository: RepositoryHandle
   lastEventId: string | undefined
-  /** Who counts for this stream, however many they open. */
+  /** Whose quota this stream uses. */
   holder: string
   /** When the client's token expires, in ms: the stream must not outlive it. */
   expiresAt: number

@@ -78,7 +78,7 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
   )
   const outboxEvents = metrics.gauge(
     'signalbox_outbox_events',
-    'Stored events that they have not accepted yet, at the last sweep.',
+    'Stored events that this subscriber has not accepted, at the last sweep.',
     { subscriber: SUBSCRIBERS },
   )
   const outboxAge = metrics.gauge(

@@ -101,7 +101,7 @@ export function createAccess(auth: AuthConfig, deps: AccessDeps): Access {
     const isSession = found.via === 'cookie' && tokens.canSign
     const purpose = found.via === 'ticket' ? 'ticket' : isSession ? 'session' : 'api'
     const claims = await tokens.verify(found.token, purpose)
-    // In a token for the API it would be a claim of its issuer's own.
+    // An API token's `sid` is its issuer's, not ours.
     const sid = purpose !== 'api' && typeof claims.sid === 'string' ? claims.sid : undefined
     return { ...(await toGrant(claims, found)), sid }
   }

@@ -87,7 +87,7 @@ export function createTokens(
           'The edge signs this token itself: set AUTH_SECRETS as well.',
         )
       }
-      // By its id one that has no subject can be told from others.
+      // So that tokens without a subject can be told apart.
       const id = purpose === 'api' && { jti: crypto.randomUUID() }
       return await new SignJWT({ ...id, ...claims })
         .setProtectedHeader({ alg: 'HS256' })

@@ -30,7 +30,7 @@ export const isOfOrder = (
   (references === 'shared' || other.gateway === gateway)
 
 /** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
-const isHeld = (payment: Payment, alerts: readonly Alert[] = []): boolean =>
+const holdsMoney = (payment: Payment, alerts: readonly Alert[] = []): boolean =>
   isUnpaid(payment.transaction.status)
     ? keepsLateMoney(payment) || alerts.some(({ kind }) => kind === 'late_payment')
     : heldAmount(payment) > 0
@@ -47,9 +47,9 @@ export function decideInOrder(
   now: number,
 ): Decision[] {
   const { payment, alerts } = decision
-  const was = isHeld(before)
-  const is = isHeld(payment, alerts)
-  const held = others.filter((other) => isHeld(other))
+  const was = holdsMoney(before)
+  const is = holdsMoney(payment, alerts)
+  const held = others.filter((other) => holdsMoney(other))
   if (was === is || payment.transaction.is_repeat === 1) return [decision]
   const other = newest(held.map(({ transaction }) => transaction))
   if (!is) {

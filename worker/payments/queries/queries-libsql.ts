@@ -51,7 +51,7 @@ export interface WaitingEvents {
 export interface Waiting {
   /** Something is due: the sweeper calls the ledger only then. */
   isDue: boolean
-  /** Stored events that they have not accepted yet. */
+  /** Stored events that each subscriber has not accepted. */
   events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
   /** Open alerts, by kind. */
   alerts: Readonly<Record<string, number>>

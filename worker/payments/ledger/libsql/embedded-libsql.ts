@@ -1,6 +1,6 @@
 // libSQL in this process: a database in a file, without a server. Every call blocks its thread, so
-// a host runs it in a separate one (embedded-libsql.ts). This process must be its only writer; the
-// host makes sure of that.
+// a host runs it in a separate one (`openThreaded`, below). This process must be its only writer;
+// the host makes sure of that.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
