@@ -4,7 +4,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
-import type { Breakers, GatewayHealth } from '../domain/types.ts'
+import type { Breakers } from '../domain/types.ts'
 import { createAccessTokens, type TokenAnswer } from './access-token.ts'
 import {
   admit,
@@ -17,8 +17,7 @@ import {
   report,
   type Verdict,
 } from './admission.ts'
-import { type AnyGateway, supportsRefund } from './gateway.ts'
-import type { Account } from './registry.ts'
+import type { AnyGateway } from './gateway.ts'
 
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
@@ -124,32 +123,3 @@ const isSame = (one: BreakerState, other: BreakerState): boolean =>
   one.failures === other.failures &&
   one.openUntil === other.openUntil &&
   one.probeUntil === other.probeUntil
-
-// The gateways as an operator sees them: their configuration and the state of their circuits.
-
-export interface HealthDeps {
-  gateways: ReadonlyMap<string, AnyGateway>
-  accounts: ReadonlyMap<string, Account>
-  guard: Pick<GatewayGuard, 'health'>
-}
-
-/** In the order of the configuration. */
-export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> {
-  const { gateways, accounts, guard } = deps
-  const breakers = await guard.health([...gateways.keys()])
-  return [...gateways].flatMap(([key, gateway]) => {
-    const account = accounts.get(key)
-    const breaker = breakers[key]
-    return account && breaker ? { key, ...account, breaker, ...capabilitiesOf(gateway) } : []
-  })
-}
-
-const capabilitiesOf = (gateway: AnyGateway) => ({
-  ...refundsOf(gateway),
-  ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
-})
-
-function refundsOf(gateway: AnyGateway): Pick<GatewayHealth, 'supportsRefund' | 'refunds'> {
-  const canRefund = supportsRefund(gateway) && gateway.refundProblem?.() === undefined
-  return canRefund ? { supportsRefund: true, refunds: gateway.refunds } : { supportsRefund: false }
-}

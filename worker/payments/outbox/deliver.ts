@@ -3,6 +3,7 @@
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
+import { createRateLimit } from '../../shared/rate-limit.ts'
 import { newId } from '../domain/new-id.ts'
 import {
   type Dispatched,
@@ -173,41 +174,3 @@ function listenersOf(listeners: Listeners, name: EventName): readonly AnyListene
 
 const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
   endpoint !== undefined && (endpoint.types?.has(name) ?? true)
-
-// A sliding window that counts rejections.
-
-export interface RateLimit {
-  /** Whether one more is within the limit; otherwise it is counted. */
-  admits(now: number): boolean
-  /** How many were not, since the count began. */
-  readonly missed: number
-  /** Their number once the span since the first is over, and the count begins again; before, 0. */
-  takeMissed(now: number): number
-}
-
-export function createRateLimit(max: number, spanMs: number): RateLimit {
-  const admitted: number[] = []
-  let missed = 0
-  let missedSince = 0
-  return {
-    get missed() {
-      return missed
-    },
-    admits(now) {
-      while (admitted[0] !== undefined && admitted[0] <= now - spanMs) admitted.shift()
-      if (admitted.length < max) {
-        admitted.push(now)
-        return true
-      }
-      if (missed === 0) missedSince = now
-      missed++
-      return false
-    },
-    takeMissed(now) {
-      if (missed === 0 || now < missedSince + spanMs) return 0
-      const count = missed
-      missed = 0
-      return count
-    },
-  }
-}

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { createRateLimit, type RateLimit } from '../../shared/rate-limit.ts'
 import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
@@ -21,7 +22,6 @@ import { type Refusals, type RefusedRow, withRow } from '../gateways/refusals.ts
 import type { Recorded } from '../ledger/ledger.ts'
 import type { Ledger } from '../ledger/operations.ts'
 import { maskHeaders, webhookMask } from '../mask.ts'
-import { createRateLimit, type RateLimit } from '../outbox/deliver.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>

@@ -1,13 +1,11 @@
 // What is delivered to listeners and to the endpoint, whose clock and answers the test sets.
 
-import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
 import type { Dispatched } from '../../../../worker/payments/domain/outbox.ts'
 import type { EventName } from '../../../../worker/payments/domain/status.ts'
 import {
   createDeliverer,
-  createRateLimit,
   type Listeners,
   subscribersOf,
 } from '../../../../worker/payments/outbox/deliver.ts'
@@ -431,25 +429,4 @@ describe('a delivery', () => {
     await clock.advance(20_000)
     expect((await dispatching).map(({ delivery }) => delivery?.ok)).toEqual([false, true])
   })
-})
-
-it('never admits more than its maximum in any span, and counts all others', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 200 }), (gaps) => {
-      const limit = createRateLimit(5, 100)
-      const admitted: number[] = []
-      let now = 0
-      let missed = 0
-      for (const gap of gaps) {
-        now += gap
-        missed += limit.takeMissed(now)
-        if (limit.admits(now)) admitted.push(now)
-      }
-      for (const at of admitted) {
-        expect(admitted.filter((other) => other >= at && other < at + 100).length).toBeLessThan(6)
-      }
-      missed += limit.takeMissed(now + 100)
-      expect(missed + admitted.length).toBe(gaps.length)
-    }),
-  )
 })
