@@ -61,7 +61,7 @@ describe('the imports', () => {
 
   it.each([
     ...['worker', 'worker/payments', 'worker/board', 'sidecar', 'console', 'libraries'],
-    ...['cli', 'local', 'simulator', 'tools/prove'],
+    ...['cli', 'local', 'simulator', 'tools/prove', 'tools/bench'],
   ])('no rooms of %s form a circle: its folders, and the files beside them', (top) => {
     const roomOf = (file: string) => file.match(`^${top}/[^/]+`)?.[0] ?? file
     const rooms = Map.groupBy(inside(top), ({ file }) => roomOf(file))
@@ -84,7 +84,7 @@ describe('the imports', () => {
 
   it('only the host and the Durable Objects import cloudflare:workers', () => {
     const others = sources.filter(
-      ({ file }) => file !== 'worker/cloudflare.ts' && !file.endsWith('-object.ts'),
+      ({ file }) => !/^worker\/cloudflare\.ts$|-object\.ts$|^tools\/bench\//.test(file),
     )
     expect(offences(others, (name) => name.startsWith('cloudflare:'))).toEqual([])
   })
@@ -260,7 +260,7 @@ describe('the imports', () => {
     expect(offences(inside('tools/prove'), (name) => /^(test|tools\/bench)\//.test(name))).toEqual(
       [],
     )
-    const product = sources.filter(({ file }) => !/^tools\/(harness|prove)\//.test(file))
+    const product = sources.filter(({ file }) => !/^tools\/(harness|prove|bench)\//.test(file))
     expect(offences(product, (name) => /^tools\/(harness|prove)\//.test(name))).toEqual([])
   })
 

@@ -41,6 +41,7 @@ export const sources: Source[] = [
   'tools/package',
   'tools/harness',
   'tools/prove',
+  'tools/bench',
 ].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))

@@ -53,7 +53,7 @@ export function makeBoard(dir: string, size: number): BenchBoard {
 export const idOf = (n: number): string => `BENCH-${n}`
 
 /** About a kilobyte. Each save changes `rank`, so a client can see which save it reads. */
-export const taskText = (n: number, rank: number): string => `---
+const taskText = (n: number, rank: number): string => `---
 id: ${idOf(n)}
 title: Task ${n} of the board that is measured
 status: ${STATES[n % STATES.length]}

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
+import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { makeBoard } from './board.ts'
 import { type Child, startNode } from './child.ts'
 import { cpuMsOf, memoryOf, ownMiBOf } from './proc.ts'
 import { percentile, rounded } from './statistics.ts'
@@ -46,7 +48,7 @@ const SIGNALBOX = resolve(import.meta.dirname, '../../cli/bin.js')
 const AUTH_SECRETS = 'of-a-benchmark-that-lasts-some-minutes'
 const WAIT_MS = 150_000
 
-export async function measureBoards(plan: BoardsPlan): Promise<BoardsRow> {
+async function measureBoards(plan: BoardsPlan): Promise<BoardsRow> {
   const { boards, way, workDir, warmStarts, settleMs, idleMs } = plan
   await using stack = new AsyncDisposableStack()
   const served = ['serve', '--port', '0', '--data', join(workDir, 'edge')]
@@ -100,3 +102,81 @@ async function start(
       : await Promise.all(boards.map((board) => watch(join(dir, board), `bench/${board}`)))
   return { ms: Math.round(performance.now() - startedAt), sidecars }
 }
+
+const TARGETS = { timesMemory: 5, readyMs: 5_000 }
+const FULL: { tasksEach: number; rows: [Way, number][]; warmStarts: number; idleMs: number } = {
+  tasksEach: 100,
+  rows: [
+    ['one process', 1],
+    ['one process', 10],
+    ['a process for each', 10],
+    ['one process', 100],
+  ],
+  warmStarts: 5,
+  idleMs: 120_000,
+}
+const QUICK: typeof FULL = {
+  ...FULL,
+  rows: [
+    ['one process', 2],
+    ['a process for each', 2],
+  ],
+  warmStarts: 1,
+  idleMs: 2_000,
+}
+const SETTLE_MS = 10_000
+
+export interface BoardsResult extends Result {
+  targets: { timesMemory: number; readyMs: number }
+  tasksEach: number
+  rows: BoardsRow[]
+}
+
+export async function runBoards(run: BenchRun): Promise<BoardsResult> {
+  const startedAt = performance.now()
+  const { tasksEach, rows: planned, warmStarts, idleMs } = run.isQuick ? QUICK : FULL
+  const rows: BoardsRow[] = []
+  for (const [way, count] of planned) {
+    const boards = Array.from({ length: count }, (_, n) => `package-${n}`)
+    const workDir = join(run.workDir, `${way.replaceAll(' ', '-')}-${count}`)
+    const dir = join(workDir, 'project')
+    for (const name of boards) makeBoard(join(dir, name), tasksEach)
+    const settleMs = run.isQuick ? 500 : SETTLE_MS
+    const row = await measureBoards({
+      ...{ way, dir, boards, workDir },
+      warmStarts,
+      settleMs,
+      idleMs,
+    })
+    rows.push(row)
+    run.say(inWords(row))
+  }
+  const about = circumstances(run.command, startedAt)
+  const verdicts = verdictsOf(rows)
+  return { ...about, targets: TARGETS, verdicts, tasksEach, rows }
+}
+
+function verdictsOf(rows: readonly BoardsRow[]): Verdict[] {
+  const most = rows.findLast(({ way }) => way === 'one process')
+  const each = rows.find(({ way }) => way === 'a process for each')
+  const together = rows.find((it) => it.way === 'one process' && it.boards === each?.boards)
+  const times = each && together ? each.memoryMiB / together.memoryMiB : Number.NaN
+  return [
+    {
+      what: `memory of ${each?.boards} processes, by that of one with as many boards`,
+      target: `${TARGETS.timesMemory} times`,
+      measured: `${times.toFixed(1)} times`,
+      reached: times >= TARGETS.timesMemory,
+    },
+    {
+      what: `${most?.boards} boards at the edge after a restart`,
+      target: `${TARGETS.readyMs} ms`,
+      measured: `${most?.readyMedianMs} ms`,
+      reached: (most?.readyMedianMs ?? Number.POSITIVE_INFINITY) <= TARGETS.readyMs,
+    },
+  ]
+}
+
+const inWords = ({ way, boards, coldReadyMs, readyMs, memoryMiB, rssMiB, cpuPercent }: BoardsRow) =>
+  `${boards} boards, ${way}: ready in ${coldReadyMs} ms, then ${readyMs.join(', ')} ms; ` +
+  `${memoryMiB} MiB (${rssMiB} resident), ${cpuPercent} % of a core`

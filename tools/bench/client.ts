@@ -54,7 +54,7 @@ export function openEvents(
 }
 
 /** The message of one block; undefined for a comment, `retry` or an id alone. */
-export function dataOf(block: string): Message | undefined {
+function dataOf(block: string): Message | undefined {
   const line = block.split('\n').find((it) => it.startsWith('data:'))
   return line && JSON.parse(line.slice(5))
 }

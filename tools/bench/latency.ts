@@ -2,13 +2,15 @@
 // until the message arrives. The window of 100 ms, which both systems wait on purpose, is
 // subtracted.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BenchBoard, idOf, nextRank, saveTask } from './board.ts'
+import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { type Message, openEvents, read } from './client.ts'
 import { randomFrom, rounded, type Summary, summarize } from './statistics.ts'
-import type { System, Target } from './target.ts'
+import { SYSTEMS, type System, startTarget, type Target } from './target.ts'
 
-export const WINDOW_MS = 100
+const WINDOW_MS = 100
 /** A later message counts as lost: people reload a board sooner than that. */
 const LOST_MS = 5_000
 const PAUSE_MS = 300
@@ -35,7 +37,7 @@ export interface LatencyRow {
   values: number[]
 }
 
-export async function measureLatency(
+async function measureLatency(
   target: Target,
   board: BenchBoard,
   plan: LatencyPlan,
@@ -91,4 +93,83 @@ async function shows(target: Target, n: number, rank: number): Promise<boolean> 
 function roundedSummary(values: readonly number[]): Summary {
   const { count, p50, p90, p99, max } = summarize(values)
   return { count, p50: rounded(p50), p90: rounded(p90), p99: rounded(p99), max: rounded(max) }
+}
+
+/** `nodeP99Ms`: of signalbox-node. */
+const TARGETS = [
+  { tasks: 1_000, p99Ms: 20, nodeP99Ms: 10 },
+  { tasks: 20_000, p99Ms: 20, nodeP99Ms: 10 },
+  { tasks: 100_000, p99Ms: 40, nodeP99Ms: 40 },
+]
+const SAVES = 200
+/** The alternatives get half as many, and less time where each save takes long. */
+const SAVES_OF_OTHERS = 100
+const MAX_MS = {
+  signalbox: 120_000,
+  'signalbox-node': 120_000,
+  chokidar: 45_000,
+  'chokidar-tuned': 60_000,
+}
+const isOurs = (system: System): boolean => system.startsWith('signalbox')
+
+export interface LatencyResult extends Result {
+  windowMs: number
+  targets: { tasks: number; p99Ms: number; nodeP99Ms: number }[]
+  rows: LatencyRow[]
+}
+
+export async function runLatency(run: BenchRun): Promise<LatencyResult> {
+  const startedAt = performance.now()
+  const targets = run.isQuick ? TARGETS.slice(0, 1) : TARGETS
+  const rows: LatencyRow[] = []
+  for (const [n, { tasks }] of targets.entries()) {
+    const board = makeBoard(join(run.workDir, `board-${tasks}`), tasks)
+    // Every second size has the other order, since the first system runs on a cold machine.
+    const order = n % 2 === 0 ? SYSTEMS : SYSTEMS.toReversed()
+    const found = new Map<System, LatencyRow>()
+    for (const system of order) {
+      const data = join(run.workDir, `data-${system}-${tasks}`)
+      const target = await startTarget(system, board.dir, data)
+      try {
+        const saves = run.isQuick ? 10 : isOurs(system) ? SAVES : SAVES_OF_OTHERS
+        const row = await measureLatency(target, board, { saves, maxMs: MAX_MS[system] })
+        found.set(system, row)
+        run.say(inWords(row))
+      } finally {
+        await target.stop()
+      }
+    }
+    for (const system of SYSTEMS) rows.push(...[found.get(system)].filter((it) => it !== undefined))
+  }
+  const verdicts = verdictsOf(rows, targets)
+  return {
+    ...circumstances(run.command, startedAt),
+    windowMs: WINDOW_MS,
+    targets,
+    verdicts,
+    rows,
+  }
+}
+
+const inWords = ({ system, tasks, saves, lost, stale, latency }: LatencyRow): string => {
+  const { p50, p90, p99, max } = latency
+  const counts = `${saves} saves, ${lost} lost, ${stale} stale`
+  return `${system} at ${tasks}: p50 ${p50}, p90 ${p90}, p99 ${p99}, max ${max} ms; ${counts}`
+}
+
+/** A lost or stale message is a miss, however quick the others were. */
+function verdictsOf(rows: LatencyRow[], targets: LatencyResult['targets']): Verdict[] {
+  return targets.flatMap(({ tasks, p99Ms, nodeP99Ms }) =>
+    rows
+      .filter((row) => isOurs(row.system) && row.tasks === tasks)
+      .map(({ system, latency, lost, stale, saves }) => {
+        const maxMs = system === 'signalbox' ? p99Ms : nodeP99Ms
+        return {
+          what: `save to client at ${tasks} tasks, p99 (${system})`,
+          target: `${maxMs} ms`,
+          measured: `${latency.p99} ms, ${lost} of ${saves} lost, ${stale} stale`,
+          reached: latency.p99 <= maxMs && lost === 0 && stale === 0,
+        }
+      }),
+  )
 }

@@ -1,10 +1,16 @@
 // What a person with a phone waits for: a page of the board on a slow line and a slow processor,
 // from the save of one file until its card is painted. In Chromium, with the real page.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from 'playwright-core'
-import { type BenchBoard, idOf, nextRank, retitleTask } from './board.ts'
+import { chromium } from 'playwright-core'
+import { type BenchRun, circumstances, type Result } from './bench.ts'
+import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
+import { stopsToo } from './child.ts'
 import { percentile } from './statistics.ts'
 import type { Target } from './target.ts'
+import { startTarget } from './target.ts'
 
 export interface Device {
   name: 'phone' | 'desktop'
@@ -55,7 +61,7 @@ const IN_THE_PAGE = `globalThis.shown = (selector, text) =>
 const READS_WHOLE = `const before = globalThis.fetch
   globalThis.fetch = (url, init) => before(String(url).replace(/[?&]since=[^&]*/, ''), init)`
 
-export async function measurePhone(
+async function measurePhone(
   browser: Browser,
   target: Target,
   board: BenchBoard,
@@ -166,3 +172,78 @@ const visibleCards = (page: Page): Promise<string[]> =>
       return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
     })
     .map((card) => card.dataset.card)`)
+
+const TARGETS = { maxMs: 1_000 }
+const PHONE: Device = {
+  name: 'phone',
+  viewport: { width: 390, height: 844 },
+  line: { kbitPerS: 400, latencyMs: 100 },
+  cpu: 4,
+}
+const DESKTOP: Device = { name: 'desktop', viewport: { width: 1440, height: 900 }, cpu: 1 }
+
+interface Series {
+  device: Device
+  reading: Reading
+  saves: number
+}
+
+/** Each edit of the last one takes a minute and a half. */
+const FULL: { tasks: number; series: Series[] } = {
+  tasks: 20_000,
+  series: [
+    { device: PHONE, reading: 'changes', saves: 30 },
+    { device: DESKTOP, reading: 'changes', saves: 30 },
+    { device: PHONE, reading: 'whole', saves: 10 },
+    { device: PHONE, reading: 'whole, not compressed', saves: 2 },
+  ],
+}
+const QUICK: typeof FULL = {
+  tasks: 1_000,
+  series: FULL.series.map((series) => ({ ...series, saves: 2 })),
+}
+
+export interface PhoneResult extends Result {
+  targets: { maxMs: number }
+  phone: Device
+  rows: PhoneRow[]
+}
+
+export async function runPhone(run: BenchRun): Promise<PhoneResult> {
+  const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) =>
+    existsSync(path),
+  )
+  if (executablePath === undefined) throw new Error('There is no Chromium on this machine.')
+  const startedAt = performance.now()
+  const { tasks, series } = run.isQuick ? QUICK : FULL
+  const board = makeBoard(join(run.workDir, 'board'), tasks)
+  const target = await startTarget('signalbox-node', board.dir, join(run.workDir, 'data'))
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  const forget = stopsToo(() => browser.close())
+  const rows: PhoneRow[] = []
+  try {
+    for (const plan of series) {
+      const row = await measurePhone(browser, target, board, plan)
+      rows.push(row)
+      run.say(inWords(row))
+    }
+  } finally {
+    forget()
+    await browser.close()
+    await target.stop()
+  }
+  const verdicts = rows
+    .filter(({ reading }) => reading === 'changes')
+    .map(({ device, ms }) => ({
+      what: `the slowest of ${ms.count} edits at ${tasks} tasks, ${device}`,
+      target: `${TARGETS.maxMs} ms`,
+      measured: `${ms.max} ms`,
+      reached: ms.max <= TARGETS.maxMs,
+    }))
+  const about = circumstances(run.command, startedAt)
+  return { ...about, targets: TARGETS, phone: PHONE, verdicts, rows }
+}
+
+const inWords = ({ device, reading, load, ms, bytes }: PhoneRow): string =>
+  `${device}, ${reading}: opened in ${load.ms} ms with ${load.bytes} bytes; ` +
+  `an edit ${ms.p50} ms (p95 ${ms.p95}, at most ${ms.max}) with ${bytes} bytes`

@@ -2,12 +2,15 @@
 // is sent without `?since=` and compression, and what the client reads now, after the same change.
 
 import * as http from 'node:http'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { type BenchBoard, idOf, nextRank, saveTask } from './board.ts'
+import { type BenchRun, circumstances, type Result } from './bench.ts'
+import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { openEvents } from './client.ts'
 import { percentile, rounded } from './statistics.ts'
 import type { Target } from './target.ts'
+import { startTarget } from './target.ts'
 
 /** Medians. */
 interface Cost {
@@ -26,7 +29,7 @@ export interface RefetchRow {
 
 const agent = new http.Agent({ keepAlive: true })
 
-export async function measureRefetch(
+async function measureRefetch(
   target: Target,
   board: BenchBoard,
   saves: number,
@@ -97,3 +100,42 @@ const medianOf = (costs: readonly Cost[]): Cost => ({
     ),
   ),
 })
+
+/** Beyond this, it would not be flat. */
+const TARGETS = { bytes: 2_048 }
+const FULL = { sizes: [100, 1_000, 5_000, 20_000], saves: 50 }
+const QUICK: typeof FULL = { sizes: [100, 1_000], saves: 5 }
+
+export interface RefetchResult extends Result {
+  targets: { bytes: number }
+  rows: RefetchRow[]
+}
+
+export async function runRefetch(run: BenchRun): Promise<RefetchResult> {
+  const startedAt = performance.now()
+  const { sizes, saves } = run.isQuick ? QUICK : FULL
+  const rows: RefetchRow[] = []
+  for (const tasks of sizes) {
+    const board = makeBoard(join(run.workDir, `board-${tasks}`), tasks)
+    const target = await startTarget('signalbox-node', board.dir, join(run.workDir, `d-${tasks}`))
+    try {
+      const row = await measureRefetch(target, board, saves)
+      rows.push(row)
+      run.say(inWords(row))
+    } finally {
+      await target.stop()
+    }
+  }
+  const verdicts = rows.map(({ tasks, changes }) => ({
+    what: `bytes of one change at ${tasks} tasks`,
+    target: `${TARGETS.bytes}`,
+    measured: `${changes.bytes}`,
+    reached: changes.bytes <= TARGETS.bytes,
+  }))
+  const about = circumstances(run.command, startedAt)
+  return { ...about, targets: TARGETS, verdicts, rows }
+}
+
+const inWords = ({ tasks, whole, changes }: RefetchRow): string =>
+  `${tasks} tasks: ${changes.bytes} bytes in ${changes.ms} ms; ` +
+  `the whole list ${whole.bytes} bytes in ${whole.ms} ms`

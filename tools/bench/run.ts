@@ -6,41 +6,48 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type BenchRun, type Result, save } from './bench.ts'
+import { runBoards } from './boards.ts'
+import { runCharge } from './charge.ts'
 import { stopAll } from './child.ts'
-import { runBoards } from './run-boards.ts'
-import { runCharge } from './run-charge.ts'
-import { runFanout } from './run-fanout.ts'
-import { runLatency } from './run-latency.ts'
-import { runPhone } from './run-phone.ts'
-import { runRefetch } from './run-refetch.ts'
-import { runWatch } from './run-watch.ts'
-import { runWebhooks } from './run-webhooks.ts'
+import { runFanout } from './fanout.ts'
+import { runLatency } from './latency.ts'
+import { runPhone } from './phone.ts'
+import { boardsPlot } from './plot/boards-plot.ts'
+import { chargePlot } from './plot/charge-plot.ts'
+import { fanoutPlot } from './plot/fanout-plot.ts'
+import { latencyPlot } from './plot/latency-plot.ts'
+import { phonePlot } from './plot/phone-plot.ts'
+import { refetchPlot } from './plot/refetch-plot.ts'
+import { watchPlot } from './plot/watch-plot.ts'
+import { webhooksPlot } from './plot/webhooks-plot.ts'
+import { runRefetch } from './refetch.ts'
+import { runWatch } from './watch.ts'
+import { runWebhooks } from './webhooks.ts'
 
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
 
-/** One benchmark of this folder. Both work folders are removed at its end. */
-export interface BenchRun {
-  /** A work folder on the disk of temporary files. */
-  workDir: string
-  /** A work folder in memory; undefined if there is no file system in memory. */
-  memoryDir: string | undefined
-  outDir: string
-  /** Small boards and few repetitions: shows that everything runs, but not how fast. */
-  isQuick: boolean
-  command: string
-  say: (text: string) => void
-}
+/** What one measures, and its picture. */
+const bench =
+  <Found extends Result>(
+    measure: (run: BenchRun) => Promise<Found>,
+    plot: (found: Found) => string,
+  ) =>
+  async (run: BenchRun) => {
+    const found = await measure(run)
+    return { found, picture: plot(found) }
+  }
 
 const BENCHES = {
-  latency: runLatency,
-  refetch: runRefetch,
-  phone: runPhone,
-  watch: runWatch,
-  boards: runBoards,
-  webhooks: runWebhooks,
-  charge: runCharge,
-  fanout: runFanout,
+  latency: bench(runLatency, latencyPlot),
+  refetch: bench(runRefetch, refetchPlot),
+  phone: bench(runPhone, phonePlot),
+  watch: bench(runWatch, watchPlot),
+  boards: bench(runBoards, boardsPlot),
+  webhooks: bench(runWebhooks, webhooksPlot),
+  charge: bench(runCharge, chargePlot),
+  fanout: bench(runFanout, fanoutPlot),
 }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]
@@ -81,10 +88,11 @@ async function main(): Promise<number> {
     process.once('exit', clear)
     const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
     const say = (text: string) => void process.stdout.write(`${text}\n`)
-    const verdicts = await BENCHES[name]({ workDir, memoryDir, outDir, isQuick, command, say })
+    const { found, picture } = await BENCHES[name]({ workDir, memoryDir, isQuick, command, say })
+    save(outDir, name, found, picture)
     clear()
     process.off('exit', clear)
-    for (const { what, target, measured, reached } of verdicts) {
+    for (const { what, target, measured, reached } of found.verdicts) {
       say(`${reached ? 'reached' : 'MISSED '}  ${what}: ${measured} (target ${target})`)
       isReached &&= reached
     }

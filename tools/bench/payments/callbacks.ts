@@ -6,16 +6,16 @@ import type { BenchStore } from './database.ts'
 
 /** The signing key of the callbacks, for all systems. */
 export const API_KEY = 'the-key-of-the-benchmark-that-signs-callbacks'
-export const CALLBACK_PATH = '/payments/webhooks/redirect'
-export const AMOUNT = 25_000
+const CALLBACK_PATH = '/payments/webhooks/redirect'
+const AMOUNT = 25_000
 
 const SIGNED_AT_ONCE = 256
 
-export const gatewayIdOf = (n: number): string => `gt-${n}`
+const gatewayIdOf = (n: number): string => `gt-${n}`
 const digits = (n: number): string => String(n).padStart(8, '0')
 
 /** `at`: the time in the callback, in ms. */
-export const claimsOf = (n: number, at: number) => ({
+const claimsOf = (n: number, at: number) => ({
   eventType: 'STATUS_CHANGED',
   eventId: `ev-${n}`,
   timestamp: new Date(at).toISOString(),

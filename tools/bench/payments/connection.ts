@@ -65,7 +65,7 @@ const HEAD_END = '\r\n\r\n'
 /**
  * Undefined while the response is incomplete. Throws without a Content-Length: all servers send it.
  */
-export function replyIn(received: string): Reply | undefined {
+function replyIn(received: string): Reply | undefined {
   const headEnd = received.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
   const head = received.slice(0, headEnd)

@@ -25,7 +25,7 @@ export function paceRun({ latencies, ...sample }: PaceSample): PaceRun {
   return { ...sample, latency, spread: spreadOf(latencies).map(rounded) }
 }
 
-export function spreadOf(values: readonly number[]): number[] {
+function spreadOf(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b)
   const rest = sorted.slice(0, Math.max(sorted.length - SLOWEST, 0))
   const step = Math.max(rest.length / STEPS, 1)

@@ -1,6 +1,6 @@
 // What the measurements of callbacks come to, held against the targets. Pure.
 
-import type { Verdict, WebhooksResult } from '../results.ts'
+import type { Verdict } from '../bench.ts'
 import { percentile } from '../statistics.ts'
 import type { HandlerName } from './handlers.ts'
 import type { PaceRun } from './pace-run.ts'
@@ -38,7 +38,22 @@ export const errorsIn = ({ errors }: Pick<Sample, 'errors'>): number =>
 
 const OURS: ReadonlySet<HandlerName> = new Set(['signalbox', 'node', 'hanging-listener'])
 
-type Measured = Pick<WebhooksResult, 'targets' | 'levels' | 'rates' | 'pace'>
+/** What was measured, and what it is held against. */
+export interface Measured {
+  targets: {
+    timesNaive: number
+    shareOfNoDatabase: number
+    /** Of one process of Node, on a database in a file. */
+    node: { timesNaive: number; shareOfNoDatabase: number }
+    shareWhileHanging: number
+    paceMs: number
+  }
+  /** Concurrency: that of the verdicts, and the levels tried with the naive handler. */
+  levels: readonly number[]
+  naiveLevels: readonly number[]
+  rates: RateSample[]
+  pace: PaceRun[]
+}
 
 export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Verdict[] {
   const [hangingAt = 0] = levels

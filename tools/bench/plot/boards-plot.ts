@@ -1,7 +1,6 @@
 // The picture of boards.json.
 
-import type { BoardsRow } from '../boards.ts'
-import type { BoardsResult } from '../results.ts'
+import type { BoardsResult, BoardsRow } from '../boards.ts'
 import { type BarPanel, barPanel, barsHeight } from './bars.ts'
 import { drawing } from './svg.ts'
 import { heading, LOOKS } from './systems.ts'

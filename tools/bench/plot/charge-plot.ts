@@ -1,6 +1,6 @@
 // The picture of charge.json.
 
-import type { ChargeResult } from '../results.ts'
+import type { ChargeResult } from '../charge.ts'
 import { percentile } from '../statistics.ts'
 import { barPanel, barsHeight } from './bars.ts'
 import { type DotGroup, dotRows, dotRowsHeight } from './dot-rows.ts'

@@ -1,7 +1,7 @@
 // The picture of fanout.json.
 
 import type { FanoutSystem } from '../fanout/systems.ts'
-import type { FanoutResult } from '../results.ts'
+import type { FanoutResult } from '../fanout.ts'
 import { percentile } from '../statistics.ts'
 import { type DotGroup, dotRows, dotRowsHeight } from './dot-rows.ts'
 import { drawing } from './svg.ts'

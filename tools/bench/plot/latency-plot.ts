@@ -1,6 +1,6 @@
 // The picture of latency.json.
 
-import type { LatencyResult } from '../results.ts'
+import type { LatencyResult } from '../latency.ts'
 import { type DotGroup, type DotRow, dotRows, dotRowsHeight } from './dot-rows.ts'
 import { drawing } from './svg.ts'
 import { heading, LOOKS, TUNED } from './systems.ts'

@@ -1,7 +1,6 @@
 // The picture of phone.json.
 
-import type { PhoneRow, Reading } from '../phone.ts'
-import type { PhoneResult } from '../results.ts'
+import type { PhoneResult, PhoneRow, Reading } from '../phone.ts'
 import { type DotGroup, dotRows, dotRowsHeight } from './dot-rows.ts'
 import { drawing } from './svg.ts'
 import { heading, LOOKS } from './systems.ts'

@@ -1,6 +1,6 @@
 // The picture of refetch.json.
 
-import type { RefetchResult } from '../results.ts'
+import type { RefetchResult } from '../refetch.ts'
 import { barPanel, barsHeight } from './bars.ts'
 import { drawing } from './svg.ts'
 import { heading, LOOKS } from './systems.ts'

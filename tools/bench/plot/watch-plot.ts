@@ -1,8 +1,8 @@
 // The picture of watch.json.
 
 import type { BurstRow } from '../burst.ts'
-import type { WatchResult } from '../results.ts'
 import { percentile } from '../statistics.ts'
+import type { WatchResult } from '../watch.ts'
 import { type BarPanel, barPanel, barsHeight } from './bars.ts'
 import { type DotGroup, type DotRow, dotRows, dotRowsHeight } from './dot-rows.ts'
 import { drawing, text } from './svg.ts'

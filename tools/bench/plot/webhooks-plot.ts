@@ -2,7 +2,7 @@
 
 import type { HandlerName } from '../payments/handlers.ts'
 import { bestOfNaive, errorsIn, median, rateOf, samplesOf } from '../payments/verdicts.ts'
-import type { WebhooksResult } from '../results.ts'
+import type { WebhooksResult } from '../webhooks.ts'
 import { type DotGroup, type DotRow, dotRows, dotRowsHeight } from './dot-rows.ts'
 import { drawing, text } from './svg.ts'
 import { heading } from './systems.ts'

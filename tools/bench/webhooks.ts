@@ -1,13 +1,11 @@
-// The plan of `webhooks`: the handlers take turns, each started fresh for each measurement, so
+// The benchmark `webhooks`: the handlers take turns, each started fresh for each measurement, so
 // that other work of the machine affects all of them.
 
 import { join } from 'node:path'
+import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { type PaceRun, paceRun } from './payments/pace-run.ts'
-import { errorsIn, webhookVerdicts } from './payments/verdicts.ts'
+import { errorsIn, type Measured, webhookVerdicts } from './payments/verdicts.ts'
 import { measurePace, measureRate, type RatePlan, type RateSample } from './payments/webhooks.ts'
-import { webhooksPlot } from './plot/webhooks-plot.ts'
-import { circumstances, save, type Verdict, type WebhooksResult } from './results.ts'
-import type { BenchRun } from './run.ts'
 
 const TARGETS = {
   timesNaive: 5,
@@ -62,7 +60,9 @@ const QUICK: typeof FULL = {
   pace: { ...FULL.pace, forMs: 3_000, warmUpMs: 1_000 },
 }
 
-export async function runWebhooks(run: BenchRun): Promise<Verdict[]> {
+export type WebhooksResult = Result & Measured
+
+export async function runWebhooks(run: BenchRun): Promise<WebhooksResult> {
   const startedAt = performance.now()
   const plan = run.isQuick ? QUICK : FULL
   const dir = join(run.workDir, 'webhooks')
@@ -92,9 +92,7 @@ export async function runWebhooks(run: BenchRun): Promise<Verdict[]> {
   const { levels, naiveLevels } = plan
   const found = { targets: TARGETS, levels, naiveLevels, rates, pace }
   const verdicts = webhookVerdicts(found)
-  const result: WebhooksResult = { ...circumstances(run.command, startedAt), verdicts, ...found }
-  save(run.outDir, 'webhooks', result, webhooksPlot(result))
-  return verdicts
+  return { ...circumstances(run.command, startedAt), verdicts, ...found }
 }
 
 function plansOf(plan: typeof FULL): RatePlan[] {

@@ -1,14 +1,16 @@
 // Charges over HTTP: database round trips per charge, and its time without that of the gateway.
 
 import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SignJWT } from 'jose'
-import { rounded, type Summary, summarize } from '../statistics.ts'
-import { Connection } from './connection.ts'
-import { startCountingProxy } from './counting-proxy.ts'
-import { startDatabase } from './database.ts'
-import { AUTH_SECRET, startOurEdge } from './edge.ts'
-import { startFakeGateway } from './fake-gateway.ts'
+import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { Connection } from './payments/connection.ts'
+import { startCountingProxy } from './payments/counting-proxy.ts'
+import { startDatabase } from './payments/database.ts'
+import { AUTH_SECRET, startOurEdge } from './payments/edge.ts'
+import { startFakeGateway } from './payments/fake-gateway.ts'
+import { rounded, type Summary, summarize } from './statistics.ts'
 
 export interface ChargePlan {
   /** Concurrency. */
@@ -35,7 +37,7 @@ export interface ChargeTimes {
 const SETTLE_MS = 500
 
 /** Not measured. The first charge also fetches the token of the gateway. */
-export async function countRoundTrips(plan: ChargePlan, dir: string): Promise<RoundTrips> {
+async function countRoundTrips(plan: ChargePlan, dir: string): Promise<RoundTrips> {
   const { connections, charges } = plan
   return withGateway(plan.gatewayMs, dir, async (gateway, database) => {
     const proxy = await startCountingProxy(database.port)
@@ -59,7 +61,7 @@ export async function countRoundTrips(plan: ChargePlan, dir: string): Promise<Ro
 
 const WARM_UP_CHARGES = 30
 
-export async function timeCharges(plan: ChargePlan, dir: string): Promise<ChargeTimes> {
+async function timeCharges(plan: ChargePlan, dir: string): Promise<ChargeTimes> {
   return withGateway(plan.gatewayMs, dir, async (gateway, { url: databaseUrl }) => {
     const edge = await startOurEdge(`${dir}/edge`, { databaseUrl, gatewayUrl: gateway.url })
     try {
@@ -151,3 +153,59 @@ function chargeRequest(orderId: string, bearer: string): Buffer {
   ]
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
+
+const TARGETS = { roundTrips: 4 }
+/** The response time of a fast gateway. */
+const GATEWAY_MS = 50
+/** Concurrent charges share round trips, so only single charges show their number. */
+const ALONE = 1
+const TOGETHER = 16
+const FULL = { counted: 200, timed: 100, rounds: 5 }
+const QUICK: typeof FULL = { counted: 10, timed: 20, rounds: 1 }
+
+export interface ChargeResult extends Result {
+  targets: { roundTrips: number }
+  /** The response time of the gateway. */
+  gatewayMs: number
+  roundTrips: RoundTrips[]
+  times: ChargeTimes[]
+}
+
+export async function runCharge(run: BenchRun): Promise<ChargeResult> {
+  const startedAt = performance.now()
+  const plan = run.isQuick ? QUICK : FULL
+  const dir = join(run.workDir, 'charge')
+  const roundTrips: RoundTrips[] = []
+  for (const connections of [ALONE, TOGETHER]) {
+    const wanted = { connections, charges: plan.counted, gatewayMs: GATEWAY_MS }
+    const counted = await countRoundTrips(wanted, dir)
+    roundTrips.push(counted)
+    run.say(`${connections} at a time: ${counted.perCharge} round trips a charge`)
+  }
+  const times: ChargeTimes[] = []
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const connections of [ALONE, TOGETHER]) {
+      const charges = plan.timed * (connections === ALONE ? 1 : 2)
+      const timed = await timeCharges({ connections, charges, gatewayMs: GATEWAY_MS }, dir)
+      times.push(timed)
+      const { p50, p99, max } = timed.beside
+      run.say(`${connections} at a time: p50 ${p50}, p99 ${p99}, max ${max} ms beside the gateway`)
+    }
+  }
+  const verdicts = roundTrips.filter(({ connections }) => connections === ALONE).map(verdictOf)
+  return {
+    ...circumstances(run.command, startedAt),
+    targets: TARGETS,
+    gatewayMs: GATEWAY_MS,
+    verdicts,
+    roundTrips,
+    times,
+  }
+}
+
+const verdictOf = ({ charges, roundTrips, perCharge }: RoundTrips): Verdict => ({
+  what: 'round trips to the database for a charge',
+  target: `${TARGETS.roundTrips}`,
+  measured: `${perCharge} (${roundTrips} for ${charges} charges, one after the other)`,
+  reached: roundTrips <= TARGETS.roundTrips * charges,
+})

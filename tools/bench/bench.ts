@@ -1,19 +1,9 @@
-// The results of a run: numbers, machine and verdicts.
+// What each benchmark of this folder gets, and what it answers: numbers, machine and verdicts.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { BoardsRow } from './boards.ts'
-import type { BurstRow } from './burst.ts'
-import type { FanoutSample } from './fanout/load.ts'
-import type { IdleRow } from './idle.ts'
-import type { LatencyRow } from './latency.ts'
-import type { ChargeTimes, RoundTrips } from './payments/charges.ts'
-import type { PaceRun } from './payments/pace-run.ts'
-import type { RateSample } from './payments/webhooks.ts'
-import type { Device, PhoneRow } from './phone.ts'
-import type { RefetchRow } from './refetch.ts'
 
 export interface Machine {
   platform: string
@@ -21,6 +11,18 @@ export interface Machine {
   cpu: string
   memoryGiB: number
   node: string
+}
+
+/** For one benchmark. Both work folders are removed at its end. */
+export interface BenchRun {
+  /** A work folder on the disk of temporary files. */
+  workDir: string
+  /** A work folder in memory; undefined if there is no file system in memory. */
+  memoryDir: string | undefined
+  /** Small boards and few repetitions: shows that everything runs, but not how fast. */
+  isQuick: boolean
+  command: string
+  say: (text: string) => void
 }
 
 export interface Verdict {
@@ -38,68 +40,6 @@ export interface Result {
   machine: Machine
   tookMs: number
   verdicts: Verdict[]
-}
-
-export interface LatencyResult extends Result {
-  windowMs: number
-  targets: { tasks: number; p99Ms: number; nodeP99Ms: number }[]
-  rows: LatencyRow[]
-}
-
-export interface WatchResult extends Result {
-  targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
-  bursts: BurstRow[]
-  idle: IdleRow[]
-}
-
-export interface WebhooksResult extends Result {
-  targets: {
-    timesNaive: number
-    shareOfNoDatabase: number
-    /** Of one process of Node, on a database in a file. */
-    node: { timesNaive: number; shareOfNoDatabase: number }
-    shareWhileHanging: number
-    paceMs: number
-  }
-  /** Concurrency: that of the verdicts, and the levels tried with the naive handler. */
-  levels: readonly number[]
-  naiveLevels: readonly number[]
-  rates: RateSample[]
-  pace: PaceRun[]
-}
-
-export interface FanoutResult extends Result {
-  targets: { timesShared: number }
-  /** How many at a time. */
-  streams: readonly number[]
-  /** Systems that are not installed here. */
-  skipped: readonly string[]
-  samples: FanoutSample[]
-}
-
-export interface ChargeResult extends Result {
-  targets: { roundTrips: number }
-  /** The response time of the gateway. */
-  gatewayMs: number
-  roundTrips: RoundTrips[]
-  times: ChargeTimes[]
-}
-
-export interface RefetchResult extends Result {
-  targets: { bytes: number }
-  rows: RefetchRow[]
-}
-
-export interface PhoneResult extends Result {
-  targets: { maxMs: number }
-  phone: Device
-  rows: PhoneRow[]
-}
-
-export interface BoardsResult extends Result {
-  targets: { timesMemory: number; readyMs: number }
-  tasksEach: number
-  rows: BoardsRow[]
 }
 
 /** The description of a run. `startedAt` is a value of `performance.now`. */

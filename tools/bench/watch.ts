@@ -1,12 +1,10 @@
 // The plan of `watch`: bursts on two boards, then a huge board at rest.
 
 import { join } from 'node:path'
+import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { type BurstRow, measureBursts, type Place } from './burst.ts'
 import { type IdleRow, measureIdle } from './idle.ts'
-import { watchPlot } from './plot/watch-plot.ts'
-import { circumstances, save, type Verdict, type WatchResult } from './results.ts'
-import type { BenchRun } from './run.ts'
 import { percentile } from './statistics.ts'
 import { type System, startTarget } from './target.ts'
 
@@ -43,7 +41,13 @@ const QUICK: typeof FULL = {
   idleMs: 3_000,
 }
 
-export async function runWatch(run: BenchRun): Promise<Verdict[]> {
+export interface WatchResult extends Result {
+  targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
+  bursts: BurstRow[]
+  idle: IdleRow[]
+}
+
+export async function runWatch(run: BenchRun): Promise<WatchResult> {
   const startedAt = performance.now()
   const plan = run.isQuick ? QUICK : FULL
   const bursts: BurstRow[] = []
@@ -62,15 +66,13 @@ export async function runWatch(run: BenchRun): Promise<Verdict[]> {
     ...bursts.filter((row) => row.system === 'signalbox' && row.place === place).map(burstVerdict),
     ...idle.filter(({ system }) => system === 'signalbox').flatMap(idleVerdicts),
   ]
-  const result: WatchResult = {
+  return {
     ...circumstances(run.command, startedAt),
     targets: TARGETS,
     verdicts,
     bursts,
     idle,
   }
-  save(run.outDir, 'watch', result, watchPlot(result))
-  return verdicts
 }
 
 async function burstsOn(
