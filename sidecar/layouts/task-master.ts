@@ -110,18 +110,37 @@ function parseTasks(text: string): Parsed {
 function isCrowded(text: string): boolean {
   let values = 0
   const names = new Set<string>()
-  let last = ''
+  /** Of the last string. */
+  let [from, to] = [0, 0]
   for (let at = 0; at < text.length; at++) {
-    const mark = text[at]
-    if (mark === '"') {
-      const from = at
-      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
-      last = text.slice(from, at)
-    } else if (mark === ':') names.add(last)
-    else if (mark === ',' || mark === '[' || mark === '{') values++
-    if (values > MAX_VALUES || names.size > MAX_NAMES) return true
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        from = at
+        at = to = endOfString(text, at)
+        break
+      case COLON:
+        names.add(text.slice(from, to))
+        if (names.size > MAX_NAMES) return true
+        break
+      case COMMA:
+      case BRACKET:
+      case BRACE:
+        if (++values > MAX_VALUES) return true
+    }
   }
   return false
+}
+
+const [QUOTE, COLON, COMMA, BRACKET, BRACE, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5b, 0x7b, 0x5c]
+
+/** Where the string that begins `at` has its closing quote: looked for, since prose is long. */
+function endOfString(text: string, at: number): number {
+  for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--
+    if ((end - before) % 2 === 0) return end
+  }
+  return text.length
 }
 
 function hasTooMany(file: { [key: string]: Plain }): boolean {
