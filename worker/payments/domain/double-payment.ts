@@ -30,10 +30,8 @@ export const isOfOrder = (
   (references === 'shared' || other.gateway === gateway)
 
 /** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
-const holdsMoney = (payment: Payment, alerts: readonly Alert[] = []): boolean =>
-  isUnpaid(payment.transaction.status)
-    ? keepsLateMoney(payment) || alerts.some(({ kind }) => kind === 'late_payment')
-    : heldAmount(payment) > 0
+const holdsMoney = (payment: Payment): boolean =>
+  isUnpaid(payment.transaction.status) ? keepsLateMoney(payment) : heldAmount(payment) > 0
 
 /**
  * The decision on a payment, with an alert if another one of its order is paid already; and once
@@ -48,8 +46,8 @@ export function decideInOrder(
 ): Decision[] {
   const { payment, alerts } = decision
   const was = holdsMoney(before)
-  const is = holdsMoney(payment, alerts)
-  const held = others.filter((other) => holdsMoney(other))
+  const is = holdsMoney(payment)
+  const held = others.filter(holdsMoney)
   if (was === is || payment.transaction.is_repeat === 1) return [decision]
   const other = newest(held.map(({ transaction }) => transaction))
   if (!is) {
@@ -64,24 +62,19 @@ export function decideInOrder(
   const isSettled = first !== payment || rest.some((each) => !others.includes(each))
   return isSettled
     ? [{ ...decision, payment: first }, ...rest.map(unchanged)]
-    : [{ ...decision, alerts: [...alerts, raised(decision, other, now)] }]
+    : [{ ...decision, alerts: [...alerts, raised(payment, other, now)] }]
 }
 
 const withReopened = (payment: Payment, now: number): Payment =>
   withAlerts(payment, reopened(payment.alerts, 'double_payment', now))
 
-function raised(
-  { payment: { transaction }, alerts }: Decision,
-  other: TransactionRow,
-  createdAt: number,
-): Alert {
-  const { id, gateway, reference, paid_amount, paid_currency } = transaction
-  const { amount = paid_amount ?? transaction.amount, currency = paid_currency } =
-    alerts.find(({ kind }) => kind === 'late_payment')?.detail ?? {}
+function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
+  const { id, gateway, reference, paid_amount, paid_currency: currency } = transaction
   return {
     ...{ kind: 'double_payment', subject: id, gateway, transactionId: id, createdAt },
     detail: {
-      ...{ reference, amount, currency: currency ?? transaction.currency },
+      ...{ reference, amount: paid_amount ?? transaction.amount },
+      currency: currency ?? transaction.currency,
       ...{ otherTransactionId: other.id, otherGateway: other.gateway },
     },
   }

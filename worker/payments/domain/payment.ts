@@ -105,8 +105,8 @@ export const heldAmount = ({ transaction }: Payment): number =>
  */
 export const keepsLateMoney = (payment: Payment): boolean =>
   UNPAID_ENDS.includes(payment.transaction.status) &&
-  payment.alerts.some(
-    ({ kind, gateway_reference: sent }) => kind === 'late_payment' && sent === null,
+  payment.alerts.every(
+    ({ kind, gateway_reference: sent }) => kind !== 'late_payment' || sent === null,
   ) &&
   heldAmount(payment) > 0
 
