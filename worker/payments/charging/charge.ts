@@ -106,10 +106,14 @@ interface Order {
   isReplacing: boolean
 }
 
+type NewCharge = Extract<ChargeBegun, { state: 'begun' }>
+/** Its gateway is not called. */
+type FoundCharge = Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>
+
 /** What became of one try. */
 type Tried =
-  | { kind: 'found'; begun: Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }> }
-  | { kind: 'called'; begun: TransactionRow; called: Answered<ChargeResult> }
+  | { kind: 'found'; begun: FoundCharge }
+  | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
 
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
   const { gateway, deadlines } = order
@@ -118,7 +122,7 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
   )
   if (!admitted) return { kind: 'found', begun }
   const called = await call(deps, order, begun, admitted)
-  return { kind: 'called', begun: begun.transaction, called }
+  return { kind: 'called', begun, called }
 }
 
 /** It is open and cannot be paid: it has no page and no code, or they have expired. */
@@ -139,7 +143,7 @@ function answerTo({ clock }: ChargeDeps, { request, gateway }: Order, tried: Tri
   if (tried.kind === 'found') {
     return { response: answerAtOnce(tried.begun, request, clock.now()), isNew: false }
   }
-  const { alert } = toTransaction(tried.begun)
+  const { alert } = toTransaction(tried.begun.transaction)
   const response = { ...responseOf(gateway, tried.called), ...(alert && { alert }) }
   return { response, isNew: true }
 }
@@ -186,7 +190,7 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
 async function call(
   deps: ChargeDeps,
   { request, gateway, context, deadlines }: Order,
-  begun: Extract<ChargeBegun, { state: 'begun' }>,
+  begun: NewCharge,
   admitted: AdmittedCall,
 ): Promise<Answered<ChargeResult>> {
   const { ledger, clock } = deps
@@ -251,7 +255,7 @@ function responseNow(row: TransactionRow, now: number): PaymentResponse {
 
 /** The response if the gateway is not called. Throws as `Charge` does. */
 function answerAtOnce(
-  begun: Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>,
+  begun: FoundCharge,
   { gateway, reference }: ChargeRequest,
   now: number,
 ): PaymentResponse {
