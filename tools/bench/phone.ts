@@ -3,14 +3,12 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, CDPSession, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
 import { stopsToo } from './child.ts'
 import { percentile } from './statistics.ts'
-import type { Target } from './target.ts'
-import { startTarget } from './target.ts'
+import { startTarget, type Target } from './target.ts'
 
 export interface Device {
   name: 'phone' | 'desktop'

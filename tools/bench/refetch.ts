@@ -9,8 +9,7 @@ import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { openEvents } from './client.ts'
 import { percentile, rounded } from './statistics.ts'
-import type { Target } from './target.ts'
-import { startTarget } from './target.ts'
+import { startTarget, type Target } from './target.ts'
 
 /** Medians. */
 interface Cost {

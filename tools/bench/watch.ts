@@ -1,4 +1,4 @@
-// The plan of `watch`: bursts on two boards, then a huge board at rest.
+// The benchmark `watch`: bursts on two boards, then a huge board at rest.
 
 import { join } from 'node:path'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'

@@ -1,5 +1,5 @@
 // Payments as the API and the host application see them, and what a charge and a refund must be.
-// The OpenAPI document is made of these schemas, and `domain/types.ts` is generated from it.
+// The OpenAPI document is made of these schemas, and the types of `domain/types.ts` of that.
 
 import * as z from 'zod'
 import { CURRENCY, MAX_AMOUNT } from './domain/money.ts'

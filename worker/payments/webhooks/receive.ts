@@ -123,12 +123,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       log('error', 'payments.webhook.unreadable', { ...fields, why })
       // Repeated, it stays unreadable, so the payment's status is asked for, too.
       const event = { id: newId(now), why, ...(isFinal && { isFinal }) }
-      const remembered = ledger.checkSoon({
-        gateway: key,
-        ids: verified,
-        now,
-        unreadable: event,
-      })
+      const remembered = ledger.checkSoon({ gateway: key, ids: verified, now, unreadable: event })
       if (!isFinal) {
         later(remembered)
         return { status: 500, body: 'error' }

@@ -48,8 +48,8 @@ type Everything = Awaited<ReturnType<typeof everything>>
 const changesOf = ({ events }: Pick<Story, 'events'>) =>
   events.filter(({ type }) => !type.startsWith('Alert'))
 
-/** Late money was asked back: the payment keeps its status. */
-const isLateRefund = ({ transaction }: Story): boolean =>
+/** It was paid after it had ended, and keeps its status. */
+const isPaidLate = ({ transaction }: Story): boolean =>
   UNPAID_ENDS.includes(transaction.status) && transaction.paid !== undefined
 
 /** The statuses in a payment's events, in the only order that the graph allows. */
@@ -192,7 +192,7 @@ function checkWebhook(
   for (const story of before.stories) {
     const { transaction } = story
     const isOther = transaction.id !== transactionId
-    const isUnchanged = isOther || (outcome !== 'applied' && !isLateRefund(story))
+    const isUnchanged = isOther || (outcome !== 'applied' && !isPaidLate(story))
     const {
       alert: _,
       refundedAmount,
@@ -217,7 +217,7 @@ function checkWebhook(
     expect(outcome).toBe('parked')
     return
   }
-  const isReport = isLateRefund(was) && event.status.endsWith('Refunded')
+  const isReport = isPaidLate(was) && event.status.endsWith('Refunded')
   const verdict =
     event.isAlert || isReport ? 'unchanged' : judge(from, event.status as PaymentStatus)
   const mayReject = verdict === 'applied' && event.onMismatch === 'reject'
