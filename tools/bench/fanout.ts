@@ -5,8 +5,13 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
-import type { FanoutTarget } from './fanout/systems.ts'
-import { FANOUT_SYSTEMS, type FanoutSystem, hasNchan, startFanout } from './fanout/systems.ts'
+import {
+  FANOUT_SYSTEMS,
+  type FanoutSystem,
+  type FanoutTarget,
+  hasNchan,
+  startFanout,
+} from './fanout/systems.ts'
 import { cpuMsOf, memoryOf } from './proc.ts'
 import { percentile, rounded } from './statistics.ts'
 
