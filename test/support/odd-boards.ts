@@ -308,7 +308,8 @@ export function backlogBoard(dice: Dice) {
     const kind = dice.next()
     if (kind < 0.15) {
       files[`${path}${title}.md`] = encoded(dice, odd)
-      broken.add(`${path}${title}.md`)
+      // Without a status, say, a mark beside it changes nothing.
+      if (odd !== text) broken.add(`${path}${title}.md`)
     } else if (kind < 0.25 && folder === 'tasks') {
       const original = `---\nid: ${id}\ntitle: Fill\nstatus: ${status}\n---\n`
       files[`${path} - Fill.md`] = encoded(dice, original)
