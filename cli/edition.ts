@@ -1,7 +1,6 @@
-// What a checkout has beyond the package, where tools/package/edition.ts is in place of this file
-// (`imports` of package.json).
+// What the checkout and the package have differently: `#edition` is one of the two
+// (tools/start/edition.ts, tools/package/edition.ts).
 
-import { join } from 'node:path'
 import type { Command } from './command.ts'
 
 export interface Edition {
@@ -9,13 +8,4 @@ export interface Edition {
   consoleIn(edgeDir: string): { dir: string; ready: Promise<unknown> }
   /** It runs workerd, Deno and libSQL's server. Absent: they are not installed. */
   start?: () => Promise<Command>
-}
-
-export const edition: Edition = {
-  consoleIn(edgeDir) {
-    const dir = join(edgeDir, 'console')
-    // Its sources may have changed since the last start.
-    return { dir, ready: import('../local/bundle.ts').then((it) => it.bundleConsole(dir)) }
-  },
-  start: () => import('./commands/start.ts'),
 }

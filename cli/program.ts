@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, Help } from 'commander'
-import type { StartErrorCode } from '../local/start-error.ts'
+import type { StartErrorCode } from '../system/start-error.ts'
 import { type Context, type Input, noticeTo, UsageError, VERSION } from './command.ts'
 import { COMMANDS, type Definition, GROUPS } from './commands.ts'
 import { TOKEN_FILE, withShare } from './setting.ts'

@@ -2,10 +2,10 @@
 // show in the list of processes.
 
 import { Option } from 'commander'
-import type { SharePlan } from '../local/share.ts'
 import type { RunOutput } from '../sidecar/files/file-reader.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
+import type { SharePlan } from '../system/share.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './command.ts'
 

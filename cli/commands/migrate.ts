@@ -1,6 +1,6 @@
 // Brings the database of payments to the schema of this version.
 
-import { MigrationError, migrate, readScripts } from '../../local/migrate.ts'
+import { MigrationError, migrate, readScripts } from '../../system/migrate.ts'
 import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'

@@ -1,8 +1,8 @@
 // Makes an empty database of payments of a backup.
 
 import { resolve } from 'node:path'
-import { restore } from '../../local/backup.ts'
-import { openDataFolder } from '../../local/data-folder.ts'
+import { restore } from '../../system/backup.ts'
+import { openDataFolder } from '../../system/data-folder.ts'
 import { type Context, type Input, missing, noticeTo } from '../command.ts'
 import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
 

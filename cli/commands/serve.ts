@@ -3,18 +3,17 @@
 
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
-import { aborted, DATA_DIR, databaseIn, runIn } from '../../local/data-folder.ts'
-import { checkVariables, misspelt } from '../../local/environment.ts'
-import { findProjects } from '../../local/find-board.ts'
-import { readyLine } from '../../local/greeting.ts'
-import { localBoard } from '../../local/local-json.ts'
-import { openSystem, type System, type Variables } from '../../local/one-process.ts'
-import { LOOPBACK } from '../../local/ports.ts'
-import { StartError } from '../../local/start-error.ts'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog, type LogFormat } from '../../sidecar/log.ts'
+import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
+import { checkVariables, misspelt } from '../../system/environment.ts'
+import { findProjects } from '../../system/find-board.ts'
+import { localBoard } from '../../system/local-json.ts'
+import { openSystem, type System, type Variables } from '../../system/one-process.ts'
+import { LOOPBACK } from '../../system/ports.ts'
+import { StartError } from '../../system/start-error.ts'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
@@ -32,6 +31,7 @@ import {
   VERSION,
 } from '../command.ts'
 import { namedFolder, namesOfFiles } from '../data-folder.ts'
+import { readyLine } from '../greeting.ts'
 import { REPO } from '../setting.ts'
 
 interface ServeOptions {

@@ -1,11 +1,11 @@
 // Prints a fresh link to the console, or a code for a phone: those that a start printed work once.
 
 import { join } from 'node:path'
-import { DATA_DIR } from '../../local/data-folder.ts'
-import { phoneText } from '../../local/greeting.ts'
-import { phoneLink, signInLink } from '../../local/tokens.ts'
+import { DATA_DIR } from '../../system/data-folder.ts'
+import { phoneLink, signInLink } from '../../system/tokens.ts'
 import { type Context, type Input, UsageError } from '../command.ts'
 import { type RunningOptions, readDataFolder, runningAbove } from '../data-folder.ts'
+import { phoneText } from '../greeting.ts'
 
 export async function run(
   { options }: Input<RunningOptions & { phone?: boolean }>,

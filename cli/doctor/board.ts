@@ -2,7 +2,6 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { LocalTokens } from '../../local/tokens.ts'
 import { discoverBoards } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
@@ -10,6 +9,7 @@ import { readSource } from '../../sidecar/files/read-source.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
+import type { LocalTokens } from '../../system/tokens.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 

@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
-import { misspelt } from '../../local/environment.ts'
-import { findProject } from '../../local/find-board.ts'
+import { misspelt } from '../../system/environment.ts'
+import { findProject } from '../../system/find-board.ts'
 import {
   type ConfiguredGateway,
   configuredGateways,

@@ -2,10 +2,10 @@
 // names, and how it reports.
 
 import { resolve } from 'node:path'
-import type { DatabasePlace } from '../../local/backup.ts'
-import { DATA_DIR, databaseIn } from '../../local/data-folder.ts'
-import { StartError } from '../../local/start-error.ts'
 import { messageOf } from '../../sidecar/log.ts'
+import type { DatabasePlace } from '../../system/backup.ts'
+import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
+import { StartError } from '../../system/start-error.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'

@@ -3,12 +3,12 @@
 
 import { realpath } from 'node:fs/promises'
 import { claimsOf } from '../../libraries/client/edge.ts'
-import { boardsAbove, findProject } from '../../local/find-board.ts'
-import { isRunning } from '../../local/lock.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
+import { boardsAbove, findProject } from '../../system/find-board.ts'
+import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import {
   type Context,

@@ -3,7 +3,7 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LocalJson } from '../../local/local-json.ts'
+import type { LocalJson } from '../../system/local-json.ts'
 import { EventReceiver } from '../../tools/harness/event-receiver.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'

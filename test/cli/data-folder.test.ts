@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { alsoRunning, namesOfFiles } from '../../cli/data-folder.ts'
-import { takeLock } from '../../local/lock.ts'
+import { takeLock } from '../../system/lock.ts'
 import { run } from './run.ts'
 
 test('of the files that variables name, those of secrets are told, and no others', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type LocalBoard, writeLocalJson } from '../../local/local-json.ts'
+import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import {
   boardReport,

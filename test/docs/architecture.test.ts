@@ -16,8 +16,8 @@ const ROOMS = [
 ]
 
 const FOLDERS = [
-  ...['cli', 'console', 'docs', 'examples', 'libraries', 'local', 'migrations'],
-  ...['sidecar', 'simulator', 'test', 'tools', 'worker'],
+  ...['cli', 'console', 'docs', 'examples', 'libraries', 'migrations'],
+  ...['sidecar', 'simulator', 'system', 'test', 'tools', 'worker'],
 ]
 const ALL = [
   ...readdirSync('.'),

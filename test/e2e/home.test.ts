@@ -59,7 +59,14 @@ it('with a HOME that is read-only npm ci finds what to install, and npm test run
   await run('npm', ['ci', '--dry-run', '--offline'], { env })
   const { stdout } = await run(
     'npm',
-    ['test', '--', '--project', 'node', 'test/local/child.test.ts', 'test/cli/sign-in.test.ts'],
+    [
+      'test',
+      '--',
+      '--project',
+      'node',
+      'test/tools/start/child.test.ts',
+      'test/cli/sign-in.test.ts',
+    ],
     { env: { ...env, NO_COLOR: '1' } },
   )
   expect(stdout).toMatch(/Test Files +2 passed/)

@@ -3,7 +3,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { mintTokens } from '../../local/tokens.ts'
+import { mintTokens } from '../../system/tokens.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 
 const KNOWN = 'known-to-those-who-made-the-repository-43-characters'

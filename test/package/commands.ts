@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { denoBinary } from '../../local/deno.ts'
-import { lanAddresses } from '../../local/share.ts'
 import manifest from '../../package.json' with { type: 'json' }
+import { lanAddresses } from '../../system/share.ts'
+import { denoBinary } from '../../tools/start/deno.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
 import {

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loopbackUrl } from '../../local/ports.ts'
+import { loopbackUrl } from '../../system/ports.ts'
 import { type Host, PREPARE } from '../../tools/harness/edge.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { Process } from '../../tools/harness/process.ts'

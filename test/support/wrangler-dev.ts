@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { type Child, spawnChild } from '../../local/child.ts'
+import { type Child, spawnChild } from '../../tools/start/child.ts'
 import type { Edge } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 

@@ -62,7 +62,7 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
 
 /** The files that decide what is measured, and how. */
 const MEASURED = [
-  ...['worker', 'libraries/client', 'console', 'sidecar', 'local', 'tools/bench/*.ts'],
+  ...['worker', 'libraries/client', 'console', 'sidecar', 'system', 'tools/bench/*.ts'],
   ...['schema.sql', 'signalbox.config.ts', 'wrangler.toml', 'package-lock.json'],
 ]
 

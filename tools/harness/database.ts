@@ -5,10 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { prepareSchema } from '../../local/migrate.ts'
-import { loopbackUrl } from '../../local/ports.ts'
-import { libsqlServer } from '../../local/processes.ts'
-import { databaseAccess } from '../../local/tokens.ts'
+import { prepareSchema } from '../../system/migrate.ts'
+import { loopbackUrl } from '../../system/ports.ts'
+import { databaseAccess } from '../../system/tokens.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   type Database,
@@ -21,6 +20,7 @@ import {
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
+import { libsqlServer } from '../start/processes.ts'
 import { freePort } from './free-port.ts'
 import { Process } from './process.ts'
 

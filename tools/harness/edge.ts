@@ -2,11 +2,11 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bundleWorker } from '../../local/bundle.ts'
-import { prepareDeno } from '../../local/deno.ts'
-import type { PrepareEdge } from '../../local/edge.ts'
-import { LOOPBACK } from '../../local/ports.ts'
-import { prepareWorkerd } from '../../local/workerd.ts'
+import { LOOPBACK } from '../../system/ports.ts'
+import { bundleWorker } from '../start/bundle.ts'
+import { prepareDeno } from '../start/deno.ts'
+import type { PrepareEdge } from '../start/edge.ts'
+import { prepareWorkerd } from '../start/workerd.ts'
 
 export const HOSTS = ['workerd', 'deno', 'node'] as const
 export type Host = (typeof HOSTS)[number]

@@ -1,7 +1,7 @@
 // Ports for programs that are told where to listen. They may start seconds later, so the system
 // must not give the port to somebody else until then.
 
-import { findPort } from '../../local/ports.ts'
+import { findPort } from '../../system/ports.ts'
 
 /** Below those that Linux and macOS give to sockets by themselves, from 32768 and 49152. */
 const FIRST = 10_000

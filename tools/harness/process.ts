@@ -1,7 +1,7 @@
 // A process that can be killed, frozen, and started again.
 
-import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
-import { untilAnswers } from '../../local/until.ts'
+import { untilAnswers } from '../../system/until.ts'
+import { type Child, type ChildSpec, spawnChild } from '../start/child.ts'
 
 /** On a busy machine, too. */
 const START_WAIT_MS = 60_000

@@ -1,4 +1,4 @@
-// What the package has in the place of cli/edition.ts: a page that is built, and no `start`.
+// What the package has in place of tools/start/edition.ts: a built page, and no `start`.
 
 import { join } from 'node:path'
 import type { Edition } from '../../cli/edition.ts'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { prepareSchema } from '../../../local/migrate.ts'
+import { prepareSchema } from '../../../system/migrate.ts'
 import { startLibsql } from '../../../tools/harness/database.ts'
 import {
   openThreaded,

@@ -2,7 +2,7 @@
 // use much of the two cores, on which the systems under test run as well.
 
 import { connect, type Socket } from 'node:net'
-import { LOOPBACK } from '../../../local/ports.ts'
+import { LOOPBACK } from '../../../system/ports.ts'
 
 export interface Reply {
   status: number

@@ -2,7 +2,7 @@
 
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LOOPBACK } from '../../../local/ports.ts'
+import { LOOPBACK } from '../../../system/ports.ts'
 
 export interface CountingProxy {
   url: string

@@ -2,7 +2,7 @@
 // Node edge.
 
 import { mkdirSync } from 'node:fs'
-import { databaseAccess } from '../../../local/tokens.ts'
+import { databaseAccess } from '../../../system/tokens.ts'
 import { embeddedDatabase } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import type { Database } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import {

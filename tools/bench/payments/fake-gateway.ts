@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../../local/ports.ts'
+import { LOOPBACK } from '../../../system/ports.ts'
 
 export interface FakeGateway {
   url: string

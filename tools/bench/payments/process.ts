@@ -1,7 +1,7 @@
 // Processes of the payment benchmarks that are not Node: the libSQL server and workerd. They end
 // with ours, as under `npm start`.
 
-import { type Child, type ChildSpec, spawnChild } from '../../../local/child.ts'
+import { type Child, type ChildSpec, spawnChild } from '../../start/child.ts'
 import { stopsToo } from '../child.ts'
 
 export interface Program {

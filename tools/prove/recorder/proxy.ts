@@ -12,7 +12,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOOPBACK } from '../../../local/ports.ts'
+import { LOOPBACK } from '../../../system/ports.ts'
 
 export interface Conditions {
   /** Every connection is refused, and the open ones are broken. */

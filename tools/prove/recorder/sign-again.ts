@@ -1,8 +1,8 @@
 // A webhook as its gateway sends it once more: the same event, at another time.
 
-import type { GatewaySecrets } from '../../../local/gateways.ts'
 import { redirectWebhooks } from '../../../simulator/redirect.ts'
 import { stripeWebhooks } from '../../../simulator/stripe.ts'
+import type { GatewaySecrets } from '../../../system/gateways.ts'
 
 export interface SentWebhook {
   url: string

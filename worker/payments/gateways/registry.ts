@@ -1,5 +1,5 @@
 // The drivers that are included, by the names that signalbox.config.ts uses. For a new one that is
-// added to DRIVERS the compiler asks for cli/payments/drivers.ts and local/gateways.ts, which need
+// added to DRIVERS the compiler asks for cli/payments/drivers.ts and system/gateways.ts, which need
 // its simulation in simulator/. An operator's own driver is a value in signalbox.config.ts.
 
 import { fib } from './fib/fib.ts'

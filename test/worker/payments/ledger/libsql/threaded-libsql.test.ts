@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { denoBinary } from '../../../../../local/deno.ts'
-import { prepareSchema } from '../../../../../local/migrate.ts'
+import { prepareSchema } from '../../../../../system/migrate.ts'
 import { TABLES } from '../../../../../tools/harness/database.ts'
+import { denoBinary } from '../../../../../tools/start/deno.ts'
 import {
   openThreaded,
   type ThreadedDatabase,

@@ -1,0 +1,91 @@
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { boardNotices, deliveryNotices, followEvents } from '../../cli/notices.ts'
+import { PATIENT } from '../support/patience.ts'
+
+describe('the terminal', () => {
+  it('shows once that a board is gone, and once that it is back, by its name', () => {
+    const notices: string[] = []
+    const onEvent = boardNotices((sentence) => notices.push(sentence))
+    const [one, other] = [
+      { board: '/b', root: '/b/.cairn' },
+      { board: '/b/web#kiro', root: '/b/web/.kiro/specs' },
+    ]
+    onEvent('edge.synced', one)
+    onEvent('store.present', { ...one, files: 7 })
+    onEvent('store.present', { ...other, files: 7 })
+    onEvent('store.missing', one)
+    onEvent('store.missing', one)
+    onEvent('store.awaited', { dir: '/b' })
+    const gone = (name: string) => `The board ${name} is gone; what was published of it stays.`
+    expect(notices).toEqual([gone('/b in /b/.cairn')])
+    onEvent('store.missing', other)
+    onEvent('store.present', { ...one, files: 7 })
+    onEvent('store.present', { ...one, files: 7 })
+    expect(notices.slice(1)).toEqual([
+      gone('/b/web#kiro in /b/web/.kiro/specs'),
+      'The board /b in /b/.cairn is back.',
+    ])
+  })
+
+  it('shows which boards are left out, and why', () => {
+    const notices: string[] = []
+    const why = 'The board in /b/x is a link that leads out of it.'
+    boardNotices((sentence) => notices.push(sentence))('board.left_out', { why })
+    expect(notices).toEqual([why])
+  })
+
+  it('shows why a board cannot be read', () => {
+    const notices: string[] = []
+    const why = '/b/tasks cannot be read (EACCES)'
+    boardNotices((sentence) => notices.push(sentence))('store.unreadable', {
+      ...{ board: 'b', root: '/b', why },
+    })
+    expect(notices).toEqual([
+      'The board b in /b cannot be read whole: /b/tasks cannot be read (EACCES).',
+    ])
+  })
+
+  it('shows once for each reason that events do not arrive, and once that they do again', () => {
+    const notices: string[] = []
+    const onEvent = deliveryNotices('http://shop.test/events', (sentence) => notices.push(sentence))
+    const failed = { type: 'PaymentSucceeded', error: 'connection refused' }
+    onEvent('info', 'payments.delivery.delivered', {})
+    onEvent('warn', 'payments.delivery.failed', failed)
+    onEvent('warn', 'payments.delivery.failed', { ...failed, type: 'PaymentFailed' })
+    onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 401 })
+    onEvent('warn', 'payments.delivery.failed', failed)
+    onEvent('info', 'payments.delivery.delivered', {})
+    onEvent('warn', 'payments.delivery.failed', { type: 'PaymentFailed', status: 404 })
+    expect(notices).toEqual([
+      'PaymentSucceeded was not delivered to http://shop.test/events (connection refused). It is sent again.',
+      'PaymentFailed was not delivered to http://shop.test/events (it answered 401; its secret must be eventsSecret of local.json). It is sent again.',
+      'Events are delivered to http://shop.test/events again.',
+      'PaymentFailed was not delivered to http://shop.test/events (it answered 404). It is sent again.',
+    ])
+  })
+
+  it('shows the events that an edge in another process prints, each once and whole', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'signalbox-notices-'))
+    const log = join(dir, 'workerd.log')
+    const shown: string[] = []
+    const end = new AbortController()
+    await writeFile(log, '{"event":"ready"}\nPaymentFailed order-1: No.\nPaymentCanc')
+    const followed = followEvents(log, (text) => shown.push(text), end.signal)
+    await expect.poll(() => shown, PATIENT).toHaveLength(1)
+    await appendFile(log, 'elled order-2: Expired\nPayments are open\nAlertRaised é: dispute\n')
+    await expect.poll(() => shown, PATIENT).toHaveLength(3)
+    await appendFile(log, 'PaymentRefunded order-3: 250 IQD\n')
+    end.abort()
+    await followed
+    expect(shown).toEqual([
+      'PaymentFailed order-1: No.\n',
+      'PaymentCancelled order-2: Expired\n',
+      'AlertRaised é: dispute\n',
+      'PaymentRefunded order-3: 250 IQD\n',
+    ])
+    await rm(dir, { recursive: true })
+  })
+})

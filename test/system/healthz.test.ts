@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { FakeClock } from '../../libraries/testing/fake-clock.ts'
+import { noteBackup } from '../../system/backup.ts'
+import { healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
+import { prepareSchema } from '../../system/migrate.ts'
+import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
+import { metricsText } from '../../worker/shared/metrics-node.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-healthz-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function setUp() {
+  const database = embeddedDatabase(':memory:')
+  await prepareSchema(database)
+  const clock = new FakeClock()
+  return { database, clock, check: healthCheck({ database: () => database, folder, clock }) }
+}
+
+it('is bad while nothing can be written, which is tried once in ten seconds', async () => {
+  const { clock, check } = await setUp()
+  expect(await check()).toBeUndefined()
+  expect(await readdir(folder)).toEqual([])
+  // In place of a full disk.
+  await mkdir(join(folder, 'healthz.tmp/in-the-way'), { recursive: true })
+  await clock.advance(9_999)
+  expect(await check()).toBeUndefined()
+  await clock.advance(1)
+  const full = 'The data folder cannot be written: is the disk full?'
+  expect(await Promise.all([check(), check()])).toEqual([full, full])
+  await rm(join(folder, 'healthz.tmp'), { recursive: true })
+  expect(await check()).toBe(full)
+  await clock.advance(10_000)
+  expect(await check()).toBeUndefined()
+})
+
+it('is bad with another schema, and while the database cannot be read', async () => {
+  const { database, clock, check } = await setUp()
+  const version = statement('UPDATE payment_schema SET version = 99')
+  await database.write([version], AbortSignal.timeout(5_000))
+  expect(await check()).toMatch(/has schema 99/)
+  const read = () => Promise.reject(new Error('gone'))
+  const away = healthCheck({ database: () => ({ read }), folder, clock })
+  expect(await away()).toBe('The database of payments cannot be read.')
+})
+
+it('is a metric, and an error in the log at once where a start is bad, and once until it turns good', async () => {
+  const metrics = new Metrics()
+  const { setHealthy } = systemMetrics(metrics, folder)
+  const lines: unknown[] = []
+  const answers = ['The database of payments cannot be read.', 'The same.', 'The same.', undefined]
+  const end = new AbortController()
+  const report = healthReport({
+    check: async () => answers.shift(),
+    setHealthy,
+    log: (level, event, { why }) => lines.push([level, event, why]),
+    signal: end.signal,
+  })
+  const shown = () => /^signalbox_healthy (\d)$/m.exec(metricsText(metrics))?.[1]
+  await report()
+  expect(lines).toEqual([['error', 'health.failed', 'The database of payments cannot be read.']])
+  expect(shown()).toBe('0')
+  for (let more = 0; more < 3; more++) await report()
+  expect(lines.slice(1)).toEqual([
+    ['error', 'health.failed', 'The same.'],
+    ['info', 'health.restored', undefined],
+  ])
+  expect(shown()).toBe('1')
+  // Its database is closed then.
+  end.abort()
+  answers.push('gone')
+  await report()
+  expect(shown()).toBe('1')
+})
+
+it('has the time of the last backup beside it, as another process has noted it', async () => {
+  const metrics = new Metrics()
+  systemMetrics(metrics, folder)
+  const shown = () =>
+    Number(/^signalbox_last_backup_timestamp_seconds (.*)$/m.exec(metricsText(metrics))?.[1])
+  expect(shown()).toBe(0)
+  await noteBackup(folder)
+  expect(Math.abs(shown() - Date.now() / 1_000)).toBeLessThan(60)
+})

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isRunning, type Lock, takeLock } from '../../system/lock.ts'
+import { PATIENT } from '../support/patience.ts'
+
+let dir: string
+let children: ChildProcess[]
+let locks: Lock[]
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-lock-'))
+  children = []
+  locks = []
+})
+afterEach(async () => {
+  for (const lock of locks) if (lock.ok) await lock.release()
+  for (const child of children) child.kill('SIGKILL')
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function take(): Promise<Lock> {
+  const lock = await takeLock(dir)
+  locks.push(lock)
+  return lock
+}
+
+const startProgram = (command: string, ...args: string[]): ChildProcess => {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  return child
+}
+
+/** The start time of a process, as the lock's text has it. */
+const bornOf = async (pid: number | undefined) =>
+  (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')[21]
+
+const NAMESPACE = ['--pid', '--fork', '--kill-child', '--mount-proc']
+const canMakeNamespaces = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0
+
+const HOLD = `
+  const { takeLock } = await import(process.argv[1])
+  const { ok } = await takeLock(process.argv[2])
+  console.log(ok ? 'held as ' + process.pid : 'refused')
+  setInterval(() => {}, 1000)`
+
+/** A pid that no process has: past the largest that the system gives out. */
+const NOBODY = 2 ** 22 + 1
+
+describe('the lock of a data folder', () => {
+  it('has one holder until it is released', async () => {
+    expect(await isRunning(dir)).toBe(false)
+    const first = await take()
+    expect(await take()).toEqual({ ok: false, pid: process.pid })
+    expect(await isRunning(dir)).toBe(true)
+    if (first.ok) await first.release()
+    expect(await isRunning(dir)).toBe(false)
+    expect(await take()).toMatchObject({ ok: true, inherited: false })
+  })
+
+  it.each([
+    ['a process that is gone', JSON.stringify({ pid: NOBODY, born: '1' })],
+    ['an earlier process with the same pid', JSON.stringify({ pid: process.pid, born: '1' })],
+    ['an unreadable file', 'not ours'],
+    ['an empty file', ''],
+  ])('is inherited from %s, and no other file is left', async (_, text) => {
+    await writeFile(join(dir, 'lock'), text)
+    expect(await take()).toMatchObject({ ok: true, inherited: true })
+    expect(await readdir(dir)).toEqual(['lock', 'lock.sqlite'])
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'is inherited from a dead child of a careless parent',
+    async () => {
+      const careless = startProgram('sh', '-c', 'sleep 0.2 & echo $!; exec sleep 60')
+      const [line] = await once(careless.stdout ?? careless, 'data')
+      const pid = Number(String(line))
+      const state = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(' ')[2]
+      await expect.poll(state, PATIENT).toBe('Z')
+      await writeFile(join(dir, 'lock'), JSON.stringify({ pid, born: await bornOf(pid) }))
+      expect(await take()).toMatchObject({ ok: true, inherited: true })
+    },
+  )
+
+  it.runIf(process.platform === 'linux')(
+    'is not taken from a living process of a version that left only the text',
+    async () => {
+      const { pid } = startProgram('sleep', '60')
+      await writeFile(join(dir, 'lock'), JSON.stringify({ pid, born: await bornOf(pid) }))
+      expect(await take()).toEqual({ ok: false, pid })
+      expect(await isRunning(dir)).toBe(true)
+    },
+  )
+
+  it.runIf(canMakeNamespaces)(
+    'is not taken from a process whose pid means nothing here, until that is killed',
+    async () => {
+      const module = new URL('../../system/lock.ts', import.meta.url).href
+      const args = [process.execPath, '--input-type=module', '--eval', HOLD, module, dir]
+      const other = startProgram('unshare', ...NAMESPACE, ...args)
+      const [line] = await once(other.stdout ?? other, 'data')
+      expect(String(line)).toBe('held as 1\n')
+      expect(await isRunning(dir)).toBe(true)
+      expect(await take()).toEqual({ ok: false })
+
+      other.kill('SIGKILL')
+      await expect.poll(() => isRunning(dir), PATIENT).toBe(false)
+      expect(await take()).toMatchObject({ ok: true, inherited: true })
+    },
+  )
+
+  it('refuses a folder that it cannot lock', async () => {
+    await mkdir(join(dir, 'lock.sqlite'))
+    await expect(take()).rejects.toMatchObject({
+      code: 'bad_data_folder',
+      message: expect.stringContaining('cannot be locked'),
+    })
+  })
+})

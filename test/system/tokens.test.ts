@@ -1,0 +1,63 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jwtVerify } from 'jose'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writeLocalJson } from '../../system/local-json.ts'
+import { databaseAccess, mintTokens } from '../../system/tokens.ts'
+
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-tokens-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+describe('the tokens of a local system', () => {
+  const secret = 's'.repeat(43)
+  const now = Date.UTC(2026, 0, 1)
+  const verify = async (token: string) => {
+    const options = { audience: 'signalbox', currentDate: new Date(now) }
+    return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload
+  }
+
+  it('allow what their names say, for their repositories and thirty days', async () => {
+    const tokens = await mintTokens(secret, ['my/repo', 'my/repo/*'], now)
+    const common = { repos: ['my/repo', 'my/repo/*'], exp: now / 1_000 + 30 * 24 * 3_600 }
+    expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read' })
+    const sidecar = { ...common, scope: 'board:read board:write' }
+    expect(await verify(tokens.sidecar)).toMatchObject(sidecar)
+    const payments = { ...common, scope: 'payments:read payments:write' }
+    expect(await verify(tokens.payments)).toMatchObject(payments)
+  })
+})
+
+describe("the access to a data folder's database", () => {
+  it('is the same at every start, and different for each data folder', async () => {
+    const [first, again, other] = await Promise.all(
+      ['s', 's', 'o'].map((letter) => databaseAccess(letter.repeat(43))),
+    )
+    expect(again).toEqual(first)
+    expect(other?.publicKey).not.toBe(first?.publicKey)
+  })
+})
+
+describe('local.json', () => {
+  it('replaces an older one completely, and is readable by its owner alone', async () => {
+    const file = join(dir, 'local.json')
+    await writeFile(file, 'an old one', { mode: 0o644 })
+    const tokens = { board: 'b', sidecar: 's', payments: 'p' }
+    const local = {
+      url: 'http://127.0.0.1:1',
+      path: 'r',
+      boards: [{ path: 'r', dir: '/r', layout: 'cairn' as const }],
+      database: 'http://127.0.0.1:2',
+      databaseToken: 'd',
+      simulator: 'http://127.0.0.1:3',
+      tokens,
+      gateways: { redirect: { api_key: 'k' } },
+    }
+    await writeLocalJson(dir, local)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(local)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+})

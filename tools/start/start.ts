@@ -1,0 +1,265 @@
+// `signalbox start`: the whole system on this machine, each part in its own process.
+
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  announce,
+  type Context,
+  type Input,
+  noticeTo,
+  UsageError,
+  variablesIn,
+} from '../../cli/command.ts'
+import { namedFolder } from '../../cli/data-folder.ts'
+import { greeting, sharingText } from '../../cli/greeting.ts'
+import { appeared, boardNotices, followEvents } from '../../cli/notices.ts'
+import { openStore } from '../../sidecar/layouts/registry.ts'
+import { compileCache } from '../../sidecar/user-folders.ts'
+import signalbox from '../../signalbox.config.ts'
+import { aborted, DATA_DIR, type Running, runIn } from '../../system/data-folder.ts'
+import {
+  checkVariables,
+  edgeVariables,
+  gatewaysIn,
+  ignoredSecrets,
+  machineVariables,
+  sidecarVariables,
+} from '../../system/environment.ts'
+import {
+  describePayments,
+  type GatewayHere,
+  gatewaySecrets,
+  simulatedCallback,
+} from '../../system/gateways.ts'
+import type { LocalBoard, LocalJson } from '../../system/local-json.ts'
+import { prepareSchema } from '../../system/migrate.ts'
+import { claimPorts, loopbackUrl } from '../../system/ports.ts'
+import { openSecret } from '../../system/secret.ts'
+import { openSharing, type SharePlan, type Sharing } from '../../system/share.ts'
+import { StartError } from '../../system/start-error.ts'
+import {
+  databaseAccess,
+  type LocalTokens,
+  mintTokens,
+  reposOf,
+  signInLink,
+} from '../../system/tokens.ts'
+import { until, untilAnswers } from '../../system/until.ts'
+import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { pathProblem } from '../../worker/shared/repos.ts'
+import { bundleConsole } from './bundle.ts'
+import { spawnChild } from './child.ts'
+import { prepareDeno } from './deno.ts'
+import { libsqlServer, sidecarProcess, simulatorProcess } from './processes.ts'
+import { Supervisor } from './supervisor.ts'
+import { prepareWorkerd } from './workerd.ts'
+
+const HOME = resolve(import.meta.dirname, '../..')
+const EXAMPLE = join(HOME, 'examples/board')
+/** A user who tries things out is waiting: more often than the minute of a deployment. */
+const SWEEP_EVERY_MS = 10_000
+/** Longer than a sweep takes; one that hangs must not end all that follow. */
+const SWEEP_WITHIN_MS = 60_000
+/** Long, since a store of 100,000 tasks is read and published before the board is there. */
+const BOARD_WAIT_MS = 120_000
+/** A busy machine may need long; a process that dies is reported at once, so it ends what hangs. */
+const PROCESS_WAIT_MS = 60_000
+
+interface StartOptions {
+  store?: string
+  followLinks?: boolean
+  repo?: string
+  /** Undefined: the last one of the data folder. */
+  port?: number
+  data?: string
+  trustData?: boolean
+  host: 'workerd' | 'deno'
+  share?: SharePlan['what']
+}
+
+export async function run(
+  { options }: Input<StartOptions>,
+  { io, cwd, ...context }: Context,
+): Promise<number> {
+  const env = await variablesIn(undefined, context.env, gatewayPrefixes(signalbox))
+  const { host, port, followLinks: followsLinks = false, trustData: trustsData = false } = options
+  const storeDir = options.store === undefined ? EXAMPLE : resolve(cwd, options.store)
+  const repo = options.repo ?? storeDir
+  const problem = pathProblem(repo)
+  if (problem !== undefined) throw new UsageError(`--repo is needed for ${storeDir}: ${problem}`)
+  const dataDir = options.data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, options.data)
+  const { layout } = await openStore(storeDir, { followsLinks })
+  const notice = noticeTo(io)
+  ignoredSecrets(env).forEach(noticeTo(io, 'warn'))
+  // All that is written, by our children too, is for its owner alone.
+  process.umask(0o077)
+  const supervisor = new Supervisor({
+    spawn: spawnChild,
+    now: () => performance.now(),
+    after(ms, call) {
+      const timer = setTimeout(call, ms)
+      return () => clearTimeout(timer)
+    },
+    notice,
+  })
+  const asked = io.ended({
+    npmScript: env.npm_lifecycle_event,
+    onSecondSignal: () => supervisor.kill(),
+  })
+  const place = { dataDir, trustsData, env }
+  return await runIn({ place, host, asked, notice }, async (running) => {
+    const { data, defer, signal, writeLocal, rewriteLocal } = running
+    const secret = await openSecret(place, notice)
+    defer(() => supervisor.stop())
+    // The edge gets the other ports when it starts, so all are found before anything is started.
+    const ports = await claimPorts({ data, port, notice, signal })
+    const boards: LocalBoard[] = [{ path: repo, dir: storeDir, layout }]
+    let local: LocalJson | undefined
+    const onFound = (found: LocalBoard) => {
+      // A sidecar that was started again finds all of them again.
+      if (boards.some(({ path }) => path === found.path)) return
+      boards.push(found)
+      if (local) notice(appeared(found))
+      rewriteLocal()
+    }
+    const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
+    const sharePlan = { place, secret, tokens, ports }
+    const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
+    if (sharing) defer(sharing.close)
+    const gateways = gatewaysIn(env, signalbox)
+    const own = { path: repo, boards, onFound, tokens, secret, ports, gateways, sharing }
+    const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
+    const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
+    if (!up) return 0
+    if ('sentence' in up) throw new StartError('child_failed', up.sentence)
+    local = up
+
+    supervisor.keepAlive()
+    await writeLocal(() => up)
+    const link = await signInLink(secret, local, Date.now())
+    const greets = greeting({
+      ...{ boards, isExample: storeDir === EXAMPLE },
+      ...{ dataDir, trustsData, host, local, link, gateways, cwd },
+    })
+    const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
+    announce(io, text, 'signalbox.ready', { url: local.url, repo, project: storeDir, dataDir })
+    const show = (text: string) => announce(io, text, 'console', { message: text.trim() })
+    void followEvents(data.logFile(host), show, signal).catch((error) => notice(String(error)))
+    const failed = await Promise.race([supervisor.failed, aborted(signal)])
+    if (!failed) return 0
+    notice(`${failed.sentence} Everything is ended.`)
+    return 1
+  })
+}
+
+interface StartPlan extends Pick<Running, 'data' | 'signal'> {
+  storeDir: string
+  followsLinks: boolean
+  /** The repository's name. */
+  path: string
+  /** All that were found so far. */
+  boards: readonly LocalBoard[]
+  onFound(board: LocalBoard): void
+  tokens: Required<LocalTokens>
+  host: StartOptions['host']
+  ports: Record<'edge' | 'simulator' | 'database', number>
+  gateways: readonly GatewayHere[]
+  sharing: Sharing | undefined
+  /** Of the data folder. */
+  secret: string
+  env: Context['env']
+  supervisor: Supervisor
+  notice: (sentence: string) => void
+}
+
+/** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
+async function bringUp(plan: StartPlan): Promise<LocalJson> {
+  const { data, secret, env, host, path, boards, tokens, ports } = plan
+  const { supervisor, notice, signal } = plan
+  const compiled = compileCache(env)
+  const machine = {
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
+    ...machineVariables(env),
+  }
+  const edge = loopbackUrl(ports.edge)
+  const database = loopbackUrl(ports.database)
+  const simulator = loopbackUrl(ports.simulator)
+  const { publicKey, token: databaseToken } = await databaseAccess(secret)
+  const places = { database, simulator, databaseToken }
+  const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
+  checkVariables(variables, signalbox)
+  const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
+
+  const bringDatabaseUp = async () => {
+    const place = { dir: data.databaseDir, port: ports.database, publicKey }
+    supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
+    await untilAnswers(`${database}/health`, inTime('The database'))
+    const opened = libsqlDatabase({ url: database, authToken: databaseToken }, Date.now)
+    await prepareSchema(opened, { notice, signal })
+  }
+  const bringSimulatorUp = async () => {
+    supervisor.start(
+      simulatorProcess({
+        ...{ port: ports.simulator, dataDir: data.dir, sharedUrl: plan.sharing?.simulator },
+        callbackOf: simulatedCallback(edge, signalbox, plan.gateways),
+        ...{ secrets: gatewaySecrets(secret), env: machine },
+        ...{ logsDir: data.logsDir, logFile: data.logFile('simulator') },
+      }),
+    )
+    await untilAnswers(`${simulator}/health`, inTime('The simulator'))
+  }
+  const bringEdgeUp = async () => {
+    const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
+    const consoleDir = join(data.edgeDir, 'console')
+    const settings = { port: ports.edge, dir: data.edgeDir, consoleDir, home: HOME, variables }
+    const [spec] = await Promise.all([
+      prepare({ ...settings, env: machine, logFile: data.logFile(host) }),
+      bundleConsole(consoleDir),
+    ])
+    supervisor.start(spec)
+    await untilAnswers(edge, inTime('The edge'))
+  }
+  const bringBoardUp = async () => {
+    const { storeDir, followsLinks } = plan
+    const onBoard = boardNotices(notice)
+    let isReady = false
+    supervisor.start(
+      sidecarProcess({
+        ...{ storeDir, followsLinks, cacheDir: data.cacheDir, edge, repo: path },
+        token: tokens.sidecar,
+        env: { ...machine, ...sidecarVariables(env) },
+        logFile: data.logFile('sidecar'),
+        onEvent(event, fields) {
+          isReady ||= event === 'boards.ready'
+          onBoard(event, fields)
+          const { board, dir, layout } = fields as Record<string, unknown> & LocalBoard
+          if (event === 'board.found') plan.onFound({ path: String(board), dir, layout })
+        },
+      }),
+    )
+    await until(() => isReady, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
+  }
+
+  await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
+  void sweepAgainAndAgain(edge, tokens.payments, signal)
+  const { shared } = plan.sharing ?? {}
+  const described = { ...describePayments(variables), ...(shared && { shared }) }
+  return { url: edge, path, boards, ...places, tokens, ...described }
+}
+
+/**
+ * The cron of the system: it calls the edge as Cloudflare does every minute. Quiet: an edge that is
+ * away is reported by the supervisor, and what a sweep found is in the edge's own log.
+ */
+async function sweepAgainAndAgain(edge: string, token: string, end: AbortSignal): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` }
+  while (!end.aborted) {
+    await sleep(SWEEP_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => undefined)
+    const signal = AbortSignal.any([end, AbortSignal.timeout(SWEEP_WITHIN_MS)])
+    await fetch(`${edge}/api/payments/sweep`, { method: 'POST', headers, signal }).then(
+      (answer) => answer.body?.cancel(),
+      () => undefined,
+    )
+  }
+}
