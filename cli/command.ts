@@ -1,4 +1,4 @@
-// What a command is given, and what it must have.
+// What a command is given, and what commands have in common.
 
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -20,10 +20,12 @@ export class UsageError extends Error {
   readonly code = 'usage'
 }
 
-export interface Command {
-  /** Resolves with the exit code. Throws UsageError for 2. */
-  run(input: Input, context: Context): Promise<number>
-}
+/** An option as it is typed: `--token-file` is `tokenFile`, `--no-board` is `board`. */
+export type FlagOf<Options> = `--${'' | 'no-'}${Kebab<keyof Options & string>}`
+
+type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Kebab<Rest>}`
+  : Name
 
 /** What was typed after the command. */
 export interface Input<Options = object> {
@@ -54,7 +56,7 @@ export interface Io {
   /** `--log json`: sentences are lines of the log, too. */
   logsJson?: boolean
   /** Aborted when the process is asked to end; the reason is a word. */
-  ended(ending?: Ending): AbortSignal
+  shutdownSignal(options?: ShutdownOptions): AbortSignal
   /** Sends to the parent process, if it has a channel to this one. */
   sendToParent?(message: object): void
 }
@@ -75,7 +77,7 @@ export async function saying<Result>(
   }
 }
 
-export interface Ending {
+export interface ShutdownOptions {
   /** The end of standard input asks, too. */
   withParent?: boolean | undefined
   /** The name under which npm runs us: if it begins with `start`, npm's end asks, too. */
@@ -136,9 +138,9 @@ export function missing(values: Readonly<Record<string, unknown>>): UsageError {
  * Refuses options that would have no effect here: somebody who types one expects an effect. Not
  * their variables: these may be set for other commands.
  */
-export function refuseNeedless(
-  { typed }: Input<unknown>,
-  names: readonly string[],
+export function refuseNeedless<Options>(
+  { typed }: Input<Options>,
+  names: readonly FlagOf<Options>[],
   when: string,
 ): void {
   const needless = names.filter((name) => typed.has(name))

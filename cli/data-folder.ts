@@ -17,11 +17,9 @@ import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
 import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
 import { type Finding, ok } from './findings.ts'
+import type { OptionsOf, RUNNING } from './setting.ts'
 
-export interface RunningOptions {
-  data?: string
-  trustData?: boolean
-}
+export type RunningOptions = OptionsOf<typeof RUNNING>
 
 export type RunningStart = LocalStart | ServedStart
 

@@ -1,11 +1,11 @@
 // What the checkout and the package have differently: `#edition` is one of the two
 // (tools/start/edition.ts, tools/package/edition.ts).
 
-import type { Command } from './command.ts'
+import type { Listed } from './commands.ts'
 
 export interface Edition {
   /** The console's page, for an edge with this folder. It may be named before it is filled. */
   consoleIn(edgeDir: string): { dir: string; ready: Promise<unknown> }
   /** It runs workerd, Deno and libSQL's server. Absent: they are not installed. */
-  start?: () => Promise<Command>
+  start?: Listed['load']
 }

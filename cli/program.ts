@@ -2,10 +2,18 @@
 
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Command, CommanderError, Help } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import type { StartErrorCode } from '../system/start-error.ts'
-import { type Context, type Input, noticeTo, UsageError, VERSION } from './command.ts'
-import { COMMANDS, type Definition, GROUPS } from './commands.ts'
+import {
+  type Context,
+  type Environment,
+  type Input,
+  noticeTo,
+  UsageError,
+  VERSION,
+} from './command.ts'
+import { COMMANDS, GROUPS, type Listed } from './commands.ts'
+import type { Definition } from './definition.ts'
 import { TOKEN_FILE, withShare } from './setting.ts'
 
 const HELP_COLUMNS = 100
@@ -34,11 +42,12 @@ export async function main(
 ): Promise<number> {
   const refuse = noticeTo(context.io, 'error')
   let code = 0
-  const program = createProgram(context, commands, (exitCode) => {
-    code = exitCode
-  })
   try {
-    await program.parseAsync(withCommand(withShare(argv)), { from: 'user' })
+    const words = withCommand(withShare(argv))
+    const program = await createProgram(words, context, commands, (exitCode) => {
+      code = exitCode
+    })
+    await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof Error && REFUSALS.includes(error.name)) {
@@ -76,11 +85,26 @@ function folderHint({ code }: CommanderError, [word = '']: readonly string[], { 
 /** By its form alone: a folder `sync` here must not keep anyone from the command. */
 const isFolder = (word: string): boolean => /[\\/]|^\.\.?$/.test(word)
 
-function createProgram(
+/** The command that is run, or whose help is printed. Undefined: none of ours. */
+function nameIn(words: readonly string[], commands: typeof COMMANDS): string | undefined {
+  const [first = '', second] = words[0] === 'help' ? words.slice(1) : words
+  const name = first in GROUPS ? `${first} ${second}` : first
+  return Object.hasOwn(commands, name) ? name : undefined
+}
+
+async function load(name: string, { load }: Listed): Promise<Definition> {
+  if (load) return (await load()).command
+  const how = `run it there, with npm run ${name}`
+  throw new UsageError(`${name} needs a checkout of Signalbox: ${how}.`)
+}
+
+/** Knows all commands by name, and `named` whole: only its module is loaded. */
+async function createProgram(
+  words: readonly string[],
   context: Context,
   commands: typeof COMMANDS,
-  ended: (exitCode: number) => void,
-): Command {
+  onEnd: (exitCode: number) => void,
+): Promise<Command> {
   const { io } = context
   const program = new Command('signalbox')
     .description('Signalbox: signals of task boards and payments, at the edge.')
@@ -104,17 +128,17 @@ function createProgram(
     groups.set(name, group)
     return group
   }
-  for (const [name, definition] of Object.entries(commands)) {
+  const named = nameIn(words, commands)
+  for (const [name, listed] of Object.entries(commands)) {
     const [first = '', second = first] = name.split(' ')
     const group = GROUPS[first]
     const parent = group === undefined ? program : groupOf(first, group)
-    const command = parent.command(second, { hidden: definition.load === undefined })
+    const command = parent.command(second, { hidden: listed.load === undefined })
+    command.summary(listed.summary)
+    if (name !== named) continue
+    const definition = await load(name, listed)
     define(command, definition).action(async () => {
-      if (!definition.load) {
-        const how = `run it there, with npm run ${name}`
-        throw new UsageError(`${name} needs a checkout of Signalbox: ${how}.`)
-      }
-      ended(await (await definition.load()).run(inputOf(command, context), context))
+      onEnd(await definition.run(inputOf(command, context), context))
     })
   }
   return program
@@ -122,7 +146,7 @@ function createProgram(
 
 function define(command: Command, definition: Definition): Command {
   const { argument, options } = definition
-  command.summary(definition.summary).description(definition.description).usage(definition.usage)
+  command.description(definition.description).usage(definition.usage)
   if (argument) command.argument(`[${argument[0]}]`, argument[1])
   for (const option of options) command.addOption(option)
   const isWithToken = options.includes(TOKEN_FILE)
@@ -134,18 +158,24 @@ function inputOf(command: Command, { env }: Context): Input {
   const typed = new Set<string>()
   for (const option of command.options) {
     const key = option.attributeName()
-    const source = command.getOptionValueSource(key)
     let value: unknown = command.getOptionValue(key)
-    if (source === 'cli') {
+    if (command.getOptionValueSource(key) === 'cli') {
       if (value === '') throw new UsageError(`${option.long} is empty.`)
       typed.add(option.long ?? '')
+    } else {
+      value = inVariable(option, env) ?? (option.negate ? true : option.defaultValue)
     }
-    // For commander, a variable turns a switch on whatever it holds.
-    const isOff = option.isBoolean() && /^\s*(0|false)?\s*$/.test(env[option.envVar ?? ''] ?? '')
-    if (source === 'env' && (value === '' || isOff)) value = option.defaultValue
     if (value !== undefined) options[key] = value
   }
   return { arguments: command.args, options, typed }
+}
+
+/** Commander would read the process's own environment, and turn a switch on for any value. */
+function inVariable(option: Option, env: Environment): unknown {
+  const text = env[option.envVar ?? '']?.trim()
+  if (!text) return undefined
+  if (option.isBoolean()) return /^(0|false)$/.test(text) ? undefined : true
+  return option.parseArg?.(text, undefined)
 }
 
 /** A command of two words is listed with the others, so that it is easy to find. */

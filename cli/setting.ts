@@ -11,11 +11,53 @@ import { UsageError } from './command.ts'
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** What commander calls it: `--watch-timeout <TIME>` is `watchTimeout`, `--no-board` is `board`. */
+type NameOf<Flags extends string> = Flags extends `--no-${infer Name}`
+  ? Camel<Name>
+  : Flags extends `--${infer Name} ${string}`
+    ? Camel<Name>
+    : Flags extends `--${infer Name}`
+      ? Camel<Name>
+      : never
+
+type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name
+
+/** Of an option that is read as it is: a text, or a switch, which `--no-` turns off. */
+type Plain<Flags extends string> = string extends Flags
+  ? unknown
+  : Flags extends `--no-${string}`
+    ? boolean
+    : Flags extends `${string} ${string}`
+      ? string | undefined
+      : boolean | undefined
+
+/** What a command gets that declares these. */
+export type OptionsOf<Settings extends readonly Setting[]> = {
+  [One in Settings[number] as undefined extends One['value']
+    ? never
+    : NameOf<One['flags']>]: One['value']
+} & {
+  [One in Settings[number] as undefined extends One['value']
+    ? NameOf<One['flags']>
+    : never]?: Exclude<One['value'], undefined>
+}
+
 /** An option that checks its value. An empty one is refused; an empty variable counts as absent. */
-export class Setting extends Option {
-  constructor(flags: string, description: string) {
+export class Setting<const Flags extends string = string, Value = Plain<Flags>> extends Option {
+  declare readonly flags: Flags
+  /** For its type alone. Undefined: it may be absent. */
+  declare readonly value: Value
+
+  constructor(flags: Flags, description: string) {
     super(flags, description)
     if (this.required) this.#reads((text) => text)
+  }
+
+  /** Where it is absent. `text`: as the help has it. */
+  or<Default extends NonNullable<Value>>(value: Default, text?: string) {
+    return this.default(value, text) as unknown as Setting<Flags, NonNullable<Value>>
   }
 
   /** As a sentence names it: `--edge URL (or SIGNALBOX_EDGE)`. */
@@ -30,7 +72,7 @@ export class Setting extends Option {
   }
 
   /** `bounds` include both ends. */
-  whole(least: number, most: number): this {
+  whole(least: number, most: number) {
     return this.#reads((text) => {
       const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
       if (number >= least && number <= most) return number
@@ -38,12 +80,12 @@ export class Setting extends Option {
     })
   }
 
-  port(): this {
+  port() {
     return this.whole(0, 65_535)
   }
 
   /** In ms. */
-  duration(): this {
+  duration() {
     return this.#reads((text) => {
       const [, count, unit = ''] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? []
       const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
@@ -53,7 +95,7 @@ export class Setting extends Option {
   }
 
   /** In ms. */
-  date(): this {
+  date() {
     return this.#reads((text) => {
       const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN
       if (!Number.isNaN(ms)) return ms
@@ -61,24 +103,26 @@ export class Setting extends Option {
     })
   }
 
-  oneOf(choices: readonly string[]): this {
+  oneOf<const Choice extends string>(choices: readonly Choice[]) {
     this.argChoices = [...choices]
     return this.#reads((text) => {
-      if (choices.includes(text)) return text
+      const choice = choices.find((it) => it === text)
+      if (choice !== undefined) return choice
       throw this.#malformed(`one of ${choices.join(', ')}`, text)
     })
   }
 
   /** It may be given several times: all of them, as a list. */
-  someOf(choices: readonly string[]): this {
+  someOf<const Choice extends string>(choices: readonly Choice[]) {
     this.argChoices = [...choices]
-    return this.#reads((text, before: readonly string[] = []) => {
-      if (choices.includes(text)) return [...before, text]
+    return this.#reads((text, before: readonly Choice[] = []) => {
+      const choice = choices.find((it) => it === text)
+      if (choice !== undefined) return [...before, choice]
       throw this.#malformed(`one of ${choices.join(', ')}`, text)
     })
   }
 
-  url(): this {
+  url() {
     return this.#reads((text) => {
       const url = URL.parse(text)
       if (url && /^https?:$/.test(url.protocol) && !url.username) return url
@@ -87,7 +131,7 @@ export class Setting extends Option {
     })
   }
 
-  repository(): this {
+  repository() {
     return this.#reads((text) => {
       const problem = pathProblem(text)
       if (problem === undefined) return text
@@ -96,16 +140,17 @@ export class Setting extends Option {
   }
 
   /** It may be given several times: all of them, as a list. */
-  several(): this {
+  several() {
     return this.#reads((text, before: readonly string[] = []) => [...before, text])
   }
 
-  #reads<Value>(parse: (text: string, before?: Value) => Value): this {
-    return this.argParser<Value | ''>((text, before) => {
+  #reads<Read>(parse: (text: string, before?: Read) => Read) {
+    const reading = this.argParser<Read | ''>((text, before) => {
       // `--edge --repo NAME`: the value of the first was forgotten.
       if (text.startsWith('--')) throw new UsageError(`option '${this.flags}' needs a value.`)
       return text.trim() === '' ? '' : parse(text.trim(), before === '' ? undefined : before)
     })
+    return reading as unknown as Setting<Flags, Read | undefined>
   }
 
   #malformed(must: string, text: string): UsageError {
@@ -141,14 +186,14 @@ export const WATCH_TIMEOUT = new Setting(
 )
   .env('SIGNALBOX_WATCH_TIMEOUT')
   .duration()
-  .default(WATCH_WITHIN_MS, '10s')
+  .or(WATCH_WITHIN_MS, '10s')
 export const RUN_OUTPUT = new Setting(
   '--run-output <KIND>',
   'output of runs: without what looks like a secret, or none',
 )
   .env('SIGNALBOX_RUN_OUTPUT')
   .oneOf(['masked', 'none'] satisfies RunOutput[])
-  .default('masked')
+  .or('masked')
 const logFormat = (help: string) =>
   new Setting('--log <FORMAT>', help).env('SIGNALBOX_LOG').oneOf(['json', 'pretty'])
 export const LOG = logFormat(
@@ -157,7 +202,7 @@ export const LOG = logFormat(
 /** Of a command whose log is a file. */
 export const PRINTS = logFormat('json: all that is printed, without the sign-in link [pretty]')
 export const VERBOSE = new Setting('--verbose', 'log every scan too')
-export const DATA = new Setting('--data <DIR>', 'data folder of a running signalbox')
+const DATA = new Setting('--data <DIR>', 'data folder of a running signalbox')
 export const TRUST_DATA = new Setting(
   '--trust-data',
   "the data folder's secret is in it, and not in the user's state folder",
@@ -185,3 +230,17 @@ export const ENV = new Setting(
   'read variables from this file, such as .dev.vars, and not from the environment',
 )
 export const JSON_OUTPUT = new Setting('--json', 'print one JSON object instead of lines')
+
+/** Of commands that read the data folder of a running system. */
+export const RUNNING = [DATA, TRUST_DATA] as const
+/** Of commands that publish the boards of their folders. */
+export const PUBLISHES = [ONLY, FOLLOW_LINKS, POLL, WATCH_TIMEOUT, RUN_OUTPUT] as const
+
+export const WRITTEN = 'folder for everything that is written'
+export const KEPT_PORT = new Setting(
+  '--port <N>',
+  'port of the edge; 0 takes any free port [the last one, at first 8787; any other if it is taken]',
+).port()
+/** For a board that is named otherwise than by --repo; SIGNALBOX_REPO is the sidecar's. */
+export const repoInsteadOf = (what: string) =>
+  new Setting('--repo <NAME>', `name of the repository at the edge [${what}]`).repository()

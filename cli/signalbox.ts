@@ -4,7 +4,7 @@ import * as nodeModule from 'node:module'
 import { format } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { compileCache } from '../sidecar/user-folders.ts'
-import type { Ending, Io } from './command.ts'
+import type { Io, ShutdownOptions } from './command.ts'
 
 // Before any other code is loaded, since V8 must be set before its heap has grown. A sidecar
 // allocates much at its start and keeps little. V8 would double its young generation up to
@@ -75,7 +75,7 @@ function processIo(): Io {
     err: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY === true,
     logsJson,
-    ended,
+    shutdownSignal,
     // A parent that has ended takes nothing any more.
     ...(process.send && {
       sendToParent: (message) => void process.send?.(message, () => undefined),
@@ -83,7 +83,12 @@ function processIo(): Io {
   }
 }
 
-function ended({ withParent, npmScript, onSecondSignal, onHangup }: Ending = {}): AbortSignal {
+function shutdownSignal({
+  withParent,
+  npmScript,
+  onSecondSignal,
+  onHangup,
+}: ShutdownOptions = {}): AbortSignal {
   const asked = new AbortController()
   const stopMs = stopWithinMs(process.env)
   let first: number | undefined

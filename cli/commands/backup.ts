@@ -4,12 +4,29 @@ import { resolve } from 'node:path'
 import { messageOf } from '../../sidecar/log.ts'
 import { backUp, noteBackup } from '../../system/backup.ts'
 import { type Context, type Input, missing, noticeTo } from '../command.ts'
-import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
+import { define } from '../definition.ts'
+import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
 
-export async function run(
-  input: Input<DatabaseOptions & { force?: boolean }>,
-  context: Context,
-): Promise<number> {
+const OPTIONS = [...DATABASE, new Setting('--force', 'overwrite FILE')] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['FILE', 'the file to write'],
+  usage: 'FILE [--data DIR] [--env FILE] [--force]',
+  description: `\
+Copies the database in the data folder, or the one that LIBSQL_URL names, as of one moment, also
+while Signalbox runs. FILE has its name once it is whole and on the disk, and only its owner can
+read it. It holds all payments, and no secret, no board and no log. From cron, run it as the user of
+Signalbox, with a new name each time. Try a copy out: signalbox restore fills an empty folder with
+it. npm start keeps its payments in a server: for LIBSQL_URL and LIBSQL_AUTH_TOKEN take database and
+databaseToken of its local.json.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<Options>, context: Context): Promise<number> {
   const { options } = input
   const [argument] = input.arguments
   if (argument === undefined) throw missing({ 'FILE, the file to write': argument })

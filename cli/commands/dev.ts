@@ -7,7 +7,6 @@ import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import { nameBoards } from '../../sidecar/boards/names.ts'
-import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
@@ -30,14 +29,14 @@ import { type LocalJson, localBoard } from '../../system/local-json.ts'
 import { type BoardsHere, openSystem } from '../../system/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
-import { openSharing, type SharePlan } from '../../system/share.ts'
+import { openSharing } from '../../system/share.ts'
 import { mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
-import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import {
   announce,
   type Context,
+  type FlagOf,
   type Input,
   loadConfig,
   noticeTo,
@@ -49,10 +48,42 @@ import {
   variablesIn,
 } from '../command.ts'
 import { alsoRunning, namedFolder } from '../data-folder.ts'
+import { define } from '../definition.ts'
 import { greeting, sharingText } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
+import {
+  KEPT_PORT,
+  NO_CONFIG,
+  type OptionsOf,
+  PRINTS,
+  PUBLISHES,
+  repoInsteadOf,
+  Setting,
+  SHARE,
+  TRUST_DATA,
+  WRITTEN,
+} from '../setting.ts'
 
-const OF_THE_BOARD = [
+/** A user who tries things out is waiting: more often than the minute of a deployment. */
+const SWEEP_EVERY_MS = 10_000
+
+const OPTIONS = [
+  new Setting('--no-board', 'payments alone: DIR needs no board'),
+  new Setting('--example', 'make an example board in DIR, in signalbox-example, and start on it'),
+  new Setting('--open', 'open the console in the browser'),
+  SHARE,
+  KEPT_PORT,
+  new Setting('--data <DIR>', `${WRITTEN} [.signalbox in the project; with --example in DIR]`),
+  TRUST_DATA,
+  repoInsteadOf("the project's absolute path"),
+  ...PUBLISHES,
+  NO_CONFIG,
+  PRINTS,
+] as const
+
+type DevOptions = OptionsOf<typeof OPTIONS>
+
+const OF_THE_BOARD: readonly FlagOf<DevOptions>[] = [
   '--example',
   '--only',
   '--follow-links',
@@ -60,30 +91,27 @@ const OF_THE_BOARD = [
   '--watch-timeout',
   '--run-output',
 ]
-/** A user who tries things out is waiting: more often than the minute of a deployment. */
-const SWEEP_EVERY_MS = 10_000
 
-interface DevOptions {
-  /** False for --no-board. */
-  board: boolean
-  example?: boolean
-  open?: boolean
-  share?: SharePlan['what']
-  /** Undefined: the last one of the data folder. */
-  port?: number
-  data?: string
-  trustData?: boolean
-  repo?: string
-  followLinks?: boolean
-  only?: readonly LayoutName[]
-  poll?: boolean
-  /** In ms. */
-  watchTimeout: number
-  runOutput: RunOutput
-  config: boolean
-}
+export const command = define({
+  argument: ['DIR...', 'folder of the project [this folder, or one above it]'],
+  usage: '[DIR...] [--example | --no-board] [options]',
+  description: `\
+Runs all of Signalbox for the boards of the project in one process: the edge with its console, the
+payments and their database, the sidecars of the boards, and a simulator of payment gateways. The
+boards are that of the project and all below, each package of a monorepo and each tool of a folder;
+one that is made later appears. Several DIR are several projects. Without a board: --example makes
+one, --no-board runs payments alone. Prints the address, and a link that signs in one browser. A
+gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its
+simulator; PAYMENT_* variables are used, too.
 
-export async function run(input: Input<DevOptions>, context: Context): Promise<number> {
+Everything is written to the data folder, which git ignores: local.json there tells programs how to
+connect, and logs/ holds the log. The next start finds all of it there, and has the same address. It
+listens on 127.0.0.1 alone, unless it is shared. SIGINT and SIGTERM end it with exit code 0.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<DevOptions>, context: Context): Promise<number> {
   const { options } = input
   const { io, cwd } = context
   const { trustData: trustsData = false } = options
@@ -186,7 +214,7 @@ export async function run(input: Input<DevOptions>, context: Context): Promise<n
     await asked
     return 0
   }
-  const asked = io.ended()
+  const asked = io.shutdownSignal()
   const code = await runIn({ place, host: 'node', asked, notice }, bringUp)
   if (asked.aborted) announce(io, 'Ended.\n', 'signalbox.ended')
   return code

@@ -8,32 +8,60 @@ import { type Context, type Input, missing, refuseNeedless, tokenSource } from '
 import {
   NO_DATA,
   NO_EDGE,
-  type RunningOptions,
   type RunningStart,
   runningStart,
   systemIn,
   takenFrom,
 } from '../data-folder.ts'
+import { define } from '../definition.ts'
 import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
-import { REPO } from '../setting.ts'
+import {
+  EDGE,
+  ENV,
+  FOLLOW_LINKS,
+  JSON_OUTPUT,
+  NO_CONFIG,
+  type OptionsOf,
+  REPO,
+  RUNNING,
+  Setting,
+  TOKEN_FILE,
+} from '../setting.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
 
-interface DoctorOptions extends RunningOptions {
-  followLinks?: boolean
-  edge?: URL
-  repo?: string
-  tokenFile?: string
-  payments?: boolean
-  config: boolean
-  env?: string
-  json?: boolean
-}
+const OPTIONS = [
+  FOLLOW_LINKS,
+  EDGE,
+  REPO,
+  TOKEN_FILE,
+  ...RUNNING,
+  new Setting('--payments', 'check payments too, as signalbox payments doctor does'),
+  NO_CONFIG,
+  ENV,
+  JSON_OUTPUT,
+] as const
 
-export async function run(input: Input<DoctorOptions>, context: Context): Promise<number> {
+type DoctorOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['DIR', 'folder of the project [this folder, or one above it]'],
+  usage: '[DIR] [--edge URL --repo NAME | --data DIR] [--payments] [options]',
+  description: `\
+Checks the boards of the project and below, and the limits of this machine. With an edge, it also
+checks whether the edge answers, its clock and the token. With --payments it goes on with the checks
+of signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the
+token are those of the running signalbox that uses this folder, and all of its boards are checked;
+without --edge and --data, of the one that runs in the project or above it, if there is one. Prints
+one line for each check: ok, warn or error.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<DoctorOptions>, context: Context): Promise<number> {
   const { options } = input
   const [given] = input.arguments
   const { env, cwd } = context
@@ -76,13 +104,13 @@ export async function run(input: Input<DoctorOptions>, context: Context): Promis
   return report(findings, options.json, context.io)
 }
 
-interface EdgePlace {
+interface NamedEdge {
   url: URL
   repo: string
   token: (() => Promise<string>) | undefined
 }
 
-function readEdge(input: Input<DoctorOptions>, { env }: Context): EdgePlace | undefined {
+function readEdge(input: Input<DoctorOptions>, { env }: Context): NamedEdge | undefined {
   const { edge: url, repo } = input.options
   if (!url) {
     refuseNeedless(input, ['--repo', '--token-file'], 'without --edge')
@@ -96,17 +124,17 @@ function readEdge(input: Input<DoctorOptions>, { env }: Context): EdgePlace | un
 const ANY = 'any'
 
 /** Undefined: it has no board. */
-function edgeOf({ local: { url, path, tokens } }: RunningStart): EdgePlace | undefined {
+function edgeOf({ local: { url, path, tokens } }: RunningStart): NamedEdge | undefined {
   const { sidecar } = tokens
   return sidecar === undefined
     ? undefined
     : { url: new URL(url), repo: path === '*' ? ANY : path, token: () => Promise.resolve(sidecar) }
 }
 
-/** `names`: of all boards that would be published there; none: that of the place. */
-async function checkEdgeAt(place: EdgePlace, names: readonly string[]): Promise<Finding[]> {
-  const { url, token } = place
-  const [repo = place.repo] = names
+/** `names`: of all boards that would be published there; none: that of `named`. */
+async function checkEdgeAt(named: NamedEdge, names: readonly string[]): Promise<Finding[]> {
+  const { url, token } = named
+  const [repo = named.repo] = names
   const { finding, text } = await checkToken(token, names.length > 0 ? names : [repo])
   const skews: number[] = []
   const http = new EdgeHttp({

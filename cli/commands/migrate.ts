@@ -5,11 +5,29 @@ import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { type Context, type Input, missing, UsageError, variablesIn } from '../command.ts'
-import { hiding, secretValues } from '../payments/place.ts'
+import { define } from '../definition.ts'
+import { hiding, secretValues } from '../payments/target.ts'
+import { ENV, type OptionsOf } from '../setting.ts'
 
 const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
 
-export async function run({ options }: Input<{ env?: string }>, context: Context): Promise<number> {
+const OPTIONS = [ENV] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--env FILE]',
+  description: `\
+Reads LIBSQL_URL and LIBSQL_AUTH_TOKEN. Makes the tables of an empty database. In a database of an
+older version it runs the missing migrations, in small transactions; run again, it goes on where it
+stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
+nothing and answers 503, and gateways send their webhooks again. signalbox dev migrates its own
+database.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run({ options }: Input<Options>, context: Context): Promise<number> {
   const { io } = context
   const env = await variablesIn(options.env, context.env)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env

@@ -1,23 +1,36 @@
-// What `watch` and `sync` have in common: their settings, and the checks before a sidecar.
-
-import type { RunOutput } from '../../sidecar/files/file-reader.ts'
-import { createLog, type LogFormat } from '../../sidecar/log.ts'
+import { createLog } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { cacheFolder } from '../../sidecar/user-folders.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { type Context, type Input, missing, tokenSource, VERSION } from '../command.ts'
-import { EDGE, REPO } from '../setting.ts'
+import {
+  EDGE,
+  FOLLOW_LINKS,
+  LOG,
+  type OptionsOf,
+  REPO,
+  RUN_OUTPUT,
+  Setting,
+  TOKEN_FILE,
+  VERBOSE,
+} from '../setting.ts'
 
-export interface PublishOptions {
-  edge?: URL
-  repo?: string
-  tokenFile?: string
-  followLinks?: boolean
-  runOutput: RunOutput
-  cache?: string
-  log?: LogFormat
-  verbose?: boolean
-}
+/** Of `watch` and `sync`. */
+export const PUBLISHING = [
+  EDGE,
+  REPO,
+  TOKEN_FILE,
+  FOLLOW_LINKS,
+  RUN_OUTPUT,
+  new Setting(
+    '--cache <DIR>',
+    "folder for hashes, which make a restart quick [the user's cache folder]",
+  ).env('SIGNALBOX_CACHE'),
+  LOG,
+  VERBOSE,
+] as const
+
+export type PublishOptions = OptionsOf<typeof PUBLISHING>
 
 const BOARD = 'DIR, the folder of the task board'
 const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_TOKEN_FILE)'

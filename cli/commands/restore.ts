@@ -4,12 +4,35 @@ import { resolve } from 'node:path'
 import { restore } from '../../system/backup.ts'
 import { openDataFolder } from '../../system/data-folder.ts'
 import { type Context, type Input, missing, noticeTo } from '../command.ts'
-import { countOf, type DatabaseOptions, onDatabase } from '../payments/database.ts'
+import { define } from '../definition.ts'
+import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
 
-export async function run(
-  input: Input<DatabaseOptions & { asCopy?: boolean }>,
-  context: Context,
-): Promise<number> {
+const OPTIONS = [
+  ...DATABASE,
+  new Setting('--as-copy', 'the database that was backed up goes on: share no payment with it'),
+] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['FILE', 'a file of signalbox backup'],
+  usage: 'FILE [--as-copy] [--data DIR] [--env FILE]',
+  description: `\
+Fills an empty data folder, or an empty database that LIBSQL_URL names. Then start Signalbox there:
+its sweeper asks the gateways about every payment and refund that was open, 50 a minute, and applies
+their answers. No save of the time before is accepted, should an old process still send one. Events
+that were delivered after the backup are delivered again. Charges that began after it are not in it;
+the same charge, sent again, finds its payment at a gateway whose charges can be repeated (redirect,
+stripe). End every process of the lost database first. --as-copy is for a second installation,
+such as staging, beside the first: it draws an id of its own, so no charge finds a payment of the
+other one, and what was open there is never sent, checked, cancelled or refunded here. A backup
+of an older version is upgraded by the next start, one in LIBSQL_URL by signalbox migrate.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<Options>, context: Context): Promise<number> {
   const [argument] = input.arguments
   const { asCopy = false } = input.options
   const { io, env, cwd } = context

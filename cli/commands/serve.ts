@@ -4,9 +4,8 @@
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
-import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
-import { createLog, type LogFormat } from '../../sidecar/log.ts'
+import { createLog } from '../../sidecar/log.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
 import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
@@ -14,13 +13,13 @@ import { localBoard } from '../../system/local-json.ts'
 import { openSystem, type System, type Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
 import { StartError } from '../../system/start-error.ts'
-import type { LayoutName } from '../../worker/board/wire.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import {
   announce,
   type Context,
+  type FlagOf,
   type Input,
   loadConfig,
   missing,
@@ -31,26 +30,33 @@ import {
   VERSION,
 } from '../command.ts'
 import { namedFolder, namesOfFiles } from '../data-folder.ts'
+import { define } from '../definition.ts'
 import { readyLine } from '../greeting.ts'
-import { REPO } from '../setting.ts'
+import {
+  LOG,
+  NO_CONFIG,
+  type OptionsOf,
+  PUBLISHES,
+  REPO,
+  Setting,
+  VERBOSE,
+  WRITTEN,
+} from '../setting.ts'
 
-interface ServeOptions {
-  repo?: string
-  port?: number
-  data?: string
-  env?: string
-  followLinks?: boolean
-  only?: readonly LayoutName[]
-  poll?: boolean
-  /** In ms. */
-  watchTimeout: number
-  runOutput: RunOutput
-  config: boolean
-  log?: LogFormat
-  verbose?: boolean
-}
+const OPTIONS = [
+  REPO,
+  new Setting('--port <N>', 'port of the edge; 0 takes any free port (or PORT) [8787]').port(),
+  new Setting('--data <DIR>', `${WRITTEN} (or DATA_DIR) [.signalbox]`),
+  new Setting('--env <FILE>', 'file of variables, read again at SIGHUP'),
+  ...PUBLISHES,
+  NO_CONFIG,
+  LOG,
+  VERBOSE,
+] as const
 
-const OF_THE_BOARD = [
+type ServeOptions = OptionsOf<typeof OPTIONS>
+
+const OF_THE_BOARD: readonly FlagOf<ServeOptions>[] = [
   '--repo',
   '--only',
   '--follow-links',
@@ -60,7 +66,26 @@ const OF_THE_BOARD = [
   '--verbose',
 ]
 
-export async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
+export const command = define({
+  argument: ['DIR...', 'folders of task boards to publish, those below too [none]'],
+  usage: '[DIR... --repo NAME] [options]',
+  description: `\
+Runs the edge with its console, the payments and their database in one process and, with DIR, the
+sidecars of the boards in each DIR and below, named as signalbox watch names them. Sidecars
+elsewhere can publish to it as well. Settings are variables of the environment or of --env, whose
+values take precedence: HOST [127.0.0.1], PORT, DATA_DIR, AUTH_SECRETS or AUTH_JWKS_URL,
+ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a database elsewhere; without it, the
+database is a file in the data folder.
+
+GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /metrics on that port
+of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
+is under way, end all streams, and end with exit code 0. SIGHUP reads --env again and takes
+over the AUTH_ variables.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
   const { options } = input
   const isWithBoards = input.arguments.length > 0
   const { io, cwd } = context
@@ -114,7 +139,9 @@ export async function run(input: Input<ServeOptions>, context: Context): Promise
   /** The keys that it had stay in force. */
   const kept = (error: unknown) => log('error', 'config.reload_failed', { error: String(error) })
   const reloads = options.env !== undefined || context.env.AUTH_SECRETS_FILE !== undefined
-  const asked = io.ended(reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {})
+  const asked = io.shutdownSignal(
+    reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {},
+  )
   const place = { dataDir, trustsData: false, env }
   return await runIn({ place, host: 'node', asked, notice }, async (running) => {
     const { data, defer, signal, writeLocal, rewriteLocal } = running

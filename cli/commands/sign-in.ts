@@ -4,13 +4,29 @@ import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
 import { phoneLink, signInLink } from '../../system/tokens.ts'
 import { type Context, type Input, UsageError } from '../command.ts'
-import { type RunningOptions, readDataFolder, runningAbove } from '../data-folder.ts'
+import { readDataFolder, runningAbove } from '../data-folder.ts'
+import { define } from '../definition.ts'
 import { phoneText } from '../greeting.ts'
+import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
 
-export async function run(
-  { options }: Input<RunningOptions & { phone?: boolean }>,
-  { io, env, cwd }: Context,
-): Promise<number> {
+const OPTIONS = [
+  new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
+  new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
+  TRUST_DATA,
+] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--phone] [--data DIR]',
+  description: `\
+The link works once, within a day, and that of --phone within ten minutes. The browser then stays
+signed in for a day. Everyone who has the link can see the board, charge and refund.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run({ options }: Input<Options>, { io, env, cwd }: Context): Promise<number> {
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)
   if (options.phone) {

@@ -6,14 +6,33 @@ import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { isFinal } from '../../sidecar/publish/retry.ts'
 import type { Context, Input } from '../command.ts'
-import { type PublishOptions, readPublishing } from './publish-settings.ts'
+import { define } from '../definition.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
-interface SyncOptions extends PublishOptions {
-  /** In ms. */
-  timeout: number
-}
+const OPTIONS = [
+  ...PUBLISHING,
+  new Setting('--timeout <TIME>', 'fail after this time')
+    .env('SIGNALBOX_TIMEOUT')
+    .duration()
+    .or(300_000, '5m'),
+] as const
 
-export async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
+type SyncOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['DIR', 'folder of the task board'],
+  usage: 'DIR --edge URL --repo NAME [options]',
+  description: `\
+Compares the task board in DIR with what the edge holds, publishes what is missing there, and ends:
+with exit code 0 when the edge holds everything, else with 1. Short failures of the network are
+tried again. If a watch of the same repository runs, it takes over again with its next change, some
+seconds later than usual. It publishes what a watch publishes.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
   const startedAt = Date.now()
   const { dir, repo, followsLinks, log, plan } = readPublishing(input, context)
   const store = await openStore(dir, { followsLinks })
@@ -26,7 +45,7 @@ export async function run(input: Input<SyncOptions>, context: Context): Promise<
   })
   const end = new AbortController()
   const running = sidecar.run(end.signal)
-  const asked = context.io.ended()
+  const asked = context.io.shutdownSignal()
   const tooLate = new AbortController()
   const why = await Promise.race([
     publisher.synced().then(() => undefined),

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Scope } from '../../worker/shared/access.ts'
 import { type Context, type Input, missing, UsageError, variablesIn } from '../command.ts'
-import { REPO } from '../setting.ts'
+import { define } from '../definition.ts'
+import { ENV, type OptionsOf, REPO, Setting } from '../setting.ts'
 
 const SCOPES: readonly string[] = [
   'board:read',
@@ -18,16 +19,32 @@ const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const SECRET = `the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`
 const WIDE = 'Note: --repo limits board: scopes only; payments: scopes allow all payments.'
 
-interface TokenOptions {
-  repo?: string[]
-  scope: string
-  subject?: string
-  /** In ms. */
-  ttl: number
-  env?: string
-}
+const OPTIONS = [
+  new Setting('--repo <NAME>', REPO.description).env('SIGNALBOX_REPO').several(),
+  new Setting('--scope <SCOPES>', 'what the token allows, separated by spaces').or('board:write'),
+  new Setting('--subject <NAME>', 'who or what uses the token: its `sub`'),
+  new Setting('--ttl <TIME>', 'how long the token is valid: 12h, 30d, …')
+    .duration()
+    .or(30 * 86_400_000, '30d'),
+  ENV,
+] as const
 
-export async function run(
+type TokenOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--repo NAME] [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
+  description: `\
+Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
+same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
+with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
+token may do with boards. Payments belong to no repository: payments: scopes allow all of them, and
+need no --repo. --subject says who will use the token: a refund that is made with it is stored with
+this name. If the edge has an AUTH_AUDIENCE, set it here too.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(
   { options: { repo, ttl, ...options } }: Input<TokenOptions>,
   { io, env }: Context,
 ): Promise<number> {

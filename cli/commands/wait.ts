@@ -5,39 +5,62 @@ import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../sidecar/log.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
-import { findPlace, type PlaceOptions } from '../wait/place.ts'
+import { define } from '../definition.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { findTarget, TARGET } from '../wait/target.ts'
 import { doubtAbout, type Until, waitFor } from '../wait/wait-for.ts'
-
-interface WaitOptions extends PlaceOptions {
-  task?: string
-  until: string
-  since?: string
-  /** In ms. */
-  timeout: number
-}
 
 const FAILED = 1
 const TIMED_OUT = 3
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-/** An event id, or a place in files. */
-const PLACE = /^[0-9a-z]{1,32}-[0-9a-f]{1,32}$/
+/** An event id, or a cursor of files. */
+const CURSOR = /^[0-9a-z]{1,32}-[0-9a-f]{1,32}$/
 
-export async function run(input: Input<WaitOptions>, context: Context): Promise<number> {
+const OPTIONS = [
+  ...TARGET,
+  new Setting('--task <ID>', 'only this task'),
+  new Setting('--until <WHAT>', 'any, ready or status=X').or('any'),
+  new Setting('--since <ID>', 'the id of an earlier line'),
+  new Setting('--timeout <TIME>', 'how long; the shells of agents are cut at ten minutes')
+    .duration()
+    .or(480_000, '480s'),
+] as const
+
+type WaitOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--task ID] [--until any|ready|status=X] [--since ID] [options]',
+  description: `\
+Waits until it is so, and prints one line of JSON: id, type, task, status, title and board. What is
+so already ends it at once. any: a task changed, whatever of it; sessions and their heartbeats do
+not count. ready: the task, or one of the board, can be begun. status=X: it has this status. Without
+a task in the line, several changed: read the board. The id of a line is where the next wait goes on
+with --since: it then also has what changed meanwhile, and nothing twice.
+
+It asks the Signalbox of --url, else the one that runs in the project or above it, else it reads and
+watches the files. Of several boards it waits for that of this folder, or of the nearest above it.
+Exit code 3 and type timeout: the time is over; the line has the id to go on from. Exit code 1: the
+Signalbox that was named cannot be reached, or there is no board.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<WaitOptions>, context: Context): Promise<number> {
   const { io } = context
   const { task, since, timeout } = input.options
   const until = readUntil(input.options.until)
-  if (since !== undefined && !PLACE.test(since)) {
+  if (since !== undefined && !CURSOR.test(since)) {
     throw new UsageError(`--since must be the id of a line before, not "${since}".`)
   }
   const notice = noticeTo(io)
-  const place = await findPlace(input, context, notice)
-  if (!place) {
+  const target = await findTarget(input, context, notice)
+  if (!target) {
     notice(noBoardIn(context.cwd, 'above or below').message)
     return FAILED
   }
-  const { board } = place
-  const asked = io.ended()
+  const { board } = target
+  const asked = io.shutdownSignal()
   const end = new AbortController()
   const signal = AbortSignal.any([asked, end.signal])
   let isOver = false
@@ -54,7 +77,7 @@ export async function run(input: Input<WaitOptions>, context: Context): Promise<
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
   try {
-    const watched = place.open(since, signal)
+    const watched = target.open(since, signal)
     const wait = { task, until, since }
     const { row, ...outcome } = await waitFor(watched, wait, (id) => {
       // A failure is ignored here: the wait hits the same error and reports it.

@@ -4,25 +4,48 @@ import { openBoards } from '../../sidecar/boards/open-boards.ts'
 import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
-import type { LayoutName } from '../../worker/board/wire.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
-import { type PublishOptions, readPublishing } from './publish-settings.ts'
-
-interface WatchOptions extends PublishOptions {
-  only?: readonly LayoutName[]
-  poll?: boolean
-  /** In ms. */
-  watchTimeout: number
-  healthz?: number
-  wait?: boolean
-  exitWithParent?: boolean
-}
+import { define } from '../definition.ts'
+import { ONLY, type OptionsOf, POLL, Setting, WATCH_TIMEOUT } from '../setting.ts'
+import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
 const FAILED = 1
 
-export async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
+const OPTIONS = [
+  ...PUBLISHING,
+  ONLY,
+  POLL,
+  WATCH_TIMEOUT,
+  new Setting('--healthz <PORT>', 'answer GET /healthz and GET /metrics on 127.0.0.1')
+    .env('SIGNALBOX_HEALTHZ')
+    .port(),
+  new Setting('--wait', 'wait for a board while there is none'),
+  new Setting('--exit-with-parent', 'end when standard input closes'),
+] as const
+
+type WatchOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['DIR...', 'folders of task boards, or above them'],
+  usage: 'DIR... --edge URL --repo NAME [options]',
+  description: `\
+Watches the task boards in each DIR and below, and publishes their changes to the edge. The board of
+the first DIR itself is called NAME; any other has its folder and layout as well:
+NAME/packages/tea#kiro, NAME#openspec. Folders that .gitignore names and node_modules are not
+entered, and no link is followed. A board that is made later is published, too.
+
+While the edge cannot be reached, it tries again for ever and loses nothing. SIGTERM and SIGINT
+publish what is pending and end with exit code 0. If two sidecars publish one repository, the later
+one wins; the earlier one goes on when that has ended, or a minute after it was killed. What leaves
+this machine: tasks and sessions as their files have them, and of runs the command and the output,
+without what looks like a secret.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
   const { io } = context
   const {
     only,
@@ -38,7 +61,7 @@ export async function run(input: Input<WatchOptions>, context: Context): Promise
     publishing.log(level, event, fields)
     io.sendToParent?.({ event, ...fields })
   }
-  const end = io.ended({ withParent: exitWithParent })
+  const end = io.shutdownSignal({ withParent: exitWithParent })
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
   const metrics = new Metrics()
   const open = await openBoards({

@@ -9,7 +9,7 @@ import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
 import { DRIVER_TOOLS } from '../payments/drivers.ts'
-import { signingSecret } from '../payments/place.ts'
+import { signingSecret } from '../payments/target.ts'
 
 /** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {

@@ -28,9 +28,11 @@ import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import type { Context, Environment, Input } from '../command.ts'
 import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
+import { define } from '../definition.ts'
 import { error, type Finding, ok, report, warn } from '../findings.ts'
 import { type Answer, ask } from '../payments/ask.ts'
-import { hiding, type PlaceOptions, readPlace, secretValues } from '../payments/place.ts'
+import { hiding, readTarget, secretValues, TARGET, type TargetOptions } from '../payments/target.ts'
+import { JSON_OUTPUT, type OptionsOf } from '../setting.ts'
 import { checkClocks } from './clock.ts'
 import { checkHealth } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
@@ -38,10 +40,25 @@ import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './ga
 const DEFAULT_TOLERANCE_MS = 300_000
 const NONE: ReadonlySet<string> = new Set()
 
-export async function run(
-  input: Input<PlaceOptions & { json?: boolean }>,
-  context: Context,
-): Promise<number> {
+const OPTIONS = [...TARGET, JSON_OUTPUT] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--edge URL | --data DIR] [--env FILE] [options]',
+  description: `\
+Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
+running signalbox has; with none of them, the one that runs in the project or above it),
+reads the database, and asks each gateway for an access token. With an edge, it sends two
+callbacks to each webhook route: one that is not signed, and one that is about no payment. It
+charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
+WebhookVerificationFailed. To read payments from the edge, the token needs the scope
+payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<Options>, context: Context): Promise<number> {
   const { cwd, env, io } = context
   const project = (await findProject(cwd)) ?? cwd
   const here = await systemIn(project, input, env)
@@ -51,14 +68,14 @@ export async function run(
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
 export async function check(
-  input: Input<PlaceOptions>,
+  input: Input<TargetOptions>,
   context: Context,
   here?: RunningStart,
 ): Promise<Finding[]> {
-  const place = await readPlace(input, context, here)
-  const { file, env, edge: url, token, differing } = place
+  const target = await readTarget(input, context, here)
+  const { file, env, edge: url, token, differing } = target
   const gateways = configuredGateways(file, env)
-  const there = place.isRunning && url !== undefined ? await keysAt(url, file, gateways) : NONE
+  const there = target.isRunning && url !== undefined ? await keysAt(url, file, gateways) : NONE
   const { findings, payments } = checkConfig(file, env, gateways, there)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
   findings.push(...used.flatMap(checkSecrets))
@@ -240,10 +257,10 @@ export async function checkDatabase(
   // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
-  const place = authToken === undefined ? { url } : { url, authToken }
+  const target = authToken === undefined ? { url } : { url, authToken }
   // Only the host is shown: the rest may hold a token.
   const { host } = new URL(url)
-  return [...findings, ...(await checkSchema(libsqlDatabase(place, Date.now), host))]
+  return [...findings, ...(await checkSchema(libsqlDatabase(target, Date.now), host))]
 }
 
 /** A process may be writing to it: readers do not disturb it. */

@@ -9,11 +9,15 @@ import { StartError } from '../../system/start-error.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
 import { namedFolder } from '../data-folder.ts'
+import { ENV, type OptionsOf, Setting } from '../setting.ts'
 
-export interface DatabaseOptions {
-  data?: string
-  env?: string
-}
+/** Of commands that open the database of payments themselves. */
+export const DATABASE = [
+  new Setting('--data <DIR>', 'data folder that has the database (or DATA_DIR) [.signalbox]'),
+  ENV,
+] as const
+
+export type DatabaseOptions = OptionsOf<typeof DATABASE>
 
 /**
  * Prints the sentence that `work` answers. Where the database or the disk fails, that is a sentence

@@ -31,7 +31,7 @@ export interface Callbacks {
   /** The options that are required. */
   needs: readonly ('reference' | 'amount' | 'currency' | 'transaction')[]
   /** Further options that its callbacks have no place for. */
-  ignores?: readonly string[]
+  ignores?: readonly ('--amount' | '--currency' | '--event-id')[]
   /**
    * The statuses that the gateway has, and what happens to a payment until it has that status. The
    * webhook is about the last of it.

@@ -16,16 +16,33 @@ import {
 import { hostClock, pause } from '../../worker/shared/clock.ts'
 import { openSqlite, type Sqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { type Context, type Environment, type Input, missing, UsageError } from '../command.ts'
-import { countOf, type DatabaseOptions, onDatabase } from './database.ts'
+import { define } from '../definition.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { countOf, DATABASE, onDatabase } from './database.ts'
 
-interface ForgetOptions extends DatabaseOptions {
-  /** In ms. */
-  before?: number
-  reference?: string
-  yes?: boolean
-}
+const OPTIONS = [
+  new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),
+  new Setting('--reference <R>', "payments of this order, by the shop's name for it"),
+  ...DATABASE,
+  new Setting('--yes', 'do it'),
+] as const
 
-export async function run(input: Input<ForgetOptions>, context: Context): Promise<number> {
+type ForgetOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '--before DATE | --reference R [--data DIR] [--env FILE] [--yes]',
+  description: `\
+Counts the payments, and deletes nothing until --yes is given. Then it empties, in payments that are
+settled: what gateways sent, description and metadata, the address of the page, the reasons of
+refunds, and these in stored events. It keeps the reference, ids, amounts, statuses and times, and
+the name of each webhook, so that none is applied twice. A payment is settled when it has ended, and
+no refund, alert, delivery or check of it is open. It may be run beside a running Signalbox. The
+audit trail has each payment with action forget. Backups and logs of before keep what they have.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<ForgetOptions>, context: Context): Promise<number> {
   const { options } = input
   const payers = payersOf(options)
   return await onDatabase(input, context, async (place) => {

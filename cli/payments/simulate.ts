@@ -15,7 +15,8 @@ import {
   refuseNeedless,
   UsageError,
 } from '../command.ts'
-import { EDGE } from '../setting.ts'
+import { define } from '../definition.ts'
+import { EDGE, type OptionsOf, Setting } from '../setting.ts'
 import { ask, firstLineOf } from './ask.ts'
 import {
   type Callbacks,
@@ -23,32 +24,47 @@ import {
   SIMULATED_STATUSES,
   type SimulatedStatus,
 } from './drivers.ts'
-import {
-  hiding,
-  type Place,
-  type PlaceOptions,
-  readPlace,
-  secretValues,
-  signingSecret,
-} from './place.ts'
+import { hiding, readTarget, secretValues, signingSecret, TARGET, type Target } from './target.ts'
 
-interface SimulateOptions extends PlaceOptions {
-  reference?: string
-  amount?: number
-  currency?: string
-  status: SimulatedStatus
-  transaction?: string
-  eventId?: string
-  times: number
-}
+const OPTIONS = [
+  ...TARGET,
+  new Setting('--reference <R>', "the shop's name for the payment"),
+  new Setting('--amount <N>', 'what the gateway says was paid, in minor units').whole(
+    1,
+    Number.MAX_SAFE_INTEGER,
+  ),
+  new Setting('--currency <CUR>', 'three capital letters'),
+  new Setting('--status <STATUS>', 'what the gateway says of the payment')
+    .oneOf(['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'])
+    .or('Paid'),
+  new Setting('--transaction <ID>', "the gateway's name for the payment"),
+  new Setting('--event-id <ID>', 'id of the event; a repeated id is a duplicate [a new id]'),
+  new Setting('--times <N>', 'send the same webhook N times at once').whole(1, 1_000).or(1),
+] as const
 
-export async function run(input: Input<SimulateOptions>, context: Context): Promise<number> {
+type SimulateOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['GATEWAY', 'key of the gateway in signalbox.config.ts'],
+  usage: 'GATEWAY --reference R --amount N --currency CUR [options]',
+  description: `\
+Sends it to --edge URL, or to the running signalbox that --data names. The signing secret is taken
+from the environment, from --env or from --data. Without --transaction, and with a token, it looks
+for the newest payment of this reference and sends a webhook about that payment. If there is none,
+the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs
+--transaction or a reference that is found, and the edge asks the bank for the real status.
+redirect and stripe cannot report Cancelled. Prints the status and the body of each answer.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<SimulateOptions>, context: Context): Promise<number> {
   const { io } = context
   const { times } = input.options
-  const place = await readPlace(input, context)
-  const { callbacks, secret, url, event } = await readRequest(input, io, place)
+  const target = await readTarget(input, context)
+  const { callbacks, secret, url, event } = await readRequest(input, io, target)
   const { headers, body } = await callbackOf(event, callbacks, secret)
-  const hide = hiding(secretValues({ ...place.env, secret }))
+  const hide = hiding(secretValues({ ...target.env, secret }))
   const answers = await Promise.all(
     Array.from({ length: times }, () => ask(url, { method: 'POST', headers, body })),
   )
@@ -104,7 +120,7 @@ const NEEDED = {
 async function readRequest(
   input: Input<SimulateOptions>,
   io: Io,
-  { file, edge, token, env }: Place,
+  { file, edge, token, env }: Target,
 ): Promise<Request> {
   const { options } = input
   const [key] = input.arguments

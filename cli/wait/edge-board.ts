@@ -15,10 +15,10 @@ import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
 /** It may be starting again. */
 const REACHED_WITHIN_MS = 10_000
 const RETRY_MS = 500
-/** A place of no log: the edge answers that anything may have changed. */
+/** A target of no log: the edge answers that anything may have changed. */
 const NOWHERE = 'files-0'
 
-export interface EdgePlace {
+export interface BoardAtEdge {
   /** Without a trailing slash. */
   url: string
   path: string | undefined
@@ -26,8 +26,8 @@ export interface EdgePlace {
 }
 
 /** Of all boards that the token covers and a sidecar has reported. */
-export async function boardNames(place: Omit<EdgePlace, 'path'>): Promise<{ name: string }[]> {
-  const edge = new Edge({ ...place, path: undefined, fetch, clock: hostClock })
+export async function boardNames(target: Omit<BoardAtEdge, 'path'>): Promise<{ name: string }[]> {
+  const edge = new Edge({ ...target, path: undefined, fetch, clock: hostClock })
   const found = await new Reads(edge).read(BOARDS_ROUTE)
   if (found.state !== 'found') return []
   const { boards } = found.value as { boards: { path: string }[] }
@@ -36,15 +36,15 @@ export async function boardNames(place: Omit<EdgePlace, 'path'>): Promise<{ name
 
 /** Ends with the signal. Throws BoardError where it is refused, or cannot be reached. */
 export function edgeBoard(
-  place: EdgePlace,
+  target: BoardAtEdge,
   since: string | undefined,
   signal: AbortSignal,
 ): WatchedBoard {
-  const edge = new Edge({ ...place, fetch, clock: hostClock })
+  const edge = new Edge({ ...target, fetch, clock: hostClock })
   const reads = new Reads(edge)
   const { steps, add, fail } = stepFeed(signal)
   const cancelReach = hostClock.after(REACHED_WITHIN_MS, () =>
-    fail(new BoardError(0, 'unreachable', `No Signalbox answers at ${place.url}.`)),
+    fail(new BoardError(0, 'unreachable', `No Signalbox answers at ${target.url}.`)),
   )
   let changed: Step['changed']
   const connection = new Connection({
@@ -95,7 +95,7 @@ export function edgeBoard(
   /** The stream of a name that no sidecar has published waits for one: it may be misspelt. */
   async function refuseUnpublished(): Promise<void> {
     const { state } = await read('/status')
-    const sentence = `No board ${place.path} is published at ${place.url}.`
+    const sentence = `No board ${target.path} is published at ${target.url}.`
     if (state === 'unpublished') throw new BoardError(404, 'unknown_repository', sentence)
   }
   return {

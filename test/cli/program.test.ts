@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type ConfigChoice, type Io, saying } from '../../cli/command.ts'
-import { COMMANDS, type Definition } from '../../cli/commands.ts'
-import { hiding, secretValues } from '../../cli/payments/place.ts'
+import { COMMANDS, type Listed } from '../../cli/commands.ts'
+import { hiding, secretValues } from '../../cli/payments/target.ts'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { REDIRECT } from './payments/fake-system.ts'
 import { run } from './run.ts'
@@ -205,7 +205,7 @@ describe('signalbox in a checkout', () => {
 
 describe('signalbox in the installed package', () => {
   const { start, ...others } = COMMANDS
-  const PACKAGED = { ...others, start: { ...start, load: undefined } as Definition }
+  const PACKAGED = { ...others, start: { ...start, load: undefined } as Listed }
   const packaged = (...argv: string[]) => run(argv, {}, {}, PACKAGED)
 
   it('lists every command but start, which needs a checkout and says so', async () => {

@@ -5,8 +5,6 @@ import { COMMANDS } from '../../cli/commands.ts'
 import { main } from '../../cli/program.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
 
-const OURS = process.env
-
 export interface Run {
   code: number
   out: string
@@ -28,17 +26,13 @@ export async function run(
       said.err += text
     },
     isTerminal: false,
-    ended: () => new AbortController().signal,
+    shutdownSignal: () => new AbortController().signal,
   }
   // Not where a developer's own system may run.
   const cwd = '/'
   const loadFile = async () => defineConfig({})
   const whole = { io, env: { HOME: process.env.HOME, ...env }, cwd, loadFile, ...context }
-  // Commander reads the variables of options there, before anything else happens.
-  process.env = whole.env
-  const ending = main(argv, whole, commands)
-  process.env = OURS
-  return { code: await ending, ...said }
+  return { code: await main(argv, whole, commands), ...said }
 }
 
 /** What a command would be given: `watch --repo x`. Throws what is printed of a refusal. */
@@ -47,14 +41,14 @@ export async function inputOf<Options = Record<string, unknown>>(
   env: Environment = {},
 ): Promise<Input<Options>> {
   let given: unknown
-  const command = {
-    run: async (input: Input) => {
-      given = input
-      return 0
-    },
+  const keep = async (input: Input) => {
+    given = input
+    return 0
   }
-  const names = Object.entries(COMMANDS)
-  const commands = names.map(([name, it]) => [name, { ...it, load: async () => command }])
+  const commands = Object.entries(COMMANDS).map(([name, { load, ...listed }]) => [
+    name,
+    { ...listed, load: async () => ({ command: { ...(await load?.())?.command, run: keep } }) },
+  ])
   const { code, err } = await run(argv, env, {}, Object.fromEntries(commands))
   if (code !== 0) throw new Error(err)
   return given as Input<Options>

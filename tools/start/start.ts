@@ -11,8 +11,20 @@ import {
   variablesIn,
 } from '../../cli/command.ts'
 import { namedFolder } from '../../cli/data-folder.ts'
+import { define } from '../../cli/definition.ts'
 import { greeting, sharingText } from '../../cli/greeting.ts'
 import { appeared, boardNotices, followEvents } from '../../cli/notices.ts'
+import {
+  FOLLOW_LINKS,
+  KEPT_PORT,
+  type OptionsOf,
+  PRINTS,
+  repoInsteadOf,
+  Setting,
+  SHARE,
+  TRUST_DATA,
+  WRITTEN,
+} from '../../cli/setting.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
@@ -35,7 +47,7 @@ import type { LocalBoard, LocalJson } from '../../system/local-json.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { claimPorts, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
-import { openSharing, type SharePlan, type Sharing } from '../../system/share.ts'
+import { openSharing, type Sharing } from '../../system/share.ts'
 import { StartError } from '../../system/start-error.ts'
 import {
   databaseAccess,
@@ -66,19 +78,35 @@ const BOARD_WAIT_MS = 120_000
 /** A busy machine may need long; a process that dies is reported at once, so it ends what hangs. */
 const PROCESS_WAIT_MS = 60_000
 
-interface StartOptions {
-  store?: string
-  followLinks?: boolean
-  repo?: string
-  /** Undefined: the last one of the data folder. */
-  port?: number
-  data?: string
-  trustData?: boolean
-  host: 'workerd' | 'deno'
-  share?: SharePlan['what']
-}
+const OPTIONS = [
+  new Setting('--store <DIR>', 'folder of the task board [examples/board]'),
+  FOLLOW_LINKS,
+  repoInsteadOf("the board's absolute path"),
+  KEPT_PORT,
+  new Setting('--data <DIR>', `${WRITTEN} [.signalbox]`),
+  TRUST_DATA,
+  new Setting('--host <HOST>', 'runtime of the edge').oneOf(['workerd', 'deno']).or('workerd'),
+  SHARE,
+  PRINTS,
+] as const
 
-export async function run(
+type StartOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[options]',
+  description: `\
+Runs the edge, its database, a sidecar for the board in DIR and those below, and a simulator of
+payment gateways. A gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the
+place of its simulator; PAYMENT_* variables are passed on.
+
+Everything is written to the data folder: local.json there tells programs how to connect, and logs/
+holds the log of each process. Everything listens on 127.0.0.1 alone, unless it is shared. SIGINT
+and SIGTERM end all of it with exit code 0.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(
   { options }: Input<StartOptions>,
   { io, cwd, ...context }: Context,
 ): Promise<number> {
@@ -103,7 +131,7 @@ export async function run(
     },
     notice,
   })
-  const asked = io.ended({
+  const asked = io.shutdownSignal({
     npmScript: env.npm_lifecycle_event,
     onSecondSignal: () => supervisor.kill(),
   })

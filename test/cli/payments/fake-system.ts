@@ -4,7 +4,7 @@
 import { expect } from 'vitest'
 import type { Environment } from '../../../cli/command.ts'
 import type { Finding } from '../../../cli/findings.ts'
-import { secretValues } from '../../../cli/payments/place.ts'
+import { secretValues } from '../../../cli/payments/target.ts'
 import { readPayments } from '../../../worker/payments/config/payments-config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import type { PaymentQueries } from '../../../worker/payments/queries/queries-libsql.ts'

@@ -18,30 +18,34 @@ import {
   tokenSource,
   UsageError,
 } from '../command.ts'
-import { type RunningOptions, readDataFolder, runningAbove } from '../data-folder.ts'
-import { TOKEN_FILE } from '../setting.ts'
-import { boardNames, type EdgePlace, edgeBoard } from './edge-board.ts'
+import { readDataFolder, runningAbove } from '../data-folder.ts'
+import { type OptionsOf, RUNNING, Setting, TOKEN_FILE } from '../setting.ts'
+import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import { filesBoard } from './files-board.ts'
 import type { WatchedBoard } from './wait-for.ts'
 
-export interface PlaceOptions extends RunningOptions {
-  board?: string
-  url?: URL
-  tokenFile?: string
-}
+/** Which board is waited for. */
+export const TARGET = [
+  new Setting('--board <NAME>', "the board's name or the end of it [that of this folder]"),
+  new Setting('--url <URL>', 'address of a Signalbox elsewhere').url(),
+  TOKEN_FILE,
+  ...RUNNING,
+] as const
 
-interface Place {
+export type TargetOptions = OptionsOf<typeof TARGET>
+
+interface Target {
   /** Its name. */
   board: string
   open(since: string | undefined, signal: AbortSignal): WatchedBoard
 }
 
 /** Undefined: there is no board. Throws UsageError where it is not clear which one is meant. */
-export async function findPlace(
-  input: Input<PlaceOptions>,
+export async function findTarget(
+  input: Input<TargetOptions>,
   { env, cwd }: Context,
   notice: (sentence: string) => void,
-): Promise<Place | undefined> {
+): Promise<Target | undefined> {
   const { options } = input
   const { url, board: name } = options
   if (url) {
@@ -77,7 +81,7 @@ export async function findPlace(
 
 /** Of those that the edge lists; a board that it does not list yet may still be published. */
 async function wholeName(
-  edge: Omit<EdgePlace, 'path'>,
+  edge: Omit<BoardAtEdge, 'path'>,
   name: string,
   repos: readonly string[],
 ): Promise<string> {
@@ -87,9 +91,9 @@ async function wholeName(
   return listed.length === 0 || coversPath(repos, name) ? name : withName(listed, name).name
 }
 
-const atEdge = (place: EdgePlace): Place => ({
-  board: place.path ?? '',
-  open: (since, signal) => edgeBoard(place, since, signal),
+const atEdge = (target: BoardAtEdge): Target => ({
+  board: target.path ?? '',
+  open: (since, signal) => edgeBoard(target, since, signal),
 })
 
 /** Named as a start in this folder, or in one above, would name them. */
@@ -97,7 +101,7 @@ async function inFiles(
   here: string,
   name: string | undefined,
   notice: (sentence: string) => void,
-): Promise<Place | undefined> {
+): Promise<Target | undefined> {
   let found: NamedBoard[] = []
   let why: StoreError | undefined
   for await (const { dir, refused } of boardsAbove(here)) {

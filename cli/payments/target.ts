@@ -18,22 +18,15 @@ import {
   UsageError,
   variablesIn,
 } from '../command.ts'
-import {
-  type LocalStart,
-  NO_DATA,
-  type RunningOptions,
-  type RunningStart,
-  runningStart,
-} from '../data-folder.ts'
+import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../data-folder.ts'
+import { EDGE, ENV, NO_CONFIG, type OptionsOf, RUNNING, TOKEN_FILE } from '../setting.ts'
 
-export interface PlaceOptions extends RunningOptions {
-  edge?: URL
-  config: boolean
-  env?: string
-  tokenFile?: string
-}
+/** Which system is looked at. */
+export const TARGET = [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE] as const
 
-export interface Place {
+export type TargetOptions = OptionsOf<typeof TARGET>
+
+export interface Target {
   /** signalbox.config.ts */
   file: SignalboxFile
   /** The edge's variables. */
@@ -49,11 +42,11 @@ export interface Place {
 }
 
 /** `here`: used where no other is named. Throws UsageError for files that cannot be read. */
-export async function readPlace(
-  input: Input<PlaceOptions>,
+export async function readTarget(
+  input: Input<TargetOptions>,
   context: Context,
   here?: RunningStart,
-): Promise<Place> {
+): Promise<Target> {
   const { options } = input
   const { env } = context
   const file = await loadConfig(options, context)
@@ -77,7 +70,7 @@ export async function readPlace(
   }
 }
 
-async function readToken(input: Input<PlaceOptions>, env: Environment) {
+async function readToken(input: Input<TargetOptions>, env: Environment) {
   try {
     return await tokenSource(input, env)?.()
   } catch (error) {
@@ -86,7 +79,7 @@ async function readToken(input: Input<PlaceOptions>, env: Environment) {
 }
 
 /** `env`: the variables of this shell; those of the running system may differ. */
-function systemOf({ local, secret }: LocalStart, file: SignalboxFile, env: Environment): Place {
+function systemOf({ local, secret }: LocalStart, file: SignalboxFile, env: Environment): Target {
   const { url: edge, database, databaseToken, simulator, tokens, gateways } = local
   const here = edgeVariables(env, file, { secret, edge, database, simulator, databaseToken })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
