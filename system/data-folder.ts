@@ -16,9 +16,9 @@ import { join, relative } from 'node:path'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import {
   type LocalJson,
+  readLocalJson,
   removeLocalJson,
   type ServeJson,
-  urlIn,
   writeLocalJson,
 } from './local-json.ts'
 import { takeLock } from './lock.ts'
@@ -142,8 +142,8 @@ export async function openDataFolder(
   if (!lock.ok) {
     const link = 'signalbox sign-in prints a link to it'
     const who = lock.pid === undefined ? 'another container or user' : `pid ${lock.pid}`
-    const url = await urlIn(dir)
-    const at = url === undefined ? '' : ` at ${url}`
+    const local = await readLocalJson(dir).catch(() => undefined)
+    const at = local === undefined ? '' : ` at ${local.url}`
     const sentence = `Signalbox already runs here${at} (${who}): ${link}.`
     throw new StartError('data_folder_in_use', `${sentence} The data folder is ${dir}.`)
   }

@@ -1,85 +1,116 @@
 // local.json: the addresses and tokens of a running system, for programs on the same machine. It
 // exists exactly while the system is ready, so a program that finds it may connect.
 
+import { constants } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
 import type { NamedBoard } from '../sidecar/boards/names.ts'
-import type { LayoutName } from '../worker/board/wire.ts'
+import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import type { LocalGateways } from './gateways.ts'
 import { replacePrivateFile } from './private-file.ts'
-import type { LocalTokens } from './tokens.ts'
 
-export interface Shared {
+const text = z.string()
+
+const SHARED = z.object({
   /** Of the edge on the local network, such as https://192.168.1.5:8788; the likeliest first. */
-  urls: readonly [string, ...string[]]
+  urls: z.tuple([text], text).readonly(),
   /** SHA-256 of its certificate. */
-  fingerprint: string
-}
+  fingerprint: text,
+})
 
 /** A board that is published from here. */
-export interface LocalBoard {
+const BOARD = z.object({
   /** The repository's name at the edge. */
-  path: string
+  path: text,
   /** The folder of its project. */
-  dir: string
-  layout: LayoutName
-}
+  dir: text,
+  layout: z.enum(LAYOUT_NAMES),
+})
 
-export interface LocalJson {
+const TOKENS = z.object({
+  /** Reads the board. Absent: there is none. */
+  board: text.exactOptional(),
+  /** Publishes it. Absent: there is none. */
+  sidecar: text.exactOptional(),
+  /** Charges, refunds, and reads both back. */
+  payments: text,
+})
+
+const LOCAL = z.object({
   /** Of the edge. */
-  url: string
+  url: text,
   /** The repository's name there; without a board, what its tokens name. */
-  path: string
+  path: text,
   /** The one of `path` is the first. */
-  boards: readonly LocalBoard[]
+  boards: z.array(BOARD).readonly(),
   /** URL of the libSQL server. */
-  database: string
+  database: text,
   /** What the libSQL server asks for: reads and writes all that is in it. */
-  databaseToken: string
+  databaseToken: text,
   /** URL of the gateway simulator. */
-  simulator: string
-  tokens: LocalTokens
+  simulator: text,
+  tokens: TOKENS,
   /** Absent: it is on loopback alone. */
-  shared?: Shared
+  shared: SHARED.exactOptional(),
   /** The secrets of the gateways, which sign their webhooks. */
-  gateways: LocalGateways
+  gateways: z.custom<LocalGateways>((it) => it instanceof Object),
   /** The URL and the secret for events. Absent: events are not posted. */
-  eventsUrl?: string
-  eventsSecret?: string
+  eventsUrl: text.exactOptional(),
+  eventsSecret: text.exactOptional(),
   /** Of the edge, for browsers elsewhere. Absent: `url`. */
-  publicUrl?: string
-}
+  publicUrl: text.exactOptional(),
+})
 
 /** Of `serve`, which keeps its secrets where they are, and names the place. */
-export interface ServeJson {
+const SERVE = z.object({
   /** Of the edge, on this machine. */
-  url: string
-  serve: {
+  url: text,
+  serve: z.object({
     /** Those of this process; sidecars elsewhere may publish others. */
-    boards: readonly LocalBoard[]
+    boards: z.array(BOARD).readonly(),
     /** All of their names begin with it. Absent: there are none. */
-    repo?: string
+    repo: text.exactOptional(),
     /** The file of --env. Absent: its variables are those of its environment. */
-    env?: string
+    env: text.exactOptional(),
     /** Of its environment: the variables that name files of secrets. */
-    files: Readonly<Record<string, string | undefined>>
-  }
-}
+    files: z.record(text, text.optional()),
+  }),
+})
+
+export type Shared = z.infer<typeof SHARED>
+export type LocalBoard = z.infer<typeof BOARD>
+export type LocalTokens = z.infer<typeof TOKENS>
+export type LocalJson = z.infer<typeof LOCAL>
+export type ServeJson = z.infer<typeof SERVE>
+
+const EITHER = z.union([SERVE, LOCAL])
 
 export const localBoard = ({ name, dir, store }: NamedBoard): LocalBoard => ({
   ...{ path: name, dir, layout: store.layout },
 })
 
-const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
+const fileIn = (dataDir: string): string => join(resolve(dataDir), 'local.json')
 
 /** It holds tokens. */
 export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>
   replacePrivateFile(fileIn(dataDir), `${JSON.stringify(local, null, 2)}\n`)
 
-/** Where the system of this data folder answers; undefined: it has not started yet. */
-export async function urlIn(dataDir: string): Promise<string | undefined> {
-  const text = await readFile(fileIn(dataDir), 'utf8').catch(() => '')
-  return /"url": "(https?:\/\/[\w.:[\]-]+)"/.exec(text)?.[1]
+/** Of a folder that may have come with a repository: a link leads out of it, a pipe never ends. */
+const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/**
+ * Of the system that runs with this data folder. Undefined: the file is of another version. Throws
+ * what Node throws for a file that cannot be read.
+ */
+export async function readLocalJson(dataDir: string): Promise<LocalJson | ServeJson | undefined> {
+  const written = await readFile(fileIn(dataDir), { encoding: 'utf8', flag: NOT_THROUGH_A_LINK })
+  try {
+    return EITHER.parse(JSON.parse(written))
+  } catch {
+    // The parser's message quotes what it read, and that is tokens.
+    return undefined
+  }
 }
 
 export const removeLocalJson = (dataDir: string): Promise<void> =>

@@ -15,11 +15,11 @@ import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { isLoopback } from '../worker/shared/loopback.ts'
-import type { Shared } from './local-json.ts'
+import type { LocalTokens, Shared } from './local-json.ts'
 import { LOOPBACK } from './ports.ts'
 import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
-import { type LocalTokens, phoneLink, readPhoneCode, signInLink } from './tokens.ts'
+import { phoneLink, readPhoneCode, signInLink } from './tokens.ts'
 
 export interface SharePlan {
   /** `lines`: nothing is opened, and other ways are printed. */

@@ -14,15 +14,7 @@ import { issueCode, type OneTime } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
-
-export interface LocalTokens {
-  /** Reads the board. Absent: there is none. */
-  board?: string
-  /** Publishes it. Absent: there is none. */
-  sidecar?: string
-  /** Charges, refunds, and reads both back. */
-  payments: string
-}
+import type { LocalTokens } from './local-json.ts'
 
 const SCOPES = {
   board: 'board:read',

@@ -47,10 +47,10 @@ import {
   VERSION,
   variablesIn,
 } from '../command.ts'
-import { alsoRunning, namedFolder } from '../data-folder.ts'
 import { define } from '../definition.ts'
 import { greeting, sharingText } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
+import { alsoRunning, namedFolder } from '../running-system.ts'
 import {
   KEPT_PORT,
   NO_CONFIG,

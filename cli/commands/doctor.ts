@@ -5,6 +5,11 @@ import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { misspelt } from '../../system/environment.ts'
 import { findProject } from '../../system/find-board.ts'
 import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
+import { define } from '../definition.ts'
+import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
+import { checkEdgeClock } from '../doctor/clock.ts'
+import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
+import { type Finding, report, warn } from '../findings.ts'
 import {
   NO_DATA,
   NO_EDGE,
@@ -12,12 +17,7 @@ import {
   runningStart,
   systemIn,
   takenFrom,
-} from '../data-folder.ts'
-import { define } from '../definition.ts'
-import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
-import { checkEdgeClock } from '../doctor/clock.ts'
-import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
-import { type Finding, report, warn } from '../findings.ts'
+} from '../running-system.ts'
 import {
   EDGE,
   ENV,

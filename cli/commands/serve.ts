@@ -29,9 +29,9 @@ import {
   stopWithinMs,
   VERSION,
 } from '../command.ts'
-import { namedFolder, namesOfFiles } from '../data-folder.ts'
 import { define } from '../definition.ts'
 import { readyLine } from '../greeting.ts'
+import { namedFolder, namesOfFiles } from '../running-system.ts'
 import {
   LOG,
   NO_CONFIG,

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
 import { phoneLink, signInLink } from '../../system/tokens.ts'
 import { type Context, type Input, UsageError } from '../command.ts'
-import { readDataFolder, runningAbove } from '../data-folder.ts'
 import { define } from '../definition.ts'
 import { phoneText } from '../greeting.ts'
+import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
 
 const OPTIONS = [

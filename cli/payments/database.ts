@@ -8,7 +8,7 @@ import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { StartError } from '../../system/start-error.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
-import { namedFolder } from '../data-folder.ts'
+import { namedFolder } from '../running-system.ts'
 import { ENV, type OptionsOf, Setting } from '../setting.ts'
 
 /** Of commands that open the database of payments themselves. */

@@ -18,7 +18,7 @@ import {
   UsageError,
   variablesIn,
 } from '../command.ts'
-import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../data-folder.ts'
+import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../running-system.ts'
 import { EDGE, ENV, NO_CONFIG, type OptionsOf, RUNNING, TOKEN_FILE } from '../setting.ts'
 
 /** Which system is looked at. */

@@ -18,7 +18,7 @@ import {
   tokenSource,
   UsageError,
 } from '../command.ts'
-import { readDataFolder, runningAbove } from '../data-folder.ts'
+import { readDataFolder, runningAbove } from '../running-system.ts'
 import { type OptionsOf, RUNNING, Setting, TOKEN_FILE } from '../setting.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import { filesBoard } from './files-board.ts'

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDataFolder } from '../../system/data-folder.ts'
+import { writeLocalJson } from '../../system/local-json.ts'
 import { openSecret } from '../../system/secret.ts'
 
 let parent: string
@@ -146,10 +147,11 @@ describe('the data folder', () => {
 
   it('is refused while another start uses it, which is named with its address', async () => {
     await open()
-    await writeFile(join(dir, 'local.json'), '{\n  "url": "http://127.0.0.1:8787",\n  "x": 1\n}\n')
+    const url = 'http://127.0.0.1:8787'
+    await writeLocalJson(dir, { url, serve: { boards: [], files: {} } })
     await expect(open()).rejects.toMatchObject({
       code: 'data_folder_in_use',
-      message: expect.stringContaining('already runs here at http://127.0.0.1:8787 (pid '),
+      message: expect.stringContaining(`already runs here at ${url} (pid `),
     })
   })
 })

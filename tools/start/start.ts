@@ -10,10 +10,10 @@ import {
   UsageError,
   variablesIn,
 } from '../../cli/command.ts'
-import { namedFolder } from '../../cli/data-folder.ts'
 import { define } from '../../cli/definition.ts'
 import { greeting, sharingText } from '../../cli/greeting.ts'
 import { appeared, boardNotices, followEvents } from '../../cli/notices.ts'
+import { namedFolder } from '../../cli/running-system.ts'
 import {
   FOLLOW_LINKS,
   KEPT_PORT,
@@ -43,19 +43,13 @@ import {
   gatewaySecrets,
   simulatedCallback,
 } from '../../system/gateways.ts'
-import type { LocalBoard, LocalJson } from '../../system/local-json.ts'
+import type { LocalBoard, LocalJson, LocalTokens } from '../../system/local-json.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { claimPorts, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
 import { openSharing, type Sharing } from '../../system/share.ts'
 import { StartError } from '../../system/start-error.ts'
-import {
-  databaseAccess,
-  type LocalTokens,
-  mintTokens,
-  reposOf,
-  signInLink,
-} from '../../system/tokens.ts'
+import { databaseAccess, mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
 import { until, untilAnswers } from '../../system/until.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'

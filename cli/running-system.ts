@@ -1,13 +1,13 @@
-// The data folder of a running system. Reads, and makes nothing.
+// The running system that a command means, by its data folder. Reads, and makes nothing.
 
-import { constants, existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { DATA_DIR, databaseIn } from '../system/data-folder.ts'
-import { type LocalJson, type ServeJson, urlIn } from '../system/local-json.ts'
+import { type LocalJson, readLocalJson, type ServeJson } from '../system/local-json.ts'
 import { isRunning } from '../system/lock.ts'
 import { findSecretFile } from '../system/secret.ts'
 import { mintTokens, reposOf } from '../system/tokens.ts'
@@ -85,9 +85,8 @@ export async function runningAbove(
   let repository: string | undefined
   for (let at = folder; ; at = dirname(at)) {
     const dir = join(at, DATA_DIR)
-    const file = join(dir, 'local.json')
-    const isOurs = async () => repository === undefined || (await hasBoardIn(repository, file))
-    if (existsSync(file) && (await isMeant(dir)) && (await isOurs())) return dir
+    const isOurs = async () => repository === undefined || (await hasBoardIn(repository, dir))
+    if (existsSync(join(dir, 'local.json')) && (await isMeant(dir)) && (await isOurs())) return dir
     if (await isRepository(at)) repository ??= at
     if (at === dirname(at)) return undefined
   }
@@ -103,21 +102,16 @@ export async function alsoRunning(project: string, dataDir: string): Promise<str
     const found = await lstat(dir)
     return dir !== dataDir && found.isDirectory() && isOwnersAlone(found) && (await isRunning(dir))
   })
-  const url = dir === undefined ? undefined : await urlIn(dir)
-  if (dir === undefined || url === undefined) return undefined
-  const place = `Signalbox already runs in ${dirname(dir)} at ${url}`
-  return `${place}: this start is another system, with its own data in ${dataDir}.`
+  const local = dir === undefined ? undefined : await readLocalJson(dir).catch(() => undefined)
+  if (dir === undefined || local === undefined) return undefined
+  const there = `Signalbox already runs in ${dirname(dir)} at ${local.url}`
+  return `${there}: this start is another system, with its own data in ${dataDir}.`
 }
 
-/** Only what is read whole later says more than that. */
-async function hasBoardIn(folder: string, file: string): Promise<boolean> {
-  try {
-    const local = parsed(await readFile(file, { encoding: 'utf8', flag: NOT_THROUGH_A_LINK }))
-    const { boards } = (local && 'serve' in local ? local.serve : local) ?? { boards: [] }
-    return boards.some(({ dir }) => isWithin(dir, folder))
-  } catch {
-    return false
-  }
+async function hasBoardIn(folder: string, dataDir: string): Promise<boolean> {
+  const local = await readLocalJson(dataDir).catch(() => undefined)
+  const { boards } = (local && 'serve' in local ? local.serve : local) ?? { boards: [] }
+  return boards.some(({ dir }) => isWithin(dir, folder))
 }
 
 /** Precedes the findings about a running system that was found, and not named. */
@@ -142,7 +136,14 @@ export async function readDataFolder(
   { data, trustData: trustsData = false }: RunningOptions,
   env: Environment,
 ): Promise<RunningStart> {
-  const local = parsed(await readLocal(dir))
+  const local = await readLocalJson(dir).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const start =
+      code === 'EACCES'
+        ? 'It belongs to another user: run this as that user.'
+        : 'Signalbox is not running here: start it with signalbox.'
+    throw new UsageError(`${start} The data folder is ${dir} (local.json: ${code}).`)
+  })
   if (local && 'serve' in local) {
     // Its local.json says which secret signs, and who gets the token. One that came with a
     // repository, or is another user's in a folder above, would get a token of the user's edge.
@@ -197,39 +198,3 @@ export const namesOfFiles = (env: Environment): Environment =>
       return name === 'CREDENTIALS_DIRECTORY' || (secret !== undefined && isSecretName(secret))
     }),
   )
-
-/** Nor waits for a pipe: a folder may have come with a repository. */
-const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
-const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
-
-/** Without the parser's message, which quotes what it read, and that is tokens. */
-function parsed(text: string): LocalJson | ServeJson | undefined {
-  try {
-    const local = JSON.parse(text) as LocalJson | ServeJson
-    const { boards } = 'serve' in local ? local.serve : local
-    const ofBoards = boards.flatMap(({ path, dir }) => [path, dir])
-    const ofSystem =
-      'serve' in local ? [local.url] : [...NAMES.map((name) => local[name]), local.tokens.payments]
-    const areTexts = [...ofBoards, ...ofSystem].every((it) => typeof it === 'string')
-    const isOurs = areTexts && ('serve' in local || local.gateways instanceof Object)
-    return isOurs ? local : undefined
-  } catch {
-    return undefined
-  }
-}
-
-async function readLocal(dir: string): Promise<string> {
-  const name = 'local.json'
-  try {
-    // A link would lead out of the folder, which may have come with a repository.
-    return await readFile(join(resolve(dir), name), { encoding: 'utf8', flag: NOT_THROUGH_A_LINK })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    const start =
-      code === 'EACCES'
-        ? 'It belongs to another user: run this as that user.'
-        : 'Signalbox is not running here: start it with signalbox.'
-    throw new UsageError(`${start} The data folder is ${dir} (${name}: ${code}).`)
-  }
-}

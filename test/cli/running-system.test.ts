@@ -1,10 +1,12 @@
 // What commands find out about a running system.
 
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { alsoRunning, namesOfFiles } from '../../cli/data-folder.ts'
+import { alsoRunning, namesOfFiles } from '../../cli/running-system.ts'
+import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { takeLock } from '../../system/lock.ts'
 import { run } from './run.ts'
 
@@ -38,13 +40,9 @@ describe('a start inside a project that runs already', () => {
       isHeld = false
     }
     onTestFinished(end)
-    const boards = [{ path: 'web', dir: nested, layout: 'kiro' }]
-    const tell = (dirs: object[]) =>
-      writeFile(
-        join(dataDir, 'local.json'),
-        JSON.stringify({ url, serve: { boards: dirs } }, null, 2),
-      )
-    await tell(boards)
+    const tell = (boards: LocalBoard[]) =>
+      writeLocalJson(dataDir, { url, serve: { boards, files: {} } })
+    await tell([{ path: 'web', dir: nested, layout: 'kiro' }])
     return { project, nested, dataDir, end, tell }
   }
   const own = (dir: string) => join(dir, '.signalbox')
@@ -89,11 +87,14 @@ describe('a start inside a project that runs already', () => {
     ])
   })
 
-  test('says nothing of a system that has ended, or of a folder that others can write', async () => {
+  test('says nothing of a system that has ended, of a folder that others can write, or of a pipe', async () => {
     const { nested, dataDir, end } = await running()
     await chmod(dataDir, 0o777)
     expect(await alsoRunning(nested, own(nested))).toBeUndefined()
     await chmod(dataDir, 0o700)
+    await rm(join(dataDir, 'local.json'))
+    execFileSync('mkfifo', [join(dataDir, 'local.json')])
+    expect(await alsoRunning(nested, own(nested))).toBeUndefined()
     await end()
     expect(await alsoRunning(nested, own(nested))).toBeUndefined()
   })
