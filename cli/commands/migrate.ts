@@ -1,6 +1,7 @@
 // Brings the database of payments to the schema of this version.
 
 import { MigrationError, migrate, readScripts } from '../../system/migrate.ts'
+import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
@@ -35,7 +36,7 @@ async function run({ options }: Input<Options>, context: Context): Promise<numbe
   if (isEmbedded(url)) {
     throw new UsageError('LIBSQL_URL is a file: signalbox serve migrates it when it starts.')
   }
-  if (!/^(libsql|https?):\/\//.test(url)) {
+  if (!isServed(url)) {
     throw new UsageError('LIBSQL_URL must begin with libsql:, https: or http:.')
   }
   const hide = hiding(secretValues(env, []))

@@ -9,7 +9,11 @@ import {
   type ConfiguredGateway,
   configuredGateways,
 } from '../../worker/payments/config/gateway-settings.ts'
-import { type PaymentsConfig, readPayments } from '../../worker/payments/config/payments-config.ts'
+import {
+  isServed,
+  type PaymentsConfig,
+  readPayments,
+} from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import {
   embeddedDatabase,
@@ -255,7 +259,7 @@ export async function checkDatabase(
 ): Promise<Finding[]> {
   if (isEmbedded(url)) return await checkFile(fileOf(url))
   // Other URLs were already refused by the check of the configuration.
-  if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
+  if (!(URL.canParse(url) && isServed(url))) return []
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
   const target = authToken === undefined ? { url } : { url, authToken }
   // Only the host is shown: the rest may hold a token.

@@ -6,6 +6,7 @@ import { messageOf } from '../../sidecar/log.ts'
 import type { DatabasePlace } from '../../system/backup.ts'
 import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { StartError } from '../../system/start-error.ts'
+import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
 import { namedFolder } from '../running-system.ts'
@@ -51,7 +52,7 @@ async function namedDatabase(
     throw new UsageError('--data and LIBSQL_URL name two databases: give one of them.')
   }
   if (isEmbedded(url)) return { file: resolve(cwd, fileOf(url)) }
-  if (/^(libsql|https?):\/\//.test(url)) {
+  if (isServed(url)) {
     const folder = dir && { dataDir: namedFolder(cwd, dir) }
     return { url, ...(authToken && { authToken }), ...folder }
   }

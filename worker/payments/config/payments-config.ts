@@ -40,6 +40,9 @@ export interface PaymentsConfig {
   ledgerLocation: LocationHint | undefined
 }
 
+/** The URL of a database that a server has, and not a file. */
+export const isServed = (url: string): boolean => /^(libsql|https?):\/\//.test(url)
+
 const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
@@ -77,7 +80,7 @@ export function readPayments(
   const url = text('LIBSQL_URL')
   if (url === undefined && gatewayMap.size === 0) return undefined
   if (url === undefined) wrong.push('LIBSQL_URL is missing: payments are kept in a database')
-  else if (!/^(libsql|https?):\/\//.test(url) && !(embeds && /^file:./.test(url))) {
+  else if (!isServed(url) && !(embeds && /^file:./.test(url))) {
     const kinds = embeds ? 'libsql:, http(s): or file:' : 'libsql: or http(s):'
     wrong.push(`LIBSQL_URL is not a ${kinds} URL`)
   }
