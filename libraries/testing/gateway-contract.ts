@@ -54,7 +54,6 @@ export interface GatewayCase {
 }
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }
-const INVALID = { code: 'invalid_argument' }
 const FORGED = { code: 'invalid_webhook_signature' }
 
 /** In the forms of several gateways. */
@@ -150,15 +149,6 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
       assert.equal(typeof answer.isDone, 'boolean')
       assert.equal(setup.sent.filter(isMoney).length, 1)
     })
-
-    if (gateway.refunds === 'full') {
-      it('supports full refunds only', async () => {
-        const setup = setupOf()
-        const half = { ...refund, refundAmount: Math.floor(refund.amount / 2) }
-        await assert.rejects(refunded(setup, half), INVALID)
-        assert.deepEqual(setup.sent, [])
-      })
-    }
   }
 
   for (const [fault, outage] of Object.entries(OUTAGES)) {

@@ -179,7 +179,7 @@ export interface StoredPayment {
 
 /** Without it payments of this gateway cannot be refunded through us. */
 export interface SupportsRefund {
-  /** `full`: only the whole payment. */
+  /** `full`: `refund` is only called for the whole payment. */
   readonly refunds: 'full' | 'partial'
   /** Why this configuration allows no refunds; undefined when it does. */
   refundProblem?(): string | undefined

@@ -2,11 +2,9 @@
 // are not signed, so a callback is only a hint to read the payment from the bank.
 
 import * as z from 'zod'
-import { hmac } from '../../../shared/sha256.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
-  InvalidArgumentException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
 import { currencyIn, toMinor } from '../../domain/money.ts'
@@ -22,16 +20,8 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import {
-  created,
-  errorIn,
-  idIn,
-  isRefusal,
-  meaningOf,
-  paymentOf,
-  refundsIn,
-  stored,
-} from './wire.ts'
+import { callbackAddress, idIn } from './webhook.ts'
+import { created, errorIn, isRefusal, meaningOf, paymentOf, refundsIn, stored } from './wire.ts'
 
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
@@ -197,10 +187,7 @@ export const fib = {
         if (!isSuccess(reply)) throw unexpectedReply('payments/cancel', reply)
       },
 
-      async refund({ gatewayTransactionId, refundAmount, amount }, call) {
-        if (refundAmount !== amount) {
-          throw new InvalidArgumentException(`${key} supports full refunds only.`)
-        }
+      async refund({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'refund'))
         if (isRefusal(reply)) return { ok: false, error: errorIn(reply) }
         if (!isSuccess(reply)) throw unexpectedReply('payments/refund', reply)
@@ -214,43 +201,3 @@ export const fib = {
       SupportsStatusCheck
   },
 } satisfies Driver
-
-// The address where the bank sends callbacks: ours, with our external reference of the payment
-// and a signature that proves that we wrote it.
-
-const REFERENCE = 'reference'
-const PROOF = 'proof'
-
-/**
- * The bank never returns our external reference, and its answer to the charge may be lost: then
- * only this address connects its payment to ours. Callbacks are unsigned and our references can be
- * guessed: without the proof, a stranger could use another payment of the bank's account to mark an
- * order here as paid.
- */
-export interface CallbackAddress {
-  sign(callbackUrl: string, externalReferenceId: string): Promise<string>
-  /** The external reference in a callback's address; undefined when its proof is not ours. */
-  verify(query: URLSearchParams): Promise<string | undefined>
-}
-
-/** For one configured gateway: the addresses of another gateway are not valid here. */
-function callbackAddress(gateway: string, secret: string): CallbackAddress {
-  const key = hmac(secret)
-  const signedBytes = (reference: string) =>
-    new TextEncoder().encode(JSON.stringify(['callback', gateway, reference]))
-
-  return {
-    async sign(callbackUrl, reference) {
-      const url = new URL(callbackUrl)
-      url.searchParams.set(REFERENCE, reference)
-      url.searchParams.set(PROOF, await key.sign(signedBytes(reference)))
-      return url.href
-    },
-    async verify(query) {
-      const reference = query.get(REFERENCE)
-      const proof = query.get(PROOF)
-      if (reference === null || proof === null || !/^[0-9a-f]{64}$/.test(proof)) return undefined
-      return (await key.verify(proof, signedBytes(reference))) ? reference : undefined
-    },
-  }
-}

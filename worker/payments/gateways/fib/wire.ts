@@ -11,8 +11,6 @@ import { refusal, truncate } from '../reply.ts'
 
 /** The bank refuses a longer description. */
 const MAX_DESCRIPTION_CHARS = 50
-/** Strangers may send it, and it becomes part of a URL that is called with our token. */
-const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
 
 /** The bank spells an id in more than one case, and means the same payment. */
 const paymentId = z.string().min(1).toLowerCase()
@@ -92,19 +90,6 @@ export function refundsIn(status: string, amount: number): ReportedRefund[] | un
       return [{ amount, status: 'succeeded' }]
     default:
       return undefined
-  }
-}
-
-/** The id in a callback; undefined when there is none that the bank could have sent. */
-export function idIn(body: string): string | undefined {
-  try {
-    const { id } = z
-      .object({ id: z.string().regex(PAYMENT_ID).toLowerCase() })
-      .parse(JSON.parse(body))
-    return id
-  } catch {
-    // Not JSON, or no id: the bank does not send this.
-    return undefined
   }
 }
 

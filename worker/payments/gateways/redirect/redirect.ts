@@ -16,7 +16,7 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './callback.ts'
+import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const TOKEN = '/oauth2/token'
@@ -175,12 +175,9 @@ export const redirect = {
         }
       },
 
-      async refund({ gatewayTransactionId: transactionId, refundAmount, amount, reason }, call) {
+      async refund({ gatewayTransactionId: transactionId, reason }, call) {
         const problem = refundProblem()
         if (problem !== undefined) throw new InvalidArgumentException(problem)
-        if (refundAmount !== amount) {
-          throw new InvalidArgumentException(`${key} supports full refunds only.`)
-        }
         const reply = await call.send(post('reverse', { transactionId, reason }))
         // Refused credentials too: nothing was refunded, and the refund may be repeated.
         if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }

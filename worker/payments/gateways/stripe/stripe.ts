@@ -17,7 +17,7 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { readEvent, readsFor, verifySignature } from './event.ts'
+import { readEvent, readsFor, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'

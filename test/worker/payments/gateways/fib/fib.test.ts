@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
-  InvalidArgumentException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
@@ -156,13 +155,6 @@ describe('a payment at FIB', () => {
     expect(asked(call)).toEqual([`POST ${BASE}/protected/v1/payments/${ID}/refund`])
     // A repeated request could be refunded twice.
     expect(call.requests[0]?.isIdempotent).toBe(false)
-  })
-
-  it('supports full refunds only, and refuses others without a call', async () => {
-    const call = new FakeGatewayCall()
-    const part = { ...refund, refundAmount: 24_999 }
-    await expect(bank.refund(part, call)).rejects.toThrow(InvalidArgumentException)
-    expect(call.requests).toEqual([])
   })
 
   it('is not refunded when the bank refuses', async () => {

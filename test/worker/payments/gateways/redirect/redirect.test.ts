@@ -327,12 +327,6 @@ describe('a refund by redirect', () => {
     })
   })
 
-  it.each([1, 24_999, 25_001])('of %i out of 25,000 is refused before any call', async (amount) => {
-    const { refund, setup } = shop()
-    await expect(refund({ refundAmount: amount })).rejects.toMatchObject(INVALID)
-    expect(setup.sent).toEqual([])
-  })
-
   it.each(['payment:read payment:write', '', 'reverse:writer', 'xreverse:write'])(
     'is refused before any call when the scope is %j',
     async (scope) => {

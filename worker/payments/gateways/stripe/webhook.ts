@@ -1,4 +1,5 @@
-// Reads a verified event of Stripe. Events of payments that are not ours are ignored.
+// What Stripe sends: verifies the signature and reads the event, or ignores it: an account may have
+// payments that are not ours.
 
 import * as z from 'zod'
 import type { Hmac } from '../../../shared/sha256.ts'
