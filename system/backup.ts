@@ -202,9 +202,7 @@ async function prepareCopy(backup: string, copy: string, checkAt: number | undef
     if (check !== 'ok') throw unusable(`it is damaged (${check}).`)
     const state = await readSchemaState(databaseOver(sqlite).read)
     if (state.version === 0) throw unusable('it is no backup of payments.')
-    if (state.isEarlier || state.version > SCHEMA_VERSION) {
-      throw unusable(mismatchOf(state, SCHEMA_VERSION))
-    }
+    if (state.version > SCHEMA_VERSION) throw unusable(mismatchOf(state, SCHEMA_VERSION))
     // Only a database of this schema has an id that can be drawn anew.
     if (checkAt === undefined) await prepareSchema(databaseOver(sqlite))
     return sqlite.transaction(() => {

@@ -21,7 +21,7 @@ import { StartError } from './start-error.ts'
 /** The message is a sentence for the person at the terminal. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
-  readonly code: 'schema_newer' | 'schema_earlier' | 'migration_running' | 'migration_failed'
+  readonly code: 'schema_newer' | 'migration_running' | 'migration_failed'
 
   constructor(code: MigrationError['code'], sentence: string, options?: ErrorOptions) {
     super(sentence, options)
@@ -52,7 +52,6 @@ export async function migrate(migrating: Migrating): Promise<{ from: number; to:
   const write = writerOf(migrating)
   const found = await retryWhileLocked(migrating, () => readSchemaState(write))
   const to = scripts.version
-  if (found.isEarlier) throw new MigrationError('schema_earlier', mismatchOf(found, to) ?? '')
   if (found.version > to || (found.version === to && found.step > 0)) {
     throw new MigrationError('schema_newer', mismatchOf(found, to) ?? '')
   }
@@ -122,9 +121,9 @@ async function retryWhileLocked<Result>(
 /** Does a step, or a part of one, and says where that leads. */
 async function advance(scripts: Scripts, write: Write, at: Position): Promise<Position> {
   const { version } = at
-  const steps = scripts.migrations[version - 1]?.steps ?? []
+  const { steps = [] } = scripts.migrations.find(({ to }) => to === version + 1) ?? {}
   const step = steps[at.step]
-  if (!step) throw new Error(`the migration to schema ${version + 1} has no such step`)
+  if (!step) throw new Error('this version of Signalbox does not have it')
   const isLast = at.step + 1 === steps.length
   const next: Position = isLast
     ? { version: version + 1, step: 0, passed: '' }
@@ -206,7 +205,7 @@ export interface Scripts {
   version: number
   /** The statements of schema.sql. */
   schema: readonly string[]
-  /** From schema 2 on, without a gap. */
+  /** Without a gap, up to `version`. */
   migrations: readonly Migration[]
 }
 
@@ -224,16 +223,16 @@ export interface Step {
 export async function readScripts(): Promise<Scripts> {
   const text = await readFile(join(ROOT, 'schema.sql'), 'utf8')
   const names = await readdir(join(ROOT, 'migrations'))
-  const numbers = names
-    .filter((name) => /^\d+\.sql$/.test(name))
-    .map((name) => Number.parseInt(name, 10))
   const migrations = await Promise.all(
-    Array.from({ length: numbers.length }, async (_, at) => {
-      const to = at + 2
-      return { to, steps: stepsOf(await readFile(join(ROOT, `migrations/${to}.sql`), 'utf8')) }
-    }),
+    names
+      .filter((name) => /^\d+\.sql$/.test(name))
+      .map(async (name) => ({
+        to: Number.parseInt(name, 10),
+        steps: stepsOf(await readFile(join(ROOT, 'migrations', name), 'utf8')),
+      })),
   )
-  return { version: migrations.length + 1, schema: statementsOf(text), migrations }
+  const version = Math.max(...migrations.map(({ to }) => to))
+  return { version, schema: statementsOf(text), migrations }
 }
 
 const MARKER = /^-- step: (?:once|for every (\d+) rows of (\w+))$/

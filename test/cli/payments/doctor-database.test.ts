@@ -86,16 +86,10 @@ describe('the schema of the database', () => {
     expect(await check()).toEqual([READ, `error schema: ${none}`])
   })
 
-  it.each([
-    ['DELETE FROM payment_schema', 'was made before Signalbox 0.1.0'],
-    ['ALTER TABLE payment_ledger ADD COLUMN epoch INTEGER', 'was made before Signalbox 0.1.0'],
-    [
-      'UPDATE payment_schema SET version = 1000',
-      'has schema 1000, and this version of Signalbox knows',
-    ],
-  ])('is of another version after %s, and it says so alone', async (change, why) => {
-    await sql(...statementsOf(script), change)
+  it('is of another version, and it says so alone', async () => {
+    await sql(...statementsOf(script), 'UPDATE payment_schema SET version = 1000')
     const [, found, ...more] = await check()
+    const why = 'has schema 1000, and this version of Signalbox knows'
     expect(found).toContain(`error schema: The database of payments ${why}`)
     expect(more).toEqual([])
   })

@@ -15,27 +15,20 @@ export interface SchemaState {
   step: number
   /** The last id that a step in parts has passed. */
   passed: string
-  /** Made before 0.1.0, whose schema has number 1 again. */
-  isEarlier: boolean
 }
 
 type Run = (statements: readonly Statement[]) => Promise<Row[][]>
 
-const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table'
-  AND name IN ('payment_schema', 'payment_transactions')
-  UNION SELECT name FROM pragma_table_info('payment_ledger') WHERE name = 'epoch'`
+const NUMBERED = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'payment_schema'`
 
 /** By reads, or by a write where a replica would answer with what was. */
 export async function readSchemaState(run: Run): Promise<SchemaState> {
-  const [tables = []] = await run([statement(TABLES)])
-  const has = (found: string) => tables.some(({ name }) => name === found)
-  const [rows = []] = has('payment_schema')
+  const [[numbered] = []] = await run([statement(NUMBERED)])
+  const [rows = []] = numbered
     ? await run([statement('SELECT version, step, passed FROM payment_schema')])
     : []
   const [{ version, step, passed } = { version: 0, step: 0, passed: '' }] = rows
-  // Before 0.1.0 the ledger had an epoch, and the first databases had no number.
-  const isEarlier = has('epoch') || (rows.length === 0 && has('payment_transactions'))
-  return { version: Number(version), step: Number(step), passed: String(passed), isEarlier }
+  return { version: Number(version), step: Number(step), passed: String(passed) }
 }
 
 /** Why a failure may have come of the schema. Undefined: the schema is right, or not known. */
@@ -45,16 +38,11 @@ export async function schemaMismatch({ read }: Pick<Database, 'read'>, cause: un
   return sentence === undefined ? undefined : new SchemaMismatch(sentence, { cause })
 }
 
-const EARLIER =
-  'The database of payments was made before Signalbox 0.1.0, and this version cannot upgrade it: ' +
-  'keep it for reading, and start with a new one.'
-
 /** A sentence that says what is wrong and what helps. Undefined: nothing is. */
 export function mismatchOf(
-  { version, step, isEarlier }: Omit<SchemaState, 'passed'>,
+  { version, step }: Omit<SchemaState, 'passed'>,
   expected: number,
 ): string | undefined {
-  if (isEarlier) return EARLIER
   const its = `The database of payments has schema ${version}`
   if (version === 0 && step === 0)
     return 'The database of payments has no tables: run signalbox migrate.'

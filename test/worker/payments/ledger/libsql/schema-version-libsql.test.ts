@@ -77,18 +77,6 @@ it('refuses many calls together, and halves no group for that', async () => {
   expect(saves).toBe(0)
 })
 
-it('reads a database that was made before 0.1.0, and does not write to it', async () => {
-  const transaction = await w.charged()
-  database.exec(
-    'ALTER TABLE payment_ledger ADD COLUMN epoch INTEGER; UPDATE payment_schema SET version = 5',
-  )
-  await expect(w.begin()).rejects.toMatchObject({
-    code: 'schema_mismatch',
-    message: expect.stringContaining('was made before Signalbox 0.1.0'),
-  })
-  expect(await w.queries.transactions({}, { limit: 9 })).toMatchObject([{ id: transaction.id }])
-})
-
 it('neither reads nor writes a database without tables', async () => {
   const { ledger, queries } = setUpOver(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
   const none = {
