@@ -10,7 +10,9 @@ export interface OpenRepository {
   repository: Repository
   reads: Reads
   /**
-   * Uses up an id. False: it was spent before. Remembered until `expiresAt`; all times in ms.
+   * Uses up an id. False: it was spent before. Remembered until `expiresAt`; all times in ms. Not
+   * the list of ended sessions does it: with payments that is in their database, and who signs in
+   * to a board must not wait for it.
    */
   spend(id: string, expiresAt: number, now: number): boolean
 }
