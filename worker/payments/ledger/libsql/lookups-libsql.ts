@@ -11,7 +11,7 @@ import type { TableName } from '../working-set.ts'
 import type { Value } from './statement-libsql.ts'
 
 // What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
-// The rules are in domain/check.ts and domain/outbox.ts.
+// The rules are in domain/check.ts and domain/outbox.ts; a property holds these to them.
 
 const hasCome = (column: string, longestMs: number, by = ':now') =>
   `(${column} <= ${by} OR ${column} > :now + ${longestMs})`

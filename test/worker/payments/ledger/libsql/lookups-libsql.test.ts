@@ -1,0 +1,161 @@
+// The rules that stand twice: the domain decides by them, and as SQL they find the rows.
+
+import fc from 'fast-check'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { isCheckDue, MAX_WAIT_MS } from '../../../../../worker/payments/domain/check.ts'
+import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
+import {
+  areListenersDue,
+  isDeliveryDue,
+  LEASE_MS,
+  MAX_RETRY_MS,
+} from '../../../../../worker/payments/domain/outbox.ts'
+import type {
+  DeliveryRow,
+  OutboxRow,
+  TransactionRow,
+} from '../../../../../worker/payments/domain/rows.ts'
+import {
+  CHECK_DUE,
+  HAS_DUE_EVENT,
+  HAS_PARKED,
+} from '../../../../../worker/payments/ledger/libsql/lookups-libsql.ts'
+import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
+
+const COLUMNS = {
+  payment_transactions: [
+    ...['id', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference'],
+    ...['amount', 'currency', 'attempt', 'next_check_at'],
+  ],
+  payment_webhook_events: [
+    ...['outcome', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference'],
+    ...['amount', 'currency'],
+  ],
+  payment_outbox: ['done_at', 'leased_until', 'next_attempt_at'],
+  payment_deliveries: ['status', 'leased_until', 'next_attempt_at'],
+}
+
+const sqlite = openSqlite(':memory:', { exactIntegers: false })
+for (const [table, columns] of Object.entries(COLUMNS)) {
+  sqlite.exec(`CREATE TABLE ${table} (${columns.join()})`)
+}
+afterAll(() => sqlite.close())
+
+function put(table: keyof typeof COLUMNS, rows: readonly object[]): void {
+  sqlite.all(`DELETE FROM ${table}`)
+  const columns = COLUMNS[table]
+  for (const row of rows) {
+    const values = columns.map((name) => (row as Record<string, string | number | null>)[name])
+    sqlite.all(
+      `INSERT INTO ${table} VALUES (${columns.map(() => '?').join()})`,
+      ...(values as string[]),
+    )
+  }
+}
+beforeEach(() => {
+  for (const table of Object.keys(COLUMNS)) put(table as keyof typeof COLUMNS, [])
+})
+
+const isFound = (sql: string, times: { now: number; due_by?: number }): boolean => {
+  const bound = sql
+    .replaceAll(':now', String(times.now))
+    .replaceAll(':due_by', String(times.due_by))
+  return Number(sqlite.all<{ is: number }>(`SELECT ${bound} AS "is"`)[0]?.is) === 1
+}
+
+const NOW = 10_000_000
+/** Around each bound of the rules, and NOW itself. */
+const time = fc.constantFrom(
+  ...[NOW, NOW + LEASE_MS, NOW + MAX_RETRY_MS, NOW + MAX_WAIT_MS].flatMap((at) => [
+    at - 1,
+    at,
+    at + 1,
+  ]),
+)
+/** Never before NOW. */
+const dueBy = time.filter((at) => at >= NOW)
+const RUNS = { numRuns: 500 }
+
+describe('what the SQL finds is what the domain decides', () => {
+  it('of checks that are due', () => {
+    fc.assert(
+      fc.property(fc.option(time), (next_check_at) => {
+        put('payment_transactions', [{ next_check_at }])
+        const found = isFound(`EXISTS (SELECT 1 FROM payment_transactions WHERE ${CHECK_DUE})`, {
+          now: NOW,
+        })
+        expect(found).toBe(isCheckDue({ next_check_at } as TransactionRow, NOW))
+      }),
+      RUNS,
+    )
+  })
+
+  it('of events whose listeners are due', () => {
+    const row = fc.record({
+      done_at: fc.option(time),
+      leased_until: fc.option(time),
+      next_attempt_at: time,
+    })
+    fc.assert(
+      fc.property(row, dueBy, (row, dueBy) => {
+        put('payment_outbox', [row])
+        const due = areListenersDue(row as OutboxRow, { now: NOW, dueBy })
+        expect(isFound(HAS_DUE_EVENT, { now: NOW, due_by: dueBy })).toBe(due)
+      }),
+      RUNS,
+    )
+  })
+
+  it('of deliveries that are due', () => {
+    const row = fc.record({
+      status: fc.constantFrom('pending', 'delivered', 'dead'),
+      leased_until: fc.option(time),
+      next_attempt_at: time,
+    })
+    fc.assert(
+      fc.property(row, dueBy, (row, dueBy) => {
+        put('payment_outbox', [])
+        put('payment_deliveries', [row])
+        const due = isDeliveryDue(row as DeliveryRow, { now: NOW, dueBy })
+        expect(isFound(HAS_DUE_EVENT, { now: NOW, due_by: dueBy })).toBe(due)
+      }),
+      RUNS,
+    )
+  })
+
+  it('of parked events that have a payment', () => {
+    const one = (...values: string[]) => fc.constantFrom(...values)
+    const ids = {
+      gateway: one('fib', 'stripe'),
+      gateway_transaction_id: fc.option(one('g-1', 'g-2')),
+      reference: one('order-1', 'order-2'),
+      amount: fc.constantFrom(1, 2),
+      currency: one('IQD', 'USD'),
+    }
+    const payment = fc.record({
+      ...ids,
+      id: fc.constant('a-payment'),
+      external_reference_id: one('x-1', 'x-2'),
+      attempt: fc.nat(2),
+    })
+    const event = fc.record({
+      ...ids,
+      external_reference_id: fc.option(one('x-1', 'x-3')),
+      outcome: one('parked', 'applied'),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(payment, { maxLength: 3 }),
+        event,
+        (payments, { outcome, ...carried }) => {
+          put('payment_transactions', payments)
+          put('payment_webhook_events', [{ ...carried, outcome }])
+          const match = matchTransaction(payments as TransactionRow[], carried as PaymentIds)
+          const isApplicable = outcome === 'parked' && match !== undefined
+          expect(isFound(HAS_PARKED, { now: NOW })).toBe(isApplicable)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+})
