@@ -9,6 +9,7 @@ import { createTokens } from '../../worker/shared/tokens.ts'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { type Child, startNode } from './child.ts'
+import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { cpuMsOf, memoryOf, ownMiBOf } from './proc.ts'
 import { percentile, rounded } from './statistics.ts'
 
@@ -180,3 +181,40 @@ function verdictsOf(rows: readonly BoardsRow[]): Verdict[] {
 const inWords = ({ way, boards, coldReadyMs, readyMs, memoryMiB, rssMiB, cpuPercent }: BoardsRow) =>
   `${boards} boards, ${way}: ready in ${coldReadyMs} ms, then ${readyMs.join(', ')} ms; ` +
   `${memoryMiB} MiB (${rssMiB} resident), ${cpuPercent} % of a core`
+
+export function boardsPicture({ rows, machine, targets, tasksEach }: BoardsResult): Picture {
+  const bars = (value: (row: BoardsRow) => number) =>
+    rows.map((row) => ({ color: COLORS[row.way], value: value(row) }))
+  const alone = rows.find(({ way }) => way === 'a process for each')?.memoryMiB ?? 0
+  return {
+    title: 'Many boards in one process',
+    about: [
+      `From above: ${rows.map(({ boards, way }) => `${boards} in ${way}`).join('; ')}.`,
+      `${tasksEach} tasks each. The memory is that of all processes, with what they share counted once.`,
+      measuredOn(machine, 'the edge is a process of its own'),
+    ],
+    parts: [
+      {
+        bars: [
+          {
+            title: 'At the edge after a restart',
+            target: targets.readyMs / 1_000,
+            format: (seconds) => `${Number(seconds.toFixed(2))} s`,
+            bars: bars(({ readyMedianMs }) => readyMedianMs / 1_000),
+          },
+          {
+            title: 'Memory',
+            target: Math.round(alone / targets.timesMemory),
+            format: (mebibytes) => `${Math.round(mebibytes)} MiB`,
+            bars: bars(({ memoryMiB }) => memoryMiB),
+          },
+        ],
+      },
+    ],
+  }
+}
+
+const COLORS: Record<Way, string> = {
+  'one process': LOOKS.signalbox.color,
+  'a process for each': LOOKS['chokidar-tuned'].color,
+}

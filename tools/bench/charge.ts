@@ -10,7 +10,8 @@ import { startCountingProxy } from './payments/counting-proxy.ts'
 import { startDatabase } from './payments/database.ts'
 import { AUTH_SECRET, startOurEdge } from './payments/edge.ts'
 import { startFakeGateway } from './payments/fake-gateway.ts'
-import { rounded, type Summary, summarize } from './statistics.ts'
+import { measuredOn, type Picture } from './plot/picture.ts'
+import { percentile, rounded, type Summary, summarize } from './statistics.ts'
 
 export interface ChargePlan {
   /** Concurrency. */
@@ -209,3 +210,51 @@ const verdictOf = ({ charges, roundTrips, perCharge }: RoundTrips): Verdict => (
   measured: `${perCharge} (${roundTrips} for ${charges} charges, one after the other)`,
   reached: roundTrips <= TARGETS.roundTrips * charges,
 })
+
+const COLOR = '#1d63d8'
+
+export function chargePicture(result: ChargeResult): Picture {
+  const { machine, gatewayMs, roundTrips, targets, times } = result
+  const levels = roundTrips.map(({ connections }) => connections).join(' and ')
+  return {
+    title: 'A charge, beside what the gateway itself takes',
+    about: [
+      `One dot is one charge over HTTP: its time, less that of a gateway which answers after ${gatewayMs} ms. Strokes: p50 and p99.`,
+      'Below: requests to the database for each charge. Charges that are under way together share them.',
+      measuredOn(machine, 'all on the same machine'),
+    ],
+    parts: [
+      {
+        axis: {
+          from: 0.5,
+          to: Math.max(20, ...times.map(({ beside }) => beside.max)) * 1.1,
+          label: 'milliseconds beside the gateway, logarithmic',
+          format: (ms) => `${ms} ms`,
+        },
+        groups: [...Map.groupBy(times, ({ connections }) => connections)].map(
+          ([connections, runs]) => ({
+            label: `${connections} at a time`,
+            rows: runs.map(({ beside, values }, n) => ({
+              label: `Signalbox, run ${n + 1}`,
+              color: COLOR,
+              values,
+              marks: [percentile(values, 50), percentile(values, 99)],
+              note: `p50 ${beside.p50} · p99 ${beside.p99} ms`,
+              missing: 0,
+            })),
+          }),
+        ),
+      },
+      {
+        bars: [
+          {
+            title: `Round trips to the database for a charge, ${levels} at a time`,
+            target: targets.roundTrips,
+            format: (count) => String(count),
+            bars: roundTrips.map(({ perCharge }) => ({ color: COLOR, value: perCharge })),
+          },
+        ],
+      },
+    ],
+  }
+}

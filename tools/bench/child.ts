@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { type ChildSpec, spawnChild, type Child as TiedChild } from '../start/child.ts'
 
 /** A process that ignores SIGTERM is killed after this time. */
 const GRACE_MS = 10_000
@@ -85,4 +86,33 @@ export async function startNode(
   } finally {
     clearTimeout(timer)
   }
+}
+
+export interface Program {
+  pid: number
+  stop(): Promise<void>
+}
+
+/**
+ * One that is not Node: the libSQL server, workerd. It ends with us, as under `npm start`. `ready`
+ * resolves when the process serves requests, and rejects if it fails to start.
+ */
+export async function startProgram(spec: ChildSpec, ready: () => Promise<void>): Promise<Program> {
+  let child: TiedChild | undefined
+  const stop = async () => {
+    child?.stop()
+    await child?.ended
+  }
+  const forget = stopsToo(stop)
+  child = spawnChild(spec)
+  void child.ended.then(forget)
+  try {
+    await ready()
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${spec.name} has no pid.`)
+  return { pid, stop }
 }

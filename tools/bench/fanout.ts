@@ -12,6 +12,8 @@ import {
   hasNchan,
   startFanout,
 } from './fanout/systems.ts'
+import type { DotRow } from './plot/dot-rows.ts'
+import { measuredOn, type Picture } from './plot/picture.ts'
 import { cpuMsOf, memoryOf } from './proc.ts'
 import { percentile, rounded } from './statistics.ts'
 
@@ -195,4 +197,51 @@ function verdictOf(samples: readonly FanoutSample[], streams: number): Verdict {
 function inWords({ system, streams, lastMs, lost, cpuMs, kibAStream }: FanoutSample): string {
   const median = percentile(lastMs, 50)
   return `${system}, ${streams} streams: ${median} ms to the last, ${cpuMs} ms of a core, ${kibAStream} KiB each, ${lost} lost`
+}
+
+const LOOKS: Record<FanoutSystem, { label: string; color: string }> = {
+  signalbox: { label: 'Signalbox', color: '#1d63d8' },
+  'shared-worker': { label: 'smallest Worker', color: '#7a8490' },
+  nchan: { label: 'nchan', color: '#c2570c' },
+}
+
+export function fanoutPicture(result: FanoutResult): Picture {
+  const { machine, samples, skipped, streams } = result
+  return {
+    title: 'From publishing a message until the last stream has it',
+    about: [
+      'One dot is one message; stroke: median. Memory: of the process that holds the streams, for each of them.',
+      `Smallest Worker: on workerd too, one shared subscription, no access, no resuming.${skipped.length > 0 ? ' nchan was not installed.' : ''}`,
+      measuredOn(machine, 'load and server on the same machine'),
+    ],
+    parts: [
+      {
+        axis: {
+          from: 5,
+          to: Math.max(20, ...samples.flatMap(({ lastMs }) => lastMs)) * 1.1,
+          label: 'milliseconds, logarithmic',
+          format: (ms) => `${ms} ms`,
+        },
+        groups: streams.map((count) => ({
+          label: `${count.toLocaleString('en')} streams`,
+          rows: rowsOf(samples.filter((sample) => sample.streams === count)),
+        })),
+      },
+    ],
+  }
+}
+
+function rowsOf(samples: FanoutResult['samples']): DotRow[] {
+  return [...Map.groupBy(samples, ({ system }) => system)].map(([system, of]) => {
+    const values = of.flatMap(({ lastMs }) => lastMs)
+    const each = of.map(({ kibAStream }) => kibAStream)
+    const kib = Math.round(percentile(each, 50))
+    return {
+      ...LOOKS[system],
+      values,
+      marks: [percentile(values, 50)],
+      note: `${Math.round(percentile(values, 50))} ms · ${kib} KiB a stream`,
+      missing: of.reduce((sum, { lost }) => sum + lost, 0),
+    }
+  })
 }

@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { type Message, openEvents, read } from './client.ts'
+import type { DotRow } from './plot/dot-rows.ts'
+import { LOOKS, measuredOn, type Picture, TUNED } from './plot/picture.ts'
 import { randomFrom, rounded, type Summary, summarize } from './statistics.ts'
 import { SYSTEMS, type System, startTarget, type Target } from './target.ts'
 
@@ -173,3 +175,46 @@ function verdictsOf(rows: LatencyRow[], targets: LatencyResult['targets']): Verd
       }),
   )
 }
+
+const MAX_SHOWN_MS = 10_000
+
+export function latencyPicture({ rows, targets, machine }: LatencyResult): Picture {
+  const most = Math.max(100, ...rows.map(({ latency }) => latency.max))
+  return {
+    title: 'From a saved file to a client',
+    about: [
+      'One dot is one save: time until the client had the message, less the 100 ms window that all wait on purpose.',
+      TUNED,
+      `Strokes: p50 and p99. ${measuredOn(machine, 'load and systems on the same machine')}`,
+    ],
+    parts: [
+      {
+        axis: {
+          from: 0.5,
+          to: Math.min(most * 1.1, MAX_SHOWN_MS),
+          label: 'milliseconds beyond the window, logarithmic',
+          format: (ms) => (ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`),
+        },
+        groups: targets.map(({ tasks, p99Ms }) => ({
+          label: `${tasks.toLocaleString('en')} tasks`,
+          target: { value: p99Ms, label: `target: p99 ${p99Ms} ms` },
+          rows: rows.filter((row) => row.tasks === tasks).map(dotRowOf),
+        })),
+      },
+    ],
+  }
+}
+
+function dotRowOf({ system, latency, lost, values, saves }: LatencyResult['rows'][number]): DotRow {
+  const note = `p50 ${short(latency.p50)} · p99 ${short(latency.p99)} ms`
+  return {
+    ...LOOKS[system],
+    values,
+    marks: [latency.p50, latency.p99],
+    note: lost > 0 ? `${lost} of ${saves} lost` : note,
+    missing: lost,
+  }
+}
+
+const short = (ms: number): string =>
+  ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')

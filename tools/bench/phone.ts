@@ -7,6 +7,7 @@ import { type Browser, type CDPSession, chromium, type Page } from 'playwright-c
 import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
 import { stopsToo } from './child.ts'
+import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { percentile } from './statistics.ts'
 import { startTarget, type Target } from './target.ts'
 
@@ -245,3 +246,40 @@ export async function runPhone(run: BenchRun): Promise<PhoneResult> {
 const inWords = ({ device, reading, load, ms, bytes }: PhoneRow): string =>
   `${device}, ${reading}: opened in ${load.ms} ms with ${load.bytes} bytes; ` +
   `an edit ${ms.p50} ms (p95 ${ms.p95}, at most ${ms.max}) with ${bytes} bytes`
+
+const COLORS: Record<Reading, string> = {
+  changes: LOOKS['signalbox-node'].color,
+  whole: LOOKS['chokidar-tuned'].color,
+  'whole, not compressed': LOOKS.chokidar.color,
+}
+
+export function phonePicture({ rows, machine, phone, targets }: PhoneResult): Picture {
+  const { kbitPerS, latencyMs } = phone.line ?? { kbitPerS: 0, latencyMs: 0 }
+  return {
+    title: 'From a saved file to the text on the screen',
+    about: [
+      `Phone: ${kbitPerS} kbit/s, ${latencyMs} ms latency, a processor ${phone.cpu} times slower. One dot per edit, strokes are p50 and p95.`,
+      'Whole: the page reads its list again after each message, as before there was ?since=.',
+      measuredOn(machine, 'one Node process'),
+    ],
+    parts: [
+      {
+        axis: { from: 100, to: 200_000, label: 'milliseconds', format: (ms) => `${ms}` },
+        groups: (['phone', 'desktop'] as const).map((device) => ({
+          label: device,
+          target: { value: targets.maxMs, label: '1 s' },
+          rows: rows
+            .filter((row) => row.device === device)
+            .map(({ reading, ms, values, bytes }) => ({
+              label: reading,
+              color: COLORS[reading],
+              values,
+              marks: [ms.p50, ms.p95],
+              note: `at most ${ms.max} ms, ${bytes.toLocaleString('en')} bytes`,
+              missing: 0,
+            })),
+        })),
+      },
+    ],
+  }
+}

@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, saveTask } from './board.ts'
 import { openEvents } from './client.ts'
+import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { percentile, rounded } from './statistics.ts'
 import { startTarget, type Target } from './target.ts'
 
@@ -138,3 +139,27 @@ export async function runRefetch(run: BenchRun): Promise<RefetchResult> {
 const inWords = ({ tasks, whole, changes }: RefetchRow): string =>
   `${tasks} tasks: ${changes.bytes} bytes in ${changes.ms} ms; ` +
   `the whole list ${whole.bytes} bytes in ${whole.ms} ms`
+
+export function refetchPicture({ rows, machine, targets }: RefetchResult): Picture {
+  const sizes = rows.map(({ tasks }) => tasks.toLocaleString('en')).join(', ')
+  const color = LOOKS['signalbox-node'].color
+  return {
+    title: 'What a viewer reads after one change',
+    about: [
+      `Medians on boards of ${sizes} tasks, from above. The whole list, not compressed, takes what the table says.`,
+      measuredOn(machine, 'one Node process'),
+    ],
+    parts: [
+      {
+        bars: [
+          {
+            title: 'Bytes of one change',
+            target: targets.bytes,
+            format: (bytes) => `${bytes} B`,
+            bars: rows.map(({ changes }) => ({ color, value: changes.bytes })),
+          },
+        ],
+      },
+    ],
+  }
+}

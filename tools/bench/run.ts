@@ -7,23 +7,16 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BenchRun, type Result, save } from './bench.ts'
-import { runBoards } from './boards.ts'
-import { runCharge } from './charge.ts'
+import { boardsPicture, runBoards } from './boards.ts'
+import { chargePicture, runCharge } from './charge.ts'
 import { stopAll } from './child.ts'
-import { runFanout } from './fanout.ts'
-import { runLatency } from './latency.ts'
-import { runPhone } from './phone.ts'
-import { boardsPlot } from './plot/boards-plot.ts'
-import { chargePlot } from './plot/charge-plot.ts'
-import { fanoutPlot } from './plot/fanout-plot.ts'
-import { latencyPlot } from './plot/latency-plot.ts'
-import { phonePlot } from './plot/phone-plot.ts'
-import { refetchPlot } from './plot/refetch-plot.ts'
-import { watchPlot } from './plot/watch-plot.ts'
-import { webhooksPlot } from './plot/webhooks-plot.ts'
-import { runRefetch } from './refetch.ts'
-import { runWatch } from './watch.ts'
-import { runWebhooks } from './webhooks.ts'
+import { fanoutPicture, runFanout } from './fanout.ts'
+import { latencyPicture, runLatency } from './latency.ts'
+import { phonePicture, runPhone } from './phone.ts'
+import { type Picture, picture } from './plot/picture.ts'
+import { refetchPicture, runRefetch } from './refetch.ts'
+import { runWatch, watchPicture } from './watch.ts'
+import { runWebhooks, webhooksPicture } from './webhooks.ts'
 
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
@@ -32,22 +25,22 @@ const MEMORY = '/dev/shm'
 const bench =
   <Found extends Result>(
     measure: (run: BenchRun) => Promise<Found>,
-    plot: (found: Found) => string,
+    show: (found: Found) => Picture,
   ) =>
   async (run: BenchRun) => {
     const found = await measure(run)
-    return { found, picture: plot(found) }
+    return { found, picture: picture(show(found)) }
   }
 
 const BENCHES = {
-  latency: bench(runLatency, latencyPlot),
-  refetch: bench(runRefetch, refetchPlot),
-  phone: bench(runPhone, phonePlot),
-  watch: bench(runWatch, watchPlot),
-  boards: bench(runBoards, boardsPlot),
-  webhooks: bench(runWebhooks, webhooksPlot),
-  charge: bench(runCharge, chargePlot),
-  fanout: bench(runFanout, fanoutPlot),
+  latency: bench(runLatency, latencyPicture),
+  refetch: bench(runRefetch, refetchPicture),
+  phone: bench(runPhone, phonePicture),
+  watch: bench(runWatch, watchPicture),
+  boards: bench(runBoards, boardsPicture),
+  webhooks: bench(runWebhooks, webhooksPicture),
+  charge: bench(runCharge, chargePicture),
+  fanout: bench(runFanout, fanoutPicture),
 }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]

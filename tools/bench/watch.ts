@@ -5,6 +5,8 @@ import { type BenchRun, circumstances, type Result, type Verdict } from './bench
 import { makeBoard } from './board.ts'
 import { type BurstRow, measureBursts, type Place } from './burst.ts'
 import { type IdleRow, measureIdle } from './idle.ts'
+import type { DotRow } from './plot/dot-rows.ts'
+import { LOOKS, measuredOn, type Picture, TUNED } from './plot/picture.ts'
 import { percentile } from './statistics.ts'
 import { type System, startTarget } from './target.ts'
 
@@ -160,3 +162,77 @@ function idleVerdicts({ tasks, readyMedianMs, rssMiB, peakMiB, cpuPercent }: Idl
     verdict('CPU while idle', TARGETS.cpuPercent, cpuPercent, '%'),
   ]
 }
+
+export function watchPicture({ bursts, idle, targets, machine }: WatchResult): Picture {
+  const boards = Map.groupBy(
+    bursts,
+    ({ tasks, place }) => `${countOf(tasks)}, ${place === 'memory' ? 'in memory' : 'on a disk'}`,
+  )
+  const target = { value: targets.burstMs / 1_000, label: `target ${targets.burstMs / 1_000} s` }
+  const most = Math.max(...bursts.flatMap(({ runs }) => runs.map(({ ms }) => ms ?? 0)))
+  const bars = (value: (row: IdleRow) => number) =>
+    idle.map((row) => ({ color: LOOKS[row.system].color, value: value(row) }))
+  return {
+    title: `${bursts[0]?.files.toLocaleString('en')} files replaced at once, and a huge board at rest`,
+    about: [
+      'One dot is one run: time until every id was right in what clients read, the writing itself included.',
+      TUNED,
+      'A cross: some were still wrong when time was up. Stroke: median.',
+      measuredOn(machine, 'all on the same machine'),
+    ],
+    parts: [
+      {
+        axis: {
+          from: 0.2,
+          to: Math.max(10, (most / 1_000) * 1.2),
+          label: 'seconds from the order to replace, logarithmic',
+          format: (seconds) => `${seconds} s`,
+        },
+        groups: [...boards].map(([label, rows]) => ({ label, target, rows: rows.map(dotRowOf) })),
+      },
+      {
+        note: `${countOf(idle[0]?.tasks ?? 0)}, nothing changes: the process that watches`,
+        legend: idle.map(({ system }) => system),
+        bars: [
+          {
+            title: 'Ready after a restart',
+            target: targets.readyMs / 1_000,
+            format: (seconds) => `${Number(seconds.toFixed(2))} s`,
+            bars: bars(({ readyMedianMs }) => readyMedianMs / 1_000),
+          },
+          {
+            title: 'Memory (resident)',
+            target: targets.rssMiB,
+            format: (mebibytes) => `${Math.round(mebibytes)} MiB`,
+            bars: bars(({ rssMiB }) => rssMiB),
+          },
+          {
+            title: 'CPU while idle, of one core',
+            target: targets.cpuPercent,
+            format: (percent) => `${Number(percent.toFixed(2))} %`,
+            bars: bars(({ cpuPercent }) => cpuPercent),
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function dotRowOf({ system, runs, withinMs }: BurstRow): DotRow {
+  const values = runs.flatMap(({ ms }) => (ms === null ? [] : [ms / 1_000]))
+  const missing = runs.length - values.length
+  const median = percentile(values, 50)
+  const written = runs.map(({ writtenMs }) => writtenMs / 1_000)
+  const worst = `worst ${seconds(percentile(values, 100))}`
+  const good = `${seconds(median)} s, ${worst} (writing ${seconds(percentile(written, 50))})`
+  return {
+    ...LOOKS[system],
+    values,
+    marks: values.length > 0 ? [median] : [],
+    note: missing > 0 ? `${missing} of ${runs.length} not right in ${withinMs / 1_000} s` : good,
+    missing,
+  }
+}
+
+const countOf = (tasks: number): string => `${tasks.toLocaleString('en')} tasks`
+const seconds = (value: number): string => value.toFixed(2)

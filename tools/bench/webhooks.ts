@@ -3,9 +3,26 @@
 
 import { join } from 'node:path'
 import { type BenchRun, circumstances, type Result } from './bench.ts'
-import { type PaceRun, paceRun } from './payments/pace-run.ts'
-import { errorsIn, type Measured, webhookVerdicts } from './payments/verdicts.ts'
-import { measurePace, measureRate, type RatePlan, type RateSample } from './payments/webhooks.ts'
+import type { HandlerName } from './payments/handlers.ts'
+import {
+  bestOfNaive,
+  errorsIn,
+  type Measured,
+  median,
+  rateOf,
+  samplesOf,
+  webhookVerdicts,
+} from './payments/verdicts.ts'
+import {
+  measurePace,
+  measureRate,
+  type PaceRun,
+  paceRun,
+  type RatePlan,
+  type RateSample,
+} from './payments/webhooks.ts'
+import type { DotGroup, DotRow } from './plot/dot-rows.ts'
+import { measuredOn, type Picture } from './plot/picture.ts'
 
 const TARGETS = {
   timesNaive: 5,
@@ -128,4 +145,97 @@ function paceInWords(paced: PaceRun): string {
 function errorsShown(sample: Pick<RateSample, 'errors' | 'sent'>): string {
   const kinds = Object.entries(sample.errors).map(([what, count]) => `${count} × ${what}`)
   return kinds.length === 0 ? 'no error' : `${errorsIn(sample)} errors (${kinds.join(', ')})`
+}
+
+const LOOKS: Record<HandlerName, { label: string; color: string }> = {
+  signalbox: { label: 'Signalbox', color: '#1d63d8' },
+  node: { label: 'Signalbox on Node', color: '#0f8a6a' },
+  'hanging-listener': { label: 'Signalbox, a listener hangs', color: '#6aa0f2' },
+  naive: { label: 'naive handler', color: '#c2570c' },
+  'no-database': { label: 'no database', color: '#7a8490' },
+}
+
+export function webhooksPicture(result: WebhooksResult): Picture {
+  const { machine, pace, targets } = result
+  const fastest = Math.max(100, ...result.rates.map(({ perSecond }) => perSecond))
+  const slowest = Math.max(targets.paceMs * 2, ...pace.map(({ latency }) => latency.max))
+  return {
+    title: 'Callbacks of a payment gateway, from the request to the answer',
+    about: [
+      'Each moves another payment; record, move and event are stored before the answer. One dot is one run; stroke: median.',
+      'Naive: one Node process, one transaction of three statements for each. No database: on workerd too, the signature alone.',
+      'On Node: edge and database are one process. The others that store have libSQL’s server beside them.',
+      'The naive handler stands at what is best for it, and at what breaks it. Every handler and database is started fresh for each run.',
+      measuredOn(machine, 'load, handler and database on the same machine'),
+    ],
+    parts: [
+      {
+        axis: {
+          from: 10,
+          to: fastest * 1.2,
+          label: 'callbacks a second, logarithmic',
+          format: (rate) => rate.toLocaleString('en'),
+        },
+        groups: rateGroups(result),
+      },
+      {
+        note: 'Of each run the latencies in even steps, and all of the slowest; strokes: p50 and p99.',
+        axis: {
+          from: 0.5,
+          to: slowest * 1.1,
+          label: 'milliseconds from the moment that each was to be sent, logarithmic',
+          format: (ms) => `${ms} ms`,
+        },
+        groups: [paceGroup(result)],
+      },
+    ],
+  }
+}
+
+function rateGroups({ rates, levels, naiveLevels, targets }: WebhooksResult): DotGroup[] {
+  const best = bestOfNaive(rates).perSecond
+  const row = (handler: HandlerName, at: number, label = LOOKS[handler].label): DotRow[] => {
+    const samples = samplesOf(rates, handler, at)
+    if (samples.length === 0) return []
+    const values = samples.map(({ perSecond }) => perSecond)
+    const errors = samples.reduce((sum, sample) => sum + errorsIn(sample), 0)
+    const rate = `${median(values).toLocaleString('en')}/s`
+    const drawn = {
+      color: LOOKS[handler].color,
+      label,
+      values,
+      marks: [median(values)],
+      note: errors > 0 ? `${rate}, errors: ${errors.toLocaleString('en')}` : rate,
+      missing: 0,
+    }
+    return [drawn]
+  }
+  return [
+    {
+      label: 'naive handler, few at a time',
+      rows: naiveLevels.flatMap((at) => row('naive', at, `${at} at a time`)),
+    },
+    ...levels.map((at) => {
+      const half = rateOf(rates, 'no-database', at) * targets.shareOfNoDatabase
+      const least = Math.max(best * targets.timesNaive, half)
+      const target = { value: least, label: `target ${Math.round(least).toLocaleString('en')}/s` }
+      const handlers = ['signalbox', 'node', 'hanging-listener', 'naive', 'no-database'] as const
+      return { label: `${at} at a time`, target, rows: handlers.flatMap((name) => row(name, at)) }
+    }),
+  ]
+}
+
+function paceGroup({ pace, targets }: WebhooksResult): DotGroup {
+  return {
+    label: `at ${pace[0]?.perSecond} a second`,
+    target: { value: targets.paceMs, label: `target: p99 ${targets.paceMs} ms` },
+    rows: pace.map(({ handler, latency, spread, ...sample }, n) => ({
+      color: LOOKS[handler].color,
+      label: `${LOOKS[handler].label}, run ${n + 1}`,
+      values: spread,
+      marks: [latency.p50, latency.p99],
+      note: `p50 ${latency.p50} · p99 ${latency.p99} ms`,
+      missing: errorsIn(sample),
+    })),
+  }
 }

@@ -6,8 +6,8 @@ import { SignJWT } from 'jose'
 import { WIRE } from '../../../worker/board/wire.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
+import { startProgram } from '../child.ts'
 import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
-import { startProgram } from '../payments/process.ts'
 import { childrenOf } from '../proc.ts'
 
 export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'nchan'] as const

@@ -11,10 +11,9 @@ import { prepareNode } from '../../harness/edge.ts'
 import { freePort } from '../../harness/free-port.ts'
 import type { PrepareEdge } from '../../start/edge.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
-import { stopsToo } from '../child.ts'
+import { type Program, startProgram, stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS } from './database.ts'
-import { type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../../..')
 const START_WAIT_MS = 30_000

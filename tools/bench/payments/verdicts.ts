@@ -3,8 +3,7 @@
 import type { Verdict } from '../bench.ts'
 import { percentile } from '../statistics.ts'
 import type { HandlerName } from './handlers.ts'
-import type { PaceRun } from './pace-run.ts'
-import type { RateSample, Sample } from './webhooks.ts'
+import type { PaceRun, RateSample, Sample } from './webhooks.ts'
 
 export const median = (values: readonly number[]): number => percentile(values, 50)
 

@@ -3,9 +3,9 @@
 import { rmSync } from 'node:fs'
 import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { cpuMsOf } from '../proc.ts'
-import { randomFrom } from '../statistics.ts'
+import { randomFrom, rounded, type Summary, summarize } from '../statistics.ts'
 import { seed, signCallbacks } from './callbacks.ts'
-import { faultsIn, storedIn } from './check.ts'
+import { faultsIn, storedIn } from './database.ts'
 import { type Handler, type HandlerName, startHandler } from './handlers.ts'
 import { closedLoad, type Load, openLoad, type Supply } from './load.ts'
 
@@ -149,4 +149,36 @@ async function checked(
     // Too many concurrent writers cause this. Then the stored rows cannot be checked.
     return { ...base, faults: ['the database did not answer after the load'] }
   }
+}
+
+// What is kept of a load at a constant rate: its numbers, and enough of its latencies to see their
+// shape.
+
+export interface PaceRun extends Omit<PaceSample, 'latencies'> {
+  latency: Summary
+  /** Latencies in even steps from the quickest on, and each of the slowest. */
+  spread: number[]
+}
+
+const STEPS = 150
+const SLOWEST = 25
+
+export function paceRun({ latencies, ...sample }: PaceSample): PaceRun {
+  const { count, p50, p90, p99, max } = summarize(latencies)
+  const latency = {
+    count,
+    p50: rounded(p50),
+    p90: rounded(p90),
+    p99: rounded(p99),
+    max: rounded(max),
+  }
+  return { ...sample, latency, spread: spreadOf(latencies).map(rounded) }
+}
+
+function spreadOf(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b)
+  const rest = sorted.slice(0, Math.max(sorted.length - SLOWEST, 0))
+  const step = Math.max(rest.length / STEPS, 1)
+  const even = Array.from({ length: Math.min(rest.length, STEPS) }, (_, n) => Math.floor(n * step))
+  return [...even.flatMap((n) => sorted[n] ?? []), ...sorted.slice(rest.length)]
 }
