@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildLibraries } from '../../tools/package/build.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { LAMP, servePayments } from '../support/payments-server.ts'
 import { unavailable } from '../support/payments-setup.ts'
+import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
 
 /** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">

@@ -5,7 +5,7 @@ import type { Finding } from '../../cli/findings.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
-import { processEdge } from '../support/process-edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
-import { processEdge } from '../support/process-edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { cli, until, useBoardAndEdge } from './board-and-edge.ts'
 
 useBoardAndEdge()

@@ -14,7 +14,7 @@ import {
   taskRecord,
   token,
 } from '../support/edge.ts'
-import { processEdge } from '../support/process-edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 
 export type MakeSource = (
   edge: ClientEdge,

@@ -5,7 +5,7 @@ import { EventSource } from 'eventsource'
 import { expect, it, onTestFinished } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { publishedRepo, taskRecord, token } from '../support/edge.ts'
-import { processEdge } from '../support/process-edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 
 const DAY_MS = 86_400_000
 

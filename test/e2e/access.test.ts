@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
-import { startEdge } from '../support/edge-process.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { PATIENT } from '../support/patience.ts'
+import { startEdge } from '../support/spawned-edge.ts'
 
 /** Hands on what the issuer answers once it is let; counts what it is asked. */
 async function startKeysDoor(jwksUrl: string) {

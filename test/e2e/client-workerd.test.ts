@@ -7,8 +7,8 @@ import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { PATIENT } from '../support/patience.ts'
+import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {

@@ -2,13 +2,13 @@
 // of one's own. One installation serves them all, because making one takes seconds.
 
 import { afterAll, beforeAll } from 'vitest'
-import { packageCommands } from '../package/commands.ts'
-import { packageFiles } from '../package/files.ts'
-import { packageLibraries } from '../package/libraries.ts'
-import { ownDriver } from '../package/own-driver.ts'
-import { ownWorker } from '../package/own-worker.ts'
-import { packageReadme } from '../package/readme.ts'
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts'
+import { packageCommands } from '../tools/package/commands.ts'
+import { packageFiles } from '../tools/package/files.ts'
+import { packageLibraries } from '../tools/package/libraries.ts'
+import { ownDriver } from '../tools/package/own-driver.ts'
+import { ownWorker } from '../tools/package/own-worker.ts'
+import { packageReadme } from '../tools/package/readme.ts'
 
 const INSTALL_MS = 300_000
 

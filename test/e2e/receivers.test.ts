@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { denoBinary } from '../../tools/start/deno.ts'
 import type { DeliveryRecord, OpenedPayment } from '../../worker/payments/domain/types.ts'
-import type { EdgeProcess } from '../support/edge-process.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, freshReference, PaymentSystem } from '../support/payment-system.ts'
 import { serve, type TestServer } from '../support/serve.ts'
 import { ShopFolder } from '../support/shop-folder.ts'
+import type { EdgeProcess } from '../support/spawned-edge.ts'
 
 const OTHER_SECRET = `whsec_${btoa('a-secret-that-no-receiver-knows')}`
 

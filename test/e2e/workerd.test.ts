@@ -5,8 +5,8 @@ import { EventSource } from 'eventsource'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { boardContract } from '../contract/board.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { EventStream } from '../support/event-stream.ts'
+import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
 import { upload } from '../support/upload.ts'
 
 let edge: EdgeProcess

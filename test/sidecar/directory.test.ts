@@ -10,8 +10,8 @@ import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { callTransport, EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 import { token } from '../support/edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { processEdge } from '../support/process-edge.ts'
 import type { Files } from './published-folder.ts'
 
 const MINUTE = 60_000

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Edge } from '../support/edge.ts'
-import { processEdge } from '../support/process-edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 
 export interface EdgeServer {
   url: string

@@ -13,9 +13,9 @@ import {
   taskRecord,
   token,
 } from './edge.ts'
+import { processEdge } from './in-process-edge.ts'
 import { jsonOf } from './json-of.ts'
 import { setUpPayments } from './payments-setup.ts'
-import { processEdge } from './process-edge.ts'
 
 export const ORDER = {
   ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },

@@ -16,10 +16,10 @@ import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import { simulatorProcess } from '../../tools/start/processes.ts'
 import type { OpenedPayment, Story, Transaction } from '../../worker/payments/domain/types.ts'
 import { token } from './edge.ts'
-import { type EdgeProcess, startEdge } from './edge-process.ts'
 import { jsonOf } from './json-of.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-home.ts'
+import { type EdgeProcess, startEdge } from './spawned-edge.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
 export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`

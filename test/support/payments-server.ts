@@ -2,8 +2,8 @@
 
 import type { Environment } from '../../worker/config.ts'
 import { SECRET, token } from './edge.ts'
+import { processEdge } from './in-process-edge.ts'
 import { type PaymentsSetup, setUpPayments } from './payments-setup.ts'
-import { processEdge } from './process-edge.ts'
 import { serve } from './serve.ts'
 
 export interface PaymentsServer {

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
 import { ALL_SCOPES, type Caller, callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, SECRET, taskRecord } from '../support/edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { OPERATIONS } from '../support/openapi-operations.ts'
 import { setUpPayments } from '../support/payments-setup.ts'
-import { processEdge } from '../support/process-edge.ts'
 
 /** What stands before the routes, and answers nothing but refusals. */
 const MIDDLEWARE = ['ALL /*', 'ALL /api/*', 'ALL /api/payments/*']

@@ -5,11 +5,11 @@ import { LedgerUnavailable, SchemaMismatch } from '../../worker/payments/ledger/
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { cookieName } from '../../worker/shared/access.ts'
 import { OF_SESSIONS, SECRET, token } from '../support/edge.ts'
+import { type ProcessEdge, processEdge } from '../support/in-process-edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { ASKS, type Ask, edge, known, send } from '../support/openapi-asks.ts'
 import { codesOf, OPERATIONS } from '../support/openapi-operations.ts'
 import { setUpPayments } from '../support/payments-setup.ts'
-import { type ProcessEdge, processEdge } from '../support/process-edge.ts'
 
 const LARGER_THAN_ANY_LIMIT = 'x'.repeat(9 << 20)
 

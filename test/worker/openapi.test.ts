@@ -6,6 +6,7 @@ import { generated } from '../../libraries/api/generate.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { STATUS_OF } from '../../worker/shared/problem.ts'
 import { publishedRepo } from '../support/edge.ts'
+import { processEdge } from '../support/in-process-edge.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { deviations, eventDeviations, requestDeviations } from '../support/openapi.ts'
 import {
@@ -24,7 +25,6 @@ import {
 } from '../support/openapi-asks.ts'
 import { codesOf, documented, OPERATIONS, openapi } from '../support/openapi-operations.ts'
 import { unavailable } from '../support/payments-setup.ts'
-import { processEdge } from '../support/process-edge.ts'
 
 beforeAll(makeRecords)
 

@@ -17,8 +17,8 @@ import { randomFrom } from '../../../tools/bench/statistics.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { token } from '../../support/edge.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
-import { processEdge } from '../../support/process-edge.ts'
 import { makeFolder } from '../layouts/store.ts'
 
 const CAIRN = {

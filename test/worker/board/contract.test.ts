@@ -7,7 +7,7 @@ import { openSql } from '../../../worker/shared/sql-node.ts'
 import { accessContract } from '../../contract/access.ts'
 import { boardContract } from '../../contract/board.ts'
 import { boardStoreContract } from '../../contract/board-store.ts'
-import { processEdge } from '../../support/process-edge.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 
 const edge = processEdge()
 boardContract('this process', { edge: () => edge, sendsConnection: true })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Assets, cloudflareAssets } from '../../../worker/console/assets.ts'
 import { folderAssets } from '../../../worker/console/assets-node.ts'
 import { consolePageContract, INDEX, writePage } from '../../contract/console-page.ts'
-import { processEdge } from '../../support/process-edge.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 
 let folder: string
 let assets: Assets

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { token } from '../../support/edge.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 import { request } from '../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../support/payments-setup.ts'
-import { processEdge } from '../../support/process-edge.ts'
 
 const order = request()
 

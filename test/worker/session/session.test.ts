@@ -8,8 +8,8 @@ import { Metrics } from '../../../worker/shared/metrics.ts'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
 import { freshPath, OF_SESSIONS, Repo, SECRET, token } from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
-import { processEdge } from '../../support/process-edge.ts'
 
 // Its origin is https, so the name of the cookie begins with `__Host-`.
 const edge = processEdge()

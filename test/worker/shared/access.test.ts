@@ -16,8 +16,8 @@ import {
   token,
 } from '../../support/edge.ts'
 import { EventStream } from '../../support/event-stream.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
-import { processEdge } from '../../support/process-edge.ts'
 
 const open = (env: Record<string, string>, clock: Clock = hostClock) =>
   createAccess(readAuth(env), {

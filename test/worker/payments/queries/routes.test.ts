@@ -8,8 +8,8 @@ import type {
 } from '../../../../worker/payments/domain/types.ts'
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
+import { processEdge } from '../../../support/in-process-edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
-import { processEdge } from '../../../support/process-edge.ts'
 
 const ELSEWHERE = 'https://shop.example'
 

@@ -5,8 +5,8 @@ import {
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
 } from '../../../../worker/payments/webhooks/route-names.ts'
+import { processEdge } from '../../../support/in-process-edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
-import { processEdge } from '../../../support/process-edge.ts'
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const BANK = '/payments/webhooks/bank'
