@@ -2,7 +2,8 @@
 
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
-import { ALERT_KINDS, CALL_KINDS, OUTCOMES } from './domain/status.ts'
+import type { CountedEvents } from './counted.ts'
+import { ALERT_KINDS, CALL_KINDS, OUTCOMES, type Outcome } from './domain/status.ts'
 import type { Verdict } from './gateways/admission.ts'
 import type { WebhookAnswer } from './webhooks/receive.ts'
 
@@ -19,12 +20,6 @@ const SUBSCRIBERS = ['listeners', 'endpoint'] as const
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
 /** Up to the maximum of group-commit.ts. */
 const OPERATIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-
-/** Fields of events. A value that is no label is not counted, so none is checked here. */
-type Counted = Record<Field, never>
-type Field =
-  | ('gateway' | 'body' | 'ms' | 'kind' | 'verdict' | 'isOpen' | 'operations')
-  | ('subscriber' | 'outcome' | 'events' | 'alerts' | 'now')
 
 /** A log that counts, and passes every event on. `gateways`: the keys of the configuration. */
 export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: Log): Log {
@@ -87,61 +82,46 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
     { subscriber: SUBSCRIBERS },
   )
 
-  const counters = new Map<string, (fields: Counted) => void>([
-    ...OUTCOMES.map((outcome): [string, (fields: Counted) => void] => [
-      `payments.webhook.${outcome}`,
-      ({ gateway }) => webhooks.add({ gateway, outcome }),
-    ]),
-    [
-      'payments.webhook.answered',
-      ({ gateway, body: outcome, ms }) => {
-        webhooks.add({ gateway, outcome })
-        webhookSeconds.observe(ms / 1_000)
-      },
-    ],
-    [
-      'payments.ledger.committed',
-      ({ operations, ms }) => {
-        groupSize.observe(operations)
-        groupSeconds.observe(ms / 1_000)
-      },
-    ],
-    ['payments.ledger.retry', () => retries.add({})],
-    ['payments.alert.raised', ({ kind }) => raised.add({ kind })],
-    [
-      'payments.gateway.circuit',
-      ({ gateway, kind, isOpen }) => circuits.set({ gateway, kind }, isOpen ? 1 : 0),
-    ],
-    [
-      'payments.gateway.reported',
-      ({ gateway, kind, verdict }) => {
-        calls.add({ gateway, verdict })
-        if (verdict === 'success') circuits.set({ gateway, kind }, 0)
-      },
-    ],
-    ['payments.gateway.circuit_opened', ({ gateway, kind }) => circuits.set({ gateway, kind }, 1)],
-    [
-      'payments.event.dispatched',
-      ({ subscriber, outcome }) => deliveries.add({ subscriber, outcome }),
-    ],
-    [
-      // The read that each sweep begins with: nothing is read for the numbers alone.
-      'payments.sweep.waiting',
-      ({ events, alerts, now }) => {
-        for (const subscriber of SUBSCRIBERS) {
-          const { count, oldestAt = now } = events[subscriber] as {
-            count: number
-            oldestAt?: number
-          }
-          outboxEvents.set({ subscriber }, count)
-          outboxAge.set({ subscriber }, Math.max(0, now - oldestAt) / 1_000)
-        }
-        for (const kind of ALERT_KINDS) open.set({ kind }, alerts[kind] ?? 0)
-      },
-    ],
-  ])
+  const counters: Counters = {
+    ...(Object.fromEntries(
+      OUTCOMES.map((outcome) => [
+        `payments.webhook.${outcome}`,
+        ({ gateway }: { gateway: string }) => webhooks.add({ gateway, outcome }),
+      ]),
+    ) as Pick<Counters, `payments.webhook.${Outcome}`>),
+    'payments.webhook.answered'({ gateway, body: outcome, ms }) {
+      webhooks.add({ gateway, outcome })
+      webhookSeconds.observe(ms / 1_000)
+    },
+    'payments.ledger.committed'({ operations, ms }) {
+      groupSize.observe(operations)
+      groupSeconds.observe(ms / 1_000)
+    },
+    'payments.ledger.retry': () => retries.add({}),
+    'payments.alert.raised': ({ kind }) => raised.add({ kind }),
+    'payments.gateway.circuit': ({ gateway, kind, isOpen }) =>
+      circuits.set({ gateway, kind }, isOpen ? 1 : 0),
+    'payments.gateway.reported'({ gateway, kind, verdict }) {
+      calls.add({ gateway, verdict })
+      if (verdict === 'success') circuits.set({ gateway, kind }, 0)
+    },
+    'payments.gateway.circuit_opened': ({ gateway, kind }) => circuits.set({ gateway, kind }, 1),
+    'payments.event.dispatched': (labels) => deliveries.add(labels),
+    'payments.sweep.waiting'({ events, alerts, now }) {
+      for (const subscriber of SUBSCRIBERS) {
+        const { count, oldestAt = now } = events[subscriber]
+        outboxEvents.set({ subscriber }, count)
+        outboxAge.set({ subscriber }, Math.max(0, now - oldestAt) / 1_000)
+      }
+      for (const kind of ALERT_KINDS) open.set({ kind }, alerts[kind] ?? 0)
+    },
+  }
   return (level, event, fields) => {
-    counters.get(event)?.(fields as Counted)
+    const { [event]: count }: Partial<Record<string, (fields: never) => void>> = counters
+    count?.(fields as never)
     log(level, event, fields)
   }
 }
+
+/** A value that is no label is not counted. */
+type Counters = { [Name in keyof CountedEvents]: (fields: CountedEvents[Name]) => void }

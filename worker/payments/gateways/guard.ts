@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { counted } from '../counted.ts'
 import { CALL_KINDS, type CallKind } from '../domain/status.ts'
 import type { Breakers } from '../domain/types.ts'
 import { createAccessTokens, type TokenAnswer } from './access-token.ts'
@@ -63,7 +64,7 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
   for (const gateway of gateways.keys()) {
     for (const kind of CALL_KINDS) {
       const isOpen = stateOf(gateway, kind).openUntil !== undefined
-      log('debug', 'payments.gateway.circuit', { gateway, kind, isOpen })
+      counted(log, 'debug', 'payments.gateway.circuit', { gateway, kind, isOpen })
     }
   }
 
@@ -91,8 +92,9 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
       const { state, opened } = report(before, verdict, clock.now(), failure)
       // Nearly every call succeeds: an unchanged state is not written to storage.
       if (!isSame(before, state)) store.set(circuitOf(gateway, kind), state)
-      log('debug', 'payments.gateway.reported', { gateway, kind, verdict })
-      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway, kind, failure })
+      counted(log, 'debug', 'payments.gateway.reported', { gateway, kind, verdict })
+      if (opened)
+        counted(log, 'error', 'payments.gateway.circuit_opened', { gateway, kind, failure })
       return { opened }
     },
 

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import type { AlertRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
@@ -34,7 +35,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       if (!rows.isChanged) return decided
       await store.save(loaded, signal)
       for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
-        log('error', 'payments.alert.raised', { id, kind, gateway, transactionId })
+        counted(log, 'error', 'payments.alert.raised', { id, kind, gateway, transactionId })
       }
       dispatch(newEvents(rows))
       return decided
@@ -50,14 +51,14 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       const startedAt = clock.elapsed()
       const decided = await send(operations, signal)
       const ms = clock.elapsed() - startedAt
-      log('debug', 'payments.ledger.committed', { operations: operations.length, ms })
+      counted(log, 'debug', 'payments.ledger.committed', { operations: operations.length, ms })
       return decided
     },
     // Another ledger has saved in between, and no operation is at fault: the group is not halved.
     // In a deploy two write for a moment, and each wait lets the other through.
     isTransient: (error) => error instanceof StaleRows || store.isTransient(error),
     retrying({ error, failures, waitMs }) {
-      log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
+      counted(log, 'warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
     },
   })
 

@@ -3,6 +3,7 @@
 
 import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
+import { counted } from '../counted.ts'
 import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
 
 export interface DueClaim {
@@ -125,7 +126,7 @@ export function createDispatch(deps: DispatchDeps) {
     { ok, nextAttemptAt }: { ok: boolean; nextAttemptAt?: number },
   ): void {
     const outcome = ok ? 'delivered' : nextAttemptAt === undefined ? 'dead' : 'failed'
-    log('debug', 'payments.event.dispatched', { subscriber, outcome })
+    counted(log, 'debug', 'payments.event.dispatched', { subscriber, outcome })
   }
 
   function remember(at: number | undefined): void {

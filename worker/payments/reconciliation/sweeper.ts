@@ -2,6 +2,7 @@
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
 import { reasonOf } from '../../shared/log.ts'
+import { counted } from '../counted.ts'
 import { CHECK_CLAIM_MS } from '../domain/check.ts'
 import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/operations.ts'
@@ -70,7 +71,7 @@ class Sweep {
     await this.#attempt('due', {}, async () => {
       const now = clock.now()
       const waiting = await queries.waiting(now)
-      log('debug', 'payments.sweep.waiting', { ...waiting, now })
+      counted(log, 'debug', 'payments.sweep.waiting', { ...waiting, now })
       this.#report.isIdle = !waiting.isDue
     })
   }

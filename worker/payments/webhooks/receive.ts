@@ -3,6 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { createRateLimit, type RateLimit } from '../../shared/rate-limit.ts'
+import { counted } from '../counted.ts'
 import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
@@ -81,7 +82,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const startedAt = clock.elapsed()
     const answer = await receive(key, request, correlationId)
     const about = { gateway: key, body: answer.body, ms: clock.elapsed() - startedAt }
-    log('debug', 'payments.webhook.answered', about)
+    counted(log, 'debug', 'payments.webhook.answered', about)
     const reason = REFUSED.find((name) => name === answer.body)
     if (reason) count(key, reason)
     return answer
