@@ -178,7 +178,8 @@ const outagePage = (status: number): Response =>
 const optionalId = z.string().optional()
 const madeIn = z.object({
   transactionDetails: z.object({ transactionId: optionalId }).optional(),
-  ...{ paymentId: optionalId, id: optionalId },
+  paymentId: optionalId,
+  id: optionalId,
 })
 
 /** In the forms of all gateways: each driver understands its own. */

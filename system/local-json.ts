@@ -87,7 +87,9 @@ export type ServeJson = z.infer<typeof SERVE>
 const EITHER = z.union([SERVE, LOCAL])
 
 export const localBoard = ({ name, dir, store }: NamedBoard): LocalBoard => ({
-  ...{ path: name, dir, layout: store.layout },
+  path: name,
+  dir,
+  layout: store.layout,
 })
 
 const fileIn = (dataDir: string): string => join(resolve(dataDir), 'local.json')

@@ -162,7 +162,11 @@ function openBoardsHere(
   now: () => { edge: NodeEdge; auth: AuthConfig },
 ): Promise<OpenBoards> {
   return openBoards({
-    ...{ ...boards, cacheDir: data.cacheDir, version, log, metrics },
+    ...boards,
+    cacheDir: data.cacheDir,
+    version,
+    log,
+    metrics,
     watch: isPolling ? undefined : watchChokidar,
     edgeOf(repo) {
       const { edge } = now()

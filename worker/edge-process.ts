@@ -89,7 +89,10 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     settings &&
     database &&
     openPayments(settings, database, {
-      ...{ keepAlive: work.add, log, metrics, gatewayFetch: deps.gatewayFetch },
+      keepAlive: work.add,
+      log,
+      metrics,
+      gatewayFetch: deps.gatewayFetch,
       wakeAt(at) {
         clearTimeout(waking)
         waking = setTimeout(() => payments?.dispatchLater(), Math.max(0, at - hostClock.now()))

@@ -81,7 +81,13 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
   try {
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
-      ...{ config, host, file, log, metrics, sweepEveryMs, gatewayFetch: fetch },
+      config,
+      host,
+      file,
+      log,
+      metrics,
+      sweepEveryMs,
+      gatewayFetch: fetch,
       openSql,
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })

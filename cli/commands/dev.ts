@@ -149,7 +149,9 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const gateways = gatewaysIn(env, file)
     const simulator = await openSimulator(
       simulatorVariables(gatewaySecrets(secret), {
-        ...{ port: ports.simulator, dataDir: data.dir, sharedUrl: sharing?.simulator },
+        port: ports.simulator,
+        dataDir: data.dir,
+        sharedUrl: sharing?.simulator,
         callbackOf: simulatedCallback(url, file, gateways),
       }),
     )
@@ -168,10 +170,16 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const onDelivery = deliveryNotices(payments.eventsUrl ?? '', notice)
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const system = await openSystem({
-      ...{ data, variables, file, notice, signal, version: VERSION },
+      data,
+      variables,
+      file,
+      notice,
+      signal,
+      version: VERSION,
       page: edition.consoleIn(data.edgeDir),
       boards: boards && {
-        ...{ ...boards, ...terminal },
+        ...boards,
+        ...terminal,
         onFound(board) {
           notice(appeared(localBoard(board)))
           rewriteLocal()
@@ -204,8 +212,14 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
       boards: system.boards().map((board) => ({ ...localBoard(board), tasks: board.tasks() })),
-      ...{ local, link, host: 'node', dataDir: data.dir, trustsData, cwd },
-      ...{ gateways, isExample },
+      local,
+      link,
+      host: 'node',
+      dataDir: data.dir,
+      trustsData,
+      cwd,
+      gateways,
+      isExample,
     })
     const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
     // Without the link: a log is read by others, too.

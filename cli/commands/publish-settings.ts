@@ -51,7 +51,9 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
     edgeOf: (name: string) => new EdgeHttp({ url, repo: name, token }),
     /** Undefined: the user has no cache folder. */
     cacheDir: options.cache ?? cacheFolder(env),
-    ...{ runOutput, log, version: VERSION },
+    runOutput,
+    log,
+    version: VERSION,
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
   }
   return { dir, dirs, repo, followsLinks: options.followLinks ?? false, log, plan }

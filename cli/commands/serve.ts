@@ -106,7 +106,9 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
     // An empty one counts as absent.
     const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
     return {
-      ...{ HOST: LOOPBACK, PORT: '8787', LIBSQL_URL: databaseIn(dataDir) },
+      HOST: LOOPBACK,
+      PORT: '8787',
+      LIBSQL_URL: databaseIn(dataDir),
       ...(Object.fromEntries(given) as Variables),
       ...(port !== undefined && { PORT: String(port) }),
     }
@@ -149,7 +151,12 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
     const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
     const boards = { ...of, isRepoChosen: true }
     const system = await openSystem({
-      ...{ data, variables, file, notice, signal, version: VERSION },
+      data,
+      variables,
+      file,
+      notice,
+      signal,
+      version: VERSION,
       boards: isWithBoards ? { ...boards, onFound: rewriteLocal } : undefined,
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }

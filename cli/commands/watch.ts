@@ -65,7 +65,13 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
   const metrics = new Metrics()
   const open = await openBoards({
-    ...{ ...plan, dirs, repo, isRepoChosen: true, waits, log, metrics },
+    ...plan,
+    dirs,
+    repo,
+    isRepoChosen: true,
+    waits,
+    log,
+    metrics,
     search: { followsLinks, only },
     watch: poll ? undefined : watchChokidar,
     watchWithinMs,

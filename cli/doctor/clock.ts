@@ -38,7 +38,9 @@ const BOARD_TOLERANCE_MS = 300_000
 /** For a sidecar. `skewMs`: how far the edge's clock is ahead of ours, ±1 s. */
 export const checkEdgeClock = (skewMs: number): Finding =>
   checkSkew({
-    ...{ whose: 'the edge', than: 'this machine', skewMs },
+    whose: 'the edge',
+    than: 'this machine',
+    skewMs,
     maxMs: BOARD_TOLERANCE_MS,
     harm: 'sessions look stale, and tokens expire at the wrong time',
   })

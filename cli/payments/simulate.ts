@@ -80,7 +80,12 @@ function callbackOf(event: SimulatedEvent, { gateway, ways }: Callbacks, secret:
   // Without our external reference, Stripe's would be ignored as a payment of others.
   const metadata = { external_reference_id: externalReference ?? transactionId, reference }
   const order = {
-    ...{ gateway, reference, currency, metadata, description: '', expiresInMs: 0 },
+    gateway,
+    reference,
+    currency,
+    metadata,
+    description: '',
+    expiresInMs: 0,
     ...(externalReference !== undefined && { externalReference }),
     amount: gateway === 'stripe' ? event.amount : fromMinor(event.amount, currency),
     paymentMetadata: metadata,
@@ -171,7 +176,10 @@ async function readRequest(
     throw missing({ [NEEDED.transaction]: undefined })
   }
   const event = {
-    ...{ reference, amount, currency, status },
+    reference,
+    amount,
+    currency,
+    status,
     transactionId: transactionId ?? `simulated-${ulid()}`,
     externalReference: found.externalReference,
     eventId: options.eventId ?? `evt_simulated_${ulid()}`,

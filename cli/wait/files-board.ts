@@ -24,7 +24,13 @@ export function filesBoard(
   const feed = stepFeed(signal)
   const { publisher, watched } = watchBoard(board, since, feed)
   const sidecar = new Sidecar({
-    ...{ store, board, read, intervalMs, publisher, clock, version: VERSION },
+    store,
+    board,
+    read,
+    intervalMs,
+    publisher,
+    clock,
+    version: VERSION,
     watch: watchChokidar,
     log: () => undefined,
   })

@@ -24,23 +24,34 @@ export function BoardFilters(props: BoardFiltersProps) {
   const allTags = 'All tags'
   const selects: BoardChoice[] = [
     {
-      ...{ name: 'folder', label: 'Folder', any: 'On the board', values: orAll(folder) },
+      name: 'folder',
+      label: 'Folder',
+      any: 'On the board',
+      values: orAll(folder),
       textOf: (value) => (value === ALL ? 'All folders' : statusName(value)),
     },
     {
-      ...{ name: 'tag', label: 'Tag', values: orAll(tag) },
+      name: 'tag',
+      label: 'Tag',
+      values: orAll(tag),
       any: currentTag === undefined ? allTags : `${currentTag} (current)`,
       textOf: (value) => (value === ALL ? allTags : value),
     },
     {
-      ...{ name: 'parent', label: 'Part of', any: 'Part of anything', values: parent },
+      name: 'parent',
+      label: 'Part of',
+      any: 'Part of anything',
+      values: parent,
       textOf: (id) => [...new Set([id, plainTitle(titleOf(id) ?? '')])].join(' '),
     },
     { name: 'assignee', label: 'Assignee', any: 'Anybody', values: assignee },
     { name: 'label', label: 'Label', any: 'Any label', values: label },
     { name: 'priority', label: 'Priority', any: 'Any priority', values: priority },
     {
-      ...{ name: 'execution', label: 'Work', any: 'Any work', values: execution },
+      name: 'execution',
+      label: 'Work',
+      any: 'Any work',
+      values: execution,
       textOf: (state) => EXECUTIONS[state as Execution] ?? state,
     },
   ]

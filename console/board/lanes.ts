@@ -73,7 +73,11 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
     const columns = columnsOf(own, same, isShown, turned)
     const isMatched = columns.some((column) => column.cards.length > 0)
     return {
-      ...{ id, head, closed, total, columns },
+      id,
+      head,
+      closed,
+      total,
+      columns,
       isFinished: closed === total && head?.isClosed !== false,
       isShown: isMatched || (head !== undefined && isShown(head)),
     }

@@ -58,7 +58,9 @@ const FORGED = { code: 'invalid_webhook_signature' }
 
 /** In the forms of several gateways. */
 const CONFLICT = {
-  ...{ code: 'CONFLICT', message: 'It exists already.', transactionId: 'gt-0' },
+  code: 'CONFLICT',
+  message: 'It exists already.',
+  transactionId: 'gt-0',
   errors: [{ code: 'CONFLICT', title: 'It exists already.' }],
   error: { type: 'invalid_request_error', code: 'conflict', message: 'It exists already.' },
 }

@@ -196,7 +196,13 @@ class Boards implements OpenBoards {
     }
     try {
       const sidecar = openSidecar({
-        ...{ store, cacheDir, watch, watchWithinMs, runOutput, version, log },
+        store,
+        cacheDir,
+        watch,
+        watchWithinMs,
+        runOutput,
+        version,
+        log,
         edge: edgeOf(name),
         metrics: this.#metrics,
         progress: this.#progress,
@@ -223,8 +229,15 @@ class Boards implements OpenBoards {
 
 /** Before its sidecar is open. */
 const UNKNOWN: SidecarStatus = {
-  ...{ connected: false, behind: true, store: null, lastError: null },
-  ...{ lastSyncAt: null, lastPublishedAt: null, dirty: 0, unwatched: false, files: 0 },
+  connected: false,
+  behind: true,
+  store: null,
+  lastError: null,
+  lastSyncAt: null,
+  lastPublishedAt: null,
+  dirty: 0,
+  unwatched: false,
+  files: 0,
 }
 
 class Board implements OpenBoard {

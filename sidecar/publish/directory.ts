@@ -124,7 +124,9 @@ export class DirectoryWriter {
     const title = titleOf(edge.repo, layout, project)
     return {
       ...standing,
-      ...{ sidecar: { state, version }, layout, counts },
+      sidecar: { state, version },
+      layout,
+      counts,
       title: title.slice(0, TITLE_CHARS).toWellFormed(),
       ...(changedAt !== undefined && { changedAt: new Date(changedAt).toISOString() }),
     }

@@ -69,7 +69,10 @@ async function measureBoards(plan: BoardsPlan): Promise<BoardsRow> {
   await sleep(idleMs)
   const tookMs = performance.now() - from.at
   return {
-    ...{ way, boards: boards.length, coldReadyMs, readyMs },
+    way,
+    boards: boards.length,
+    coldReadyMs,
+    readyMs,
     readyMedianMs: percentile(readyMs, 50),
     memoryMiB: rounded(sum(ownMiBOf)),
     rssMiB: rounded(sum((pid) => memoryOf(pid).rssMiB)),
@@ -144,7 +147,10 @@ export async function runBoards(run: BenchRun): Promise<BoardsResult> {
     for (const name of boards) makeBoard(join(dir, name), tasksEach)
     const settleMs = run.isQuick ? 500 : SETTLE_MS
     const row = await measureBoards({
-      ...{ way, dir, boards, workDir },
+      way,
+      dir,
+      boards,
+      workDir,
       warmStarts,
       settleMs,
       idleMs,

@@ -86,7 +86,11 @@ export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> 
   // Each statement ends with a line; none of its texts does.
   else await database.write(statementsOf(script), signal)
   return {
-    ...{ url, token, port, process: server, database },
+    url,
+    token,
+    port,
+    process: server,
+    database,
     query: (sql, args) => ask(database, sql, args),
     async wipe() {
       for (const table of TABLES) await ask(database, `DELETE FROM ${table}`)
@@ -114,7 +118,8 @@ export function fileIn(dir: string): DatabaseFile {
   const url = `file:${join(dir, 'payments.db')}`
   const file = fileOf(url)
   return {
-    ...{ url, token: '' },
+    url,
+    token: '',
     async query(sql, args) {
       const database = embeddedDatabase(file)
       try {

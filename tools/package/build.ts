@@ -14,9 +14,10 @@ import { writeTypes } from './types.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** For users. What is for contributors (architecture, design, reliability) is in a clone. */
+// biome-ignore format: several names a line.
 const PAGES = [
-  ...['agents', 'api', 'boards', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics'],
-  ...['payments', 'performance', 'protocol', 'serve', 'shop', 'simulator'],
+  'agents', 'api', 'boards', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics',
+  'payments', 'performance', 'protocol', 'serve', 'shop', 'simulator',
 ].map((name) => `docs/${name}.md`)
 const LINKED = ['README.md', 'examples/README.md', ...PAGES]
 const EXAMPLES = ['board', 'receivers', 'shop', 'worker'].map((name) => `examples/${name}`)

@@ -161,8 +161,15 @@ async function run(
     await writeLocal(() => up)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      ...{ boards, isExample: storeDir === EXAMPLE },
-      ...{ dataDir, trustsData, host, local, link, gateways, cwd },
+      boards,
+      isExample: storeDir === EXAMPLE,
+      dataDir,
+      trustsData,
+      host,
+      local,
+      link,
+      gateways,
+      cwd,
     })
     const text = sharing ? `${greets}${sharingText(sharing, ports, io.isTerminal)}` : greets
     announce(io, text, 'signalbox.ready', { url: local.url, repo, project: storeDir, dataDir })
@@ -223,10 +230,14 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const bringSimulatorUp = async () => {
     supervisor.start(
       simulatorProcess({
-        ...{ port: ports.simulator, dataDir: data.dir, sharedUrl: plan.sharing?.simulator },
+        port: ports.simulator,
+        dataDir: data.dir,
+        sharedUrl: plan.sharing?.simulator,
         callbackOf: simulatedCallback(edge, signalbox, plan.gateways),
-        ...{ secrets: gatewaySecrets(secret), env: machine },
-        ...{ logsDir: data.logsDir, logFile: data.logFile('simulator') },
+        secrets: gatewaySecrets(secret),
+        env: machine,
+        logsDir: data.logsDir,
+        logFile: data.logFile('simulator'),
       }),
     )
     await untilAnswers(`${simulator}/health`, inTime('The simulator'))
@@ -248,7 +259,11 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
     let isReady = false
     supervisor.start(
       sidecarProcess({
-        ...{ storeDir, followsLinks, cacheDir: data.cacheDir, edge, repo: path },
+        storeDir,
+        followsLinks,
+        cacheDir: data.cacheDir,
+        edge,
+        repo: path,
         token: tokens.sidecar,
         env: { ...machine, ...sidecarVariables(env) },
         logFile: data.logFile('sidecar'),

@@ -12,8 +12,12 @@ import type { WebhookAnswer } from './webhooks/receive.ts'
  * of an `unknown` gateway is anybody's text, and no label.
  */
 const REFUSALS = Object.keys({
-  ...{ duplicate: true, ignored: true, stale: true, invalid: true },
-  ...{ error: true, unavailable: true },
+  duplicate: true,
+  ignored: true,
+  stale: true,
+  invalid: true,
+  error: true,
+  unavailable: true,
 } satisfies Record<Exclude<WebhookAnswer['body'], 'ok' | 'unknown'>, true>)
 const VERDICTS = ['success', 'failure', 'neutral'] as const satisfies Verdict[]
 const SUBSCRIBERS = ['listeners', 'endpoint'] as const

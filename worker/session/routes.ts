@@ -162,7 +162,9 @@ type Code = Awaited<ReturnType<typeof readCode>>
 
 /** What the session of a link may do. */
 const claimsOf = ({ scope, repos }: Code, { clock }: SessionDeps): Claims => ({
-  ...{ subject: 'sign-in link', scopes: new Set(scope.split(' ')), repos },
+  subject: 'sign-in link',
+  scopes: new Set(scope.split(' ')),
+  repos,
   expiresAt: clock.now() + MAX_SESSION_MS,
 })
 
@@ -190,6 +192,9 @@ const sessionOf = (
   { subject, scopes, repos, expiresAt }: Claims,
   canBeEnded: boolean,
 ): z.infer<typeof sessionSchema> => ({
-  ...{ subject, canBeEnded, scopes: [...scopes], repos: [...repos] },
+  subject,
+  canBeEnded,
+  scopes: [...scopes],
+  repos: [...repos],
   expiresAt: new Date(expiresAt).toISOString(),
 })

@@ -19,9 +19,10 @@ export interface Tokens {
   sign(claims: JWTPayload, purpose: Purpose, expiresAt: number): Promise<string>
 }
 
+// biome-ignore format: several names a line.
 const ASYMMETRIC = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512',
+  'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519',
 ]
 
 export function createTokens(

@@ -7,17 +7,19 @@ import { type MarkdownTree, markdownParser, type ParserWorker } from './markdown
 import type { MarkdownElement, MarkdownNode } from './markdown-tree.ts'
 
 /** Elements whose content is nothing to read. */
+// biome-ignore format: several names a line.
 const UNREAD = new Set([
-  ...['script', 'style', 'template', 'title', 'svg', 'math', 'audio', 'video'],
-  ...['iframe', 'noscript', 'noembed', 'noframes', 'xmp'],
+  'script', 'style', 'template', 'title', 'svg', 'math', 'audio', 'video',
+  'iframe', 'noscript', 'noembed', 'noframes', 'xmp',
 ])
 
 const ALLOWED = {
+  // biome-ignore format: several names a line.
   ALLOWED_TAGS: [
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'br', 'hr', 'blockquote', 'pre', 'code'],
-    ...['ul', 'ol', 'li', 'input', 'dl', 'dt', 'dd', 'details', 'summary'],
-    ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
-    ...['a', 'em', 'strong', 'del', 's', 'b', 'i', 'u', 'kbd', 'sub', 'sup', 'mark', 'span'],
+    'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'br', 'hr', 'blockquote', 'pre', 'code',
+    'ul', 'ol', 'li', 'input', 'dl', 'dt', 'dd', 'details', 'summary',
+    'table', 'thead', 'tbody', 'tr', 'th', 'td',
+    'a', 'em', 'strong', 'del', 's', 'b', 'i', 'u', 'kbd', 'sub', 'sup', 'mark', 'span',
   ],
   // No `style` or `class`: a task could imitate parts of the page. No `id` or `name`: they could
   // shadow properties of the document that scripts use (DOM clobbering).

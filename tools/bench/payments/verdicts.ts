@@ -84,10 +84,14 @@ function toOthers(
   const ours = rateOf(rates, handler, at)
   return [
     ratio(`${what}, to naive at its best (${best.connections} at a time)`, {
-      ...{ least: least.timesNaive, ours, other: best.perSecond },
+      least: least.timesNaive,
+      ours,
+      other: best.perSecond,
     }),
     ratio(`${what}, to a handler without a database`, {
-      ...{ least: least.shareOfNoDatabase, ours, other: rateOf(rates, 'no-database', at) },
+      least: least.shareOfNoDatabase,
+      ours,
+      other: rateOf(rates, 'no-database', at),
     }),
   ]
 }

@@ -60,8 +60,11 @@ try {
       'content-type': 'application/json',
     },
     body: JSON.stringify({
-      ...{ gateway: 'redirect', reference: 'order-1', description: 'A lamp' },
-      ...{ amount: 25_000, currency: 'IQD' },
+      gateway: 'redirect',
+      reference: 'order-1',
+      description: 'A lamp',
+      amount: 25_000,
+      currency: 'IQD',
     }),
   })
   const { status, redirectUrl } = (await charged.json()) as Record<string, string>

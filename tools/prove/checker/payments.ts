@@ -356,6 +356,10 @@ function nothingComesBack({ of }: History): Finding[] {
 }
 
 const moneyIn = ({ status, paid, refundedAmount, refunds, events, alerts }: Transaction) => ({
-  ...{ status, paid, refundedAmount, refunds, alerts },
+  status,
+  paid,
+  refundedAmount,
+  refunds,
+  alerts,
   events: events.map(({ id }) => id),
 })

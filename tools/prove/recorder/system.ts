@@ -93,8 +93,11 @@ export async function startSystem(host: Host): Promise<System> {
   // Where Deno's edge may read it, too.
   const clockFile = join(dir, 'edge', 'clock')
   const env = {
-    ...{ NODE_COMPILE_CACHE: compiled, ...machineVariables(process.env), HOME: dir },
-    ...{ NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clockFile },
+    NODE_COMPILE_CACHE: compiled,
+    ...machineVariables(process.env),
+    HOME: dir,
+    NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`,
+    MOVED_CLOCK_FILE: clockFile,
   }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
@@ -103,7 +106,8 @@ export async function startSystem(host: Host): Promise<System> {
 
   const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
   const given = {
-    ...{ PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret },
+    PAYMENT_EVENTS_URL: receiver.url,
+    PAYMENT_EVENTS_SECRET: eventsSecret,
     PAYMENT_EVENT_KEYS_DAYS: String(KEYS_DAYS),
   }
   const variables = edgeVariables({ ...env, ...given }, shop, {

@@ -42,7 +42,8 @@ export async function askAgain(
     return 'wait'
   }
   const asked: AskedAgain = {
-    ...{ hasGatewayId: true, chargeIsIdempotent },
+    hasGatewayId: true,
+    chargeIsIdempotent,
     ...(known && { answer: known }),
     ...(cancellation && { cancellation }),
   }

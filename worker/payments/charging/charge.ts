@@ -161,7 +161,8 @@ async function begin(
     request,
     mayCall,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...{ isRepeat, requestHash: hash },
+    isRepeat,
+    requestHash: hash,
     ...(correlationId !== undefined && { correlationId }),
     ...(by !== undefined && { by }),
     // To be replaced, it is not sent again under its old name: its gateway may keep a failure.
@@ -199,7 +200,10 @@ async function call(
   const mayBeMade = () => earlier === 'unknown' || admitted.unanswered() > 0
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
   return await callGateway<ChargeResult>(deps, gateway, {
-    ...{ name: 'charge', transaction, admitted, deadlines },
+    name: 'charge',
+    transaction,
+    admitted,
+    deadlines,
     async ask(gatewayCall) {
       const more = { earlier, callbackUrl, now: clock.now() }
       const answer = await gateway.charge(gatewayCharge(request, transaction, more), gatewayCall)

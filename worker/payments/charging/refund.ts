@@ -168,7 +168,11 @@ async function call(
   // Of a refund there is no earlier call: only the one that claimed it sends its id.
   const mayBeMade = () => admitted.unanswered() > 0
   const called = await callGateway<RefundOutcome>(deps, gateway, {
-    ...{ name: 'refund', transaction, admitted, deadlines, fields: { refundId } },
+    name: 'refund',
+    transaction,
+    admitted,
+    deadlines,
+    fields: { refundId },
     async ask(gatewayCall) {
       const { amount: refundAmount, reason } = request
       const asked = { refundId, refundAmount, reason, earlier: 'none' } as const

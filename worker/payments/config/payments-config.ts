@@ -110,8 +110,12 @@ type KeysOf<Part> = Record<keyof Part, true>
 
 const FILE_KEYS: KeysOf<SignalboxFile> = { fetch: true, payments: true }
 const PAYMENTS_KEYS: KeysOf<Payments> = {
-  ...{ gateways: true, drivers: true, references: true, webhooks: true },
-  ...{ middlewares: true, listeners: true },
+  gateways: true,
+  drivers: true,
+  references: true,
+  webhooks: true,
+  middlewares: true,
+  listeners: true,
 }
 const WEBHOOKS_KEYS: KeysOf<NonNullable<Payments['webhooks']>> = {
   route_prefix: true,

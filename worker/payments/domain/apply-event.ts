@@ -188,7 +188,9 @@ function applyRefunds(payment: Payment, event: WebhookEventRow, delivered: Deliv
 }
 
 const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
-  ...{ id: event.id, correlationId: event.correlation_id, now },
+  id: event.id,
+  correlationId: event.correlation_id,
+  now,
   eventId: event.event_id,
 })
 
@@ -298,10 +300,14 @@ function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: De
   const expected = expectedOf(payment, event)
   const { amount, currency } = event
   const detail: AlertDetail = {
-    ...{ reference, eventId: event.event_id, currency },
+    reference,
+    eventId: event.event_id,
+    currency,
     // Which refund has failed is not known, nor is its amount: the payment's would be another one.
     ...(event.alert !== 'refund_failed' && {
-      ...{ amount, expectedAmount: expected.amount, expectedCurrency: expected.currency },
+      amount,
+      expectedAmount: expected.amount,
+      expectedCurrency: expected.currency,
     }),
     ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
     ...(refundId !== undefined && { refundId }),

@@ -156,7 +156,9 @@ function foundAs(
 
 /** A request with this key gets this payment from now on, also when it has ended. */
 const keyOf = ({ id: transaction_id, gateway }: TransactionRow, start: ChargeStart) => ({
-  ...{ id: start.id, gateway, transaction_id },
+  id: start.id,
+  gateway,
+  transaction_id,
   idempotency_key: start.idempotencyKey ?? '',
 })
 
@@ -212,7 +214,8 @@ function replacement(
   if (given && given.idempotency_key !== first) further.push(given)
   const { idempotencyKey: _, ...unkeyed } = start
   const begun = newCharge(known, {
-    ...{ ...unkeyed, ...(first !== undefined && { idempotencyKey: first }) },
+    ...unkeyed,
+    ...(first !== undefined && { idempotencyKey: first }),
     isRepeat: start.isRepeat === true || stranded.is_repeat === 1,
   })
   const keys = further.map((key) => ({ ...key, transaction_id: id }))

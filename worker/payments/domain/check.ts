@@ -64,8 +64,11 @@ export function unreadableAlert(
   now: number,
 ): Alert {
   return {
-    ...{ kind: 'unreadable', subject: about === undefined ? id : `${gateway} ${about}`, gateway },
-    ...{ transactionId: null, createdAt: now },
+    kind: 'unreadable',
+    subject: about === undefined ? id : `${gateway} ${about}`,
+    gateway,
+    transactionId: null,
+    createdAt: now,
     detail: {
       error: `A webhook cannot be read: ${why}.`,
       ...(about !== undefined && { gatewayTransactionId: about }),
@@ -88,8 +91,12 @@ export function rememberUnreadable(
   const error = `Its webhooks cannot be read: ${why}.`
   const asked = { ...checkSoon(transaction, now), unreadable_event: first }
   const alert: Alert = {
-    ...{ kind: 'unreadable', subject: `${id} event`, gateway, transactionId: id },
-    ...{ detail: { reference, error }, createdAt: now },
+    kind: 'unreadable',
+    subject: `${id} event`,
+    gateway,
+    transactionId: id,
+    detail: { reference, error },
+    createdAt: now,
   }
   return {
     payment: withTransaction(payment, asked),

@@ -71,11 +71,17 @@ const withReopened = (payment: Payment, now: number): Payment =>
 function raised({ transaction }: Payment, other: TransactionRow, createdAt: number): Alert {
   const { id, gateway, reference, paid_amount, paid_currency: currency } = transaction
   return {
-    ...{ kind: 'double_payment', subject: id, gateway, transactionId: id, createdAt },
+    kind: 'double_payment',
+    subject: id,
+    gateway,
+    transactionId: id,
+    createdAt,
     detail: {
-      ...{ reference, amount: paid_amount ?? transaction.amount },
+      reference,
+      amount: paid_amount ?? transaction.amount,
       currency: currency ?? transaction.currency,
-      ...{ otherTransactionId: other.id, otherGateway: other.gateway },
+      otherTransactionId: other.id,
+      otherGateway: other.gateway,
     },
   }
 }

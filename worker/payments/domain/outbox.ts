@@ -61,8 +61,12 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
   const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
   const endpoint = endpointFor(type)
   const outbox: OutboxRow = {
-    ...{ id, transaction_id: transaction.id, type, payload: payloadOf(event) },
-    ...{ correlation_id, created_at },
+    id,
+    transaction_id: transaction.id,
+    type,
+    payload: payloadOf(event),
+    correlation_id,
+    created_at,
     ...turn,
     done_at: hasListeners(type) ? null : created_at,
   }
@@ -70,9 +74,15 @@ export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subsc
     endpoint === undefined
       ? undefined
       : {
-          ...{ id, outbox_id: id, endpoint, status: 'pending', created_at },
+          id,
+          outbox_id: id,
+          endpoint,
+          status: 'pending',
+          created_at,
           ...turn,
-          ...{ last_status: null, last_error: null, delivered_at: null },
+          last_status: null,
+          last_error: null,
+          delivered_at: null,
         }
   return { outbox, delivery }
 }
@@ -246,7 +256,9 @@ export const goneAlert = (
   { endpoint }: DeliveryRow,
   createdAt: number,
 ): Alert => ({
-  ...{ kind: 'endpoint_gone', subject: endpoint, gateway: transaction.gateway },
+  kind: 'endpoint_gone',
+  subject: endpoint,
+  gateway: transaction.gateway,
   transactionId: transaction.id,
   detail: { endpoint, ...undelivered(transaction, outbox), lastStatus: GONE },
   createdAt,

@@ -135,7 +135,9 @@ export const reopened = (alerts: readonly AlertRow[], kind: AlertKind, now: numb
     .filter((row) => row.kind === kind && row.acknowledged_by === BY_REFUND)
     .map((row) => ({
       ...row,
-      ...{ created_at: now, acknowledged_at: null, acknowledged_by: null },
+      created_at: now,
+      acknowledged_at: null,
+      acknowledged_by: null,
       gateway_reference: null,
     }))
 
@@ -248,9 +250,12 @@ export function idMismatch(
     kind: 'id_mismatch',
     // Other events with the same ids have the same cause.
     subject: [id, gatewayId, external].join(' '),
-    ...{ gateway, transactionId: id, createdAt },
+    gateway,
+    transactionId: id,
+    createdAt,
     detail: {
-      ...{ reference, ...detail },
+      reference,
+      ...detail,
       ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
       ...(external !== null && { externalReferenceId: external }),
       ...(other && { otherTransactionId: other.id }),

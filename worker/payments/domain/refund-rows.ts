@@ -136,11 +136,19 @@ const deskRow = (
   { id, amount, status, error = FAILED }: ReportedRefund,
   now: number,
 ): RefundRow => ({
-  ...{ id: newId(now), transaction_id, amount, reason: 'Made at the gateway.', status },
-  ...{ gateway_refund_id: id ?? null, idempotency_key: null, request_hash: null },
-  ...{ asked_by: null, correlation_id: null },
+  id: newId(now),
+  transaction_id,
+  amount,
+  reason: 'Made at the gateway.',
+  status,
+  gateway_refund_id: id ?? null,
+  idempotency_key: null,
+  request_hash: null,
+  asked_by: null,
+  correlation_id: null,
   error: status === 'failed' ? JSON.stringify(error) : null,
-  ...{ created_at: now, updated_at: now },
+  created_at: now,
+  updated_at: now,
 })
 
 // A gateway that reports no rows: the sum of its refunds, or that one has failed.
@@ -224,7 +232,9 @@ export function settleRefunds(before: Payment, after: Payment, cause: Cause): De
   const isChanged = sum !== previous || status !== transaction.status
   if (!isPaid || !isChanged) return { payment: after, events: [], alerts }
   const changed = withTransaction(after, {
-    ...{ status, refunded_amount: sum, updated_at: cause.now },
+    status,
+    refunded_amount: sum,
+    updated_at: cause.now,
     refund_revision: transaction.refund_revision + 1,
   })
   const payment = isLate ? withLateMoneyRefunded(changed, cause.now) : changed
@@ -273,7 +283,10 @@ export function refundDetail(
 ): AlertDetail {
   const refundId = row.request_hash === null ? (gatewayId ?? id) : id
   return {
-    ...{ reference, amount, currency: paid_currency ?? currency, refundId },
+    reference,
+    amount,
+    currency: paid_currency ?? currency,
+    refundId,
     ...(gatewayId !== null && gatewayId !== refundId && { gatewayRefundId: gatewayId }),
     ...(askedBy !== null && { askedBy }),
   }

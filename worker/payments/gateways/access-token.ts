@@ -46,7 +46,11 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps) {
     // The caller still has to call the gateway afterwards: all tries together get the time of one.
     const deadlineAt = askedAt + TIMEOUT_MS
     const exchanged = await withRetries(() => exchange({ fetch, clock }, request, deadlineAt), {
-      ...{ clock, log, gateway, endpoint: request.endpoint, deadlineAt },
+      clock,
+      log,
+      gateway,
+      endpoint: request.endpoint,
+      deadlineAt,
       // After a timeout the time of all tries is used up.
       mayRepeat: ({ reason }) => reason !== 'timeout',
     })

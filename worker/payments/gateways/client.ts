@@ -194,7 +194,11 @@ export function openCall(
       return await sendOnce(request, token)
     }
     const exchanged = await withRetries(once, {
-      ...{ clock, log, gateway: key, endpoint, deadlineAt },
+      clock,
+      log,
+      gateway: key,
+      endpoint,
+      deadlineAt,
       // The guard has already retried the token request.
       mayRepeat: ({ reason }) => request.isIdempotent && reason !== 'no_token',
       onTimeout: (durationMs) => notify('GatewayTimeout', { gateway: key, endpoint, durationMs }),

@@ -115,7 +115,9 @@ export function store(
     }),
   ]
   rows.put({
-    ...{ transactions: [transaction], refunds, alerts: changed },
+    transactions: [transaction],
+    refunds,
+    alerts: changed,
     outbox: stored.map(({ outbox }) => outbox),
     deliveries: stored.flatMap(({ delivery }) => delivery ?? []),
   })

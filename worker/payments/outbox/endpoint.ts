@@ -68,7 +68,9 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
       if (ok) return { ok, status }
       const retryAfterMs = retryAfter(response.headers.get('retry-after'), clock.now())
       return {
-        ...{ ok, status, error: `The endpoint answered ${status}.` },
+        ok,
+        status,
+        error: `The endpoint answered ${status}.`,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       }
     } catch (error) {

@@ -272,7 +272,9 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
   return async (transactionId, by) => {
     const now = clock.now()
     const claimed = await ledger.claimCheck({
-      ...{ transactionId, now, until: now + CHECK_CLAIM_MS },
+      transactionId,
+      now,
+      until: now + CHECK_CLAIM_MS,
       ...(by !== undefined && { asked: { id: newId(now), by } }),
     })
     if (claimed.state === 'unknown_transaction') return

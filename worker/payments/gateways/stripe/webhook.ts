@@ -66,7 +66,8 @@ export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
     const { payment_intent: intent } = wire.intentOnly.safeParse(data.object).data ?? {}
     const references = wire.referencesIn(data.object)
     return {
-      ...{ unreadable: `${type} ${error.message}`, isFinal: true },
+      unreadable: `${type} ${error.message}`,
+      isFinal: true,
       ...(intent && { gatewayTransactionId: intent, isOtherId: true }),
       ...(references && { externalReferenceId: references.externalReferenceId }),
     }

@@ -33,11 +33,12 @@ const currency = z
   .length(3)
   .transform((code) => code.toUpperCase())
 /** The payer's identity and payment method, except for the card's brand. */
+// biome-ignore format: several names a line.
 export const PRIVATE_FIELDS = [
-  ...['email', 'name', 'address', 'shipping', 'tax id', 'ip', 'payer id', 'buyer id', 'cashtag'],
-  ...['last4', 'iban', 'account number', 'routing number', 'sort code', 'exp month', 'exp year'],
+  'email', 'name', 'address', 'shipping', 'tax id', 'ip', 'payer id', 'buyer id', 'cashtag',
+  'last4', 'iban', 'account number', 'routing number', 'sort code', 'exp month', 'exp year',
   // The URLs show such data without a login, and `fingerprint` identifies a card everywhere.
-  ...['receipt url', 'hosted voucher url', 'fingerprint', 'custom fields'],
+  'receipt url', 'hosted voucher url', 'fingerprint', 'custom fields',
 ]
 /** Values that we sent with the session: sessionOf(). */
 export const ECHOED_FIELDS = ['metadata', 'client_reference_id', 'success_url', 'cancel_url']
@@ -51,7 +52,8 @@ const OUR_KEY = 'external_reference_id'
 const marked = z.object({
   metadata: z.object({
     [OUR_KEY]: z.string().min(1),
-    ...{ installation: optionalText, reference: optionalText },
+    installation: optionalText,
+    reference: optionalText,
   }),
   client_reference_id: optionalText,
 })
@@ -217,7 +219,8 @@ export function refundedOf(
 }
 
 export const reported = ({ id, amount, status, metadata, ...read }: Refund): ReportedRefund => ({
-  ...{ id, amount },
+  id,
+  amount,
   ...(metadata?.refund_id !== undefined && { refundId: metadata.refund_id }),
   ...refundState(status, read.failure_reason),
 })

@@ -47,7 +47,9 @@ export function openLedger(deps: LedgerDeps) {
     if (outcomes.length > 0) await run(settleEvents(outcomes, now, rules))
   }
   const outbox = createDispatch({
-    ...{ ...host, clock, log },
+    ...host,
+    clock,
+    log,
     claim: claimPending,
     settle: settleDispatched,
   })
@@ -56,10 +58,14 @@ export function openLedger(deps: LedgerDeps) {
     for (const event of events) {
       if (event?.mismatch !== 1) continue
       log('warn', 'payments.webhook.amount_mismatch', {
-        ...{ gateway: event.gateway, correlationId: event.correlation_id },
-        ...{ eventId: event.event_id, status: event.to_status },
-        ...{ transactionId: event.transaction_id, outcome: event.outcome },
-        ...{ amount: event.amount, currency: event.currency },
+        gateway: event.gateway,
+        correlationId: event.correlation_id,
+        eventId: event.event_id,
+        status: event.to_status,
+        transactionId: event.transaction_id,
+        outcome: event.outcome,
+        amount: event.amount,
+        currency: event.currency,
       })
     }
   }
