@@ -20,8 +20,8 @@ import { replacePrivateFile } from './private-file.ts'
 import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */
-export type DatabasePlace = { file: string; dataDir?: string } | RemotePlace
-type RemotePlace = { url: string; authToken?: string; dataDir?: string }
+export type DatabaseLocation = { file: string; dataDir?: string } | RemoteDatabase
+type RemoteDatabase = { url: string; authToken?: string; dataDir?: string }
 
 /** One request of a server. */
 const WITHIN_MS = 60_000
@@ -34,18 +34,18 @@ const refused = (sentence: string, cause?: unknown) =>
  * when it is whole, and for its owner alone. Throws StartError.
  */
 export async function backUp(
-  place: DatabasePlace,
+  location: DatabaseLocation,
   file: string,
   { overwrites }: { overwrites: boolean },
 ): Promise<number> {
   if (existsSync(file) && !overwrites) throw refused(`${file} exists: --force overwrites it.`)
   // To open it would make it.
-  if ('file' in place && !existsSync(place.file)) {
-    throw refused(`There is no database of payments in ${place.file}.`)
+  if ('file' in location && !existsSync(location.file)) {
+    throw refused(`There is no database of payments in ${location.file}.`)
   }
   return await making(file, async (fresh) => {
-    if ('file' in place) copyFrom(place.file, fresh)
-    else await download(place, fresh)
+    if ('file' in location) copyFrom(location.file, fresh)
+    else await download(location, fresh)
     return await within(fresh, async (sqlite) => countIn(sqlite, 'true'))
   })
 }
@@ -95,7 +95,7 @@ function copyFrom(file: string, fresh: string): void {
   }
 }
 
-async function download({ url, authToken }: RemotePlace, fresh: string) {
+async function download({ url, authToken }: RemoteDatabase, fresh: string) {
   const inTime = (request: Request) => fetchUntil(AbortSignal.timeout(WITHIN_MS))(request)
   const client = createClient({
     url,
@@ -168,15 +168,15 @@ const AS_COPY = [
  */
 export async function restore(
   backup: string,
-  place: DatabasePlace,
+  location: DatabaseLocation,
   now: number,
   { asCopy = false }: { asCopy?: boolean } = {},
 ): Promise<{ payments: number; open: number }> {
   if (!existsSync(backup)) throw refused(`There is no file ${backup}.`)
   // The backup stays as it is: only a copy of it is opened.
   const prepare = (copy: string) => prepareCopy(backup, copy, asCopy ? undefined : now)
-  if ('file' in place) {
-    const { file } = place
+  if ('file' in location) {
+    const { file } = location
     if (existsSync(file)) throw refused(`${file} exists: restore into an empty data folder.`)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     return await making(file, prepare)
@@ -185,7 +185,7 @@ export async function restore(
   try {
     const copy = join(dir, 'payments.db')
     const found = await prepare(copy)
-    await upload(copy, place)
+    await upload(copy, location)
     return found
   } finally {
     await rm(dir, { recursive: true })
@@ -216,8 +216,8 @@ async function prepareCopy(backup: string, copy: string, checkAt: number | undef
   })
 }
 
-async function upload(copy: string, place: RemotePlace): Promise<void> {
-  const database = libsqlDatabase(place, Date.now)
+async function upload(copy: string, location: RemoteDatabase): Promise<void> {
+  const database = libsqlDatabase(location, Date.now)
   const [[found] = []] = await database.read([{ sql: `${OBJECTS} LIMIT 1`, args: {} }])
   if (found) throw refused('The database that LIBSQL_URL names has payments: name an empty one.')
   await within(copy, async (sqlite) =>

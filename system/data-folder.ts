@@ -22,7 +22,7 @@ import {
   writeLocalJson,
 } from './local-json.ts'
 import { takeLock } from './lock.ts'
-import { findSecretFile, type SecretPlace } from './secret.ts'
+import { findSecretFile, type SecretLocation } from './secret.ts'
 import { StartError } from './start-error.ts'
 
 /** The data folder unless another one is named. */
@@ -57,7 +57,7 @@ export interface Running {
 }
 
 export interface RunPlan {
-  place: SecretPlace
+  location: SecretLocation
   /** What runs the edge: each runtime has a folder of its own. */
   host: string
   /** Aborted when the system is to end. */
@@ -71,10 +71,10 @@ export interface RunPlan {
  * was asked to end. Throws StartError.
  */
 export async function runIn(
-  { place, host, asked, notice }: RunPlan,
+  { location, host, asked, notice }: RunPlan,
   run: (running: Running) => Promise<number>,
 ): Promise<number> {
-  const data = await openDataFolder(place, host, notice)
+  const data = await openDataFolder(location, host, notice)
   const closing: (() => Promise<unknown>)[] = [data.release]
   const over = new AbortController()
   const signal = AbortSignal.any([asked, over.signal])
@@ -120,11 +120,11 @@ const OTHERS_WRITE = 0o022
  * users had access to the folder, which then only its owner has. Throws StartError.
  */
 export async function openDataFolder(
-  place: SecretPlace,
+  location: SecretLocation,
   host: string,
   notice: (sentence: string) => void,
 ): Promise<DataFolder> {
-  const { dataDir: dir } = place
+  const { dataDir: dir } = location
   const logs = join(dir, 'logs')
   const edgeDir = join(dir, host)
   await orRefused(dir, async () => {
@@ -133,7 +133,7 @@ export async function openDataFolder(
     // For its owner alone, since it contains tokens and payments.
     await mkdir(dir, { recursive: true, mode: 0o700 })
     if (!isOwnersAlone(await stat(dir))) {
-      await closeToOthers(place)
+      await closeToOthers(location)
       notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
     }
     await refuseLinks(dir)
@@ -181,8 +181,8 @@ async function refuseLinks(dir: string): Promise<void> {
  * Shuts other users out of a folder that is ours. Any other folder stays as it is: what is open may
  * be meant to be.
  */
-async function closeToOthers(place: SecretPlace): Promise<void> {
-  const { dataDir: dir } = place
+async function closeToOthers(location: SecretLocation): Promise<void> {
+  const { dataDir: dir } = location
   const { uid, mode } = await stat(dir)
   if (uid !== process.getuid?.()) throw refused(dir, `belongs to another user (uid ${uid});`)
   const isEmpty = (await readdir(dir)).length === 0
@@ -190,7 +190,7 @@ async function closeToOthers(place: SecretPlace): Promise<void> {
     throw refused(dir, 'cannot be trusted, since others may write there: remove it, or')
   }
   // One that has a secret is one of ours.
-  if (!isEmpty && (await findSecretFile(place)) === undefined) {
+  if (!isEmpty && (await findSecretFile(location)) === undefined) {
     const close = `close it yourself (chmod 700 ${dir})`
     throw refused(dir, `is open to others and holds other files: ${close}, or`)
   }

@@ -128,7 +128,7 @@ export const simulatedGateways = (
   ),
 })
 
-export interface SimulatorPlace {
+export interface SimulatorSettings {
   port: number
   /** For webhooks; FIB gets its URL with each charge. */
   callbackOf: (driver: 'redirect' | 'stripe') => string
@@ -141,7 +141,7 @@ export interface SimulatorPlace {
 /** Variables of the simulator. */
 export function simulatorVariables(
   secrets: GatewaySecrets,
-  { port, callbackOf, sharedUrl, dataDir }: SimulatorPlace,
+  { port, callbackOf, sharedUrl, dataDir }: SimulatorSettings,
 ): Record<string, string> {
   const known = Object.entries(secrets).flatMap(([driver, settings]) =>
     Object.entries(settings).map(([setting, value]) => [

@@ -126,7 +126,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
 }
 
 /** Where nothing can listen, as Node's errors have it. */
-interface Place {
+interface ListenAddress {
   address: string
   hostname: string
   port: number
@@ -137,7 +137,7 @@ function refusal(error: unknown, { HOST = '', PORT, METRICS_HOST, METRICS_PORT }
   if (error instanceof ConfigError) {
     return new StartError('bad_configuration', error.message, { cause: error })
   }
-  const failure = error as NodeJS.ErrnoException & Partial<Place>
+  const failure = error as NodeJS.ErrnoException & Partial<ListenAddress>
   const { syscall, code, address, hostname, port = Number(PORT) } = failure
   const ofMetrics = hostname ? hostname === METRICS_HOST : port === Number(METRICS_PORT)
   const host = hostname ?? address ?? (ofMetrics ? METRICS_HOST : HOST) ?? LOOPBACK

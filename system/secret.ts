@@ -20,7 +20,7 @@ import { isOwnersAlone, stateFolder } from '../sidecar/user-folders.ts'
 import type { Environment } from './environment.ts'
 import { StartError } from './start-error.ts'
 
-export interface SecretPlace {
+export interface SecretLocation {
   /** The data folder; exists. */
   dataDir: string
   /** The secret is inside, as containers need, which keep nothing but their data folder. */
@@ -38,7 +38,7 @@ const SECRET = /^[\w-]{43,}$/
  * `notice` gets a sentence if it is in an unusual place. Throws StartError.
  */
 export async function openSecret(
-  { dataDir, trustsData, env }: SecretPlace,
+  { dataDir, trustsData, env }: SecretLocation,
   notice: (sentence: string) => void,
 ): Promise<string> {
   const dir = await realpath(dataDir)
@@ -65,8 +65,8 @@ export async function openSecret(
 }
 
 /** The file of a secret that was made before. */
-export async function findSecretFile(place: SecretPlace): Promise<string | undefined> {
-  const { dataDir, trustsData, env } = place
+export async function findSecretFile(location: SecretLocation): Promise<string | undefined> {
+  const { dataDir, trustsData, env } = location
   const dir = await realpath(dataDir)
   const outside = [stateFolder(env) ?? [], await ownTemporary(env)].flat()
   const folders = trustsData ? [dir] : outside.map((folder) => join(folder, nameOf(dir)))

@@ -17,14 +17,14 @@ import { pipeline } from 'node:stream'
 import { isLoopback } from '../worker/shared/loopback.ts'
 import type { LocalTokens, Shared } from './local-json.ts'
 import { LOOPBACK } from './ports.ts'
-import { findSecretFile, type SecretPlace } from './secret.ts'
+import { findSecretFile, type SecretLocation } from './secret.ts'
 import { StartError } from './start-error.ts'
 import { phoneLink, readPhoneCode, signInLink } from './tokens.ts'
 
 export interface SharePlan {
   /** `lines`: nothing is opened, and other ways are printed. */
   what: 'network' | 'payments' | 'lines'
-  place: SecretPlace
+  location: SecretLocation
   /** Of the data folder. */
   secret: string
   /** A phone that signs in gets what they cover. */
@@ -59,7 +59,7 @@ export interface ShareLimits {
 }
 
 /** Throws a StartError. `env` may have SHARE_CONNECTIONS. */
-function limitsOf(env: SecretPlace['env']): ShareLimits {
+function limitsOf(env: SecretLocation['env']): ShareLimits {
   const connections = Number(env.SHARE_CONNECTIONS || MAX_CONNECTIONS)
   if (!Number.isInteger(connections) || connections < 8) {
     const why = 'SHARE_CONNECTIONS must be a whole number of 8 or more.'
@@ -72,16 +72,16 @@ function limitsOf(env: SecretPlace['env']): ShareLimits {
 export async function openSharing(
   plan: SharePlan,
   addresses = lanAddresses(),
-  limits = limitsOf(plan.place.env),
+  limits = limitsOf(plan.location.env),
 ): Promise<Sharing> {
-  const { what, place, secret, tokens, ports } = plan
+  const { what, location, secret, tokens, ports } = plan
   if (what === 'lines') return { close: async () => undefined }
   const [first, ...others] = addresses
   if (first === undefined) {
     const why = 'This machine has no address in a local network, so nothing can be shared there'
     throw new StartError('no_network', `${why}; --share=lines prints other ways.`)
   }
-  const beside = await findSecretFile(place)
+  const beside = await findSecretFile(location)
   const file = beside && join(dirname(beside), 'certificate.pem')
   const host = hostname()
   const names = [...addresses, host, `${host.split('.', 1)}.local`, 'localhost', LOOPBACK]
@@ -224,8 +224,8 @@ function forward(port: number, incoming: IncomingMessage, outgoing: ServerRespon
     'x-forwarded-proto': 'https',
   }
   // A connection for each: one that is kept may be closed at the moment in which it is used again.
-  const place = { host: LOOPBACK, port, method, path, agent: false }
-  const asked = request({ ...place, headers: { ...headers, ...forwarded } }, (answered) => {
+  const location = { host: LOOPBACK, port, method, path, agent: false }
+  const asked = request({ ...location, headers: { ...headers, ...forwarded } }, (answered) => {
     const { connection: _, 'keep-alive': _alive, ...kept } = answered.headers
     outgoing.writeHead(answered.statusCode ?? 502, kept).flushHeaders()
     pipeline(answered, outgoing, () => undefined)

@@ -85,7 +85,7 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
 }
 
 /** Of a running system, as its local.json says it. */
-interface SignInPlace {
+interface SignInTarget {
   url: string
   publicUrl?: string
   tokens: LocalTokens
@@ -100,7 +100,7 @@ interface SignInPlace {
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, tokens, audience }: SignInPlace,
+  { url, publicUrl = url, tokens, audience }: SignInTarget,
   now: number,
   once?: OneTime,
 ): Promise<string> {

@@ -31,11 +31,11 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
   const [argument] = input.arguments
   if (argument === undefined) throw missing({ 'FILE, the file to write': argument })
   const file = resolve(context.cwd, argument)
-  return await onDatabase(input, context, async (place) => {
-    const payments = await backUp(place, file, { overwrites: options.force ?? false })
-    if (place.dataDir !== undefined) {
+  return await onDatabase(input, context, async (location) => {
+    const payments = await backUp(location, file, { overwrites: options.force ?? false })
+    if (location.dataDir !== undefined) {
       // The copy is there all the same.
-      await noteBackup(place.dataDir).catch((error: unknown) =>
+      await noteBackup(location.dataDir).catch((error: unknown) =>
         noticeTo(context.io)(`The metrics do not show this backup: ${messageOf(error)}.`),
       )
     }

@@ -130,12 +130,12 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
   const usual = join(isExample ? here : project, DATA_DIR)
   const dataDir = options.data === undefined ? usual : namedFolder(cwd, options.data)
-  const place = { dataDir, trustsData, env }
+  const location = { dataDir, trustsData, env }
   const also = await alsoRunning(project, dataDir)
   if (also !== undefined) notice(also)
 
   const bringUp = async ({ data, defer, signal, writeLocal, rewriteLocal }: Running) => {
-    const secret = await openSecret(place, notice)
+    const secret = await openSecret(location, notice)
     const ports = await claimPorts({ data, port: options.port, notice, signal })
     const url = loopbackUrl(ports.edge)
     const log = openLog(data.logFile('signalbox'))
@@ -143,7 +143,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
 
     const { payments: token, ...ofBoard } = await mintTokens(secret, repos, Date.now())
     const tokens = { ...(boards && ofBoard), payments: token }
-    const sharePlan = { place, secret, tokens, ports }
+    const sharePlan = { location, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, file)
@@ -158,9 +158,9 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     defer(simulator.close)
 
     const database = databaseIn(data.dir)
-    const places = { database, databaseToken: '', simulator: simulator.url }
+    const addresses = { database, databaseToken: '', simulator: simulator.url }
     const variables = {
-      ...edgeVariables(env, file, { secret, edge: url, ...places }),
+      ...edgeVariables(env, file, { secret, edge: url, ...addresses }),
       HOST: LOOPBACK,
       PORT: String(ports.edge),
     }
@@ -202,7 +202,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     if (signal.aborted) return 0
 
     const { shared } = sharing ?? {}
-    const described = { ...places, ...payments, ...(shared && { shared }) }
+    const described = { ...addresses, ...payments, ...(shared && { shared }) }
     const localNow = (): LocalJson => {
       const here = system.boards().map(localBoard)
       return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
@@ -229,7 +229,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     return 0
   }
   const asked = io.shutdownSignal()
-  const code = await runIn({ place, host: 'node', asked, notice }, bringUp)
+  const code = await runIn({ location, host: 'node', asked, notice }, bringUp)
   if (asked.aborted) announce(io, 'Ended.\n', 'signalbox.ended')
   return code
 }

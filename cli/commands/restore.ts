@@ -37,16 +37,16 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
   const { asCopy = false } = input.options
   const { io, env, cwd } = context
   if (argument === undefined) throw missing({ 'FILE, a file of signalbox backup': argument })
-  return await onDatabase(input, context, async (place) => {
-    const dataDir = 'file' in place ? place.dataDir : undefined
+  return await onDatabase(input, context, async (location) => {
+    const dataDir = 'file' in location ? location.dataDir : undefined
     const folder = dataDir === undefined ? undefined : { dataDir, trustsData: false, env }
     // No start may make the database meanwhile.
     const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
     try {
-      const { payments, open } = await restore(resolve(cwd, argument), place, Date.now(), {
+      const { payments, open } = await restore(resolve(cwd, argument), location, Date.now(), {
         asCopy,
       })
-      const where = 'file' in place ? place.file : 'the database that LIBSQL_URL names'
+      const where = 'file' in location ? location.file : 'the database that LIBSQL_URL names'
       const next = asCopy
         ? `It is a copy: what is open stays with the other installation: ${countOf(open)}.`
         : `The next start asks the gateways about what is open: ${countOf(open)}.`

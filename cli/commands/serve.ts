@@ -144,8 +144,8 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
   const asked = io.shutdownSignal(
     reloads ? { onHangup: () => void reload().then(reloaded, kept) } : {},
   )
-  const place = { dataDir, trustsData: false, env }
-  return await runIn({ place, host: 'node', asked, notice }, async (running) => {
+  const location = { dataDir, trustsData: false, env }
+  return await runIn({ location, host: 'node', asked, notice }, async (running) => {
     const { data, defer, signal, writeLocal, rewriteLocal } = running
     const { CONSOLE_DIR } = variables
     const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }

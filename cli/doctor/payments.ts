@@ -260,7 +260,7 @@ export async function checkDatabase(
   if (isEmbedded(url)) return await checkFile(fileOf(url))
   // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && isServed(url))) return []
-  const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
+  const findings = [...checkHost(new URL(url)), ...checkToken(authToken, now)]
   const target = authToken === undefined ? { url } : { url, authToken }
   // Only the host is shown: the rest may hold a token.
   const { host } = new URL(url)
@@ -291,7 +291,7 @@ async function checkSchema(database: Database, name: string): Promise<Finding[]>
   }
 }
 
-function checkPlace(url: URL): Finding[] {
+function checkHost(url: URL): Finding[] {
   // libsql: uses TLS by default.
   if (isSafeForSecrets(url) || url.protocol === 'libsql:') return []
   return [warn('database', `${url.host} is not https: others on the network can read payments.`)]

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path'
 import { messageOf } from '../../sidecar/log.ts'
-import type { DatabasePlace } from '../../system/backup.ts'
+import type { DatabaseLocation } from '../../system/backup.ts'
 import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
@@ -27,16 +27,16 @@ export type DatabaseOptions = OptionsOf<typeof DATABASE>
 export async function onDatabase(
   input: Input<DatabaseOptions>,
   context: Context,
-  work: (place: DatabasePlace) => Promise<string>,
+  work: (location: DatabaseLocation) => Promise<string>,
 ): Promise<number> {
-  const place = await namedDatabase(input, context)
+  const location = await namedDatabase(input, context)
   try {
-    context.io.out(`${await work(place)}\n`)
+    context.io.out(`${await work(location)}\n`)
     return 0
   } catch (error) {
     if (error instanceof UsageError || error instanceof StartError) throw error
     // The rest of an address may be secret.
-    const name = 'file' in place ? place.file : new URL(place.url).host
+    const name = 'file' in location ? location.file : new URL(location.url).host
     noticeTo(context.io)(`${name}: ${messageOf(error)}.`)
     return 1
   }
@@ -45,7 +45,7 @@ export async function onDatabase(
 async function namedDatabase(
   { options }: Input<DatabaseOptions>,
   { env, cwd }: Context,
-): Promise<DatabasePlace> {
+): Promise<DatabaseLocation> {
   const variables = await variablesIn(options.env, env)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken, DATA_DIR: dir } = variables
   if (options.data !== undefined && url !== '') {

@@ -45,14 +45,14 @@ audit trail has each payment with action forget. Backups and logs of before keep
 async function run(input: Input<ForgetOptions>, context: Context): Promise<number> {
   const { options } = input
   const payers = payersOf(options)
-  return await onDatabase(input, context, async (place) => {
-    if ('url' in place) {
-      return await forget(libsqlDatabase(place, Date.now), payers, options, context.env)
+  return await onDatabase(input, context, async (location) => {
+    if ('url' in location) {
+      return await forget(libsqlDatabase(location, Date.now), payers, options, context.env)
     }
-    if (!existsSync(place.file)) {
-      throw new UsageError(`There is no database of payments in ${place.file}.`)
+    if (!existsSync(location.file)) {
+      throw new UsageError(`There is no database of payments in ${location.file}.`)
     }
-    const sqlite = openSqlite(place.file, { exactIntegers: true })
+    const sqlite = openSqlite(location.file, { exactIntegers: true })
     try {
       const done = await forget(databaseOver(sqlite), payers, options, context.env)
       if (options.yes) await dropCopies(sqlite)

@@ -60,7 +60,7 @@ export interface Outcome {
 export async function waitFor(
   board: WatchedBoard,
   { task, until, since }: Wait,
-  onPlace: (id: string) => void,
+  onCursor: (id: string) => void,
 ): Promise<Outcome> {
   let place = since
   let checked = since
@@ -110,7 +110,7 @@ export async function waitFor(
     if (outcome) return outcome
     place = step.id
     isFirst = false
-    onPlace(step.id)
+    onCursor(step.id)
   }
   throw new Error('The board is watched no longer.')
 }

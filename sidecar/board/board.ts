@@ -21,7 +21,7 @@ import { Relations } from './relations.ts'
 
 type StoreRules = Pick<
   Store,
-  'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'placeOf' | 'remember'
+  'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'roleOf' | 'remember'
 >
 const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */

@@ -20,7 +20,7 @@ const SUFFIX = /~\d+$/
 /** More than the rank of any file. */
 const OUTSIDE = 1_000
 
-type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'placeOf'>
+type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf'>
 
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')
@@ -144,16 +144,16 @@ export class Claims {
   }
 
   isAbout({ path, id }: Fact): boolean {
-    return this.#store.classify(path) === 'about' || this.#store.placeOf?.(path).about === id
+    return this.#store.classify(path) === 'about' || this.#store.roleOf?.(path).about === id
   }
 
   /** Whether two files are about the same task, if both claim its id. */
   areBeside(one: Fact, other: Fact): boolean {
-    return this.#placeOf(one).folder === this.#placeOf(other).folder
+    return this.#roleOf(one).folder === this.#roleOf(other).folder
   }
 
-  #placeOf({ path }: Fact): { folder: string; rank: number } {
-    return this.#store.placeOf?.(path) ?? { folder: folderOf(path), rank: 0 }
+  #roleOf({ path }: Fact): { folder: string; rank: number } {
+    return this.#store.roleOf?.(path) ?? { folder: folderOf(path), rank: 0 }
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
@@ -260,7 +260,7 @@ export class Claims {
   #rankOf(fact: Fact): number {
     const isOutside = fact.kind === 'task' && fact.standing === 'outside'
     const isIgnored = this.whyIgnored(fact) !== undefined
-    const about = this.isAbout(fact) ? 1 + this.#placeOf(fact).rank : 0
+    const about = this.isAbout(fact) ? 1 + this.#roleOf(fact).rank : 0
     return (2 * Number(isIgnored) + Number(isOutside)) * OUTSIDE + about
   }
 }

@@ -54,7 +54,7 @@ export class Relations {
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
 
-  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'placeOf'>) {
+  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'roleOf'>) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)

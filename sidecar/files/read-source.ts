@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, fstatSync, lstatSync } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
-import { openHere, type PlaceOf, readAtMost } from '../layouts/open-here.ts'
+import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
 import { sizeText } from '../layouts/text.ts'
 
 /** It is parsed at once: a real one of 1.5 MiB in 40 ms. */
@@ -35,12 +35,12 @@ export type Source =
 type ReadStore = Pick<Store, 'classify'>
 
 /**
- * Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. `placeOf`: absent
- * but in tests.
+ * Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. `pathOfFd`:
+ * absent but in tests.
  */
-export function readSource(store: ReadStore, path: string, placeOf?: PlaceOf): Source {
+export function readSource(store: ReadStore, path: string, pathOfFd?: PathOfFd): Source {
   for (let attempt = 1; ; attempt++) {
-    const { source, again } = tryRead(path, store.classify(path), placeOf)
+    const { source, again } = tryRead(path, store.classify(path), pathOfFd)
     if (!again || attempt === TRIES) return source
   }
 }
@@ -51,16 +51,16 @@ interface Attempt {
   again: boolean
 }
 
-function tryRead(path: string, kind: FileKind | undefined, placeOf?: PlaceOf): Attempt {
+function tryRead(path: string, kind: FileKind | undefined, pathOfFd?: PathOfFd): Attempt {
   try {
-    return readRegular(path, kind, placeOf)
+    return readRegular(path, kind, pathOfFd)
   } catch (error) {
     return failure(path, error)
   }
 }
 
-function readRegular(path: string, kind: FileKind | undefined, placeOf?: PlaceOf): Attempt {
-  const fd = openHere(path, placeOf)
+function readRegular(path: string, kind: FileKind | undefined, pathOfFd?: PathOfFd): Attempt {
+  const fd = openHere(path, pathOfFd)
   try {
     const before = fstatSync(fd)
     if (!before.isFile()) {

@@ -35,7 +35,7 @@ const MILESTONE_NAME = /^m-\d+(?:[ -].*)?\.md$/is
 /** What the tool itself takes when its configuration names no statuses. */
 const CONFIG_STATES = { states: ['To Do', 'In Progress', 'Done'], closed: ['Done'] }
 
-interface Place {
+interface BacklogFolder {
   root: string
   /** Holds the folders of tasks. */
   folder: string
@@ -46,13 +46,13 @@ export const backlogMd = {
   signs: 'Backlog.md (backlog/config.yml, .backlog/ or backlog.config.yml)',
   marks: [...STORES, ROOT_CONFIG],
   async detect(dir) {
-    const place = (await atRoot(dir)) ?? (await inFolder(dir))
-    return place && backlogStore(place)
+    const found = (await atRoot(dir)) ?? (await inFolder(dir))
+    return found && backlogStore(found)
   },
 } satisfies Layout
 
 /** `backlog.config.yml` beside the store, which may name another folder of the project. */
-async function atRoot(dir: string): Promise<Place | undefined> {
+async function atRoot(dir: string): Promise<BacklogFolder | undefined> {
   const root = await realFolder(dir)
   if (root === undefined) return undefined
   const configFile = join(root, ROOT_CONFIG)
@@ -65,7 +65,7 @@ async function atRoot(dir: string): Promise<Place | undefined> {
   return undefined
 }
 
-async function inFolder(dir: string): Promise<Place | undefined> {
+async function inFolder(dir: string): Promise<BacklogFolder | undefined> {
   const candidates = STORES.map((name) => join(dir, name))
   if (STORES.includes(basename(dir))) candidates.push(dir)
   for (const candidate of candidates) {
@@ -88,7 +88,7 @@ function folderNamed(config: string): string | undefined {
   return folder.startsWith('..') || folder.startsWith(sep) ? undefined : folder
 }
 
-function backlogStore({ root, folder, configFile }: Place): Store {
+function backlogStore({ root, folder, configFile }: BacklogFolder): Store {
   const folders = FOLDERS.map((name) => join(folder, name))
   const milestones = join(folder, MILESTONES)
   const archivedMilestones = join(folder, ARCHIVED_MILESTONES)
@@ -112,8 +112,8 @@ function backlogStore({ root, folder, configFile }: Place): Store {
         return { state: 'ok', entries: parseMilestone(name, text) }
       }
       if (kind !== 'task') return parsedAs([])
-      const [place = ''] = relative(folder, path).split(sep)
-      return parsedAs([parseTask(basename(path), place, text)])
+      const [found = ''] = relative(folder, path).split(sep)
+      return parsedAs([parseTask(basename(path), found, text)])
     },
     whyIgnored(path, named = PREFIX) {
       const [within, name] = [dirname(path), basename(path)]
@@ -171,7 +171,7 @@ function fileOf(id: string, title: string): string {
 // What the files say.
 
 /** `place`: the folder of the board that the file is in. */
-function parseTask(file: string, place: string, text: string): Entry {
+function parseTask(file: string, found: string, text: string): Entry {
   const { fields, body, invalid } = readFrontMatter(text, quoted)
   const written = fields.text('id')
   const isId = written !== undefined && ID.test(written)
@@ -193,7 +193,7 @@ function parseTask(file: string, place: string, text: string): Entry {
     labels: fields.texts('labels'),
     priority: fields.text('priority'),
     parent: parent && taskId(parent),
-    folder: place === 'tasks' ? undefined : place,
+    folder: found === 'tasks' ? undefined : found,
     milestone: fields.text('milestone'),
     dueDate: dueDateOf(fields),
     type: fields.text('type'),
@@ -209,7 +209,7 @@ function parseTask(file: string, place: string, text: string): Entry {
   const entry = { kind: 'task', id, task, ...(isMisnamed && { isMisnamed }) } as const
   if (known.folder === undefined) return entry
   // The tool does not read it either, so nothing may be begun after it.
-  const isClosed = place === 'completed' && invalid === undefined
+  const isClosed = found === 'completed' && invalid === undefined
   return { ...entry, standing: isClosed ? 'closed' : 'outside' }
 }
 

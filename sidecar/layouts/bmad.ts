@@ -62,19 +62,19 @@ export const bmad = {
       Promise.all(names.map((name) => look(join(root, name)))).then((found) => found.some(Boolean))
     const isMarked = await isThere(MANIFESTS, isFile)
     if (!isMarked && !(await isThere(OLDER, realFolder))) return undefined
-    const place = await placeIn(root)
-    return isMarked || place.missing === undefined ? bmadStore(root, place) : undefined
+    const found = await statusFileIn(root)
+    return isMarked || found.missing === undefined ? bmadStore(root, found) : undefined
   },
 } satisfies Layout
 
-interface Place {
+interface StatusFile {
   statusFile: string
   /** There is none, in one sentence. */
   missing?: string
 }
 
 /** The first status file in a folder that the configuration names, else where one is to be. */
-async function placeIn(root: string): Promise<Place> {
+async function statusFileIn(root: string): Promise<StatusFile> {
   const folders: { path: string; by: string }[] = []
   for (const config of CONFIGS) {
     const yaml = readYamlMap(readConfig(join(root, config)))
@@ -105,7 +105,7 @@ function foldersOf(root: string, fields: ReadonlyMap<string, Plain>): string[] {
   })
 }
 
-function bmadStore(root: string, { statusFile, missing }: Place): Store {
+function bmadStore(root: string, { statusFile, missing }: StatusFile): Store {
   const folder = dirname(statusFile)
   const name = basename(statusFile)
   const alone = `${name} names no such story.`
@@ -173,7 +173,7 @@ const epicIn = (value: Plain | undefined): string => String(value ?? '').replace
 type Kind = 'epic' | 'story' | 'retrospective'
 
 /** What a key of the file is; undefined: nothing that the tool knows. */
-function placeOf(key: string): { type: Kind; parent?: string; rank: number } | undefined {
+function partsOf(key: string): { type: Kind; parent?: string; rank: number } | undefined {
   const [epicKey, epic = '', retrospective] = EPIC_KEY.exec(key) ?? []
   const [storyKey, of = '', story = '', part = ''] = STORY_KEY.exec(key) ?? []
   const first = Number(epic || of) * 1e6
@@ -192,22 +192,22 @@ function taskEntry(
   value: Plain,
   { title, actions }: { title: string | undefined; actions: readonly Plain[] },
 ): Entry {
-  const place = placeOf(key)
+  const found = partsOf(key)
   const written = typeof value === 'object' ? '' : String(value)
-  const status = (place && RENAMED[place.type].get(written)) ?? written
-  const isRetrospective = place?.type === 'retrospective'
+  const status = (found && RENAMED[found.type].get(written)) ?? written
+  const isRetrospective = found?.type === 'retrospective'
   const task = defined({
     id: key,
     title: (isRetrospective ? undefined : title) ?? titleOf(key),
     status,
-    ...place,
-    rank: Number.isSafeInteger(place?.rank) ? place?.rank : undefined,
+    ...found,
+    rank: Number.isSafeInteger(found?.rank) ? found?.rank : undefined,
     extra: actions.length > 0 && !isRetrospective ? { action_items: actions } : undefined,
-    invalid: whyOdd(place?.type, status),
+    invalid: whyOdd(found?.type, status),
   })
   const source = JSON.stringify(task)
   // Nobody begins an epic: its stories are what is to be done. A retrospective is optional.
-  const isHeld = place?.type !== 'story'
+  const isHeld = found?.type !== 'story'
   return { kind: 'task', id: key, task, source, ...(isHeld && { standing: 'held' }) }
 }
 
@@ -236,7 +236,7 @@ function parseStory(id: string, text: string, alone: string): Parsed {
     title: title || titleOf(id),
     // That of the YAML counts.
     status: '',
-    ...placeOf(id),
+    ...partsOf(id),
     body: invalid === undefined ? limitText(text) : undefined,
     invalid,
   })

@@ -134,7 +134,7 @@ export function checklistStore(tool: Checklists): Store {
       const kind = fileOf(path)?.file.kind
       return kind === 'sign' ? 'about' : kind
     },
-    placeOf(path) {
+    roleOf(path) {
       const found = fileOf(path)
       if (!found) return { folder: path, rank: 0 }
       const { change, file } = found

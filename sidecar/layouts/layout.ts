@@ -105,7 +105,7 @@ export function parsedAs(entries: readonly Entry[]): Parsed {
 }
 
 /** Where a file belongs. */
-export interface Place {
+export interface FileRole {
   /** Files of the same folder are about the same task. */
   folder: string
   /** Of files about the same task, the one with the lowest counts. */
@@ -149,7 +149,7 @@ export interface Store {
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Absent: files in one folder, in the order of their paths. */
-  placeOf?(path: string): Place
+  roleOf?(path: string): FileRole
   /** An id of a task that was listed when an earlier run ended. */
   remember?(id: string): void
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */

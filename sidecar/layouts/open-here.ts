@@ -25,17 +25,17 @@ class ElsewhereError extends Error {
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
 /** Where a descriptor's file is; undefined: this system does not say. */
-export type PlaceOf = (fd: number) => string | undefined
+export type PathOfFd = (fd: number) => string | undefined
 
 /**
  * The descriptor of what is at this real path. Throws as `openSync` does (ELOOP: it is a link), and
  * ElsewhereError where a link above it leads to something else.
  */
-export function openHere(path: string, placeOf: PlaceOf = placeByProc): number {
+export function openHere(path: string, pathOfFd: PathOfFd = pathByProc): number {
   const fd = openSync(path, FLAGS)
   try {
-    const place = placeOf(fd)
-    if (place === undefined ? isStillAt(path, fd) : isSame(place, path)) return fd
+    const openPath = pathOfFd(fd)
+    if (openPath === undefined ? isStillAt(path, fd) : isSame(openPath, path)) return fd
     throw new ElsewhereError(`${path} leads elsewhere.`)
   } catch (error) {
     closeSync(fd)
@@ -44,7 +44,7 @@ export function openHere(path: string, placeOf: PlaceOf = placeByProc): number {
 }
 
 /** Linux names the file itself, which no swap of folders changes afterwards. */
-function placeByProc(fd: number): string | undefined {
+function pathByProc(fd: number): string | undefined {
   try {
     return process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${fd}`) : undefined
   } catch {
@@ -54,8 +54,8 @@ function placeByProc(fd: number): string | undefined {
 }
 
 /** A file that was replaced since then is still that of this path. */
-const isSame = (place: string, path: string): boolean =>
-  place === path || place === `${path} (deleted)`
+const isSame = (openPath: string, path: string): boolean =>
+  openPath === path || openPath === `${path} (deleted)`
 
 /** Asks twice, since the path may be swapped between a look at its name and one at its identity. */
 function isStillAt(path: string, fd: number): boolean {
@@ -78,7 +78,7 @@ export function openFolderHere(path: string, options: { bufferSize: number }): D
   if (process.platform !== 'linux') return opendirSync(path, options)
   const fd = openHere(path)
   try {
-    return opendirSync(placeByProc(fd) === undefined ? path : `/proc/self/fd/${fd}`, options)
+    return opendirSync(pathByProc(fd) === undefined ? path : `/proc/self/fd/${fd}`, options)
   } finally {
     closeSync(fd)
   }

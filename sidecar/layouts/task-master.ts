@@ -230,17 +230,17 @@ function numberOf(value: Plain, index: number): string {
 }
 
 /** What the file's structure says of a task. */
-interface Place {
+interface Position {
   id: string
   tag: string
   parent?: string
 }
 
-function taskEntry(place: Place, value: Plain, resolve: (dep: string) => string): Entry {
-  const { id } = place
+function taskEntry(position: Position, value: Plain, resolve: (dep: string) => string): Entry {
+  const { id } = position
   const { task, deps } = isRecord(value)
-    ? readTask(place, value, resolve)
-    : { task: { ...place, title: id, status: '', invalid: 'The task is not a map of fields.' } }
+    ? readTask(position, value, resolve)
+    : { task: { ...position, title: id, status: '', invalid: 'The task is not a map of fields.' } }
   // With its deps as they stand there: what they resolve to may change with a sibling, and then it
   // is the sibling's entry that changed.
   const source = JSON.stringify({ ...task, deps })
@@ -250,7 +250,7 @@ function taskEntry(place: Place, value: Plain, resolve: (dep: string) => string)
 }
 
 function readTask(
-  place: Place,
+  position: Position,
   value: { [key: string]: Plain },
   resolve: (dep: string) => string,
 ): { task: TaskSource; deps?: readonly string[] | undefined } {
@@ -258,8 +258,8 @@ function readTask(
   const problems: string[] = []
   if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
   if (!Array.isArray(subtasks ?? [])) problems.push('"subtasks" is not a list')
-  const { id } = place
-  const nested = place.parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
+  const { id } = position
+  const nested = position.parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
   const texts = Object.entries({
     description: description ?? null,
     details: details ?? null,
@@ -274,7 +274,7 @@ function readTask(
   const fields = new Fields(new Map(Object.entries(others)), problems)
   const deps = fields.texts('dependencies')
   const known = {
-    ...place,
+    ...position,
     title: fields.text('title') ?? id,
     status: fields.text('status') ?? '',
     assignee: fields.text('assignee'),
@@ -286,7 +286,7 @@ function readTask(
     complexity: fields.number('complexity'),
     extra: nested ? { ...fields.rest(), subtasks } : fields.rest(),
   }
-  const limited = isSmall(known) ? known : { ...place, title: id, status: '' }
+  const limited = isSmall(known) ? known : { ...position, title: id, status: '' }
   if (limited !== known) problems.push('its fields are too large or nested too deeply')
   const invalid = sentence('The task', problems)
   return { task: defined({ ...limited, body: limitText(joined(body)), invalid }), deps }

@@ -12,9 +12,9 @@ import { editTask, linkOf, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
-type DatabasePlace = Pick<LocalJson, 'database' | 'databaseToken'>
+type DatabaseLocation = Pick<LocalJson, 'database' | 'databaseToken'>
 
-const query = async ({ database, databaseToken }: DatabasePlace, sql: string) => {
+const query = async ({ database, databaseToken }: DatabaseLocation, sql: string) => {
   const requests = [{ type: 'execute', stmt: { sql } }, { type: 'close' }]
   const response = await fetch(`${database}/v2/pipeline`, {
     method: 'POST',

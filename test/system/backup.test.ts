@@ -196,8 +196,8 @@ describe('with libSQL’s server', () => {
       await Promise.all(orders.map((reference) => setup.charged({ request: { reference } })))
       await setup.reached('Paid', { by: 'ada', request: { reference: 'paid' } })
       await one.query("INSERT INTO ended_sessions VALUES ('sid-1', 9)")
-      const place = { url: one.url, authToken: one.token }
-      expect(await backUp(place, backup, once)).toBe(121)
+      const location = { url: one.url, authToken: one.token }
+      expect(await backUp(location, backup, once)).toBe(121)
       const there = { url: other.url, authToken: other.token }
       expect(await restore(backup, there, 1)).toEqual({ payments: 121, open: 120 })
       expect(await contentOf(other.database)).toEqual(await contentOf(one.database))

@@ -27,8 +27,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
-const place = () => ({ dataDir: dir, trustsData: false, env: { HOME: join(parent, 'home') } })
-const open = () => openDataFolder(place(), 'workerd', (sentence) => notices.push(sentence))
+const location = () => ({ dataDir: dir, trustsData: false, env: { HOME: join(parent, 'home') } })
+const open = () => openDataFolder(location(), 'workerd', (sentence) => notices.push(sentence))
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 /** With exactly this mode, independent of the umask. */
@@ -51,7 +51,7 @@ describe('the data folder', () => {
     ['one that others may only enter', 0o711, ['local.json']],
   ])('is closed if others have access to it: %s', async (_, mode, files) => {
     await existing(mode, files)
-    if (files.length > 0) await openSecret(place(), () => undefined)
+    if (files.length > 0) await openSecret(location(), () => undefined)
     await (await open()).release()
     expect(await modeOf(dir)).toBe(0o700)
     expect(notices).toEqual([

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileCache } from '../../sidecar/user-folders.ts'
-import { findSecretFile, openSecret, type SecretPlace } from '../../system/secret.ts'
+import { findSecretFile, openSecret, type SecretLocation } from '../../system/secret.ts'
 
 const OTHERS_SECRET = 'known-to-those-who-made-the-archive-43-characters'
 
@@ -30,10 +30,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
-function place(env: Record<string, string> = { HOME: join(parent, 'home') }): SecretPlace {
+function location(env: Record<string, string> = { HOME: join(parent, 'home') }): SecretLocation {
   return { dataDir, trustsData: false, env: { TMPDIR: join(parent, 'tmp'), ...env } }
 }
-const open = (at = place()) => openSecret(at, (sentence) => notices.push(sentence))
+const open = (at = location()) => openSecret(at, (sentence) => notices.push(sentence))
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 /** No folder can be made in it, not even by root. */
@@ -47,7 +47,7 @@ describe('the secret of a data folder', () => {
     const secret = await open()
     expect(secret.length).toBeGreaterThanOrEqual(43)
     expect(await open()).toBe(secret)
-    const file = (await findSecretFile(place())) ?? ''
+    const file = (await findSecretFile(location())) ?? ''
     expect(dirname(dirname(file))).toBe(join(parent, 'home/.local/state/signalbox'))
     expect(basename(dirname(file))).toMatch(/^[0-9a-f]{64}$/)
     expect([await modeOf(file), await modeOf(dirname(file))]).toEqual([0o600, 0o700])
@@ -56,10 +56,10 @@ describe('the secret of a data folder', () => {
   })
 
   it('is in XDG_STATE_HOME, unless that is relative', async () => {
-    const absolute = place({ HOME: join(parent, 'home'), XDG_STATE_HOME: join(parent, 'xdg') })
+    const absolute = location({ HOME: join(parent, 'home'), XDG_STATE_HOME: join(parent, 'xdg') })
     await open(absolute)
     expect(await findSecretFile(absolute)).toContain(join(parent, 'xdg/signalbox/'))
-    const relative = place({ HOME: join(parent, 'home'), XDG_STATE_HOME: 'xdg' })
+    const relative = location({ HOME: join(parent, 'home'), XDG_STATE_HOME: 'xdg' })
     await open(relative)
     expect(await findSecretFile(relative)).toContain(join(parent, 'home/.local/state/signalbox/'))
   })
@@ -67,14 +67,14 @@ describe('the secret of a data folder', () => {
   it('is one, however the folder is named, and another one for another folder', async () => {
     const secret = await open()
     await symlink(dataDir, join(parent, 'link'))
-    expect(await open({ ...place(), dataDir: join(parent, 'link') })).toBe(secret)
+    expect(await open({ ...location(), dataDir: join(parent, 'link') })).toBe(secret)
     await mkdir(join(parent, 'other'))
-    expect(await open({ ...place(), dataDir: join(parent, 'other') })).not.toBe(secret)
+    expect(await open({ ...location(), dataDir: join(parent, 'other') })).not.toBe(secret)
   })
 
   it('is never the one that came with the folder, which stays as it is and is named once', async () => {
     await writeFile(join(dataDir, 'secret'), `${OTHERS_SECRET}\n`, { mode: 0o600 })
-    expect(await findSecretFile(place())).toBeUndefined()
+    expect(await findSecretFile(location())).toBeUndefined()
     expect(await open()).not.toBe(OTHERS_SECRET)
     expect(await readFile(join(dataDir, 'secret'), 'utf8')).toBe(`${OTHERS_SECRET}\n`)
     expect(notices).toEqual([
@@ -83,7 +83,7 @@ describe('the secret of a data folder', () => {
   })
 
   it('is made and read in the folder where that is trusted', async () => {
-    const trusting = { ...place({}), trustsData: true }
+    const trusting = { ...location({}), trustsData: true }
     const secret = await open(trusting)
     expect(await readFile(join(dataDir, 'secret'), 'utf8')).toBe(`${secret}\n`)
     expect(await modeOf(join(dataDir, 'secret'))).toBe(0o600)
@@ -94,7 +94,7 @@ describe('the secret of a data folder', () => {
 
   it('is not read from a file with other content', async () => {
     await writeFile(join(dataDir, 'secret'), 'short\n')
-    const read = open({ ...place(), trustsData: true })
+    const read = open({ ...location(), trustsData: true })
     await expect(read).rejects.toMatchObject({ code: 'bad_data_folder' })
   })
 })
@@ -107,7 +107,7 @@ describe('without a state folder that can be written', () => {
   ])(
     "the secret is in a folder of the user's own among the temporary ones, and a line says so: %s",
     async (_, env) => {
-      const at = place(await env())
+      const at = location(await env())
       const secret = await open(at)
       const [own = ''] = await readdir(join(parent, 'tmp'))
       const folder = join(parent, 'tmp', own)
@@ -125,14 +125,14 @@ describe('without a state folder that can be written', () => {
     await chmod(open777, 0o777)
     await mkdir(join(parent, 'elsewhere'), { mode: 0o700 })
     await symlink(join(parent, 'elsewhere'), join(parent, 'tmp', `signalbox-${uid}-b`))
-    await open(place({}))
+    await open(location({}))
     expect(await readdir(open777)).toEqual([])
     expect(await readdir(join(parent, 'elsewhere'))).toEqual([])
     expect(await readdir(join(parent, 'tmp'))).toHaveLength(3)
   })
 
   it('nor a temporary folder, it lasts for one run', async () => {
-    const at = place({ TMPDIR: join(await unwritable(), 'tmp') })
+    const at = location({ TMPDIR: join(await unwritable(), 'tmp') })
     const secret = await open(at)
     expect(secret.length).toBeGreaterThanOrEqual(43)
     expect(notices).toEqual([expect.stringContaining('lasts until the end of this run')])

@@ -10,7 +10,7 @@ import { connect as connectSecurely } from 'node:tls'
 import jsQr from 'jsqr'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharingText } from '../../cli/greeting.ts'
-import { findSecretFile, openSecret, type SecretPlace } from '../../system/secret.ts'
+import { findSecretFile, openSecret, type SecretLocation } from '../../system/secret.ts'
 import { lanAddresses, openSharing, type SharePlan, type Sharing } from '../../system/share.ts'
 import { mintTokens, phoneLink } from '../../system/tokens.ts'
 import { type PinnedFetch, pinnedFetch } from '../support/pinned-https.ts'
@@ -47,17 +47,17 @@ const simulator = new Behind()
 const [LAN] = lanAddresses()
 let parent: string
 let plan: SharePlan
-let place: SecretPlace
+let location: SecretLocation
 let sharing: Sharing
 let pem: string
 beforeAll(async () => {
   parent = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-share-')))
-  place = { dataDir: parent, trustsData: false, env: { HOME: parent } }
-  const secret = await openSecret(place, () => undefined)
+  location = { dataDir: parent, trustsData: false, env: { HOME: parent } }
+  const secret = await openSecret(location, () => undefined)
   const ports = { edge: await edge.listen(), simulator: await simulator.listen() }
   plan = {
     what: 'payments',
-    place,
+    location,
     secret,
     tokens: await mintTokens(secret, ['/srv/lamp'], Date.now()),
     ports,
@@ -73,7 +73,7 @@ afterAll(async () => {
 })
 
 async function certificate(): Promise<string> {
-  const secret = (await findSecretFile(place)) ?? ''
+  const secret = (await findSecretFile(location)) ?? ''
   return await readFile(join(dirname(secret), 'certificate.pem'), 'utf8')
 }
 const fetchAt = (origin = sharing.shared?.urls[0] ?? '', ca = pem): PinnedFetch =>
@@ -152,8 +152,8 @@ describe('the https port of a shared system', () => {
       edge.next = (incoming) => incoming.once('close', resolve)
     })
     const headers = { 'content-length': 1e6 }
-    const place = { host: '127.0.0.1', port, ca: pem, method: 'POST', path: '/', headers }
-    const sending = request(place).on('error', () => undefined)
+    const location = { host: '127.0.0.1', port, ca: pem, method: 'POST', path: '/', headers }
+    const sending = request(location).on('error', () => undefined)
     sending.write('half')
     const reached = new Promise((resolve) => edge.server.once('request', resolve))
     await reached
@@ -253,8 +253,8 @@ describe('the https port of a shared system', () => {
   })
 
   it('refuses a bound on connections that is no number', async () => {
-    const env = { ...place.env, SHARE_CONNECTIONS: 'many' }
-    const wrong = openSharing({ ...plan, place: { ...place, env } }, ['127.0.0.1'])
+    const env = { ...location.env, SHARE_CONNECTIONS: 'many' }
+    const wrong = openSharing({ ...plan, location: { ...location, env } }, ['127.0.0.1'])
     await expect(wrong).rejects.toMatchObject({ code: 'bad_configuration' })
   })
 

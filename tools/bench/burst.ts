@@ -22,10 +22,10 @@ const STRIDE = 1_237
  * On a disk the other process needs longer to write than anyone to notice: how long depends on the
  * disk. In memory the files are there at once.
  */
-export type Place = 'memory' | 'disk'
+export type Medium = 'memory' | 'disk'
 
 export interface BurstPlan {
-  place: Place
+  place: Medium
   files: number
   runs: number
   /** A run in which something is still wrong after this has failed. */
@@ -47,7 +47,7 @@ export interface BurstRun {
 export interface BurstRow {
   system: System
   /** The folder of the board. */
-  place: Place
+  place: Medium
   tasks: number
   files: number
   /** A run in which something was still wrong after this has failed. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
-import { type BurstRow, measureBursts, type Place } from './burst.ts'
+import { type BurstRow, type Medium, measureBursts } from './burst.ts'
 import { type IdleRow, measureIdle } from './idle.ts'
 import type { DotRow } from './plot/dot-rows.ts'
 import { LOOKS, measuredOn, type Picture, TUNED } from './plot/picture.ts'
@@ -79,7 +79,7 @@ export async function runWatch(run: BenchRun): Promise<WatchResult> {
 
 async function burstsOn(
   tasks: number,
-  plan: typeof FULL & { dir: string; place: Place },
+  plan: typeof FULL & { dir: string; place: Medium },
   run: BenchRun,
 ): Promise<BurstRow[]> {
   const rows: BurstRow[] = []

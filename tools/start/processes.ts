@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import {
   type GatewaySecrets,
-  type SimulatorPlace,
+  type SimulatorSettings,
   simulatorVariables,
 } from '../../system/gateways.ts'
 import { LOOPBACK } from '../../system/ports.ts'
@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..')
 /** Of each process. */
 type Surroundings = Pick<ChildSpec, 'env' | 'logFile'>
 
-export interface DatabasePlace {
+export interface ServerSettings {
   /** Folder of the database files; the server makes it. */
   dir: string
   port: number
@@ -29,7 +29,7 @@ export interface DatabasePlace {
 
 /** It has no tables yet. `GET /health` answers when it can be used. */
 export const libsqlServer = (
-  { dir, port, publicKey }: DatabasePlace,
+  { dir, port, publicKey }: ServerSettings,
   { env, logFile }: Surroundings,
 ): ChildSpec => ({
   name: 'sqld',
@@ -51,7 +51,7 @@ function sqldBinary(): string {
   }
 }
 
-export interface SimulatorPlan extends Surroundings, SimulatorPlace {
+export interface SimulatorPlan extends Surroundings, SimulatorSettings {
   secrets: GatewaySecrets
   /** For reports of a crash. */
   logsDir: string

@@ -129,10 +129,10 @@ async function run(
     npmScript: env.npm_lifecycle_event,
     onSecondSignal: () => supervisor.kill(),
   })
-  const place = { dataDir, trustsData, env }
-  return await runIn({ place, host, asked, notice }, async (running) => {
+  const location = { dataDir, trustsData, env }
+  return await runIn({ location, host, asked, notice }, async (running) => {
     const { data, defer, signal, writeLocal, rewriteLocal } = running
-    const secret = await openSecret(place, notice)
+    const secret = await openSecret(location, notice)
     defer(() => supervisor.stop())
     // The edge gets the other ports when it starts, so all are found before anything is started.
     const ports = await claimPorts({ data, port, notice, signal })
@@ -146,7 +146,7 @@ async function run(
       rewriteLocal()
     }
     const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
-    const sharePlan = { place, secret, tokens, ports }
+    const sharePlan = { location, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
@@ -215,14 +215,14 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const database = loopbackUrl(ports.database)
   const simulator = loopbackUrl(ports.simulator)
   const { publicKey, token: databaseToken } = await databaseAccess(secret)
-  const places = { database, simulator, databaseToken }
-  const variables = edgeVariables(env, signalbox, { secret, edge, ...places })
+  const addresses = { database, simulator, databaseToken }
+  const variables = edgeVariables(env, signalbox, { secret, edge, ...addresses })
   checkVariables(variables, signalbox)
   const inTime = (what: string) => ({ what, waitMs: PROCESS_WAIT_MS, signal })
 
   const bringDatabaseUp = async () => {
-    const place = { dir: data.databaseDir, port: ports.database, publicKey }
-    supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
+    const location = { dir: data.databaseDir, port: ports.database, publicKey }
+    supervisor.start(libsqlServer(location, { env: machine, logFile: data.logFile('sqld') }))
     await untilAnswers(`${database}/health`, inTime('The database'))
     const opened = libsqlDatabase({ url: database, authToken: databaseToken }, Date.now)
     await prepareSchema(opened, { notice, signal })
@@ -282,7 +282,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
   void sweepAgainAndAgain(edge, tokens.payments, signal)
   const { shared } = plan.sharing ?? {}
   const described = { ...describePayments(variables), ...(shared && { shared }) }
-  return { url: edge, path, boards, ...places, tokens, ...described }
+  return { url: edge, path, boards, ...addresses, tokens, ...described }
 }
 
 /**

@@ -55,12 +55,12 @@ export interface Row {
 }
 
 /** The position of a row in a list that is ordered by time (ms), then id. */
-export interface Place {
+export interface Cursor {
   at: number
   id: string
 }
 
-export type PlacedRow = Row & Place
+export type CursorRow = Row & Cursor
 
 /** What a reader can ask for by what changed of it. */
 export type List = 'tasks' | 'sessions'

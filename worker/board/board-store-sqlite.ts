@@ -5,9 +5,9 @@
 import type { Sql, SqlValue } from '../shared/sql.ts'
 import type {
   ChangedRow,
+  Cursor,
+  CursorRow,
   List,
-  Place,
-  PlacedRow,
   PutResult,
   RepositoryState,
   Row,
@@ -32,7 +32,7 @@ type RowValues = { id: string; hash: string; json: string }
 type PlacedValues = RowValues & { at: number }
 
 /** Before every row. */
-const NEWEST: Place = { at: Number.MAX_VALUE, id: '' }
+const NEWEST: Cursor = { at: Number.MAX_VALUE, id: '' }
 
 /** Messages that a reconnecting client can still get one by one. */
 export const LOG_ROWS = 1_024
@@ -176,9 +176,10 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     oldest,
     /** The seq of an event id of this log; undefined: of another epoch, or too old. */
     placeOf(eventId: string, ofEpoch: string): number | undefined {
-      const place = parseEventId(eventId)
-      const isKnown = place?.epoch === ofEpoch && place.seq <= head() && place.seq >= oldest() - 1
-      return isKnown ? place.seq : undefined
+      const cursor = parseEventId(eventId)
+      const isKnown =
+        cursor?.epoch === ofEpoch && cursor.seq <= head() && cursor.seq >= oldest() - 1
+      return isKnown ? cursor.seq : undefined
     },
     /** Appends and drops what is too old. `at` in ms. Returns the new head. */
     append(message: Message, at: number): number {
@@ -226,7 +227,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       return row && { id, hash: row.hash, json: joinObjects(row.light, row.rest) }
     },
     /** One page of sessions, newest first, after `after`. */
-    sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[] {
+    sessions(filter: SessionFilter, after: Cursor | undefined, limit: number): CursorRow[] {
       const where = conditions(SESSION_CONDITIONS, filter)
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
@@ -282,7 +283,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     session: (id: string): Row | undefined =>
       one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
     /** One page of a task's runs, newest first, after `after`. */
-    runs(task: string, after: Place | undefined, limit: number): PlacedRow[] {
+    runs(task: string, after: Cursor | undefined, limit: number): CursorRow[] {
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
         `SELECT id, hash, at, json FROM runs WHERE task = ? AND (at, id) < (?, ?)

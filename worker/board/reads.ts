@@ -1,7 +1,7 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
-import type { ChangedRow, List, PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
+import type { ChangedRow, CursorRow, List, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
@@ -150,11 +150,11 @@ export class Reads {
 
   #runs(task: string): Iterable<string> {
     // One at a time: a run's output may be half a megabyte.
-    return jsonOf(pages((after?: PlacedRow) => this.#store.runs(task, after, 1), 1))
+    return jsonOf(pages((after?: CursorRow) => this.#store.runs(task, after, 1), 1))
   }
 
   #sessions(filter: SessionFilter): Iterable<string> {
-    return jsonOf(pages((after?: PlacedRow) => this.#store.sessions(filter, after, PAGE), PAGE))
+    return jsonOf(pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE))
   }
 
   #status(host: HostStatus): string {

@@ -35,7 +35,7 @@ const READ_DEADLINE_MS = 6_000
 const KEPT_FOR_MS = 5_000
 
 /** `now` in ms. */
-export function libsqlDatabase(place: Place, now: () => number): Database {
+export function libsqlDatabase(address: DatabaseAddress, now: () => number): Database {
   let kept: { connection: Connection; usedAt: number } | undefined
 
   /** It is used by one write at a time: another write gets another connection. */
@@ -71,7 +71,7 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
     } catch (error) {
       if (!(error instanceof ConnectionGone)) throw error
     }
-    return await runBy(openConnection(place), bound, mode, signal)
+    return await runBy(openConnection(address), bound, mode, signal)
   }
 
   return {
@@ -80,7 +80,7 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
     // Each has its own connection: in a Worker no request may use what another has opened.
     async read(statements) {
       const deadline = AbortSignal.timeout(READ_DEADLINE_MS)
-      const client = createClient({ ...place, fetch: fetchUntil(deadline), intMode: 'bigint' })
+      const client = createClient({ ...address, fetch: fetchUntil(deadline), intMode: 'bigint' })
       const results = await client.batch(statements.map(bind), 'read')
       return results.map(({ rows }) => toRows(rows))
     },
@@ -99,7 +99,7 @@ class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone'
 }
 
-export interface Place {
+export interface DatabaseAddress {
   /** `libsql:`, `https:` or `http:`. */
   url: string
   authToken?: string
@@ -125,8 +125,8 @@ export interface Connection {
 const CLOSE_WITHIN_MS = 5_000
 
 /** Nothing is sent before the first write. The server closes an unused connection after 10 s. */
-function openConnection(place: Place): Connection {
-  const { hranaHttpUrl, authToken } = parseLibsqlUrl(place.url)
+function openConnection(address: DatabaseAddress): Connection {
+  const { hranaHttpUrl, authToken } = parseLibsqlUrl(address.url)
   if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
   // The library takes its fetch once, and each write has its own signal.
   let until: AbortSignal
@@ -139,7 +139,7 @@ function openConnection(place: Place): Connection {
     isLost = !response.ok
     return response
   }
-  const stream = openHttp(hranaHttpUrl, authToken ?? place.authToken, send).openStream()
+  const stream = openHttp(hranaHttpUrl, authToken ?? address.authToken, send).openStream()
   stream.intMode = 'bigint'
   const textOf = remembering(stream)
   let hasAnswered = false
