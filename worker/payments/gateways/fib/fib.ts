@@ -1,5 +1,5 @@
-// First Iraqi Bank: the payer scans a QR code or types a short code into the bank's app. Callbacks
-// are not signed, so a callback is only a hint to read the payment from the bank.
+// First Iraqi Bank: the payer scans a QR code or types a short code into the bank's app. Its
+// settings and its calls.
 
 import * as z from 'zod'
 import {
@@ -21,7 +21,7 @@ import type {
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { callbackAddress, idIn } from './webhook.ts'
-import { created, errorIn, isRefusal, meaningOf, paymentOf, refundsIn, stored } from './wire.ts'
+import * as wire from './wire.ts'
 
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
@@ -68,11 +68,11 @@ export const fib = {
       const reply = await call.send(provenFor === undefined ? request : { ...request, provenFor })
       if (reply.status === 404 || reply.status === 400) return undefined
       if (!isSuccess(reply)) throw unexpectedReply('payments/status', reply)
-      const payment = parseReply(stored, reply.body, 'payments/status')
+      const payment = parseReply(wire.stored, reply.body, 'payments/status')
       const currency = currencyIn(payment.amount.currency) ?? ''
       const amount = currency === '' ? undefined : toMinor(payment.amount.amount, currency)
-      const refunds = amount === undefined ? undefined : refundsIn(payment.status, amount)
-      const { status, error, isBeingPaid } = meaningOf(
+      const refunds = amount === undefined ? undefined : wire.refundsIn(payment.status, amount)
+      const { status, error, isBeingPaid } = wire.meaningOf(
         payment.status,
         payment.decliningReason,
         call,
@@ -118,7 +118,7 @@ export const fib = {
           url: `${base}${PAYMENTS}`,
           headers: HEADERS,
           json: {
-            ...paymentOf({ ...charge, callbackUrl }),
+            ...wire.paymentOf({ ...charge, callbackUrl }),
             expiresIn: expires_in,
             refundableFor: refundable_for,
           },
@@ -126,9 +126,9 @@ export const fib = {
           isIdempotent: false,
           withToken: true,
         })
-        if (isRefusal(reply)) return { ok: false, error: errorIn(reply) }
+        if (wire.isRefusal(reply)) return { ok: false, error: wire.errorIn(reply) }
         if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
-        const payment = parseReply(created, reply.body, 'payments')
+        const payment = parseReply(wire.created, reply.body, 'payments')
         const expiresAt = Date.parse(payment.validUntil ?? '')
         return {
           ok: true,
@@ -183,13 +183,13 @@ export const fib = {
 
       async cancel({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'cancel'))
-        if (isRefusal(reply)) throw new GatewayRefusedException(errorIn(reply))
+        if (wire.isRefusal(reply)) throw new GatewayRefusedException(wire.errorIn(reply))
         if (!isSuccess(reply)) throw unexpectedReply('payments/cancel', reply)
       },
 
       async refund({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'refund'))
-        if (isRefusal(reply)) return { ok: false, error: errorIn(reply) }
+        if (wire.isRefusal(reply)) return { ok: false, error: wire.errorIn(reply) }
         if (!isSuccess(reply)) throw unexpectedReply('payments/refund', reply)
         // 202: the bank has accepted it, and reports `REFUNDED` when the money was sent.
         return { ok: true, isDone: false }

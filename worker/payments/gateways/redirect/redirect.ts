@@ -1,5 +1,5 @@
 // Hosted redirect (ZainCash Payment Gateway v2): the payer is sent to the gateway's page and back,
-// and the gateway calls back with a signed token.
+// and the gateway calls back with a signed token. Its settings and its calls.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../../domain/exceptions.ts'
 import { differs } from '../../domain/match.ts'

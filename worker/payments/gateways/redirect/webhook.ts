@@ -1,4 +1,5 @@
-// Callbacks of the redirect gateway: finds the token, verifies its signature and reads its claims.
+// Webhooks of the redirect gateway: how their origin is proven, by a signed token, and what is read
+// from one.
 
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'

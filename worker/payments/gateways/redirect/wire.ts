@@ -1,5 +1,4 @@
-// Translates between the format of the hosted redirect gateway (ZainCash Payment Gateway v2) and
-// ours. No calls.
+// Translates between the format of ZainCash Payment Gateway v2 and ours. No calls.
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'

@@ -1,4 +1,4 @@
-// Stripe: a hosted Checkout Session for each charge.
+// Stripe: a hosted Checkout Session for each charge. Its settings and its calls.
 
 import { hmac } from '../../../shared/sha256.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'

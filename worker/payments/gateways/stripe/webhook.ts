@@ -1,5 +1,5 @@
-// What Stripe sends: verifies the signature and reads the event, or ignores it: an account may have
-// payments that are not ours.
+// Webhooks of Stripe: how their origin is proven, and what is read from one. Events of payments
+// that are not ours are ignored: an account may have some.
 
 import * as z from 'zod'
 import type { Hmac } from '../../../shared/sha256.ts'
@@ -9,6 +9,55 @@ import type { VerifiedWebhook } from '../../domain/types.ts'
 import type { GatewayCall, GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../reply.ts'
 import * as wire from './wire.ts'
+
+/**
+ * While secrets rotate, Stripe sends one signature for each valid secret. Each costs an HMAC over
+ * the body for each of our secrets, and a stranger can send any number.
+ */
+const MAX_SIGNATURES = 8
+const MAX_HEADER_CHARS = 2_048
+
+/**
+ * `Stripe-Signature: t=…,v1=…`: HMAC-SHA256 over the time and the raw bytes of the body, before any
+ * decoding or parsing. The time of the signature, in ms. Throws InvalidWebhookSignatureException.
+ */
+export async function verifySignature(
+  header: string | null,
+  body: Uint8Array,
+  keys: readonly Hmac[],
+): Promise<number> {
+  const { time, signatures } = partsOf(header)
+  const prefix = new TextEncoder().encode(`${time}.`)
+  const signed = new Uint8Array(prefix.length + body.length)
+  signed.set(prefix)
+  signed.set(body, prefix.length)
+  for (const key of keys) {
+    for (const signature of signatures) {
+      if (await key.verify(signature, signed)) return Number(time) * 1_000
+    }
+  }
+  throw new InvalidWebhookSignatureException('No signature matches')
+}
+
+function partsOf(header: string | null): { time: string; signatures: string[] } {
+  if (header === null) throw new InvalidWebhookSignatureException('Stripe-Signature is missing')
+  if (header.length > MAX_HEADER_CHARS) {
+    throw new InvalidWebhookSignatureException('Stripe-Signature is too long')
+  }
+  const values = (name: string, shape: RegExp) =>
+    header
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part.startsWith(`${name}=`))
+      .map((part) => part.slice(name.length + 1))
+      .filter((value) => shape.test(value))
+  const [time] = values('t', /^\d{1,11}$/)
+  const signatures = values('v1', /^[0-9a-f]{64}$/i).slice(0, MAX_SIGNATURES)
+  if (time === undefined || signatures.length === 0) {
+    throw new InvalidWebhookSignatureException('Stripe-Signature has no time or no v1 signature')
+  }
+  return { time, signatures }
+}
 
 const event = z.object({
   id: z.string().min(1),
@@ -241,53 +290,4 @@ async function unreadable(
   if (!payment) return NOT_OURS
   const { externalReferenceId } = payment
   return { unreadable: unreadableParts(error), externalReferenceId }
-}
-
-// `Stripe-Signature: t=…,v1=…`: HMAC-SHA256 over the time and the raw bytes of the body, before
-// any decoding or parsing.
-
-/**
- * While secrets rotate, Stripe sends one signature for each valid secret. Each costs an HMAC over
- * the body for each of our secrets, and a stranger can send any number.
- */
-const MAX_SIGNATURES = 8
-const MAX_HEADER_CHARS = 2_048
-
-/** The time of the signature, in ms. Throws InvalidWebhookSignatureException. */
-export async function verifySignature(
-  header: string | null,
-  body: Uint8Array,
-  keys: readonly Hmac[],
-): Promise<number> {
-  const { time, signatures } = partsOf(header)
-  const prefix = new TextEncoder().encode(`${time}.`)
-  const signed = new Uint8Array(prefix.length + body.length)
-  signed.set(prefix)
-  signed.set(body, prefix.length)
-  for (const key of keys) {
-    for (const signature of signatures) {
-      if (await key.verify(signature, signed)) return Number(time) * 1_000
-    }
-  }
-  throw new InvalidWebhookSignatureException('No signature matches')
-}
-
-function partsOf(header: string | null): { time: string; signatures: string[] } {
-  if (header === null) throw new InvalidWebhookSignatureException('Stripe-Signature is missing')
-  if (header.length > MAX_HEADER_CHARS) {
-    throw new InvalidWebhookSignatureException('Stripe-Signature is too long')
-  }
-  const values = (name: string, shape: RegExp) =>
-    header
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part.startsWith(`${name}=`))
-      .map((part) => part.slice(name.length + 1))
-      .filter((value) => shape.test(value))
-  const [time] = values('t', /^\d{1,11}$/)
-  const signatures = values('v1', /^[0-9a-f]{64}$/i).slice(0, MAX_SIGNATURES)
-  if (time === undefined || signatures.length === 0) {
-    throw new InvalidWebhookSignatureException('Stripe-Signature has no time or no v1 signature')
-  }
-  return { time, signatures }
 }
