@@ -25,15 +25,6 @@ export const CURRENCY = /^[A-Z]{3}$/
 
 export const isCurrency = (text: string): boolean => CURRENCY.test(text)
 
-/**
- * A gateway's spelling (`iqd`), as we compare and store it. Undefined if it is no currency: it
- * would have a hundred minor units.
- */
-export function currencyIn(text: string): string | undefined {
-  const code = text.trim()
-  return /^[a-z]{3}$/i.test(code) ? code.toUpperCase() : undefined
-}
-
 /** With more digits, two amounts can become the same decimal number at a gateway. */
 export const MAX_AMOUNT = 999_999_999_999_999
 
@@ -55,6 +46,21 @@ export function toMinor(value: unknown, currency: string): number | undefined {
   if (/[1-9]/.test(fraction.slice(digits))) return undefined
   const minor = Number(`${whole}${kept}`)
   return Number.isSafeInteger(minor) ? minor : undefined
+}
+
+/**
+ * A gateway's amount and its spelling of the currency (`iqd`), as we compare and store them.
+ * Undefined also if that is no currency: it would have a hundred minor units.
+ */
+export function moneyIn(
+  value: unknown,
+  spelled: string,
+): { amount: number; currency: string } | undefined {
+  const code = spelled.trim()
+  if (!/^[a-z]{3}$/i.test(code)) return undefined
+  const currency = code.toUpperCase()
+  const amount = toMinor(value, currency)
+  return amount === undefined ? undefined : { amount, currency }
 }
 
 /** Minor units as the decimal number that a gateway takes. */

@@ -60,11 +60,12 @@ export const unexpectedReply = (name: string, { status, authError }: GatewayRepl
 }
 
 /** A refusal by the gateway, with one code that callers can match. */
-export const refusal = (
+export const refusal = (rawCode: string | undefined, message: string | undefined): PaymentError =>
+  coded('gateway_refused', rawCode, message ?? 'The gateway refused.')
+
+/** An error with the gateway's own code, if it gave one. */
+export const coded = (
+  code: string,
   rawCode: string | undefined,
-  message: string | undefined,
-): PaymentError => ({
-  code: 'gateway_refused',
-  ...(rawCode !== undefined && { rawCode }),
-  message: message ?? 'The gateway refused.',
-})
+  message: string,
+): PaymentError => ({ code, ...(rawCode !== undefined && { rawCode }), message })

@@ -5,6 +5,7 @@ import {
   isAmount,
   isCurrency,
   minorUnits,
+  moneyIn,
   toMinor,
 } from '../../../../worker/payments/domain/money.ts'
 
@@ -47,6 +48,14 @@ describe('a gateway’s amount', () => {
 
   it.each([-5, '-3.20', '-0.00'])('%j is no amount: nobody pays less than nothing', (value) => {
     expect(toMinor(value, 'USD')).toBeUndefined()
+  })
+
+  it('has its currency in capitals, however the gateway spells it', () => {
+    expect(moneyIn('12.50', ' usd ')).toEqual({ amount: 1_250, currency: 'USD' })
+  })
+
+  it.each(['', 'US', 'USDT', 'u$d', 'ıqd'])('in %j, which is no currency, is none', (spelled) => {
+    expect(moneyIn(12, spelled)).toBeUndefined()
   })
 
   it.each<[unknown, string]>([

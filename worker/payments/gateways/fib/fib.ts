@@ -7,7 +7,6 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
-import { currencyIn, toMinor } from '../../domain/money.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -69,9 +68,8 @@ export const fib = {
       if (reply.status === 404 || reply.status === 400) return undefined
       if (!isSuccess(reply)) throw unexpectedReply('payments/status', reply)
       const payment = parseReply(wire.stored, reply.body, 'payments/status')
-      const currency = currencyIn(payment.amount.currency) ?? ''
-      const amount = currency === '' ? undefined : toMinor(payment.amount.amount, currency)
-      const refunds = amount === undefined ? undefined : wire.refundsIn(payment.status, amount)
+      const money = payment.amount
+      const refunds = money && wire.refundsIn(payment.status, money.amount)
       const { status, error, isBeingPaid } = wire.meaningOf(
         payment.status,
         payment.decliningReason,
@@ -83,8 +81,7 @@ export const fib = {
         rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
         state: {
           status,
-          amount: amount ?? Number.NaN,
-          currency,
+          ...(money ?? { amount: Number.NaN, currency: '' }),
           ...(error && { error }),
         },
         set: refunds && { refunds: { readAt: reply.sentAt, refunds } },

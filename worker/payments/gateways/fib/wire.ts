@@ -2,12 +2,12 @@
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
-import { fromMinor } from '../../domain/money.ts'
+import { fromMinor, moneyIn } from '../../domain/money.ts'
 import type { ReportedRefund } from '../../domain/refund-set.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
-import { refusal, truncate } from '../reply.ts'
+import { coded, refusal, truncate } from '../reply.ts'
 
 /** The bank refuses a longer description. */
 const MAX_DESCRIPTION_CHARS = 50
@@ -27,7 +27,10 @@ export const created = z.object({
 export const stored = z.object({
   paymentId: paymentId.optional().catch(undefined),
   status: z.string().min(1),
-  amount: z.object({ amount: z.union([z.number(), z.string()]), currency: z.string() }),
+  /** Undefined: it is no amount. */
+  amount: z
+    .object({ amount: z.union([z.number(), z.string()]), currency: z.string() })
+    .transform(({ amount, currency }) => moneyIn(amount, currency)),
   decliningReason: optionalText,
 })
 const refused = z.object({
@@ -67,11 +70,7 @@ export function meaningOf(
       if (reason === 'PAYMENT_CANCELLATION') return { status: 'Cancelled' }
       return {
         status: 'Failed',
-        error: {
-          code: 'declined',
-          ...(reason !== undefined && { rawCode: reason }),
-          message: 'The bank declined the payment.',
-        },
+        error: coded('declined', reason, 'The bank declined the payment.'),
       }
     default:
       call.warn('payments.fib.unknown_status', { status })

@@ -2,11 +2,11 @@
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
-import { currencyIn, fromMinor, toMinor } from '../../domain/money.ts'
+import { fromMinor, moneyIn } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
-import { refusal } from '../reply.ts'
+import { coded, refusal } from '../reply.ts'
 
 /** Ids come as numbers too. Those that a number cannot hold are text already: `parseJson`. */
 export const id = z.union([z.string().min(1), z.int()]).transform(String)
@@ -15,10 +15,9 @@ export const optionalId = id.optional().catch(undefined)
 /** In minor units, with its currency. */
 export const money = z
   .object({ value: z.union([z.number(), z.string()]), currency: z.string() })
-  .transform(({ value, currency: spelled }, { addIssue }) => {
-    const currency = currencyIn(spelled)
-    const amount = toMinor(value, currency ?? '')
-    if (currency !== undefined && amount !== undefined) return { amount, currency }
+  .transform(({ value, currency }, { addIssue }) => {
+    const money = moneyIn(value, currency)
+    if (money) return money
     addIssue('is not an amount')
     return z.NEVER
   })
@@ -100,7 +99,7 @@ export const failure = (
   code: 'payment_failed' | 'refund_failed',
   rawCode: string,
   message: string | undefined,
-): PaymentError => ({ code, rawCode, message: message ?? 'The gateway gave no reason.' })
+): PaymentError => coded(code, rawCode, message ?? 'The gateway gave no reason.')
 
 export const OTHER_PAYMENT: PaymentError = {
   code: 'gateway_refused',

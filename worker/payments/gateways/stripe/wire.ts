@@ -7,7 +7,7 @@ import type { ReportedRefund } from '../../domain/refund-set.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
-import { refusal, truncate, unexpectedReply } from '../reply.ts'
+import { coded, refusal, truncate, unexpectedReply } from '../reply.ts'
 
 /** The format of replies depends on it; events have the version of their webhook endpoint. */
 export const API_VERSION = '2026-10-28.endive'
@@ -234,7 +234,7 @@ export function refundState(
     case 'succeeded':
       return { status }
     case 'failed':
-      return { status, error: refundFailed(failureReason) }
+      return { status, error: coded('refund_failed', failureReason, 'The refund failed.') }
     case 'canceled':
       return { status: 'failed', error: REFUND_CANCELLED }
     default:
@@ -242,28 +242,16 @@ export function refundState(
   }
 }
 
-export const failed = (rawCode?: string, message?: string): PaymentError => ({
-  code: 'payment_failed',
-  ...(rawCode !== undefined && { rawCode }),
-  message: message ?? 'The payment failed.',
-})
-
-const refundFailed = (rawCode?: string): PaymentError => ({
-  code: 'refund_failed',
-  ...(rawCode !== undefined && { rawCode }),
-  message: 'The refund failed.',
-})
+export const failed = (rawCode?: string, message = 'The payment failed.'): PaymentError =>
+  coded('payment_failed', rawCode, message)
 
 const REFUND_CANCELLED: PaymentError = {
   code: 'refund_cancelled',
   message: 'The refund was cancelled.',
 }
 
-export const disputed = (status: string, reason?: string): PaymentError => ({
-  code: 'dispute',
-  ...(reason !== undefined && { rawCode: reason }),
-  message: `The payer disputes the payment: ${status}.`,
-})
+export const disputed = (status: string, reason?: string): PaymentError =>
+  coded('dispute', reason, `The payer disputes the payment: ${status}.`)
 
 export const NOTHING_PAID: PaymentError = {
   code: 'gateway_refused',
