@@ -107,14 +107,8 @@ function shown(row: TransactionRow, { attempts }: KnownCharges): TransactionRow 
   return { ...row, alert }
 }
 
-export interface ChargeFinished {
-  transaction: TransactionRow
-  /** Events that came before the answer and were applied with it. */
-  applied: WebhookEventRow[]
-}
-
 /** The answer is stored whatever becomes of the events that were parked for it. */
-export function finishCharge(end: ChargeEnd, rules: Rules): Operation<ChargeFinished> {
+export function finishCharge(end: ChargeEnd, rules: Rules): Operation<TransactionRow> {
   const { transactionId: id, result, now } = end
   const gatewayId = gatewayIdIn(result)
   return {
@@ -133,10 +127,9 @@ export function finishCharge(end: ChargeEnd, rules: Rules): Operation<ChargeFini
         )
       const decision = decideFinishCharge(payment, end, other)
       store(rows, decision, rules)
-      const parked = parkedFor(rows, decision.payment.transaction)
-      const applied = parked.flatMap((event) => applyParkedTo(rows, event, rules, now) ?? [])
-      const transaction = rows.get('transactions', id) ?? decision.payment.transaction
-      return { transaction, applied }
+      const { transaction } = decision.payment
+      for (const event of parkedFor(rows, transaction)) applyParkedTo(rows, event, rules, now)
+      return rows.get('transactions', id) ?? transaction
     },
   }
 }

@@ -82,8 +82,6 @@ export interface Recorded {
    * payment of another installation.
    */
   outcome: Outcome | 'duplicate' | 'ignored'
-  /** Paid with another amount or currency than was requested. */
-  isMismatch: boolean
   /** Undefined while parked. */
   transactionId?: string
 }

@@ -5,8 +5,6 @@
 // A caller generates an `id` once and keeps it through its retries: a call that is repeated because
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
-import type { ChargeEnd } from '../domain/finish-charge.ts'
-import type { TransactionRow } from '../domain/rows.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 import { beginCharge, beginRefund, finishCharge, finishRefund } from './charges-and-refunds.ts'
 import type { Operation, Rules } from './operation.ts'
@@ -63,8 +61,7 @@ export type Operated = {
  * The events that a group of calls caused are dispatched behind its commit. No answer waits for it,
  * but that of a new charge for its listeners.
  */
-export interface Ledger extends Omit<Operated, 'finishCharge'> {
-  finishCharge(end: ChargeEnd): Promise<TransactionRow>
+export interface Ledger extends Operated {
   /** Applies parked events whose transaction has appeared. */
   applyParked(claim: DueClaim): Promise<void>
   /**

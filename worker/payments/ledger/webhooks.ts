@@ -23,8 +23,8 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
     keys: { webhookEvents: [{ gateway, event_id }], payments: [ids] },
     decide(rows) {
       const { installation = rows.installation } = payload
-      if (installation !== rows.installation) return { outcome: 'ignored', isMismatch: false }
-      if (rows.isForgotten(gateway, event_id)) return { outcome: 'duplicate', isMismatch: false }
+      if (installation !== rows.installation) return { outcome: 'ignored' }
+      if (rows.isForgotten(gateway, event_id)) return { outcome: 'duplicate' }
       const known = rows
         .all('webhookEvents')
         .find((row) => row.gateway === gateway && row.event_id === event_id)
@@ -76,37 +76,28 @@ export const findParked = (limit: number): Operation<string[]> => ({
       .map(({ id }) => id),
 })
 
-/** The event, if it was applied. */
-export const applyParked = (
-  id: string,
-  rules: Rules,
-  now: number,
-): Operation<WebhookEventRow | undefined> => ({
+export const applyParked = (id: string, rules: Rules, now: number): Operation<void> => ({
   keys: { parked: [id] },
   decide(rows) {
     const event = rows.get('webhookEvents', id)
     // Applied before: by this very call, whose answer was lost, or by another.
-    return event?.outcome === 'parked' ? applyParkedTo(rows, event, rules, now) : event
+    if (event?.outcome === 'parked') applyParkedTo(rows, event, rules, now)
   },
 })
 
-/**
- * The event as it was applied. One that throws stays parked, with an alert: others must not wait
- * for it.
- */
+/** One that throws stays parked, with an alert: others must not wait for it. */
 export function applyParkedTo(
   rows: WorkingSet,
   parked: WebhookEventRow,
   rules: Rules,
   now: number,
-): WebhookEventRow | undefined {
+): void {
   const matched = rows.match(idsOf(parked))
-  if (!matched) return undefined
+  if (!matched) return
   try {
-    return rows.attempt(() => {
+    rows.attempt(() => {
       const decided = decideOn(matched, parked, { now })
       storeEvent(rows, { before: matched.payment, decided, now }, rules)
-      return decided.event
     })
   } catch (error) {
     const { id, gateway, reference } = matched.row
@@ -114,7 +105,6 @@ export function applyParkedTo(
     const about = { subject: parked.id, gateway, transactionId: id, createdAt: now }
     const alerts = [{ kind: 'unreadable', ...about, detail } as const]
     store(rows, { ...unchanged(matched.payment), alerts }, rules)
-    return undefined
   }
 }
 
@@ -172,12 +162,8 @@ const idsOf = (event: WebhookEventRow): PaymentIds => ({
   currency: event.currency,
 })
 
-const recordedAs = (
-  { outcome, mismatch, transaction_id }: WebhookEventRow,
-  isMine: boolean,
-): Recorded => ({
+const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolean): Recorded => ({
   outcome: isMine ? outcome : 'duplicate',
-  isMismatch: mismatch === 1,
   ...(transaction_id !== null && { transactionId: transaction_id }),
 })
 

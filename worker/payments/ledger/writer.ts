@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
-import type { AlertRow } from '../domain/rows.ts'
+import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
 import { SchemaMismatch, StaleRows } from './ledger.ts'
 import type { Store } from './libsql/store-libsql.ts'
@@ -36,6 +36,18 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       await store.save(loaded, signal)
       for (const { id, kind, gateway, transaction_id: transactionId } of newAlerts(rows)) {
         counted(log, 'error', 'payments.alert.raised', { id, kind, gateway, transactionId })
+      }
+      for (const event of newMismatches(rows)) {
+        log('warn', 'payments.webhook.amount_mismatch', {
+          gateway: event.gateway,
+          correlationId: event.correlation_id ?? undefined,
+          eventId: event.event_id,
+          status: event.to_status,
+          transactionId: event.transaction_id,
+          outcome: event.outcome,
+          amount: event.amount,
+          currency: event.currency,
+        })
       }
       dispatch(newEvents(rows))
       return decided
@@ -96,6 +108,15 @@ function newAlerts(rows: WorkingSet): AlertRow[] {
     before.acknowledged_at !== null && after.acknowledged_at === null ? [after] : [],
   )
   return [...inserted, ...reopened]
+}
+
+/** Events of another amount or currency than was requested, which were applied or rejected now. */
+function newMismatches(rows: WorkingSet): WebhookEventRow[] {
+  const { inserted, updated } = rows.changesOf('webhookEvents')
+  const noLongerParked = updated.flatMap(({ before, after }) =>
+    before.outcome === 'parked' ? [after] : [],
+  )
+  return [...inserted, ...noLongerParked].filter(({ mismatch }) => mismatch === 1)
 }
 
 function merge(all: readonly Keys[]): Keys {

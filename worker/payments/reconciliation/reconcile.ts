@@ -225,10 +225,10 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
   const mask = webhookMask(gateways)
   const applyOne = async (transaction: TransactionRow, answer: KnownStatus, askedAt: number) => {
     const { id: transactionId, gateway, correlation_id: correlationId } = transaction
-    const { status, amount, currency } = answer
+    const { status } = answer
     const now = clock.now()
     const payload = mask(gateway, payloadOf(transaction, answer, askedAt))
-    const { outcome, isMismatch } = await ledger.webhook({
+    const { outcome } = await ledger.webhook({
       id: newId(now),
       payload,
       transactionId,
@@ -239,9 +239,6 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
     const isApplied = outcome === 'applied'
     const fields = { ...idsOf(transaction), eventId: payload.eventId, status, outcome }
     log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
-    if (isMismatch && outcome !== 'duplicate') {
-      log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
-    }
     return isApplied
   }
   return async (transaction, answer, askedAt = clock.now()) => {

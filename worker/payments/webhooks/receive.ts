@@ -161,8 +161,9 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       log('error', 'payments.webhook.not_recorded', { ...event, error: String(error) })
       return { status: 503, body: 'unavailable' }
     }
-    logRecorded(log, event, payload, recorded)
-    const { outcome } = recorded
+    const { outcome, transactionId } = recorded
+    const level = NORMAL.includes(outcome) ? 'info' : 'warn'
+    log(level, `payments.webhook.${outcome}`, { ...event, transactionId, outcome })
     return { status: 200, body: outcome === 'duplicate' || outcome === 'ignored' ? outcome : 'ok' }
   }
 }
@@ -192,18 +193,3 @@ function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: str
 }
 
 const NORMAL: readonly Recorded['outcome'][] = ['applied', 'unchanged', 'duplicate', 'ignored']
-
-function logRecorded(
-  log: Log,
-  event: Record<string, unknown>,
-  payload: VerifiedWebhook,
-  { outcome, isMismatch, transactionId }: Recorded,
-): void {
-  const fields = { ...event, transactionId, outcome }
-  if (isMismatch && outcome !== 'duplicate') {
-    const { amount, currency } = payload
-    log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
-  }
-  const isNormal = NORMAL.includes(outcome)
-  log(isNormal ? 'info' : 'warn', `payments.webhook.${outcome}`, fields)
-}

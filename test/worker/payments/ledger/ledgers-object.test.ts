@@ -144,11 +144,11 @@ describe('a webhook to an object', () => {
     const seen: unknown[] = []
     const keep = (...args: unknown[]) => {
       seen.push(args)
-      return Promise.resolve({ outcome: 'applied', isMismatch: false, transactionId: undefined })
+      return Promise.resolve({ outcome: 'applied', transactionId: undefined })
     }
     const ledger = ledgerOver(object({ webhook: keep, checkSoon: keep }))
     const recorded = await ledger.webhook(ARRIVAL)
-    expect(recorded).toEqual({ outcome: 'applied', isMismatch: false })
+    expect(recorded).toEqual({ outcome: 'applied' })
     await ledger.checkSoon({ gateway: 'redirect', ids: {}, now: 5 })
     expect(seen).toEqual([[ARRIVAL], [{ gateway: 'redirect', ids: {}, now: 5 }]])
   })

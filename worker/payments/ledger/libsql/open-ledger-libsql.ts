@@ -5,7 +5,6 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { References } from '../../domain/double-payment.ts'
 import type { Dispatched, PendingEvent, Subscribers } from '../../domain/outbox.ts'
-import type { WebhookEventRow } from '../../domain/rows.ts'
 import {
   createDispatch,
   type Deliver,
@@ -54,22 +53,6 @@ export function openLedger(deps: LedgerDeps) {
     settle: settleDispatched,
   })
 
-  function logApplied(events: readonly (WebhookEventRow | undefined)[]): void {
-    for (const event of events) {
-      if (event?.mismatch !== 1) continue
-      log('warn', 'payments.webhook.amount_mismatch', {
-        gateway: event.gateway,
-        correlationId: event.correlation_id,
-        eventId: event.event_id,
-        status: event.to_status,
-        transactionId: event.transaction_id,
-        outcome: event.outcome,
-        amount: event.amount,
-        currency: event.currency,
-      })
-    }
-  }
-
   const operated = Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, operation]) => {
       const made = operation as (input: unknown, rules: Rules) => Operation<unknown>
@@ -84,14 +67,9 @@ export function openLedger(deps: LedgerDeps) {
       if (begun.state === 'begun') await outbox.called(begun.transaction.id)
       return begun
     },
-    async finishCharge(end) {
-      const { transaction, applied } = await operated.finishCharge(end)
-      logApplied(applied)
-      return transaction
-    },
     async applyParked({ now, limit }) {
       const ids = await run(findParked(limit))
-      logApplied(await Promise.all(ids.map((id) => run(applyParked(id, rules, now)))))
+      await Promise.all(ids.map((id) => run(applyParked(id, rules, now))))
     },
     dispatchDue: (claim) => outbox.dispatchDue(claim),
     forget: (before, limit, keysBefore) => store.forget(before, limit, keysBefore),
