@@ -5,7 +5,6 @@ import {
   type Gateway,
   type GatewayCall,
   type GatewayReply,
-  InvalidArgumentException,
   InvalidWebhookSignatureException,
   isSuccess,
   type PaymentError,
@@ -125,10 +124,7 @@ export const acme = {
         return { known: true, status, isBeingPaid, amount, currency, raw: reply.body }
       },
 
-      async refund({ gatewayTransactionId, refundId, refundAmount, amount, reason }, call) {
-        if (refundAmount !== amount) {
-          throw new InvalidArgumentException(`${key} refunds all or nothing.`)
-        }
+      async refund({ gatewayTransactionId, refundId, reason }, call) {
         const reply = await call.send({
           endpoint: 'payments/{id}/refund',
           method: 'POST',

@@ -181,7 +181,7 @@ export interface StoredPayment {
 export interface SupportsRefund {
   /** `full`: `refund` is only called for the whole payment. */
   readonly refunds: 'full' | 'partial'
-  /** Why this configuration allows no refunds; undefined when it does. */
+  /** Why this configuration allows no refunds: `refund` is not called. Undefined: it does. */
   refundProblem?(): string | undefined
   refund(refund: GatewayRefund, call: GatewayCall): Promise<RefundAnswer>
 }

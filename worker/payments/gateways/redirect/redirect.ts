@@ -1,7 +1,7 @@
 // Hosted redirect (ZainCash Payment Gateway v2): the payer is sent to the gateway's page and back,
 // and the gateway calls back with a signed token. Its settings and its calls.
 
-import { GatewayUnavailableException, InvalidArgumentException } from '../../domain/exceptions.ts'
+import { GatewayUnavailableException } from '../../domain/exceptions.ts'
 import { differs } from '../../domain/match.ts'
 import type {
   ChargeAnswer,
@@ -105,11 +105,6 @@ export const redirect = {
       return { ok: true, gatewayTransactionId: transactionId, redirectUrl }
     }
 
-    const refundProblem = (): string | undefined =>
-      scope.split(/\s+/).includes(REFUND_SCOPE)
-        ? undefined
-        : `${key} cannot refund: its scope lacks ${REFUND_SCOPE}.`
-
     return {
       key,
       // The gateway adds fields over time, so these names cover all that may be personal data.
@@ -122,7 +117,10 @@ export const redirect = {
       currencies: ['IQD'],
       chargeIsIdempotent: true,
       refunds: 'full',
-      refundProblem,
+      refundProblem: (): string | undefined =>
+        scope.split(/\s+/).includes(REFUND_SCOPE)
+          ? undefined
+          : `${key} cannot refund: its scope lacks ${REFUND_SCOPE}.`,
 
       tokenRequest: () => ({
         endpoint: 'token',
@@ -177,8 +175,6 @@ export const redirect = {
       },
 
       async refund({ gatewayTransactionId: transactionId, reason }, call) {
-        const problem = refundProblem()
-        if (problem !== undefined) throw new InvalidArgumentException(problem)
         const reply = await call.send(post('reverse', { transactionId, reason }))
         // Refused credentials too: nothing was refunded, and the refund may be repeated.
         if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
