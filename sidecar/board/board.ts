@@ -75,10 +75,10 @@ export class Board implements Records {
 
   /** How many tasks are listed. */
   countTasks(): number {
-    const { claims } = this.#relations
+    const { holders } = this.#relations
     let count = 0
     for (const fact of this.files.facts()) {
-      if (fact.kind === 'task' && claims.isListed(fact)) count++
+      if (fact.kind === 'task' && holders.isListed(fact)) count++
     }
     return count
   }
@@ -131,8 +131,8 @@ export class Board implements Records {
       .map((entry) => factOf({ path: name, hash, state }, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
     const isKept = state === 'broken' && this.#store.classify(path) === 'tasks'
-    const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
-    const isSaid = (fact: Fact) => names.has(this.#relations.claims.nameOf(fact))
+    const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
+    const isSaid = (fact: Fact) => names.has(this.#relations.holders.nameOf(fact))
     const kept = isKept ? before.filter((fact) => !isSaid(fact)) : []
     this.#replace(name, { hash, facts: [...facts, ...kept], stat })
   }
@@ -145,9 +145,9 @@ export class Board implements Records {
 
   /** What the next start is to know of every file. */
   *saved(): Generator<[string, SavedFile]> {
-    const { claims } = this.#relations
+    const { holders } = this.#relations
     for (const [path, file] of this.files.entries()) {
-      const besides = file.facts.filter((fact) => !claims.isPublished(fact))
+      const besides = file.facts.filter((fact) => !holders.isPublished(fact))
       yield [path, { ...file, besides: besides.length === 0 ? NONE : new Set(besides) }]
     }
   }
@@ -162,7 +162,7 @@ export class Board implements Records {
     this.#settledAt = now
     this.#changedAt = Math.max(this.#changedAt, Math.min(this.#newsAt, now))
     this.#newsAt = 0
-    this.#relations.claims.publish()
+    this.#relations.holders.publish()
     for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
     this.#dirty = new Set()
     if (!this.#isAllDirty) return changed
@@ -214,7 +214,7 @@ export class Board implements Records {
   #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
     const before = this.files.factsOf(path)
     const facts = after ? [...before, ...after.facts] : before
-    const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
+    const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
     const isFirst = this.#isAllDirty && this.#tree.size === 0
     const wasClosed = isFirst ? NONE : this.#touchAll(names)
@@ -252,11 +252,11 @@ export class Board implements Records {
 
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
-    const { claims } = this.#relations
+    const { holders } = this.#relations
     for (const fact of this.files.facts()) {
-      const name = claims.nameOf(fact)
+      const name = holders.nameOf(fact)
       // All who claim a name come with its holder: once, not once for each of them.
-      if (claims.holder(name) !== fact) continue
+      if (holders.holder(name) !== fact) continue
       keys.clear()
       this.#relations.touch(name, keys)
       yield* keys
@@ -264,11 +264,11 @@ export class Board implements Records {
   }
 
   #touch(fact: Fact): void {
-    this.#relations.touch(this.#relations.claims.nameOf(fact), this.#dirty)
+    this.#relations.touch(this.#relations.holders.nameOf(fact), this.#dirty)
   }
 
   #find(key: Key): Fact | undefined {
-    const fact = this.#relations.claims.find(key)
+    const fact = this.#relations.holders.find(key)
     // Heartbeats are part of their session; of two configurations only the first counts.
     if (fact?.kind === 'live' || fact?.kind === 'setting') return undefined
     if (fact?.kind === 'board' && key !== 'board:board') return undefined

@@ -17,7 +17,7 @@ import {
   type TaskFact,
 } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
-import { Claims } from './claims.ts'
+import { IdHolders } from './id-holders.ts'
 
 /** Before any configuration was read. */
 const NO_RULES: Rules = {
@@ -38,7 +38,7 @@ export interface Derived {
 }
 
 export class Relations {
-  readonly claims: Claims
+  readonly holders: IdHolders
   readonly #fold: (id: string) => string
   /** Folded id of a dep → the tasks that wait for it. */
   readonly #dependents = new Multimap<TaskFact>()
@@ -55,15 +55,15 @@ export class Relations {
   readonly #foldStatus: (status: string) => string
 
   constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'roleOf'>) {
-    this.claims = new Claims(store)
+    this.holders = new IdHolders(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
   }
 
   /** `wasHolder`: as an earlier run published it; undefined: it was read now. */
   add(fact: Fact, wasHolder?: boolean): void {
-    if (wasHolder === undefined) this.claims.add(fact)
-    else this.claims.restore(fact, wasHolder)
+    if (wasHolder === undefined) this.holders.add(fact)
+    else this.holders.restore(fact, wasHolder)
     if (fact.kind === 'task') {
       for (const dep of fact.deps) this.#dependents.add(this.#fold(dep), fact)
       const change = archivedChangeOf(fact)
@@ -75,7 +75,7 @@ export class Relations {
   }
 
   remove(fact: Fact): void {
-    this.claims.remove(fact)
+    this.holders.remove(fact)
     if (fact.kind === 'task') {
       for (const dep of fact.deps) this.#dependents.remove(this.#fold(dep), fact)
       const change = archivedChangeOf(fact)
@@ -92,13 +92,13 @@ export class Relations {
 
   /** Sets the rules of the configuration. True: they changed, and all must be derived again. */
   takeRules(): boolean {
-    const board = this.claims.holder('board:board')
+    const board = this.holders.holder('board:board')
     // A configuration that is gone for a moment must not open every closed task.
     if (board?.kind !== 'board') return false
     const { isRead, closed, states, staleAfterMs, prefix } = board
     const before = this.#rules
     const rules = { isRead, closed, states, staleAfterMs, prefix }
-    this.claims.usePrefix(prefix)
+    this.holders.usePrefix(prefix)
     this.#rules = rules
     this.#closed = new Set(closed.map(this.#foldStatus))
     this.#states = new Map(states.map((state) => [this.#foldStatus(state), state]))
@@ -106,15 +106,15 @@ export class Relations {
   }
 
   isClosed(name: string): boolean {
-    const task = this.claims.holder(name)
+    const task = this.holders.holder(name)
     if (task?.kind !== 'task' || !this.#isClosed(task)) return false
-    return !this.claims.isShared(name) && this.claims.whyIgnored(task) === undefined
+    return !this.holders.isShared(name) && this.holders.whyIgnored(task) === undefined
   }
 
   /** Adds the keys of every record that a coming or going claim on `name` may change. */
   touch(name: string, into: Set<Key>): void {
-    for (const each of [name, ...this.claims.alsoNamed(name)]) {
-      for (const { key, fact } of this.claims.held(each)) {
+    for (const each of [name, ...this.holders.alsoNamed(name)]) {
+      for (const { key, fact } of this.holders.held(each)) {
         if (fact.kind === 'live') this.touch(`session:${fact.id}`, into)
         else if (fact.kind !== 'setting') into.add(key)
         if (fact.kind === 'session') this.#touchTask(fact.task, into)
@@ -134,7 +134,7 @@ export class Relations {
   touchStale(before: number, now: number, into: Set<Key>): void {
     for (const session of this.#running) {
       if (this.#healthOf(session, before) === this.#healthOf(session, now)) continue
-      this.touch(this.claims.nameOf(session), into)
+      this.touch(this.holders.nameOf(session), into)
     }
   }
 
@@ -148,21 +148,21 @@ export class Relations {
   }
 
   heartbeatOf(session: SessionFact): LiveFact | undefined {
-    const live = this.claims.holder(`live:${session.id}`)
+    const live = this.holders.holder(`live:${session.id}`)
     return live?.kind === 'live' ? live : undefined
   }
 
   /** The other file of a record that two files make. */
   partOf(fact: Fact): LiveFact | TaskFact | undefined {
     if (fact.kind === 'session') return this.heartbeatOf(fact)
-    return fact.kind === 'task' ? this.claims.about(fact) : undefined
+    return fact.kind === 'task' ? this.holders.about(fact) : undefined
   }
 
   derive(fact: Fact, now: number): Derived {
-    const name = this.claims.nameOf(fact)
-    const holder = this.claims.holder(name) ?? fact
+    const name = this.holders.nameOf(fact)
+    const holder = this.holders.holder(name) ?? fact
     const isTwin = holder !== fact && (!isOutside(fact) || holder.path === fact.path)
-    const ignored = this.claims.whyIgnored(fact)
+    const ignored = this.holders.whyIgnored(fact)
     const invalid = isTwin ? twinOf(fact, holder) : ignored && `its tool ignores it: ${ignored}`
     const twin = invalid === undefined ? {} : { invalid }
     switch (fact.kind) {
@@ -192,20 +192,20 @@ export class Relations {
 
   /** How a task counts. Undefined: it is a part of another one, or in none of the tool's lists. */
   countOf(fact: TaskFact, now: number): 'closed' | 'ready' | 'waiting' | undefined {
-    if (isOutside(fact) || !this.claims.isListed(fact)) return undefined
+    if (isOutside(fact) || !this.holders.isListed(fact)) return undefined
     if (this.#isClosed(fact)) return 'closed'
     const { task, invalid } = this.derive(fact, now)
-    const isWhole = invalid === undefined && this.claims.about(fact)?.standing !== 'held'
-    return task?.ready && isWhole && !this.claims.isAbout(fact) ? 'ready' : 'waiting'
+    const isWhole = invalid === undefined && this.holders.about(fact)?.standing !== 'held'
+    return task?.ready && isWhole && !this.holders.isAbout(fact) ? 'ready' : 'waiting'
   }
 
   get project(): string | undefined {
-    const board = this.claims.holder('board:board')
+    const board = this.holders.holder('board:board')
     return board?.kind === 'board' ? board.project : undefined
   }
 
   #touchTask(id: string, into: Set<Key>): void {
-    for (const { key } of this.claims.held(`task:${this.#fold(id)}`)) into.add(key)
+    for (const { key } of this.holders.held(`task:${this.#fold(id)}`)) into.add(key)
   }
 
   #isClosed({ standing, status }: TaskFact): boolean {
@@ -229,14 +229,14 @@ export class Relations {
   #archivedParent(fact: TaskFact): Pick<DerivedTask, 'parent'> {
     const change = archivedChangeOf(fact)
     if (change === undefined) return {}
-    const held = this.claims.held(`task:${this.#fold(change)}`)
-    const own = held.findIndex((other) => this.claims.areBeside(other.fact, fact))
+    const held = this.holders.held(`task:${this.#fold(change)}`)
+    const own = held.findIndex((other) => this.holders.areBeside(other.fact, fact))
     const key = held[own]?.key
     return own > 0 && key ? { parent: parseKey(key).id } : {}
   }
 
   #setting(id: string): string | undefined {
-    const fact = this.claims.holder(`setting:${id}`)
+    const fact = this.holders.holder(`setting:${id}`)
     return fact?.kind === 'setting' ? fact.value : undefined
   }
 
@@ -244,7 +244,7 @@ export class Relations {
     let newest: SessionFact | undefined
     for (const session of this.#sessions.of(this.#fold(task))) {
       // A session that lost its id to another file cannot be told apart from that one.
-      if (this.claims.holder(this.claims.nameOf(session)) !== session) continue
+      if (this.holders.holder(this.holders.nameOf(session)) !== session) continue
       if (newest === undefined || newerFirst(session, newest) < 0) newest = session
     }
     if (newest === undefined) return undefined

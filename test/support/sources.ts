@@ -10,7 +10,7 @@ export const SIDECAR_CORE = [
   'board/relations',
   'board/hash-tree',
   'board/compose',
-  'board/claims',
+  'board/id-holders',
   'files/file-table',
   'layouts/layout',
   'publish/edge',

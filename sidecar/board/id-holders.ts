@@ -20,7 +20,7 @@ const SUFFIX = /~\d+$/
 /** More than the rank of any file. */
 const OUTSIDE = 1_000
 
-type ClaimedStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf'>
+type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf'>
 
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')
@@ -30,8 +30,8 @@ const copy = (fact: Fact): number => Number(fact.kind === 'task' && fact.isMisna
 /** Of these the tool uses one, by its place and not by its age. */
 const isOfConfiguration = ({ kind }: Fact): boolean => kind === 'board' || kind === 'setting'
 
-export class Claims {
-  readonly #store: ClaimedStore
+export class IdHolders {
+  readonly #store: HeldStore
   /** By name. A list only where two claim it: a list for each of 100,000 would take 6 MiB. */
   readonly #claims = new Map<string, Fact | Fact[]>()
   /**
@@ -47,7 +47,7 @@ export class Claims {
   #hasPublished: boolean = false
   #prefix: string | undefined
 
-  constructor(store: ClaimedStore) {
+  constructor(store: HeldStore) {
     this.#store = store
   }
 
