@@ -120,6 +120,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     },
     maxIdle: host.openRepositories,
     now: hostClock.now,
+    after: hostClock.after,
     room: streamRoom(config.maxStreams),
     roomOfAll: { ...host.streams, all: shares.streams },
   })

@@ -10,6 +10,7 @@ import { ENV, type OptionsOf, REPO, Setting } from '../setting.ts'
 const SCOPES: readonly string[] = [
   'board:read',
   'board:write',
+  'board:work',
   'payments:read',
   'payments:write',
 ] satisfies Scope[]
@@ -36,10 +37,11 @@ export const command = define({
   description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
-with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
-token may do with boards. Payments belong to no repository: payments: scopes allow all of them, and
-need no --repo. --subject says who will use the token: a refund that is made with it is stored with
-this name. If the edge has an AUTH_AUDIENCE, set it here too.`,
+with it. Scopes: board:read, board:write, board:work (to claim tasks), payments:read,
+payments:write. --repo limits what the token may do with boards. Payments belong to no repository:
+payments: scopes allow all of them, and need no --repo. --subject says who will use the token: a
+refund that is made with it is stored with this name. If the edge has an AUTH_AUDIENCE, set it here
+too.`,
   options: OPTIONS,
   run,
 })

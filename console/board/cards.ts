@@ -2,6 +2,7 @@
 // card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
+import { compareIds } from '../../libraries/client/next-task.ts'
 import { canBegin, type IsToDo, toDoIn } from '../../libraries/client/to-do.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
@@ -125,28 +126,6 @@ type Ranked = Pick<Task, 'id' | 'rank'>
 
 /** For two tasks without a rank, the difference is NaN: they are equal. */
 const rankOf = ({ rank = Infinity }: Ranked): number => rank
-
-/** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
-export function compareIds(one: string, other: string): number {
-  let at = 0
-  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
-  // Back to where the number begins within which they differ.
-  while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--
-  const a = numberEnd(one, at)
-  const b = numberEnd(other, at)
-  const areNumbers = a > at && b > at
-  const difference = areNumbers ? Number(one.slice(at, a)) - Number(other.slice(at, b)) : 0
-  return difference || (one < other ? -1 : Number(one > other))
-}
-
-/** Where the number that begins at `at` ends; `at` if none does. */
-function numberEnd(text: string, at: number): number {
-  let end = at
-  while (isDigit(text.charCodeAt(end))) end++
-  return end
-}
-
-const isDigit = (code: number) => code >= 48 && code <= 57
 
 export type Execution = NonNullable<Task['executionState']>
 

@@ -1,7 +1,8 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
-import { type CardData, compareIds, compareTasks } from './cards.ts'
+import { compareIds } from '../../libraries/client/next-task.ts'
+import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {
   status: string

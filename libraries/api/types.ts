@@ -195,7 +195,26 @@ export type BoardRecord =
       kind: 'session'
       id: string
       hash: string
-      session: Session
+      session: {
+        id: string
+        task: string
+        attempt: string
+        actor: string
+        client?: string
+        model?: string
+        status: string
+        startedAt: string
+        endedAt?: string
+        branch?: string
+        headStarted?: string
+        headFinished?: string
+        summary?: string
+        cancelReason?: string
+        health: 'active' | 'stalled' | 'finished' | 'canceled'
+        live?: Live
+        /** Why the file could not be read whole, in one sentence. It stays listed. */
+        invalid?: string
+      }
     }
   | {
       kind: 'run'
@@ -355,6 +374,64 @@ export interface CircuitOpenedEvent {
   }
 }
 
+export interface ClaimRelease {
+  /** A secret of 128 bits that the client makes, as base64url. Only its hash is stored. */
+  claim?: string
+  /** In place of the claim: a person ends that of somebody else. */
+  session?: string
+  outcome: 'done' | 'abandoned'
+  summary?: string
+}
+
+/** Also the check whether it still holds. */
+export interface ClaimRenewal {
+  /** A secret of 128 bits that the client makes, as base64url. Only its hash is stored. */
+  claim: string
+  /** Default: its own. */
+  ttlMs?: number
+  /** What the agent does now; shown with the task. */
+  progress?: string
+}
+
+/** The same claim again is answered the same while it is valid. */
+export interface ClaimRequest {
+  /** A secret of 128 bits that the client makes, as base64url. Only its hash is stored. */
+  claim: string
+  /** Who works: the same for all claims of one agent. */
+  actor: string
+  /** This one. Without it: the next that is free. */
+  task?: string
+  /** Only a task with this label. */
+  label?: string
+  /** Only a task with this parent. */
+  parent?: string
+  /** Tasks of this person count as free, too. */
+  assignee?: string
+  /** The linked worktree that the agent works in. */
+  tree?: string
+  /** How long it holds without a renewal. */
+  ttlMs?: number
+  /** How many valid claims this actor may hold on this board, with this one. */
+  max?: number
+  /** Also a task that is not ready. */
+  force?: boolean
+  client?: string
+  model?: string
+  branch?: string
+}
+
+export interface Claimed {
+  task: Task
+  /** Rises with each claim of the board, and never repeats. */
+  generation: number
+  /** Unless it is renewed until then. */
+  expiresAt: string
+  /** The session that the claim is. */
+  session: string
+  /** The repository. */
+  board: string
+}
+
 export interface Delivery {
   id: string
   endpoint: string
@@ -448,6 +525,24 @@ export interface GatewayTimeoutEvent {
 
 export interface Gateways {
   gateways: Gateway[]
+}
+
+export interface HeldClaim {
+  /** The id of the task. */
+  task: string
+  /** Rises with each claim of the board, and never repeats. */
+  generation: number
+  /** Unless it is renewed until then. */
+  expiresAt: string
+  /** The session that the claim is. */
+  session: string
+  /** The repository. */
+  board: string
+  /** It has ended: by its holder, or `closed`: the task was closed. */
+  end?: {
+    outcome: 'done' | 'abandoned' | 'closed'
+    at: string
+  }
 }
 
 /** A board as its sidecar reported it last, at most 30 s after a change. */
@@ -634,6 +729,8 @@ export interface Problem {
     | 'unknown_transaction'
     | 'unknown_alert'
     | 'unknown_delivery'
+    | 'unknown_claim'
+    | 'nothing_ready'
     | 'sync_required'
     | 'superseded'
     | 'stale_batch'
@@ -642,10 +739,16 @@ export interface Problem {
     | 'idempotency_conflict'
     | 'reference_conflict'
     | 'already_paid'
+    | 'claimed'
+    | 'closed'
+    | 'not_ready'
+    | 'already_holding'
+    | 'claim_lost'
     | 'payload_too_large'
     | 'invalid_argument'
     | 'gateway_refused'
     | 'refund_failed'
+    | 'too_many_claims'
     | 'internal'
     | 'not_configured'
     | 'misconfigured'
@@ -658,6 +761,16 @@ export interface Problem {
     | 'schema_mismatch'
   /** A payment is stored: what became of it can be looked up. */
   transactionId?: string
+  /** Of a claim: who holds the task. */
+  by?: string
+  /** Of a claim: since when. */
+  since?: string
+  /** Of a claim: until when, unless it is renewed. */
+  expiresAt?: string
+  /** Of a claim: the task that the actor holds. */
+  task?: string
+  /** Of the claim that is lost. */
+  generation?: number
 }
 
 export interface Provenance {
@@ -784,6 +897,13 @@ export interface Session {
   cancelReason?: string
   health: 'active' | 'stalled' | 'finished' | 'canceled'
   live?: Live
+  /** The session is a claim of `POST /api/claims`, and in no file. */
+  claim?: {
+    /** Rises with each claim of the board. */
+    generation: number
+    /** Unless it is renewed until then. */
+    expiresAt: string
+  }
   /** Why the file could not be read whole, in one sentence. It stays listed. */
   invalid?: string
 }
@@ -1691,6 +1811,57 @@ export interface FailureCodes {
     | 'superseded'
     | 'sync_required'
     | 'wire_version'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  claimTask:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'not_found'
+    | 'nothing_ready'
+    | 'unknown_repository'
+    | 'already_holding'
+    | 'claimed'
+    | 'closed'
+    | 'not_ready'
+    | 'claim_lost'
+    | 'payload_too_large'
+    | 'too_many_claims'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  renewClaim:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_claim'
+    | 'unknown_repository'
+    | 'claim_lost'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  releaseClaim:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_claim'
+    | 'unknown_repository'
+    | 'claim_lost'
     | 'payload_too_large'
     | 'internal'
     | 'keys_unavailable'

@@ -18,5 +18,12 @@ export function toDoIn(config: Pick<BoardConfig, 'states' | 'initial'> | undefin
 }
 
 /** It can begin, and nobody has begun it. */
-export const canBegin = ({ ready, status, executionState }: Task, isToDo: IsToDo): boolean =>
-  ready && executionState === undefined && isToDo(status)
+export const canBegin = (task: Task, isToDo: IsToDo): boolean =>
+  task.ready && !isWorkedOn(task) && isToDo(task.status)
+
+/** A claim that has expired holds nothing. */
+const isWorkedOn = ({ executionState, activeAttempt = '' }: Task): boolean =>
+  executionState !== undefined && !(executionState === 'stalled' && isClaim(activeAttempt))
+
+/** The attempt of a claim, and the id of its session. */
+const isClaim = (attempt: string): boolean => /^claim-\d+$/.test(attempt)

@@ -6,6 +6,7 @@ import { messageContract } from './board-messages.ts'
 import { readContract } from './board-reads.ts'
 import { streamContract } from './board-stream.ts'
 import { syncContract } from './board-sync.ts'
+import { claimContract } from './claims.ts'
 import { boardsContract } from './directory.ts'
 
 interface Host {
@@ -32,4 +33,5 @@ export function boardContract(name: string, host: Host): void {
   readContract(board)
   syncContract(board)
   boardsContract(board)
+  claimContract(board)
 }

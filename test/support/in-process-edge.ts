@@ -53,6 +53,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     repositories: processRepositories({
       openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
+      after: clock.after,
       maxIdle: Number.POSITIVE_INFINITY,
       room: streamRoom(config.maxStreams),
       roomOfAll: streamRoom(config.maxStreams),

@@ -14,6 +14,16 @@ import type {
   SessionFilter,
   TaskFilter,
 } from './board-rows.ts'
+import {
+  columnsOf,
+  conditions,
+  covered,
+  joinObjects,
+  type Overlay,
+  SESSION_CONDITIONS,
+  type StoredTask,
+  TASK_CONDITIONS,
+} from './columns-sqlite.ts'
 import { parseEventId } from './sse.ts'
 import {
   BUCKETS,
@@ -45,6 +55,12 @@ const TABLE_OF: Record<Kind, string> = {
 }
 
 export type BoardStore = ReturnType<typeof sqliteBoardStore>
+
+/** Those of files, and claims, which are sessions as well. */
+const SESSIONS = `(
+  SELECT id, hash, task, actor, status, health, started_at, seq, json FROM sessions UNION ALL
+  SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
+const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
 /** `epoch` is used when this database is new: it names the life of its log. */
 export function sqliteBoardStore(sql: Sql, epoch: string) {
@@ -88,6 +104,24 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     changedSums.add(n)
   }
 
+  /** Of the claim that the task has, if there is one. */
+  const overlayOf = (id: string): Overlay | undefined => {
+    const [claim] = sql.all<{ id: string; health: string }>(
+      'SELECT id, health FROM claims WHERE task = ? AND ended = 0',
+      id,
+    )
+    if (!claim) return undefined
+    const executionState = claim.health === 'stalled' ? 'stalled' : 'active'
+    return { activeAttempt: claim.id, executionState, sessionId: claim.id }
+  }
+  const storedTasks = (where: string, ...values: SqlValue[]): StoredTask[] =>
+    sql
+      .all<{ file: string; light: string }>(
+        `SELECT file, ifnull(published, light) AS light FROM tasks WHERE ${where}`,
+        ...values,
+      )
+      .map(({ file, light }) => ({ ...(JSON.parse(light) as StoredTask), file }))
+
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
     transaction<T>(run: () => T): T {
@@ -125,6 +159,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       if (old?.hash === hash) return { change: 'same', inList: false }
       const bucket = bucketOf(keyOf(record))
       const row: Record<string, SqlValue> = { id, bucket, hash, ...columnsOf(record, seq) }
+      if (record.kind === 'task') Object.assign(row, covered(String(row.light), overlayOf(id)))
       const marks = Object.keys(row).map(() => '?')
       sql.all(
         `INSERT OR REPLACE INTO ${table} (${Object.keys(row).join()}) VALUES (${marks.join()})`,
@@ -151,6 +186,38 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         sql.all('INSERT OR REPLACE INTO gone (list, id, seq) VALUES (?, ?, ?)', table, id, seq)
       }
       return kind === 'run' ? `task:${old.owner}` : key
+    },
+    /** Lays a claim over a task, or takes it off. `seq`: the number of the next message. */
+    layOver(id: string, overlay: Overlay | undefined, seq: number): void {
+      const [row] = sql.all<{ light: string; published: string | null }>(
+        'SELECT light, published FROM tasks WHERE id = ?',
+        id,
+      )
+      if (!row) return
+      const { light, published, execution } = covered(row.published ?? row.light, overlay)
+      if (light === row.light) return
+      sql.all(
+        'UPDATE tasks SET light = ?, published = ?, execution = ?, seq = ? WHERE id = ?',
+        light,
+        published,
+        execution,
+        seq,
+        id,
+      )
+    },
+    /** As it was published. */
+    stored(id: string): StoredTask | undefined {
+      return storedTasks('id = ?', id)[0]
+    },
+    /** Those that could begin, as they were published. */
+    readyTasks: (): StoredTask[] => storedTasks('ready = 1'),
+    /** The session of a claim is no longer kept. */
+    forgetSession(id: string): void {
+      sql.all(
+        `INSERT OR REPLACE INTO gone (list, id, seq) VALUES ('sessions', ?, ?)`,
+        id,
+        head() + 1,
+      )
     },
     root: (): string => loadSums().reduce(toggleHash, EMPTY_HASH),
     /** The 256 bucket sums. */
@@ -231,7 +298,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       const where = conditions(SESSION_CONDITIONS, filter)
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
-        `SELECT id, hash, started_at AS at, json FROM sessions
+        `SELECT id, hash, started_at AS at, json FROM ${SESSIONS}
           WHERE ${where.text} AND (started_at, id) < (?, ?)
           ORDER BY started_at DESC, id DESC LIMIT ?`,
         ...where.values,
@@ -252,7 +319,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         .all<RowValues & { seq: number; shown: number }>(
           `SELECT id, hash, seq, ${list === 'tasks' ? 'light' : 'json'} AS json,
             (${where.text}) IS TRUE AS shown
-            FROM ${list} WHERE (seq, id) > (?, ?) ORDER BY seq, id LIMIT ?`,
+            FROM ${ROWS_OF[list]} WHERE (seq, id) > (?, ?) ORDER BY seq, id LIMIT ?`,
           ...where.values,
           after.seq,
           after.id,
@@ -268,7 +335,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     /** Whether more than half of the list changed after `seq`. Reads no more rows than that. */
     isMostlyNew(list: List, seq: number): boolean {
       const [row] = sql.all<{ n: number }>(
-        `SELECT (SELECT count(*) FROM ${list} WHERE seq > ?)
+        `SELECT (SELECT count(*) FROM ${ROWS_OF[list]} WHERE seq > ?)
           + (SELECT count(*) FROM gone WHERE list = ? AND seq > ?) AS n`,
         seq,
         list,
@@ -276,12 +343,13 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       )
       const n = row?.n ?? 0
       if (n === 0) return false
-      return sql.all(`SELECT 1 AS there FROM ${list} LIMIT 1 OFFSET ?`, 2 * n - 1).length === 0
+      const beyond = `SELECT 1 AS there FROM ${ROWS_OF[list]} LIMIT 1 OFFSET ?`
+      return sql.all(beyond, 2 * n - 1).length === 0
     },
     /** Forgets what was removed before the message `seq`. */
     forgetGone: (seq: number): void => void sql.all('DELETE FROM gone WHERE seq < ?', seq),
     session: (id: string): Row | undefined =>
-      one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
+      one(`SELECT id, hash, json FROM ${SESSIONS} WHERE id = ?`, id),
     /** One page of a task's runs, newest first, after `after`. */
     runs(task: string, after: Cursor | undefined, limit: number): CursorRow[] {
       const { at, id } = after ?? NEWEST
@@ -298,7 +366,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     relatedHashes: (task: string): string[] =>
       sql
         .all<{ hash: string }>(
-          'SELECT hash FROM runs WHERE task = ? UNION ALL SELECT hash FROM sessions WHERE task = ?',
+          `SELECT hash FROM runs WHERE task = ?
+            UNION ALL SELECT hash FROM ${SESSIONS} WHERE task = ?`,
           task,
           task,
         )
@@ -308,76 +377,9 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       const [row] = sql.all<{ tasks: number; invalid: number; sessions: number; runs: number }>(
         `SELECT (SELECT count(*) FROM tasks) AS tasks,
           (SELECT count(*) FROM tasks WHERE invalid = 1) AS invalid,
-          (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM runs) AS runs`,
+          (SELECT count(*) FROM ${SESSIONS}) AS sessions, (SELECT count(*) FROM runs) AS runs`,
       )
       return row ?? { tasks: 0, invalid: 0, sessions: 0, runs: 0 }
     },
-  }
-}
-
-/** One for each filter of `tasksQuery`; a new one does not compile without its condition here. */
-const TASK_CONDITIONS = {
-  status: 'status = ?',
-  assignee: "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))",
-  ready: 'ready = ?',
-  execution: 'execution = ?',
-  label: "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)",
-  folder: "ifnull(json_extract(light, '$.folder'), 'none') = ?",
-} satisfies Record<keyof TaskFilter, string>
-
-const SESSION_CONDITIONS = {
-  task: 'task = ?',
-  actor: 'actor = ?',
-  status: 'status = ?',
-  health: 'health = ?',
-} satisfies Record<keyof SessionFilter, string>
-
-function conditions(
-  known: Readonly<Record<string, string>>,
-  filter: Readonly<Record<string, string | boolean | undefined>>,
-) {
-  const given = Object.entries(known).flatMap(([name, text]) => {
-    const value = filter[name]
-    if (value === undefined) return []
-    return [{ text, value: typeof value === 'boolean' ? Number(value) : value }]
-  })
-  return {
-    text: given.map(({ text }) => text).join(' AND ') || 'true',
-    values: given.map(({ value }) => value),
-  }
-}
-
-// Two JSON objects without a common key, as one. SQLite's json_patch would drop what is null.
-const joinObjects = (a: string, b: string) => (b === '{}' ? a : `${a.slice(0, -1)},${b.slice(1)}`)
-
-/** The columns that only the table of its kind has: what lists filter by, and what they show. */
-function columnsOf(record: DataRecord, seq: number): Record<string, SqlValue> {
-  switch (record.kind) {
-    case 'task': {
-      const { body, provenance, checks, extra, ...light } = record.task
-      const { status, assignee, ready, executionState, invalid } = light
-      return {
-        file: record.file,
-        status,
-        assignee: assignee ?? null,
-        ready: Number(ready),
-        execution: executionState ?? null,
-        invalid: Number(invalid !== undefined),
-        seq,
-        light: JSON.stringify(light),
-        rest: JSON.stringify({ checks, provenance, extra, body }),
-      }
-    }
-    case 'session': {
-      const { task, actor, status, health, startedAt } = record.session
-      const started_at = Date.parse(startedAt) || 0
-      return { task, actor, status, health, started_at, seq, json: JSON.stringify(record.session) }
-    }
-    case 'run': {
-      const at = Date.parse(record.run.at ?? '') || 0
-      return { task: record.task, at, json: JSON.stringify(record.run) }
-    }
-    case 'board':
-      return { json: JSON.stringify(record.board) }
   }
 }

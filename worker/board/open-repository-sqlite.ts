@@ -3,12 +3,17 @@
 
 import type { Sql } from '../shared/sql.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
+import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
+import { Claims } from './claims.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
 
 export interface OpenRepository {
   repository: Repository
+  claims: Claims
   reads: Reads
+  /** When the first of what is on the agenda is due, in ms. */
+  nextDue(): number | undefined
   /**
    * Uses up an id. False: it was spent before. Remembered until `expiresAt`; all times in ms. Not
    * the list of ended sessions does it: with payments that is in their database, and who signs in
@@ -22,8 +27,12 @@ export function openRepository(sql: Sql): OpenRepository {
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
+  const claimStore = sqliteClaimStore(sql)
+  const claims = new Claims(store, claimStore)
   return {
-    repository: new Repository(store),
+    repository: new Repository(store, claims),
+    claims,
+    nextDue: claimStore.nextDue,
     reads: new Reads(store),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
@@ -43,12 +52,13 @@ export function openRepository(sql: Sql): OpenRepository {
  * Raise it with every change of the tables. On another number the board's tables are dropped: what
  * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
  */
-export const BOARD_SCHEMA = 3
+export const BOARD_SCHEMA = 4
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
 // The indexes have the order of the lists: without them every page sorts all rows again. `seq` is
-// the number that the next message had when the row changed, or went.
+// the number that the next message had when the row changed, or went. `published` is what `light`
+// was without the claim that is laid over it.
 const TABLES = [
   `CREATE TABLE IF NOT EXISTS repository (
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
@@ -56,7 +66,8 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS tasks (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file TEXT NOT NULL,
     status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
-    invalid INTEGER NOT NULL, seq INTEGER NOT NULL, light TEXT NOT NULL, rest TEXT NOT NULL)`,
+    invalid INTEGER NOT NULL, seq INTEGER NOT NULL, published TEXT, light TEXT NOT NULL,
+    rest TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (seq, id)`,
   `CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
@@ -86,6 +97,7 @@ const KEPT = [
   `CREATE TABLE IF NOT EXISTS spent_ids (id TEXT PRIMARY KEY, expires_at REAL NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS board_schema (
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
+  ...CLAIM_TABLES,
 ]
 
 const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'gone', 'changes']
@@ -100,6 +112,8 @@ export function createBoardTables(sql: Sql): void {
     const [known] = sql.all<{ version: number }>('SELECT version FROM board_schema')
     if (known?.version !== BOARD_SCHEMA) {
       for (const table of BOARD) sql.all(`DROP TABLE IF EXISTS ${table}`)
+      // The numbers of messages begin anew.
+      sql.all('UPDATE claims SET seq = 0')
     }
     for (const table of TABLES) sql.all(table)
     sql.all('INSERT OR REPLACE INTO board_schema (one, version) VALUES (1, ?)', BOARD_SCHEMA)

@@ -111,6 +111,13 @@ export const sessionSchema = z.object({
   cancelReason: optionalText,
   health: healthSchema,
   live: liveSchema.exactOptional(),
+  claim: z
+    .object({
+      generation: z.int().describe('Rises with each claim of the board.'),
+      expiresAt: z.string().describe('Unless it is renewed until then.'),
+    })
+    .describe('The session is a claim of `POST /api/claims`, and in no file.')
+    .exactOptional(),
   invalid,
 })
 
@@ -167,7 +174,7 @@ const sessionRecord = z.object({
   kind: z.literal('session'),
   id: idSchema,
   hash: hashSchema,
-  session: sessionSchema,
+  session: sessionSchema.omit({ claim: true }),
 })
 const runRecord = z.object({
   kind: z.literal('run'),

@@ -7,10 +7,16 @@ import type { Clock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
+import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claims.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Query, ReadAnswer } from './reads.ts'
-import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
+import type {
+  ClaimOutcome,
+  PublishOutcome,
+  Repositories,
+  RepositoryHandle,
+} from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import {
   type Connection,
@@ -30,6 +36,8 @@ export class RepositoryObject extends DurableObject {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#sql = objectSql(ctx.storage)
+    // An alarm that was lost would never be missed.
+    if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
   sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
@@ -46,6 +54,26 @@ export class RepositoryObject extends DurableObject {
     const now = new Date().toISOString()
     const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
     return known.reads.answer(query, host, ifNoneMatch)
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>> {
+    return this.#claimed(this.#open().claims.claim(request, Date.now()))
+  }
+
+  renew(renewal: Renewal): Promise<ClaimOutcome<Held>> {
+    return this.#claimed(this.#open().claims.renew(renewal, Date.now()))
+  }
+
+  release(release: Release): Promise<ClaimOutcome<Held>> {
+    return this.#claimed(this.#open().claims.release(release, Date.now()))
+  }
+
+  /** The only one of the object: does what is due, and arms it for what is due next. */
+  override async alarm(): Promise<void> {
+    const known = this.#find()
+    if (!known) return
+    this.#send(known.claims.expire(Date.now()))
+    await this.#arm()
   }
 
   spend(id: string, expiresAt: number): boolean {
@@ -121,10 +149,30 @@ export class RepositoryObject extends DurableObject {
     return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN)
   }
 
-  /** Sends the messages of what was stored to every isolate that listens. */
+  /** For the earliest of what is on the agenda: a second alarm would replace the first. */
+  async #arm(): Promise<void> {
+    const due = this.#find()?.nextDue()
+    if (due === undefined) return
+    const { storage } = this.ctx
+    const armed = await storage.getAlarm()
+    if (armed === null || due < armed) await storage.setAlarm(due)
+  }
+
+  async #claimed<Answer>({ frames, ...outcome }: Claimed<Answer>): Promise<ClaimOutcome<Answer>> {
+    this.#send(frames)
+    await this.#arm()
+    return outcome as ClaimOutcome<Answer>
+  }
+
   #broadcast<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
     if (!published.ok) return published
-    for (const frame of published.frames) {
+    this.#send(published.frames)
+    return { ok: true, answer: published.answer, signals: published.frames.length }
+  }
+
+  /** To every isolate that listens. */
+  #send(frames: readonly string[]): void {
+    for (const frame of frames) {
       const bytes = this.#encoder.encode(frame)
       for (const socket of this.#sockets()) {
         try {
@@ -135,7 +183,6 @@ export class RepositoryObject extends DurableObject {
         }
       }
     }
-    return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 }
 
@@ -156,6 +203,9 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
         sync: (request) => stub().sync(request),
         changes: (request) => stub().changes(request),
         read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
+        claim: (request) => stub().claim(request),
+        renew: (renewal) => stub().renew(renewal),
+        release: (release) => stub().release(release),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
         subscribe(from, sink) {
           const shared =

@@ -1,8 +1,10 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
 import type { Sql } from '../shared/sql.ts'
+import type { Claimed, Claims } from './claims.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import {
+  type ClaimOutcome,
   NOT_SUBSCRIBED,
   type PublishOutcome,
   type Repositories,
@@ -22,6 +24,8 @@ export interface ProcessHost {
   openSql(path: string, make: boolean): Sql | undefined
   /** Time in ms. */
   now(): number
+  /** Calls back once after `ms`; what it returns takes that back. */
+  after(ms: number, call: () => void): () => void
   /** Repositories without a stream that stay in memory at most. */
   maxIdle: number
   /** Of each repository. */
@@ -50,6 +54,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   const opened = new Map<string, Opened>()
   const streams = new Map<string, Streams>()
   const tallyOfAll = new StreamTally(host.roomOfAll)
+  const armed = new Map<string, () => void>()
   let isEnding = false
 
   const find = (path: string, make = false): Opened | undefined => {
@@ -69,19 +74,48 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     }
     const fresh = { ...openRepository(sql), awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
+    arm(path, fresh)
     return fresh
+  }
+  /** For the earliest of what is due there. Nothing is armed where nothing is. */
+  const arm = (path: string, { nextDue }: OpenRepository): void => {
+    armed.get(path)?.()
+    armed.delete(path)
+    const at = nextDue()
+    if (at === undefined || isEnding) return
+    const wake = () => {
+      const known = find(path)
+      if (!known) return
+      broadcast(path, known.claims.expire(host.now()))
+      arm(path, known)
+    }
+    armed.set(path, host.after(Math.max(0, at - host.now()), wake))
   }
   const make = (path: string): Opened => {
     const made = find(path, true)
     if (!made) throw new Error('the host made no database')
     return made
   }
-  const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
-    if (!published.ok) return published
-    for (const frame of published.frames) {
+  const broadcast = (path: string, frames: readonly string[]): void => {
+    for (const frame of frames) {
       const bytes = encoder.encode(frame)
       for (const sink of streams.get(path)?.sinks ?? []) sink.send(bytes)
     }
+  }
+  const claimed = <Answer>(
+    path: string,
+    run: (claims: Claims) => Claimed<Answer>,
+  ): ClaimOutcome<Answer> => {
+    const known = find(path)
+    if (!known) return { ok: false, reason: 'unpublished' }
+    const { frames, ...outcome } = run(known.claims)
+    broadcast(path, frames)
+    arm(path, known)
+    return outcome as ClaimOutcome<Answer>
+  }
+  const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
+    if (!published.ok) return published
+    broadcast(path, published.frames)
     return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 
@@ -130,11 +164,15 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
           const info = { streams: streams.get(path)?.sinks.size ?? 0, awakeSince, now }
           return reads.answer(query, info, ifNoneMatch)
         },
+        claim: async (request) => claimed(path, (it) => it.claim(request, host.now())),
+        renew: async (renewal) => claimed(path, (it) => it.renew(renewal, host.now())),
+        release: async (release) => claimed(path, (it) => it.release(release, host.now())),
         spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
         subscribe: (from, sink) => subscribe(path, from, sink),
       }) satisfies RepositoryHandle,
     endStreams() {
       isEnding = true
+      for (const cancel of armed.values()) cancel()
       for (const { sinks } of [...streams.values()]) {
         for (const sink of [...sinks]) sink.end('closed')
       }

@@ -1,6 +1,7 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
+import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claims.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
@@ -16,6 +17,10 @@ export interface RepositoryHandle {
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
+  /** The caller has validated the request. Streams get the message before this resolves. */
+  claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>>
+  renew(renewal: Renewal): Promise<ClaimOutcome<Held>>
+  release(release: Release): Promise<ClaimOutcome<Held>>
   /**
    * Uses up an id that is valid once. False: it was used before. Remembered until `expiresAt` (ms).
    * It does not publish a repository.
@@ -31,6 +36,8 @@ export interface RepositoryHandle {
 export type PublishOutcome<Answer> =
   /** `signals`: how many messages the streams were sent. */
   { ok: true; answer: Answer; signals: number } | ({ ok: false } & PublishRefusal)
+
+export type ClaimOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & ClaimRefusal)
 
 /** Where a stream stopped, by its last event id or, without one, when it opened (ms). */
 export interface Subscription {

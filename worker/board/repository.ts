@@ -3,6 +3,7 @@
 
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
+import type { Claims } from './claims.ts'
 import {
   MAX_REPLAY,
   messageOf,
@@ -59,9 +60,11 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
 
 export class Repository {
   readonly #store: BoardStore
+  readonly #claims: Claims
 
-  constructor(store: BoardStore) {
+  constructor(store: BoardStore, claims: Claims) {
     this.#store = store
+    this.#claims = claims
   }
 
   /** One step of a sync. `now` in ms. The caller has validated the request. */
@@ -121,7 +124,8 @@ export class Repository {
       const sent = request.more ? undefined : this.#addMessage(state, now)
       this.#store.save(state)
       const answer = { seq: this.#seq(state), message: sent?.message ?? null }
-      return { ok: true, answer, frames: sent?.frames ?? [] }
+      const ended = request.more ? [] : this.#claims.settle(now)
+      return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
     })
   }
 
@@ -181,7 +185,8 @@ export class Repository {
     this.#store.save(state)
     const { run, epoch } = state
     const answer = { step: 'root', run, epoch, match, store } as const
-    return { ok: true, answer, frames: sent?.frames ?? [] }
+    const ended = match && !missing ? this.#claims.settle(now) : []
+    return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 
   /** A bare store is a new board, or one that has lost all its tasks at once. */
@@ -214,7 +219,8 @@ export class Repository {
     const sent = done ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'entries', lack, dropped } as const
-    return { ok: true, answer, frames: sent?.frames ?? [] }
+    const ended = done ? this.#claims.settle(now) : []
+    return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 
   #remove(key: Key, state: RepositoryState): boolean {

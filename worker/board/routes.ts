@@ -11,6 +11,7 @@ import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import { sha256Hex } from '../shared/sha256.ts'
+import { claimRoutes } from './claim-routes-hono.ts'
 import { type Directory, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
 import { checkChanges, checkReport, checkSync } from './publishing.ts'
@@ -176,6 +177,14 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     deps.metrics.published('changes', outcome, request.upserts.length + request.deletes.length)
     return publish(c, outcome)
   })
+  app.route(
+    '/claims',
+    claimRoutes((c) => {
+      const path = pathOf(c, 'board:work')
+      requireScope(c.get('grant'), 'board:read')
+      return { path, repository: deps.repositories.open(path) }
+    }),
+  )
   return app
 }
 

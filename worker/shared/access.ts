@@ -12,7 +12,7 @@ import type { Repos } from './repos.ts'
 import { sha256Hex } from './sha256.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
-export type Scope = 'board:read' | 'board:write' | 'payments:read' | 'payments:write'
+export type Scope = 'board:read' | 'board:write' | 'board:work' | 'payments:read' | 'payments:write'
 
 /** What a verified token allows. */
 export interface Grant {

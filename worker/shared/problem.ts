@@ -16,6 +16,8 @@ export const STATUS_OF = {
   unknown_transaction: 404,
   unknown_alert: 404,
   unknown_delivery: 404,
+  unknown_claim: 404,
+  nothing_ready: 404,
   sync_required: 409,
   superseded: 409,
   stale_batch: 409,
@@ -24,10 +26,16 @@ export const STATUS_OF = {
   idempotency_conflict: 409,
   reference_conflict: 409,
   already_paid: 409,
+  claimed: 409,
+  closed: 409,
+  not_ready: 409,
+  already_holding: 409,
+  claim_lost: 410,
   payload_too_large: 413,
   invalid_argument: 422,
   gateway_refused: 422,
   refund_failed: 422,
+  too_many_claims: 429,
   internal: 500,
   not_configured: 503,
   misconfigured: 503,
@@ -48,7 +56,7 @@ interface ProblemOptions {
   /** Seconds until the client should try again. A 503 has 30 if it is not given. */
   retryAfterS?: number | undefined
   /** Further fields of the response, beside the sentence and the code. */
-  fields?: Readonly<Record<string, string>>
+  fields?: Readonly<Record<string, string | number>>
 }
 
 const DEFAULT_RETRY_AFTER_S = 30
@@ -58,7 +66,7 @@ export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
   readonly retryAfterS: number | undefined
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, string | number>>
 
   constructor(reason: Reason, sentence: string, options: ProblemOptions = {}) {
     super(sentence, { cause: options.cause })

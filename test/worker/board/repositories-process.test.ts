@@ -11,6 +11,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
       return make ? openSql(':memory:') : undefined
     },
     now: () => 0,
+    after: () => () => undefined,
     maxIdle: 8,
     room: { all: 1, each: 1 },
     roomOfAll: { all: 1, each: 1 },
@@ -30,6 +31,7 @@ it('waits for a repository that nobody has published, and makes its database whe
       return openSql(':memory:')
     },
     now: () => 0,
+    after: () => () => undefined,
     maxIdle: 8,
     room: { all: 2, each: 1 },
     roomOfAll: { all: 2, each: 2 },
@@ -58,6 +60,7 @@ it('has one limit for the streams of all repositories, and one for those of a su
   const repositories = processRepositories({
     openSql: () => undefined,
     now: () => 0,
+    after: () => () => undefined,
     maxIdle: 8,
     room: { all: 8, each: 2 },
     roomOfAll: { all: 4, each: 3 },

@@ -70,6 +70,7 @@ describe('a pool of databases', () => {
         return files.has(path) ? pool.sql(`list-${path}`) : undefined
       },
       now: () => 0,
+      after: () => () => undefined,
       maxIdle: 1,
       room,
       roomOfAll: room,

@@ -1,0 +1,67 @@
+// Which of the tasks that can begin is the next one: the same rule for a claim at the edge and for
+// an agent that waits. Pure.
+
+import type { Task } from '../api/types.ts'
+
+/** What the order depends on. */
+export type Candidate = Pick<Task, 'id' | 'priority' | 'rank' | 'parent'>
+
+/** In any case; what is not known is as urgent as `medium`. */
+const PRIORITIES: readonly (readonly string[])[] = [
+  ['urgent', 'critical', 'highest', 'p0'],
+  ['high', 'p1'],
+  ['medium', 'normal', 'none', 'p2'],
+  ['low', 'lowest', 'p3'],
+]
+const MEDIUM = 2
+
+function urgencyOf({ priority = '' }: Candidate): number {
+  const word = priority.trim().toLowerCase()
+  const at = PRIORITIES.findIndex((words) => words.includes(word))
+  return at === -1 ? MEDIUM : at
+}
+
+/**
+ * The most urgent; of several the one whose id is first. Ranks count within one parent: where that
+ * task has any, its neighbour with the lowest rank comes before it.
+ */
+export function nextOf<Found extends Candidate>(candidates: readonly Found[]): Found | undefined {
+  const urgency = Math.min(...candidates.map(urgencyOf))
+  const urgent = candidates.filter((task) => urgencyOf(task) === urgency)
+  const first = least(urgent, (a, b) => compareIds(a.id, b.id))
+  const siblings = urgent.filter(({ parent }) => parent === first?.parent)
+  return least(siblings, (a, b) => compareRanks(a, b) || compareIds(a.id, b.id))
+}
+
+/** Without a rank: last. */
+function compareRanks({ rank: a = Infinity }: Candidate, { rank: b = Infinity }: Candidate) {
+  return a === b ? 0 : a - b
+}
+
+const least = <Item>(items: readonly Item[], compare: (a: Item, b: Item) => number) =>
+  items.reduce<Item | undefined>(
+    (best, item) => (best === undefined || compare(item, best) < 0 ? item : best),
+    undefined,
+  )
+
+/** With each number in numeric order, so `tea/2.10` is between `tea/2.9` and `tea/10.1`. */
+export function compareIds(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  // Back to where the number begins within which they differ.
+  while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--
+  const a = numberEnd(one, at)
+  const b = numberEnd(other, at)
+  const areNumbers = a > at && b > at
+  const difference = areNumbers ? Number(one.slice(at, a)) - Number(other.slice(at, b)) : 0
+  return difference || (one < other ? -1 : Number(one > other))
+}
+
+/** Where the number that begins at `at` ends; `at` if none does. */
+function numberEnd(text: string, at: number): number {
+  let end = at
+  while (isDigit(text.charCodeAt(end))) end++
+  return end
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57

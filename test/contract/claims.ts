@@ -1,0 +1,288 @@
+// One agent, one task: claims, on any host.
+
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Session, Task } from '../../libraries/api/types.ts'
+import type { DataRecord } from '../../worker/board/wire.ts'
+import {
+  following,
+  freshHash,
+  type Repo,
+  runRecord,
+  sessionRecord,
+  sums,
+  taskRecord,
+  token,
+} from '../support/edge.ts'
+import type { Board } from './board.ts'
+
+const WORK = 'board:read board:work'
+const secret = (): string => randomBytes(16).toString('base64url')
+const config = (): DataRecord => ({
+  kind: 'board',
+  id: 'board',
+  hash: freshHash(),
+  board: { layout: 'cairn', states: ['todo', 'doing', 'done'], closed: ['done'] },
+})
+
+interface Answer {
+  status: number
+  body: Record<string, unknown> & { task?: Task | string; code?: string }
+}
+
+async function asker(repo: Repo, scope = WORK) {
+  const bearer = await token({ scope, repos: [repo.path] })
+  return async (route: string, body: unknown): Promise<Answer> => {
+    const response = await repo.request(`/claims${route}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}` },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: response.status, body: (await response.json()) as Answer['body'] }
+  }
+}
+
+const idOf = ({ body }: Answer): unknown =>
+  typeof body.task === 'object' ? body.task.id : body.task
+const todo = (id: string, fields: Partial<Task> = {}) =>
+  taskRecord(id, { status: 'todo', ...fields })
+
+export function claimContract({ name, published }: Board): void {
+  describe(`claims on ${name}`, () => {
+    it('give a task to one agent alone, whoever asks at the same time', async () => {
+      const repo = await published(config(), ...Array.from({ length: 5 }, (_, n) => todo(`A-${n}`)))
+      const ask = await asker(repo)
+      const claims = Array.from({ length: 8 }, (_, n) => ({ claim: secret(), actor: `agent-${n}` }))
+      const answers = await Promise.all(claims.map((claim) => ask('', claim)))
+      const given = answers.filter(({ status }) => status === 201)
+      expect(new Set(given.map(idOf))).toEqual(new Set(['A-0', 'A-1', 'A-2', 'A-3', 'A-4']))
+      const refused = answers.filter(({ status }) => status !== 201)
+      expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+        Array.from({ length: 3 }, () => [404, 'nothing_ready']),
+      )
+      const generations = given.map(({ body }) => body.generation as number)
+      expect(new Set(generations).size).toBe(5)
+      expect(Math.min(...generations)).toBeGreaterThan(Date.parse('2026-01-01'))
+    })
+
+    it('choose the most urgent, then by rank within one parent, then in natural order', async () => {
+      const repo = await published(
+        config(),
+        todo('A-10', { priority: 'High' }),
+        todo('A-9', { priority: 'p1', parent: 'E' }),
+        todo('A-2'),
+        todo('A-11', { priority: 'HIGH', parent: 'E', rank: 1 }),
+        todo('A-1', { priority: 'low' }),
+        todo('A-3', { priority: 'urgent', ready: false }),
+      )
+      const ask = await asker(repo)
+      const order: unknown[] = []
+      for (let n = 0; n < 5; n++) {
+        order.push(idOf(await ask('', { claim: secret(), actor: `agent-${n}` })))
+      }
+      expect(order).toEqual(['A-11', 'A-9', 'A-10', 'A-2', 'A-1'])
+    })
+
+    it('answer the same claim again, and are a session of the task in every read', async () => {
+      const repo = await published(config(), todo('A-1', { title: 'One' }))
+      const ask = await asker(repo)
+      const before = await repo.request('/tasks')
+      const stream = await (await repo.stream()).joined()
+      const asked = { claim: secret(), actor: 'ada@home:7', client: 'codex', branch: 'x' }
+      const first = await ask('', asked)
+      expect(first).toMatchObject({
+        status: 201,
+        body: { board: repo.path, task: { id: 'A-1', title: 'One', executionState: 'active' } },
+      })
+      expect(await ask('', asked)).toEqual({ ...first, status: 200 })
+      const { generation, session } = first.body as { generation: number; session: string }
+      await stream.until((it) => it.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'session-changed', session }])
+      await stream.close()
+
+      const { tasks } = await repo.json<{ tasks: Task[] }>('/tasks')
+      const shown = { activeAttempt: `claim-${generation}`, executionState: 'active' }
+      expect(tasks).toMatchObject([{ id: 'A-1', status: 'todo', ...shown, sessionId: session }])
+      const since = await repo.request(`/tasks?since=${before.headers.get('x-signalbox-seq')}`)
+      expect(await since.json()).toMatchObject({ tasks: [{ id: 'A-1', ...shown }] })
+      const again = await repo.request('/tasks', {
+        headers: { 'If-None-Match': before.headers.get('etag') ?? '' },
+      })
+      expect(again.status).toBe(200)
+      const active = await repo.request('/tasks?execution=active')
+      expect(await active.json()).toMatchObject({ tasks: [{ id: 'A-1' }] })
+      for (const route of ['/sessions?actor=ada%40home%3A7', '/tasks/A-1/sessions']) {
+        expect(await repo.json(route)).toMatchObject({
+          sessions: [
+            {
+              ...{ id: session, task: 'A-1', attempt: `claim-${generation}`, health: 'active' },
+              ...{ client: 'codex', branch: 'x', claim: { generation } },
+            },
+          ],
+        })
+      }
+      expect(await repo.json(`/sessions/${session}`)).toMatchObject({ id: session })
+    })
+
+    it('are in no published record: the sidecar finds nothing to send again', async () => {
+      const records = [config(), todo('A-1')]
+      const repo = await published(...records)
+      const ask = await asker(repo)
+      await ask('', { claim: secret(), actor: 'ada' })
+      expect(await repo.begin(sums(records).root)).toBe(true)
+      // A heartbeat, or another file, must not take it off.
+      const [, task] = records
+      if (task?.kind !== 'task') throw new Error('no task')
+      await repo.changes({
+        upserts: [following(task, { title: 'Renamed' }), runRecord('A-1', '1')],
+      })
+      const { tasks } = await repo.json<{ tasks: Task[] }>('/tasks')
+      expect(tasks).toMatchObject([{ title: 'Renamed', executionState: 'active' }])
+    })
+
+    it('are renewed, and released as done or abandoned, again and again', async () => {
+      const repo = await published(config(), todo('A-1'))
+      const ask = await asker(repo)
+      const claim = secret()
+      const first = await ask('', { claim, actor: 'ada', ttlMs: 20_000 })
+      const renewed = await ask('/renew', { claim, ttlMs: 60_000, progress: 'half of it' })
+      expect(renewed).toMatchObject({ status: 200, body: { task: 'A-1' } })
+      expect(Date.parse(String(renewed.body.expiresAt))).toBeGreaterThan(
+        Date.parse(String(first.body.expiresAt)),
+      )
+      const [session] = await sessionsOf(repo)
+      expect(session).toMatchObject({ live: { progress: 'half of it' } })
+      const release = { claim, outcome: 'abandoned', summary: 'no time' }
+      const end = { outcome: 'abandoned' }
+      for (const _ of [1, 2]) {
+        expect(await ask('/release', release)).toMatchObject({ status: 200, body: { end } })
+      }
+      expect(await ask('/renew', { claim })).toMatchObject({ status: 200, body: { end } })
+      expect(await ask('', { claim, actor: 'ada' })).toMatchObject({
+        status: 410,
+        body: { code: 'claim_lost' },
+      })
+      expect(await sessionsOf(repo)).toMatchObject([
+        { health: 'canceled', summary: 'no time', endedAt: expect.any(String) },
+      ])
+      const { tasks } = await repo.json<{ tasks: Task[] }>('/tasks')
+      expect(tasks[0]).not.toHaveProperty('executionState')
+      // Now it is another's, and the first holder is told so.
+      expect(await ask('', { claim: secret(), actor: 'bob' })).toMatchObject({ status: 201 })
+      expect(await ask('/renew', { claim })).toMatchObject({
+        status: 410,
+        body: { code: 'claim_lost', by: 'bob', generation: first.body.generation },
+      })
+    })
+
+    it('offer what was left although it says begun, and not what was just done', async () => {
+      const repo = await published(config(), todo('A-1'), todo('A-2'))
+      const ask = await asker(repo)
+      const [left, done] = [secret(), secret()]
+      await ask('', { claim: left, actor: 'ada', task: 'A-1' })
+      await ask('', { claim: done, actor: 'bob', task: 'A-2' })
+      await repo.changes({ upserts: [taskRecord('A-1', { status: 'doing' })] })
+      await ask('/release', { claim: left, outcome: 'abandoned' })
+      await ask('/release', { claim: done, outcome: 'done' })
+      expect(idOf(await ask('', { claim: secret(), actor: 'eve' }))).toBe('A-1')
+      expect((await ask('', { claim: secret(), actor: 'flo' })).body.code).toBe('nothing_ready')
+      // Its file has changed, and it is still open.
+      await repo.changes({ upserts: [todo('A-2', { title: 'Again' })] })
+      expect(idOf(await ask('', { claim: secret(), actor: 'flo' }))).toBe('A-2')
+    })
+
+    it('end with the task: finished where its file closes it, canceled where it goes', async () => {
+      const repo = await published(config(), todo('A-1'), todo('A-2'))
+      const ask = await asker(repo)
+      const [one, two] = [secret(), secret()]
+      await ask('', { claim: one, actor: 'ada', task: 'A-1' })
+      await ask('', { claim: two, actor: 'bob', task: 'A-2' })
+      const closed = taskRecord('A-1', { status: 'done', ready: false })
+      await repo.changes({ upserts: [closed], deletes: ['task:A-2'] })
+      const health = Object.fromEntries((await sessionsOf(repo)).map((it) => [it.task, it.health]))
+      expect(health).toEqual({ 'A-1': 'finished', 'A-2': 'canceled' })
+      expect(await ask('/renew', { claim: one })).toMatchObject({
+        status: 200,
+        body: { end: { outcome: 'closed' } },
+      })
+      expect(await ask('/renew', { claim: two })).toMatchObject({ status: 410 })
+    })
+
+    it('of another are ended by a person, and the running session of a file counts first', async () => {
+      const session = sessionRecord('ses_1', { task: 'A-2', status: 'running' })
+      const begun = {
+        executionState: 'active',
+        sessionId: 'ses_1',
+        activeAttempt: 'att_1',
+      } as const
+      const repo = await published(config(), todo('A-1'), todo('A-2', begun), session)
+      const ask = await asker(repo)
+      const claim = secret()
+      const held = await ask('', { claim, actor: 'ada' })
+      const release = { session: held.body.session, outcome: 'abandoned' }
+      expect(await ask('/release', release)).toMatchObject({ status: 200 })
+      expect(await ask('/release', release)).toMatchObject({ status: 200 })
+      expect(await ask('/renew', { claim })).toMatchObject({ status: 410 })
+      expect(await ask('', { claim: secret(), actor: 'bob', task: 'A-2' })).toMatchObject({
+        status: 409,
+        body: { code: 'not_ready' },
+      })
+      const forced = { claim: secret(), actor: 'bob', task: 'A-2', force: true }
+      expect(await ask('', forced)).toMatchObject({ status: 201, body: { task: begun } })
+    })
+
+    it('are refused with a code and a sentence each', async () => {
+      const mine = todo('A-4', { assignee: 'eve' })
+      const done = taskRecord('A-3', { status: 'done', ready: false })
+      const repo = await published(config(), todo('A-1'), todo('A-2', { ready: false }), done, mine)
+      const ask = await asker(repo)
+      const held = { claim: secret(), actor: 'ada', task: 'A-1' }
+      expect((await ask('', held)).status).toBe(201)
+      const by = (actor: string, fields: object) => ({ claim: secret(), actor, ...fields })
+      const refusals: [string, object | string, number, string][] = [
+        ['', by('bob', { task: 'A-1' }), 409, 'claimed'],
+        ['', by('bob', { task: 'A-2' }), 409, 'not_ready'],
+        ['', by('bob', { task: 'A-3', force: true }), 409, 'closed'],
+        ['', by('bob', { task: 'A-4' }), 409, 'not_ready'],
+        ['', by('bob', { task: 'A/9%' }), 404, 'not_found'],
+        ['', by('ada', { task: 'A-4' }), 409, 'already_holding'],
+        ['', by('bob', { label: 'none' }), 404, 'nothing_ready'],
+        ['/renew', { claim: secret() }, 404, 'unknown_claim'],
+        ['/release', { session: 'claim-1', outcome: 'done' }, 404, 'unknown_claim'],
+        ['', by('a\nb', {}), 400, 'invalid_request'],
+        ['', by('a'.repeat(10_000), {}), 400, 'invalid_request'],
+        ['', by('bob', { ttlMs: 0 }), 400, 'invalid_request'],
+        ['', by('bob', { ttlMs: 31_536_000_000 }), 400, 'invalid_request'],
+        ['', by('bob', { max: 17 }), 400, 'invalid_request'],
+        ['', { claim: 'abc', actor: 'bob' }, 400, 'invalid_request'],
+        ['', '{', 400, 'invalid_request'],
+        [
+          '/release',
+          { claim: secret(), session: 'claim-1', outcome: 'done' },
+          400,
+          'invalid_request',
+        ],
+      ]
+      for (const [route, body, status, code] of refusals) {
+        const answer = await ask(route, body)
+        expect([route, body, answer.status, answer.body.code]).toEqual([route, body, status, code])
+        expect(answer.body.error).toMatch(/^[^\n]+\.$/)
+      }
+      expect((await ask('', by('eve', { task: 'A-4' }))).status).toBe(201)
+      expect(await sessionsOf(repo)).toHaveLength(2)
+      const reading = await asker(repo, 'board:read')
+      const working = await asker(repo, 'board:work')
+      for (const each of [reading, working]) {
+        expect(await each('', by('bob', {}))).toMatchObject({
+          status: 403,
+          body: { code: 'forbidden' },
+        })
+      }
+    })
+  })
+}
+
+async function sessionsOf(repo: Repo): Promise<Session[]> {
+  const { sessions } = await repo.json<{ sessions: Session[] }>('/sessions')
+  return sessions
+}

@@ -1,0 +1,158 @@
+// What time does to claims: expiry, grace, and a process that was away. A fake clock.
+
+import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
+import { processRepositories } from '../../../worker/board/repositories-process.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+import { taskRecord } from '../../support/edge.ts'
+
+const NOW = new FakeClock().now()
+const TTL = 20_000
+const store = { state: 'present', version: '0' } as const
+
+/** A board with these tasks, on one database that several processes may open one after another. */
+function board(...ids: string[]) {
+  const clock = new FakeClock()
+  const sql = openSql(':memory:')
+  const open = () => {
+    const repositories = processRepositories({
+      openSql: () => sql,
+      now: clock.now,
+      after: clock.after,
+      maxIdle: 8,
+      room: { all: 9, each: 9 },
+      roomOfAll: { all: 9, each: 9 },
+    })
+    return { ...repositories.open('lamps'), end: repositories.endStreams }
+  }
+  const { repository } = openRepository(sql)
+  const began = repository.sync(
+    { step: 'root', run: null, root: '0'.repeat(32), store },
+    clock.now(),
+  )
+  if (!began.ok || began.answer.step !== 'root') throw new Error('no sync')
+  const { run, epoch } = began.answer
+  let batch = 0
+  const change = (parts: { upserts?: ReturnType<typeof taskRecord>[] }) =>
+    repository.changes(
+      { run, epoch, batch: ++batch, upserts: [], deletes: [], ...parts },
+      clock.now(),
+    )
+  change({ upserts: ids.map((id) => taskRecord(id, { status: 'todo' })) })
+  return { clock, sql, open, change }
+}
+
+let secrets = 0
+const asked = (actor: string, fields: object = {}) => ({
+  ...{ hash: `hash-${++secrets}`, actor, ttlMs: TTL, max: 1, force: false },
+  ...fields,
+})
+
+const sqlRows = (sql: ReturnType<typeof openSql>) =>
+  sql.all<{ task: string; health: string }>('SELECT task, health FROM claims ORDER BY generation')
+
+describe('a claim', () => {
+  it('that is not renewed expires at its time, is told once, and the task is free again', async () => {
+    const { clock, sql, open } = board('A-1')
+    const repository = open()
+    const sent: string[] = []
+    repository.subscribe(
+      { lastEventId: undefined, since: NOW, holder: 'me' },
+      { send: (bytes) => sent.push(new TextDecoder().decode(bytes)), end: () => undefined },
+    )
+    const first = await repository.claim(asked('ada'))
+    expect(first).toMatchObject({ ok: true, answer: { task: 'A-1', expiresAt: NOW + TTL } })
+    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+    sent.length = 0
+    await clock.advance(TTL - 1)
+    expect(sent).toEqual([])
+    await clock.advance(1)
+    expect(sent.join('')).toContain('session-changed')
+    expect(sent).toHaveLength(1)
+    expect(sqlRows(sql)).toEqual([{ task: 'A-1', health: 'stalled' }])
+    await clock.advance(600_000)
+    expect(sent).toHaveLength(1)
+    expect(await repository.claim(asked('bob'))).toMatchObject({ ok: true })
+    expect(sqlRows(sql).map(({ health }) => health)).toEqual(['canceled', 'active'])
+  })
+
+  it('that is renewed in time never expires, and leaves the alarm alone until it comes', async () => {
+    const { clock, sql, open } = board('A-1')
+    const repository = open()
+    const mine = asked('ada')
+    await repository.claim(mine)
+    const due = () => sql.all<{ at: number }>('SELECT at FROM agenda')[0]?.at
+    await clock.advance(15_000)
+    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+    expect(due()).toBe(NOW + TTL)
+    await clock.advance(5_000)
+    expect(due()).toBe(NOW + 15_000 + TTL)
+    expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+  })
+
+  it('that has expired comes back with a renewal, unless somebody took the task', async () => {
+    const { clock, sql, open } = board('A-1')
+    const repository = open()
+    const mine = asked('ada')
+    await repository.claim(mine)
+    await clock.advance(TTL + 60_000)
+    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+    expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+    await clock.advance(TTL + 60_000)
+    await repository.claim(asked('bob'))
+    expect(await repository.renew({ hash: mine.hash })).toMatchObject({
+      reason: 'claim_lost',
+      by: 'bob',
+    })
+  })
+
+  it('has 30 s more where the host slept, or its clock jumped, beyond its end', async () => {
+    const { clock, sql, open } = board('A-1')
+    const mine = asked('ada')
+    await open().claim(mine)
+    // Another process opens the database a day later; the first one is gone.
+    clock.jump(86_400_000)
+    const later = open()
+    expect(await later.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+    await clock.advance(29_999)
+    expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+    await clock.advance(1)
+    expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
+    expect(await later.claim(asked('bob'))).toMatchObject({ ok: true })
+  })
+
+  it('keeps its number rising where the clock was set back, and after all were forgotten', async () => {
+    const { clock, open } = board('A-1', 'A-2')
+    const repository = open()
+    const generationOf = async (actor: string) => {
+      const claimed = await repository.claim(asked(actor))
+      return claimed.ok ? claimed.answer.generation : Number.NaN
+    }
+    const first = await generationOf('ada')
+    expect(first).toBe(NOW)
+    clock.jump(-3_600_000)
+    expect(await generationOf('bob')).toBe(first + 1)
+  })
+
+  it('arms no timer while nothing is claimed', async () => {
+    const { clock, open } = board('A-1')
+    const repository = open()
+    await repository.read({ kind: 'tasks', filter: {} }, undefined)
+    expect(clock.pending).toBe(0)
+    const mine = asked('ada')
+    await repository.claim(mine)
+    expect(clock.pending).toBe(1)
+    await repository.release({ hash: mine.hash, outcome: 'done' })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('of a thousand is the last that a board takes', async () => {
+    const { open } = board(...Array.from({ length: 1_001 }, (_, n) => `A-${n}`))
+    const repository = open()
+    for (let n = 0; n < 1_000; n++) {
+      expect((await repository.claim(asked(`agent-${n}`, { task: `A-${n}` }))).ok).toBe(true)
+    }
+    expect(await repository.claim(asked('one more'))).toMatchObject({ reason: 'too_many_claims' })
+  })
+})

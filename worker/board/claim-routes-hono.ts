@@ -1,0 +1,112 @@
+// Claims over HTTP: one agent, one task.
+
+import { type Context, Hono } from 'hono'
+import type { ApiEnv } from '../shared/access.ts'
+import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
+import type { Checked } from '../shared/fields.ts'
+import { Problem } from '../shared/problem.ts'
+import { sha256Hex } from '../shared/sha256.ts'
+import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
+import type { ClaimRefusal, Held } from './claims.ts'
+import type { ClaimOutcome, RepositoryHandle } from './repositories.ts'
+
+const CLAIM_BYTES = 32 << 10
+/** Somebody else's claim may end at any time. */
+const RETRY_S = 10
+
+/** `repositoryOf` checks what the token allows, and names the repository of the request. */
+export function claimRoutes(
+  repositoryOf: (c: Context<ApiEnv>) => { path: string; repository: RepositoryHandle },
+): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const limit = bodyLimit({
+    maxSize: CLAIM_BYTES,
+    onError: () => {
+      throw new Problem('payload_too_large', 'A claim ends at 32 KiB.')
+    },
+  })
+
+  app.post('/', limit, async (c) => {
+    const { path: board, repository } = repositoryOf(c)
+    const { claim, ...asked } = await bodyOf(c, checkClaim)
+    const { json, isRepeated, ...held } = answerOf(
+      await repository.claim({ ...asked, hash: await sha256Hex(claim) }),
+    )
+    const answer = { ...shown(held), board, task: JSON.parse(json) as unknown }
+    return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
+  })
+  app.post('/renew', limit, async (c) => {
+    const { path: board, repository } = repositoryOf(c)
+    const { claim, ...asked } = await bodyOf(c, checkRenewal)
+    const held = answerOf(await repository.renew({ ...asked, hash: await sha256Hex(claim) }))
+    return c.json({ ...shown(held), board }, 200, NOT_KEPT)
+  })
+  app.post('/release', limit, async (c) => {
+    const { path: board, repository } = repositoryOf(c)
+    const { claim, session = '', ...asked } = await bodyOf(c, checkRelease)
+    const whose = claim === undefined ? { session } : { hash: await sha256Hex(claim) }
+    const held = answerOf(await repository.release({ ...asked, ...whose }))
+    return c.json({ ...shown(held), board }, 200, NOT_KEPT)
+  })
+  return app
+}
+
+const NOT_KEPT = { 'Cache-Control': 'no-store' }
+
+async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
+  const body = await readJson(c)
+  if (body === undefined) throw new Problem('invalid_request', 'The body is not JSON.')
+  const checked = check(body)
+  if (!checked.ok) throw new Problem('invalid_request', checked.error)
+  return checked.value
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString()
+
+const shown = ({ expiresAt, end, ...held }: Held) => ({
+  ...held,
+  expiresAt: timeText(expiresAt),
+  ...(end && { end: { outcome: end.outcome, at: timeText(end.at) } }),
+})
+
+function answerOf<Answer>(outcome: ClaimOutcome<Answer>): Answer {
+  if (outcome.ok) return outcome.answer
+  throw problemOf(outcome)
+}
+
+function problemOf(refusal: ClaimRefusal): Problem {
+  const { reason } = refusal
+  switch (reason) {
+    case 'unpublished':
+      return new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+    case 'not_found':
+      return new Problem(reason, 'There is no task with this id.')
+    case 'nothing_ready':
+      return new Problem(reason, 'No task is free to begin.')
+    case 'closed':
+      return new Problem(reason, 'The task is closed.')
+    case 'not_ready':
+      return new Problem(reason, 'The task cannot be begun now, or is assigned to somebody else.')
+    case 'unknown_claim':
+      return new Problem(reason, 'There is no such claim on this board.')
+    case 'too_many_claims': {
+      const why = 'The board has 1,000 valid claims already.'
+      return new Problem(reason, why, { retryAfterS: RETRY_S })
+    }
+    case 'claimed': {
+      const { by, since, expiresAt } = refusal
+      const fields = { by, since: timeText(since), expiresAt: timeText(expiresAt) }
+      return new Problem(reason, 'Somebody else works on this task.', { fields })
+    }
+    case 'already_holding': {
+      const { task } = refusal
+      const why = 'The actor holds as many claims of this board as it may.'
+      return new Problem(reason, why, { fields: { task } })
+    }
+    case 'claim_lost': {
+      const { generation, by } = refusal
+      const fields = { generation, ...(by !== undefined && { by }) }
+      return new Problem(reason, 'The claim holds nothing any more.', { fields })
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// The claims of a repository in its own SQLite. Its tables are in no schema of the board's: what is
+// published anew drops none of them. Also the agenda: what is due at a time, for the one alarm.
+
+import type { Sql } from '../shared/sql.ts'
+import type { Session } from './wire.ts'
+
+/** What is stored of a claim. All times in ms. */
+export interface Claim {
+  /** Rises with each claim, and never repeats. */
+  generation: number
+  /** Of the secret that its holder has. */
+  hash: string
+  task: string
+  actor: string
+  client?: string
+  model?: string
+  branch?: string
+  tree?: string
+  ttlMs: number
+  startedAt: number
+  /** Of its beginning, or of the last renewal. */
+  renewedAt: number
+  expiresAt: number
+  progress?: string
+  /** It has expired, and clients were told. Nobody has taken the task yet. */
+  isStalled?: boolean
+  end?: ClaimEnd
+}
+
+export interface ClaimEnd {
+  at: number
+  /** `closed` and `deleted`: the task. `replaced`: it had expired, and another took the task. */
+  outcome: 'done' | 'abandoned' | 'closed' | 'deleted' | 'replaced'
+  /** Somebody else ended it. */
+  byOther?: boolean
+  summary?: string
+  /** Of the task, then: until that changes, the task can be begun again. */
+  status?: string
+  file?: string
+}
+
+/** The newest ended ones that are kept. */
+const KEPT_ENDED = 1_000
+
+export const CLAIM_TABLES = [
+  `CREATE TABLE IF NOT EXISTS claims (
+    generation INTEGER PRIMARY KEY, secret TEXT NOT NULL UNIQUE, task TEXT NOT NULL,
+    actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
+    expires_at REAL NOT NULL, ended INTEGER NOT NULL, id TEXT NOT NULL, hash TEXT NOT NULL,
+    seq INTEGER NOT NULL, json TEXT NOT NULL, claim TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS claims_of_task ON claims (task, generation)`,
+  `CREATE INDEX IF NOT EXISTS claims_open ON claims (expires_at) WHERE ended = 0`,
+  `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = 0`,
+  `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
+]
+
+export const sessionId = (generation: number): string => `claim-${generation}`
+
+export type ClaimStore = ReturnType<typeof sqliteClaimStore>
+
+export function sqliteClaimStore(sql: Sql) {
+  const claims = (where: string, ...values: (string | number)[]): Claim[] =>
+    sql
+      .all<{ claim: string }>(`SELECT claim FROM claims WHERE ${where}`, ...values)
+      .map(({ claim }) => JSON.parse(claim) as Claim)
+  return {
+    bySecret: (hash: string): Claim | undefined => claims('secret = ?', hash)[0],
+    byGeneration: (generation: number): Claim | undefined =>
+      claims('generation = ?', generation)[0],
+    /** Those that have not ended. */
+    open: (): Claim[] => claims('ended = 0'),
+    /** Those that have expired, and clients were not told. */
+    untold: (now: number): Claim[] =>
+      claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
+    /** When the next one expires, in ms. */
+    nextExpiry: (): number | undefined =>
+      sql.all<{ at: number | null }>(
+        "SELECT min(expires_at) AS at FROM claims WHERE ended = 0 AND health <> 'stalled'",
+      )[0]?.at ?? undefined,
+    countValid: (now: number): number =>
+      sql.all<{ n: number }>(
+        'SELECT count(*) AS n FROM claims WHERE ended = 0 AND expires_at > ?',
+        now,
+      )[0]?.n ?? 0,
+    validOf: (actor: string, now: number): Claim[] =>
+      claims('actor = ? AND ended = 0 AND expires_at > ?', actor, now),
+    openOf: (task: string): Claim | undefined => claims('task = ? AND ended = 0', task)[0],
+    lastOf: (task: string): Claim | undefined =>
+      claims('task = ? ORDER BY generation DESC LIMIT 1', task)[0],
+    /** The last claim of each task that has had one. */
+    lastOfAll: (): Claim[] =>
+      claims('generation IN (SELECT max(generation) FROM claims GROUP BY task)'),
+    lastGeneration: (): number =>
+      sql.all<{ last: number | null }>('SELECT max(generation) AS last FROM claims')[0]?.last ?? 0,
+
+    /** `seq`: the number of the next message; undefined: clients need not read it again. */
+    put(claim: Claim, session: Session, seq: number | undefined): void {
+      const { generation, hash, task, actor, startedAt, expiresAt, end } = claim
+      // Another one each time, so that tags of answers with it differ.
+      const version = crypto.randomUUID().replaceAll('-', '')
+      sql.all(
+        `INSERT INTO claims (generation, secret, task, actor, status, health, started_at,
+            expires_at, ended, id, hash, seq, json, claim)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT (generation) DO UPDATE SET status = excluded.status,
+            health = excluded.health, expires_at = excluded.expires_at, ended = excluded.ended,
+            hash = CASE WHEN ? THEN excluded.hash ELSE hash END,
+            seq = CASE WHEN ? THEN excluded.seq ELSE seq END,
+            json = excluded.json, claim = excluded.claim`,
+        generation,
+        hash,
+        task,
+        actor,
+        session.status,
+        session.health,
+        startedAt,
+        expiresAt,
+        Number(end !== undefined),
+        session.id,
+        version,
+        seq ?? 0,
+        JSON.stringify(session),
+        JSON.stringify(claim),
+        Number(seq !== undefined),
+        Number(seq !== undefined),
+      )
+    },
+    /** The sessions of the oldest ended ones, which are forgotten. */
+    forgetOldest: (): string[] =>
+      sql
+        .all<{ id: string }>(
+          `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended = 1
+            ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING id`,
+          KEPT_ENDED,
+        )
+        .map(({ id }) => id),
+
+    /** When the first one of a kind is due, in ms; undefined: none is. */
+    plan(what: 'claims', at: number | undefined): void {
+      if (at === undefined) sql.all('DELETE FROM agenda WHERE what = ?', what)
+      else sql.all('INSERT OR REPLACE INTO agenda (what, at) VALUES (?, ?)', what, at)
+    },
+    planned: (what: 'claims'): number | undefined =>
+      sql.all<{ at: number }>('SELECT at FROM agenda WHERE what = ?', what)[0]?.at,
+    /** Of anything. */
+    nextDue: (): number | undefined =>
+      sql.all<{ at: number | null }>('SELECT min(at) AS at FROM agenda')[0]?.at ?? undefined,
+  }
+}
