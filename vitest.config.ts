@@ -22,7 +22,7 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // suite would end with one of them alone for two minutes.
 const LONGEST = [
   ...['faults/prove', 'e2e/package', 'browser/console-payments', 'faults/requests', 'e2e/start'],
-  ...['faults/five-agents', 'e2e/many-boards', 'e2e/agents-that-wait'],
+  ...['faults/five-agents', 'e2e/many-boards', 'e2e/agents-that-wait', 'e2e/agents-that-claim'],
   ...['e2e/home', 'e2e/real-boards', 'e2e/supervision', 'e2e/workerd', 'e2e/access'],
   ...['e2e/one-process', 'faults/board', 'e2e/payments', 'browser/console-accessibility'],
   ...['e2e/shop', 'browser/client', 'faults/payments-hostile', 'browser/console-honesty'],

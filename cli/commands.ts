@@ -36,6 +36,22 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'waits for a change of a board, a ready task or a status: for agents and scripts',
     load: () => import('./commands/wait.ts'),
   },
+  claim: {
+    summary: 'takes a task that nobody else can take as well, or the next that is free',
+    load: () => import('./commands/claim.ts'),
+  },
+  renew: {
+    summary: 'goes on holding a claimed task, and says what is done',
+    load: () => import('./commands/renew.ts'),
+  },
+  release: {
+    summary: 'gives a claimed task back, done or not',
+    load: () => import('./commands/release.ts'),
+  },
+  check: {
+    summary: 'asks whether a claim still holds, such as before a commit',
+    load: () => import('./commands/check.ts'),
+  },
   token: {
     summary: 'makes an access token from AUTH_SECRETS',
     load: () => import('./commands/token.ts'),

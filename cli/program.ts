@@ -26,7 +26,8 @@ Exit codes:
      accepted, a port that is taken, a process of start that ended again and again, a wait without
      a board
   2  wrong usage, or a configuration that it cannot work with
-  3  wait: the time is over`
+  3  wait, claim: the time is over
+  4  claim, renew, release, check: the task is somebody else's`
 const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`

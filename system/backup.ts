@@ -6,6 +6,7 @@ import { chmod, copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
+import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { fetchUntil, libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import {
@@ -16,7 +17,6 @@ import {
 import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
 import { prepareSchema } from './migrate.ts'
-import { replacePrivateFile } from './private-file.ts'
 import { StartError } from './start-error.ts'
 
 /** A file of this machine, maybe in a data folder, or a libSQL server. */

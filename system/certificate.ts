@@ -12,7 +12,7 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import * as x509 from '@peculiar/asn1-x509'
-import { replacePrivateFile } from './private-file.ts'
+import { replacePrivateFile } from '../sidecar/private-file.ts'
 
 export interface Certificate {
   /** The certificate and its private key. */

@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import type { NamedBoard } from '../sidecar/boards/names.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
+import { replacePrivateFile } from '../sidecar/private-file.ts'
 import type { LocalGateways } from './gateways.ts'
-import { replacePrivateFile } from './private-file.ts'
 
 const text = z.string()
 
@@ -33,6 +33,8 @@ const TOKENS = z.object({
   board: text.exactOptional(),
   /** Publishes it. Absent: there is none. */
   sidecar: text.exactOptional(),
+  /** Reads it, and claims its tasks. Absent: there is none. */
+  agent: text.exactOptional(),
   /** Charges, refunds, and reads both back. */
   payments: text,
 })

@@ -19,6 +19,7 @@ import type { LocalTokens } from './local-json.ts'
 const SCOPES = {
   board: 'board:read',
   sidecar: 'board:read board:write',
+  agent: 'board:read board:work',
   payments: 'payments:read payments:write',
 } satisfies Record<keyof LocalTokens, string>
 
@@ -47,12 +48,13 @@ export async function mintTokens(
       'api',
       now + LIFETIME_MS,
     )
-  const [board, sidecar, payments] = await Promise.all([
+  const [board, sidecar, agent, payments] = await Promise.all([
     mint('board'),
     mint('sidecar'),
+    mint('agent'),
     mint('payments'),
   ])
-  return { board, sidecar, payments }
+  return { board, sidecar, agent, payments }
 }
 
 const signer = (AUTH_SECRETS: string, AUTH_AUDIENCE?: string): Tokens =>
@@ -91,6 +93,8 @@ interface SignInTarget {
   tokens: LocalTokens
   /** Of an edge that has its own. */
   audience?: string
+  /** Whoever signs in may end claims of tasks. */
+  mayWork?: boolean
 }
 
 /**
@@ -100,13 +104,14 @@ interface SignInTarget {
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, tokens, audience }: SignInTarget,
+  { url, publicUrl = url, tokens, audience, mayWork = false }: SignInTarget,
   now: number,
   once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
-  const { board, payments } = SCOPES
-  const scope = tokens.board === undefined ? payments : `${board} ${payments}`
+  const { board, agent, payments } = SCOPES
+  const ofBoard = mayWork ? agent : board
+  const scope = tokens.board === undefined ? payments : `${ofBoard} ${payments}`
   // Of the boards that appear later, too.
   const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
   const code = await issueCode(signer(secret, audience), { scope, repos }, now, once)

@@ -33,6 +33,7 @@ import { openSharing } from '../../system/share.ts'
 import { mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
+import { watchClaims } from '../claim/watch-claims.ts'
 import {
   announce,
   type Context,
@@ -208,6 +209,8 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       return { url, path: here[0]?.path ?? repo, boards: here, tokens, ...described }
     }
     await writeLocal(localNow)
+    const { agent } = tokens
+    if (agent !== undefined) void watchClaims({ env, url, token: async () => agent, signal })
     const local = localNow()
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({

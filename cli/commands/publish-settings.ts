@@ -56,5 +56,5 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
     version: VERSION,
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
   }
-  return { dir, dirs, repo, followsLinks: options.followLinks ?? false, log, plan }
+  return { dir, dirs, repo, url, token, followsLinks: options.followLinks ?? false, log, plan }
 }

@@ -13,9 +13,11 @@ import { localBoard } from '../../system/local-json.ts'
 import { openSystem, type System, type Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
 import { StartError } from '../../system/start-error.ts'
+import { mintTokens } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
+import { watchClaims } from '../claim/watch-claims.ts'
 import {
   announce,
   type Context,
@@ -176,6 +178,13 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
       files: namesOfFiles(context.env),
     }
     await writeLocal(() => ({ url, serve: { boards: system.boards().map(localBoard), ...given } }))
+    const token = async () => {
+      const { secrets, audience } = readAuth(variablesOf(await read()))
+      const [secret] = secrets
+      if (secret === undefined) throw new Error('no secret signs here')
+      return (await mintTokens(secret, ['*'], Date.now(), audience)).agent
+    }
+    void watchClaims({ env: context.env, url, token, signal })
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await aborted(signal)
     return 0

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
 import { phoneLink, signInLink } from '../../system/tokens.ts'
-import { type Context, type Input, UsageError } from '../command.ts'
+import { type Context, type Input, refuseNeedless, UsageError } from '../command.ts'
 import { define } from '../definition.ts'
 import { phoneText } from '../greeting.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
@@ -11,6 +11,7 @@ import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
+  new Setting('--work', 'whoever signs in may end the claim that an agent has on a task'),
   new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
   TRUST_DATA,
 ] as const
@@ -18,7 +19,7 @@ const OPTIONS = [
 type Options = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--phone] [--data DIR]',
+  usage: '[--phone] [--work] [--data DIR]',
   description: `\
 The link works once, within a day, and that of --phone within ten minutes. The browser then stays
 signed in for a day. Everyone who has the link can see the board, charge and refund.`,
@@ -26,15 +27,18 @@ signed in for a day. Everyone who has the link can see the board, charge and ref
   run,
 })
 
-async function run({ options }: Input<Options>, { io, env, cwd }: Context): Promise<number> {
+async function run(input: Input<Options>, { io, env, cwd }: Context): Promise<number> {
+  const { options } = input
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)
   if (options.phone) {
+    refuseNeedless(input, ['--work'], 'with --phone')
     const { shared } = local
     if (!shared) throw new UsageError('No phone can reach it: start Signalbox with --share.')
     io.out(phoneText(shared, phoneLink(secret, shared.urls[0], Date.now()), io.isTerminal))
     return 0
   }
-  io.out(`${await signInLink(secret, local, Date.now())}\n`)
+  const { work: mayWork = false } = options
+  io.out(`${await signInLink(secret, { ...local, mayWork }, Date.now())}\n`)
   return 0
 }

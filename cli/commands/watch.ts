@@ -6,6 +6,7 @@ import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
+import { watchClaims } from '../claim/watch-claims.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { define } from '../definition.ts'
 import { ONLY, type OptionsOf, POLL, Setting, WATCH_TIMEOUT } from '../setting.ts'
@@ -55,7 +56,10 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
     wait: waits,
     exitWithParent,
   } = input.options
-  const { dirs, repo, followsLinks, plan, ...publishing } = readPublishing(input, context)
+  const { dirs, repo, followsLinks, plan, url, token, ...publishing } = readPublishing(
+    input,
+    context,
+  )
   // `start` waits until the boards are published, and says when one is gone.
   const log: Log = (level, event, fields) => {
     publishing.log(level, event, fields)
@@ -91,6 +95,8 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
     return FAILED
   }
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
+  const edge = { url: url.href.replace(/\/+$/, ''), token }
+  void watchClaims({ ...edge, env: context.env, signal: end })
   const { ready, ended } = open.run(end)
   void ready.then(() => {
     const { boards } = open.health()

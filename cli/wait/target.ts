@@ -37,14 +37,20 @@ export type TargetOptions = OptionsOf<typeof TARGET>
 interface Target {
   /** Its name. */
   board: string
+  /** Absent: it is read from files alone. */
+  edge?: BoardAtEdge
   open(since: string | undefined, signal: AbortSignal): WatchedBoard
 }
 
-/** Undefined: there is no board. Throws UsageError where it is not clear which one is meant. */
+/**
+ * Undefined: there is no board. `as`: what the token of a running Signalbox is for. Throws
+ * UsageError where it is not clear which board is meant.
+ */
 export async function findTarget(
   input: Input<TargetOptions>,
   { env, cwd }: Context,
   notice: (sentence: string) => void,
+  as: 'board' | 'agent' = 'board',
 ): Promise<Target | undefined> {
   const { options } = input
   const { url, board: name } = options
@@ -65,7 +71,7 @@ export async function findTarget(
     return await inFiles(here, name, notice)
   }
   const { local } = await readDataFolder(dir, options, env)
-  const { board: token } = local.tokens
+  const { [as]: token } = local.tokens
   if (token === undefined) return undefined
   const boards = local.boards.map((board) => ({ ...board, name: board.path }))
   // Without one of its own, sidecars elsewhere publish to it.
@@ -74,7 +80,7 @@ export async function findTarget(
   if (path === undefined) throw missing({ '--board NAME, the name of the board': path })
   const own = name === undefined ? await findProject(here) : undefined
   if (own !== undefined && !boards.some(({ dir }) => dir === own)) {
-    notice(`Waiting for the board ${path}: the one in ${own} is not of the running Signalbox.`)
+    notice(`The board is ${path}: the one in ${own} is not of the running Signalbox.`)
   }
   return atEdge({ url: local.url, path, token: async () => token })
 }
@@ -93,6 +99,7 @@ async function wholeName(
 
 const atEdge = (target: BoardAtEdge): Target => ({
   board: target.path ?? '',
+  edge: target,
   open: (since, signal) => edgeBoard(target, since, signal),
 })
 
@@ -138,7 +145,7 @@ function choose<Board extends { name: string; dir: string }>(
   if (!nearest) throw unclear('There are several boards', boards)
   if (others.length > 0) {
     const beside = others.map((board) => board.name).join(', ')
-    notice(`Waiting for the board ${nearest.name}; --board chooses another one here: ${beside}.`)
+    notice(`The board is ${nearest.name}; --board chooses another one here: ${beside}.`)
   }
   return nearest
 }

@@ -1,6 +1,7 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
+import { nextOf } from '../../libraries/client/next-task.ts'
 import { canBegin, toDoIn } from '../../libraries/client/to-do.ts'
 import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 
@@ -97,7 +98,8 @@ export async function waitFor(
     const found = after.value.rows.filter((row) =>
       isToDo ? canBegin(row, isToDo) : isSo(row, until),
     )
-    const row = found.find(isFree) ?? found[0]
+    // As a claim chooses among those that are nobody's.
+    const row = nextOf(found.filter(isFree)) ?? nextOf(found)
     // A chain of waits goes on behind all of them: to name one would hide the others.
     const isHidingSome = checked !== undefined && found.length > 1
     checked = after.id ?? id
@@ -115,8 +117,8 @@ export async function waitFor(
   throw new Error('The board is watched no longer.')
 }
 
-/** Nobody works on it. */
-const isFree = ({ assignee, executionState }: Task): boolean => !assignee && !executionState
+/** Nobody's. */
+const isFree = ({ assignee }: Task): boolean => !assignee
 
 /** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
 function isSo({ ready, status }: Task, until: Until): boolean {

@@ -295,7 +295,7 @@ describe('signalbox wait, with a running Signalbox', () => {
     const above = await from(dir)
     expect(lineOf(above).task).toBe('F-1')
     expect(above.err).toBe(
-      `signalbox: Waiting for the board ${first.path}; ` +
+      `signalbox: The board is ${first.path}; ` +
         `--board chooses another one here: ${second.path}.\n`,
     )
     const named = await from(dir, '--board', second.path)
@@ -303,7 +303,7 @@ describe('signalbox wait, with a running Signalbox', () => {
     const unknown = join(dir, 'vendor')
     await mkdir(join(unknown, '.kiro/specs'), { recursive: true })
     expect((await from(unknown)).err).toContain(
-      `Waiting for the board ${first.path}: the one in ${unknown} is not of the running Signalbox.`,
+      `The board is ${first.path}: the one in ${unknown} is not of the running Signalbox.`,
     )
     const elsewhere = await from('/')
     expect(elsewhere).toMatchObject({ code: 2, out: '' })

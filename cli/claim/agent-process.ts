@@ -1,0 +1,127 @@
+// The process that works on a task: the agent that called us, some processes above. Its pid may be
+// given to another one, so its start, the boot and the namespace of pids belong to its name.
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync, readlinkSync } from 'node:fs'
+import type { KeptClaim } from './kept-claims.ts'
+
+export type AgentProcess = NonNullable<KeptClaim['process']>
+
+/** The names of programs that are agents. */
+const AGENTS = [
+  'claude',
+  'codex',
+  'opencode',
+  'gemini',
+  'aider',
+  'cursor-agent',
+  'copilot',
+  'goose',
+  'amp',
+  'crush',
+  'qwen',
+]
+
+interface Seen {
+  parent: number
+  name: string
+  /** As the system has it. */
+  startedAt: string
+  /** It exists, and does not run: SIGSTOP, a debugger. */
+  isStopped: boolean
+}
+
+/** The nearest one above us that is an agent. */
+export function agentAbove(pid = process.ppid): number | undefined {
+  for (let at = pid, steps = 0; at > 1 && steps < 64; steps++) {
+    const seen = look(at)
+    if (!seen) return undefined
+    if (AGENTS.includes(seen.name)) return at
+    at = seen.parent
+  }
+  return undefined
+}
+
+/** Undefined: there is no such process. */
+export function identify(pid: number): AgentProcess | undefined {
+  const seen = look(pid)
+  return seen && { pid, startedAt: seen.startedAt, ...here() }
+}
+
+/** `elsewhere`: another boot or namespace has it, and nothing here can tell. */
+export function stateOf(agent: AgentProcess): 'running' | 'stopped' | 'gone' | 'elsewhere' {
+  const { boot, namespace } = here()
+  if (agent.boot !== boot) return 'gone'
+  if (agent.namespace !== namespace) return 'elsewhere'
+  const seen = look(agent.pid)
+  if (seen?.startedAt !== agent.startedAt) return 'gone'
+  return seen.isStopped ? 'stopped' : 'running'
+}
+
+function here(): Pick<AgentProcess, 'boot' | 'namespace'> {
+  if (process.platform !== 'linux') return { boot: bootTime(), namespace: 'one' }
+  return {
+    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    namespace: readlinkSync('/proc/self/ns/pid'),
+  }
+}
+
+const bootTime = (): string => {
+  const text = printed('sysctl', ['-n', 'kern.boottime']) ?? ''
+  return /sec = (\d+)/.exec(text)?.[1] ?? text
+}
+
+function look(pid: number): Seen | undefined {
+  return process.platform === 'linux' ? inProc(pid) : byPs(printed('ps', psArguments(pid)))
+}
+
+function inProc(pid: number): Seen | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name is in brackets, and may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const [state = '', parent = ''] = fields
+    const [, , , , , , , , , , , , , , , , , , , startedAt = ''] = fields
+    const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
+    if (state === 'Z' || state === 'X') return undefined
+    return {
+      ...{ parent: Number(parent), startedAt, isStopped: state === 'T' || state === 't' },
+      name: AGENTS.includes(name) ? name : baseOf(scriptOf(pid) ?? program),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** An agent that is a script runs as `node …/claude`. */
+function scriptOf(pid: number): string | undefined {
+  const [program = '', script] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  return /^(node|bun|deno|python3?)$/.test(baseOf(program)) ? script : undefined
+}
+
+const baseOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.(m?js|py)$/, '')
+
+const psArguments = (pid: number) => ['-o', 'ppid=,stat=,lstart=,comm=', '-p', String(pid)]
+
+/** A line of `ps`, such as `  1 Ss   Thu Nov 26 22:58:28 2026     /sbin/launchd`. */
+export function byPs(line: string | undefined): Seen | undefined {
+  const found = /^\s*(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d{4})\s+(.+?)\s*$/.exec(line ?? '')
+  if (!found) return undefined
+  const [, parent, state = '', startedAt = '', command = ''] = found
+  if (state.startsWith('Z')) return undefined
+  return {
+    parent: Number(parent),
+    startedAt,
+    name: baseOf(command),
+    isStopped: state.startsWith('T'),
+  }
+}
+
+function printed(program: string, args: string[]): string | undefined {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+// The claims that this user holds, one file each in the user's state folder: so that the next
+// command finds the one of its actor and board, and a running Signalbox the process that holds it.
+
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { stateFolder } from '../../sidecar/user-folders.ts'
+import { type Environment, UsageError } from '../command.ts'
+
+const KEPT = z.object({
+  /** The secret. */
+  claim: z.string(),
+  actor: z.string(),
+  /** The repository, and where its edge is. */
+  board: z.string(),
+  url: z.string(),
+  /** Empty, and 0, until the edge has answered. */
+  task: z.string(),
+  generation: z.int(),
+  ttlMs: z.number(),
+  /** Who works: when it is gone, so is the claim. Absent: the lease alone decides. */
+  process: z
+    .object({ pid: z.int(), startedAt: z.string(), boot: z.string(), namespace: z.string() })
+    .exactOptional(),
+})
+
+export type KeptClaim = z.infer<typeof KEPT>
+
+/** Throws UsageError where the user has no state folder. */
+export function claimsFolder(env: Environment): string {
+  const state = stateFolder(env)
+  if (state === undefined) {
+    throw new UsageError('A claim is kept in the state folder of the user, and HOME names none.')
+  }
+  return join(state, 'claims')
+}
+
+const fileOf = (env: Environment, { actor, board, url }: Omit<KeptClaim, 'claim'>): string => {
+  const name = createHash('sha256')
+    .update(JSON.stringify([url, board, actor]))
+    .digest('hex')
+  return join(claimsFolder(env), `${name.slice(0, 32)}.json`)
+}
+
+/** For its owner alone: whoever has the secret can end the claim. */
+export async function keepClaim(env: Environment, kept: KeptClaim): Promise<void> {
+  await mkdir(claimsFolder(env), { recursive: true, mode: 0o700 })
+  await replacePrivateFile(fileOf(env, kept), `${JSON.stringify(kept)}\n`)
+}
+
+export const forgetClaim = (env: Environment, kept: KeptClaim): Promise<void> =>
+  rm(fileOf(env, kept), { force: true })
+
+/** Those at this edge, the newest first. What cannot be read is passed over. */
+export async function keptClaims(env: Environment, url: string): Promise<KeptClaim[]> {
+  const dir = claimsFolder(env)
+  const names = await readdir(dir).catch(() => [])
+  const read = await Promise.all(
+    names
+      .filter((name) => name.endsWith('.json'))
+      .map(async (name) => {
+        const text = await readFile(join(dir, name), 'utf8').catch(() => '')
+        try {
+          return KEPT.parse(JSON.parse(text))
+        } catch {
+          return undefined
+        }
+      }),
+  )
+  return read
+    .flatMap((kept) => (kept?.url === url ? kept : []))
+    .sort((a, b) => b.generation - a.generation)
+}

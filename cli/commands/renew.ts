@@ -1,0 +1,40 @@
+// Goes on holding a task, and says what is done.
+
+import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { CLAIMED_FOR } from '../claim/ttl.ts'
+import type { Context, Input } from '../command.ts'
+import { define } from '../definition.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+
+const OPTIONS = [
+  ...HELD,
+  CLAIMED_FOR,
+  new Setting('--progress <TEXT>', 'what is done now; the page shows it'),
+] as const
+
+type RenewOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--progress TEXT] [--claim CLAIM | --actor NAME] [options]',
+  description: `\
+Renews the claim of this actor and board for as long as it was made for, or for --ttl. Exit code 4:
+it is lost, and somebody else may work on the task: stop. It is needed where no process is
+watched.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<RenewOptions>, context: Context): Promise<number> {
+  const claimant = await claimantOf(input, context)
+  const { claim: named, ttl: ttlMs, progress } = input.options
+  const own = claimant && (await ownClaim(claimant, named, context))
+  if (!claimant || !own) return FAILED
+  return await told(context, claimant, async ({ renew }) => ({
+    type: 'renewed',
+    ...(await renew({
+      claim: own.claim,
+      ...(ttlMs !== undefined && { ttlMs }),
+      ...(progress !== undefined && { progress }),
+    })),
+  }))
+}

@@ -1,0 +1,175 @@
+// signalbox claim, renew, release, check: against a real edge, as agents call them.
+
+import { spawn } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
+import { watchClaims } from '../../cli/claim/watch-claims.ts'
+import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { run } from './run.ts'
+
+let edge: NodeEdgeInTest
+let home: string
+beforeAll(async () => {
+  edge = await startNodeEdge()
+})
+afterAll(() => edge.close())
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'signalbox-claim-'))
+})
+afterEach(() => rm(home, { recursive: true, force: true }))
+
+const todo = (id: string) => taskRecord(id, { status: 'todo' })
+const SCOPE = 'board:read board:work'
+
+async function command(repo: Repo, ...argv: string[]) {
+  const [name = '', ...options] = argv
+  const where = ['--url', edge.origin, '--board', repo.path]
+  const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+  return await run([name, ...where, ...options], { HOME: home, SIGNALBOX_TOKEN })
+}
+const lineOf = ({ out }: { out: string }) => JSON.parse(out) as Record<string, string | number>
+
+describe('signalbox claim', () => {
+  it('prints the task and the claim, which the commands after it find by actor and board', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const first = await command(repo, 'claim', '--actor', 'ada')
+    expect(first.code).toBe(0)
+    expect(lineOf(first)).toMatchObject({
+      ...{ type: 'claimed', task: 'A-1', title: 'Task A-1', board: repo.path },
+      ...{ generation: expect.any(Number), claim: expect.stringMatching(/^[\w-]{22}$/) },
+    })
+    expect(lineOf(await command(repo, 'claim', '--actor', 'ada'))).toEqual(lineOf(first))
+    const [kept = ''] = await readdir(join(home, '.local/state/signalbox/claims'))
+    const { mode } = await stat(join(home, '.local/state/signalbox/claims', kept))
+    expect(mode & 0o777).toBe(0o600)
+    expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-2' })
+    const renewed = await command(repo, 'renew', '--actor', 'ada', '--progress', 'half')
+    expect([renewed.code, lineOf(renewed).type]).toEqual([0, 'renewed'])
+    expect((await command(repo, 'check', '--actor', 'ada')).code).toBe(0)
+    const released = await command(repo, 'release', '--actor', 'ada', '--abandoned')
+    expect([released.code, lineOf(released).type]).toEqual([0, 'released'])
+    const gone = await command(repo, 'check', '--actor', 'ada')
+    expect([gone.code, gone.out]).toEqual([1, ''])
+    expect(gone.err).toContain('ada holds no claim')
+  })
+
+  it('ends with 4 where it is somebody else’s or lost, with 3 where none is free in time', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1')])
+    const mine = lineOf(await command(repo, 'claim', '--actor', 'ada'))
+    const other = await command(repo, 'claim', '--actor', 'bob', '--task', 'A-1')
+    expect([other.code, lineOf(other)]).toMatchObject([4, { type: 'claimed', by: 'ada' }])
+    const none = await command(repo, 'claim', '--actor', 'bob', '--wait', '1s')
+    expect([none.code, lineOf(none)]).toEqual([3, { type: 'timeout', board: repo.path }])
+    expect((await command(repo, 'claim', '--actor', 'bob')).code).toBe(3)
+    await command(repo, 'release', '--actor', 'ada', '--abandoned')
+    await command(repo, 'claim', '--actor', 'bob')
+    const lost = await command(repo, 'check', '--claim', String(mine.claim))
+    expect([lost.code, lineOf(lost)]).toMatchObject([4, { type: 'claim_lost', by: 'bob' }])
+    const { code, err } = await command(repo, 'release', '--done', '--abandoned')
+    expect([code, err]).toEqual([2, expect.stringContaining('give one')])
+  })
+
+  it('says in one sentence that files alone give no claims', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'signalbox-files-'))
+    try {
+      const { code, err } = await run(['claim'], { HOME: home }, { cwd })
+      expect(code).toBe(1)
+      expect(err).toMatch(/^signalbox: [^\n]+\n$/)
+    } finally {
+      await rm(cwd, { recursive: true })
+    }
+  })
+
+  it('with --wait gives several waiters a task of their own, in the order in which they came', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-0', { status: 'doing' })])
+    const given: string[] = []
+    const waiting: Promise<unknown>[] = []
+    const queue = join(home, '.local/state/signalbox/claims/waiting')
+    /** Those that have found nothing free. */
+    const asked = async (): Promise<number> => {
+      const [board = ''] = await readdir(queue).catch(() => [])
+      const names = await readdir(join(queue, board)).catch(() => [])
+      const texts = await Promise.all(
+        names.map((name) => readFile(join(queue, board, name), 'utf8')),
+      )
+      return texts.filter(Boolean).length
+    }
+    for (const actor of ['one', 'two', 'three']) {
+      waiting.push(
+        command(repo, 'claim', '--actor', actor, '--wait', '60s').then((it) => {
+          expect(it.code).toBe(0)
+          given.push(`${actor} ${lineOf(it).task}`)
+        }),
+      )
+      await expect.poll(asked).toBe(waiting.length)
+    }
+    await repo.changes({ upserts: [todo('A-1'), todo('A-2'), todo('A-3')] })
+    await Promise.all(waiting)
+    expect(new Set(given)).toEqual(new Set(['one A-1', 'two A-2', 'three A-3']))
+  })
+})
+
+describe('a claim whose process is known', () => {
+  const program = () => spawn('sleep', ['600'], { stdio: 'ignore' })
+
+  it('is renewed while it runs, and given back within seconds after it was killed', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1')])
+    const agent = program()
+    const end = new AbortController()
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const watching = watchClaims({
+      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      token: async () => SIGNALBOX_TOKEN,
+    })
+    try {
+      await command(repo, 'claim', '--actor', 'ada', '--pid', String(agent.pid), '--ttl', '10s')
+      const health = async () =>
+        (await repo.json<{ sessions: { health: string }[] }>('/sessions')).sessions[0]?.health
+      const expiry = async () =>
+        (await repo.json<{ sessions: { claim: { expiresAt: string } }[] }>('/sessions')).sessions[0]
+          ?.claim.expiresAt
+      const first = await expiry()
+      await expect.poll(expiry).not.toBe(first)
+      expect(await health()).toBe('active')
+      agent.kill('SIGKILL')
+      await expect.poll(health).toBe('canceled')
+      expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-1' })
+    } finally {
+      agent.kill('SIGKILL')
+      end.abort()
+      await watching
+    }
+  })
+
+  it('is told from another one with the same pid, of another boot, and in another container', async () => {
+    const agent = program()
+    try {
+      const known = identify(agent.pid ?? 0)
+      if (!known) throw new Error('it does not run')
+      expect(stateOf(known)).toBe('running')
+      agent.kill('SIGSTOP')
+      await expect.poll(() => stateOf(known)).toBe('stopped')
+      expect(stateOf({ ...known, startedAt: '1' })).toBe('gone')
+      expect(stateOf({ ...known, boot: 'another' })).toBe('gone')
+      expect(stateOf({ ...known, namespace: 'pid:[1]' })).toBe('elsewhere')
+    } finally {
+      agent.kill('SIGKILL')
+    }
+  })
+
+  it('is read from the lines of macOS’ ps', () => {
+    const line = '  501 S+   Thu Nov 26 22:58:28 2026     /opt/homebrew/bin/claude\n'
+    expect(byPs(line)).toEqual({
+      ...{ parent: 501, startedAt: 'Thu Nov 26 22:58:28 2026', name: 'claude', isStopped: false },
+    })
+    expect(byPs('    1 T    Mon Jan  5 08:00:00 2026     -zsh\n')).toMatchObject({
+      ...{ startedAt: 'Mon Jan  5 08:00:00 2026', isStopped: true },
+    })
+    expect(byPs('    1 Z    Mon Jan  5 08:00:00 2026     (claude)\n')).toBeUndefined()
+    expect(byPs(undefined)).toBeUndefined()
+  })
+})
