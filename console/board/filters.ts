@@ -11,6 +11,8 @@ const NONE = {
   label: '',
   priority: '',
   execution: '',
+  /** Who works on it. */
+  actor: '',
   /** `1`: only tasks that are ready. */
   ready: '',
   /** An id: only its subtasks. */
@@ -54,15 +56,16 @@ export function placed(
 }
 
 export function passes(filters: Filters): (card: CardData) => boolean {
-  const { assignee, label, priority, execution, ready, parent } = filters
+  const { assignee, label, priority, execution, actor, ready, parent } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
-  return ({ task, isReady }) => {
+  return ({ task, isReady, actor: worker }) => {
     if (ready !== '' && !isReady) return false
     if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
     if (parent !== '' && task.parent !== parent) return false
     if (label !== '' && !task.labels?.includes(label)) return false
     if (priority !== '' && task.priority !== priority) return false
     if (execution !== '' && task.executionState !== execution) return false
+    if (actor !== '' && worker !== actor) return false
     if (words.length === 0) return true
     const text = textOf(task)
     return words.every((word) => text.includes(word))
@@ -93,6 +96,7 @@ export function choicesOf(shown: readonly CardData[], all: readonly CardData[]):
       (a, b) => urgency(a) - urgency(b),
     ),
     execution: valuesOf(shown, ({ executionState = '' }) => [executionState]),
+    actor: sorted(shown.map(({ actor = '' }) => actor)),
     ready: shown.some(({ isReady }) => isReady) ? ['1'] : [],
     parent: valuesOf(shown, ({ parent = '' }) => [parent]),
     folder: valuesOf(all, ({ folder = '' }) => [folder]),
@@ -107,9 +111,11 @@ const collator = new Intl.Collator(undefined, { numeric: true })
 function valuesOf(cards: readonly CardData[], pick: (task: Task) => readonly string[]): string[] {
   const values = new Set<string>()
   for (const { task } of cards) for (const value of pick(task)) values.add(value)
-  values.delete('')
-  return [...values].sort(collator.compare)
+  return sorted(values)
 }
+
+const sorted = (values: Iterable<string>): string[] =>
+  [...new Set(values)].filter((value) => value !== '').sort(collator.compare)
 
 const URGENCIES = ['critical', 'urgent', 'highest', 'high', 'medium', 'normal', 'low', 'lowest']
 

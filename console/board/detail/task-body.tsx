@@ -17,6 +17,7 @@ import { ago, isWeb } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
 import { LabelChips, PriorityChip, Title } from '../card.tsx'
 import { assigneesOf, statusName, unreadable } from '../cards.ts'
+import { EndClaim } from './end-claim.tsx'
 import { colorOf } from './task-state.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
@@ -42,7 +43,7 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
       <Parts title="Sessions" of={sessions}>
         <ol class="sessions">
           {sessions.map((session) => (
-            <SessionItem key={session.id} session={session} />
+            <SessionItem key={session.id} session={session} path={live.path} />
           ))}
         </ol>
       </Parts>
@@ -247,7 +248,7 @@ const HEALTH: Readonly<Record<Session['health'], string>> = {
   canceled: 'Canceled',
 }
 
-function SessionItem({ session }: { session: Session }) {
+function SessionItem({ session, path }: { session: Session; path: string }) {
   const { health, actor, summary, cancelReason, invalid, live } = session
   const { startedAt, endedAt, branch, headStarted, headFinished } = session
   const heads = [headStarted, headFinished].flatMap((head) => (head ? [shortHash(head)] : []))
@@ -277,6 +278,7 @@ function SessionItem({ session }: { session: Session }) {
           ['Worktree', live?.worktree && <code>{live.worktree}</code>],
         ]}
       />
+      <EndClaim session={session} path={path} />
     </li>
   )
 }

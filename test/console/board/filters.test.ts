@@ -45,6 +45,13 @@ describe('the filters', () => {
     expect(passes(filters(some))(lamp)).toBe(expected)
   })
 
+  it('pass a task for whoever works on it', () => {
+    const worked = { ...lamp, actor: 'ada@home:7' }
+    expect(passes(filters({ actor: 'ada@home:7' }))(worked)).toBe(true)
+    expect(passes(filters({ actor: 'bob' }))(worked)).toBe(false)
+    expect(choicesOf([worked, card({})], [])).toMatchObject({ actor: ['ada@home:7'] })
+  })
+
   it('pass a task with several assignees for each of them', () => {
     const shared = card({ assignee: 'ann', assignees: ['ann', 'bob'] })
     expect(passes(filters({ assignee: 'ann' }))(shared)).toBe(true)
@@ -105,6 +112,7 @@ describe('the choices of the filters', () => {
       folder: ['drafts'],
       tag: [],
       execution: [],
+      actor: [],
       ready: [],
     })
     const [busy, ready] = [card({ executionState: 'stalled' }), card({ ready: true })]
