@@ -199,12 +199,34 @@ function linesOf(own: Payment): Line[] {
 }
 
 /** A new one each time, to be spoiled. */
+const claim = (task: string, n: number, own: object = {}): Line => ({
+  ...{ kind: 'claim', claimer: `agent-${n}`, task, generation: n, known: n - 1 },
+  ...{ beganAt: n * 1_000, expiresAt: n * 1_000 + 10_000, ...own },
+})
+const renewal = (generation: number, status: number, expiresAt?: number): Line => ({
+  ...{ kind: 'renewal', generation, status, ...(expiresAt !== undefined && { expiresAt }) },
+})
+
+const claims: Line[] = [
+  claim('T-3', 1),
+  renewal(1, 200, 15_000),
+  { kind: 'release', generation: 1 },
+  // It falls silent.
+  claim('T-3', 2),
+  // Another one has the task, once the lease is over; the first comes back late.
+  claim('T-3', 13),
+  renewal(2, 410),
+  renewal(13, 200, 24_000),
+  { kind: 'release', generation: 13 },
+]
+
 export function goodHistory(): Line[] {
   const payments = PAYMENTS.flatMap(linesOf)
   const stored = payments.filter(({ kind }) => kind === 'stored')
   return structuredClone([
     { kind: 'run', seed: 1, host: 'workerd', clients: ['c1', 'c2'] },
     ...board,
+    ...claims,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...payments,
     { kind: 'jump', days: 200 },

@@ -1,19 +1,22 @@
 // The promises that a history breaks. Imports only Node.
 
 import { checkBoard } from './board.ts'
+import { checkClaims } from './claims.ts'
 import { type Finding, finding, type History, type Kind, readHistory } from './history.ts'
 import { checkPayments } from './payments.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
-const TRIED = `connect message read files charge charge-call refund refund-call seen webhook
-  listener endpoint booking stored event later`.split(/\s+/) as Kind[]
+const TRIED =
+  `connect message read files claim renewal release charge charge-call refund refund-call seen
+  webhook listener endpoint booking stored event later`.split(/\s+/) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
   const history = readHistory(text)
   const gaps = checkComplete(history)
   if (gaps.length > 0) return gaps
-  return [...checkBoard(history), ...checkPayments(history)].sort((a, b) => a.line - b.line)
+  const found = [...checkBoard(history), ...checkPayments(history), ...checkClaims(history)]
+  return found.sort((a, b) => a.line - b.line)
 }
 
 /** One whole run, and no more than that. */

@@ -49,12 +49,23 @@ type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
 type EventIds = 'transactionId' | 'gatewayTransactionId'
 
-/** Lines of other kinds (write, sweep) are for people who read the history. */
+/** Lines of other kinds (sweep) are for people who read the history. */
 interface Kinds {
   /** Always the first line. */
   run: { clients: string[] }
   /** `held`: whether there was a batch to hold back, where the fault is that. */
   fault: { name: string; held?: boolean }
+  /** A file of the board. Null: it was deleted. */
+  write: { task?: string; version: number | null }
+  /** Times in ms, of the edge. `known`: the highest generation that was answered before. */
+  claim: { claimer: string; task: string; generation: number; known: number } & {
+    beganAt: number
+    expiresAt: number
+  }
+  /** Without `expiresAt` it holds nothing any more. */
+  renewal: { generation: number; status: number; expiresAt?: number }
+  /** Written before it is asked for. */
+  release: { generation: number }
   connect: { client: string; lastEventId?: string }
   message: Block
   cursor: Block
@@ -103,7 +114,7 @@ export type Kind = keyof Kinds
 type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
 export type Line<K extends Kind = Kind> = Lines[K]
 
-/** Which promise was broken (a to g), and the line that shows it. */
+/** Which promise was broken (a to i), and the line that shows it. */
 export const finding = (check: string, line: number, what: string) => ({ check, line, what })
 export type Finding = ReturnType<typeof finding>
 

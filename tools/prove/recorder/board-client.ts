@@ -190,7 +190,7 @@ export class BoardClient {
 
 type Seen = Partial<Record<'tasks' | 'sessions', Record<string, number | null>>>
 type Task = { id: string; title: string }
-type Session = { id: string; summary?: string }
+type Session = { id: string; summary?: string; claim?: object }
 type Body = { tasks?: Task[]; sessions?: Session[]; code?: string } & Partial<Task>
 
 const versionOf = (text = ''): number => Number(text.slice(1))
@@ -201,7 +201,9 @@ function seenIn(route: string, status: number, body: Body): Seen {
     return { tasks: Object.fromEntries(rows) }
   }
   if (route === SESSIONS && status === 200) {
-    const rows = body.sessions?.map(({ id, summary }) => [id, versionOf(summary)] as const) ?? []
+    // A claim is in no file.
+    const ofFiles = body.sessions?.filter(({ claim }) => claim === undefined) ?? []
+    const rows = ofFiles.map(({ id, summary }) => [id, versionOf(summary)] as const)
     return { sessions: Object.fromEntries(rows) }
   }
   const id = decodeURIComponent(route.slice(TASKS.length + 1))

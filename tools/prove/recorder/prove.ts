@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../harness/edge.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
+import { ClaimsLoad } from './claims-load.ts'
 import { FAULTS, type Scene } from './faults.ts'
 import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
@@ -55,6 +56,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
   const system = await startSystem(host)
   try {
     const board = new BoardLoad(system.store, recorder, random.fork())
+    const claims = new ClaimsLoad(system, recorder, random.fork())
     const payments = new PaymentsLoad(system, recorder, random.fork())
     const onEvent = payments.onEvent.bind(payments)
     const seen = observe(system, recorder, { random: random.fork(), onEvent })
@@ -63,7 +65,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     )
     const leaving = new AbortController()
     const coming = comeAndGo(clients, random.fork(), leaving.signal)
-    const loading = Promise.all([board.run(), payments.run()])
+    const loading = Promise.all([board.run(), payments.run(), claims.run()])
     // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
     loading.catch(() => undefined)
 
@@ -73,6 +75,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     log('healed; waiting for rest')
     leaving.abort()
     board.end()
+    claims.end()
     payments.end()
     await Promise.all([loading, coming])
     await payments.rest()

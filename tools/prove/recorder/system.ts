@@ -65,7 +65,7 @@ export interface System {
   /** Folder of the board's files. */
   store: string
   repo: string
-  tokens: { board: string; payments: string }
+  tokens: { board: string; agent: string; payments: string }
   simulator: SimulatorControl
   /** What the gateways sign with. */
   secrets: GatewaySecrets
