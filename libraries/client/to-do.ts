@@ -22,8 +22,6 @@ export const canBegin = (task: Task, isToDo: IsToDo): boolean =>
   task.ready && !isWorkedOn(task) && isToDo(task.status)
 
 /** A claim that has expired holds nothing. */
-const isWorkedOn = ({ executionState, activeAttempt = '' }: Task): boolean =>
-  executionState !== undefined && !(executionState === 'stalled' && isClaim(activeAttempt))
-
-/** The attempt of a claim, and the id of its session. */
-const isClaim = (attempt: string): boolean => /^claim-\d+$/.test(attempt)
+const isWorkedOn = ({ executionState, activeAttempt }: Task): boolean =>
+  executionState !== undefined &&
+  !(executionState === 'stalled' && activeAttempt?.startsWith('claim-'))

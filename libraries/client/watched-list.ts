@@ -62,17 +62,10 @@ export class WatchedList {
   /** `isNear`: the edge has each change in between, so most of the list changed, not a few rows. */
   #replace(given: readonly Item[], isNear: boolean): Changes {
     const before = this.#items
-    const items = new Map(given.map((item) => [item.id, item]))
-    this.#items = items
+    this.#items = new Map(given.map((item) => [item.id, item]))
     if (!before) return { isNew: true, ids: [] }
-    const gone = [...before.keys()].filter((id) => !items.has(id))
-    const other = given.filter((item) => {
-      const known = before.get(item.id)
-      if (!known || !isSame(known, item)) return true
-      // The same object: a page then compares no more than that.
-      items.set(item.id, known)
-      return false
-    })
+    const gone = [...before.keys()].filter((id) => !this.#items?.has(id))
+    const other = given.filter((item) => !isSame(before.get(item.id), item))
     const isNew = gone.length + other.length > 0
     return { isNew, ids: idsOf(isNear ? given : other, gone) }
   }

@@ -15,6 +15,8 @@ interface Door {
   ask: string
   /** `token`: any that is good. `nobody`: no token counts there, neither for nor against. */
   needs: Scope | 'token' | 'nobody'
+  /** It needs this scope as well. */
+  and?: Scope
   /** What who may pass is answered; the bodies are empty, so some of it is a refusal further in. */
   passed: number
   /** Of no one board. */
@@ -22,6 +24,7 @@ interface Door {
 }
 
 const board = (ask: string, passed: number, needs: Scope = 'board:read') => ({ ask, needs, passed })
+const work = (ask: string): Door => ({ ask, needs: 'board:work', and: 'board:read', passed: 400 })
 const reads = (ask: string, passed = 200): Door => ({ ask, needs: 'payments:read', passed })
 const writes = (ask: string, passed: number): Door => ({ ask, needs: 'payments:write', passed })
 
@@ -59,6 +62,10 @@ export const DOORS: Record<string, Door> = {
   'POST /api/changes': board('/api/changes', 409, 'board:write'),
   'PUT /api/boards': board('/api/boards', 409, 'board:write'),
 
+  'POST /api/claims': work('/api/claims'),
+  'POST /api/claims/renew': work('/api/claims/renew'),
+  'POST /api/claims/release': work('/api/claims/release'),
+
   'GET /api/payments/transactions': reads('/api/payments/transactions'),
   'GET /api/payments/transactions/:id': reads('/api/payments/transactions/01J', 404),
   'GET /api/payments/webhook-events': reads('/api/payments/webhook-events'),
@@ -92,8 +99,14 @@ const always = (status: number) => () => status
 const never = () => undefined
 const bearer = (value: string) => ({ Authorization: `Bearer ${value}` })
 const isOfBoard = ({ needs, isOfAll }: Door) =>
-  (needs === 'board:read' || needs === 'board:write') && !isOfAll
-const SCOPES = ['board:read', 'board:write', 'payments:read', 'payments:write'] as const
+  (needs === 'board:read' || needs === 'board:write' || needs === 'board:work') && !isOfAll
+const SCOPES = [
+  'board:read',
+  'board:write',
+  'board:work',
+  'payments:read',
+  'payments:write',
+] as const
 export const ALL_SCOPES = SCOPES.join(' ')
 
 const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClock, fetch })
@@ -132,7 +145,8 @@ export async function callersAt(origin: string, path: string): Promise<Caller[]>
   const byScope = SCOPES.map(async (scope) => ({
     who: `a token of ${scope} alone`,
     headers: bearer(await mint({ scope })),
-    refused: ({ needs }: Door) => (needs === 'token' || needs === scope ? undefined : 403),
+    refused: ({ needs, and }: Door) =>
+      needs === 'token' || (needs === scope && and === undefined) ? undefined : 403,
   }))
   const prefix = path.slice(0, -2)
   const byRepos = Object.entries({

@@ -29,7 +29,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       expect(start.readyLines).toEqual([`signalbox ready ${url}`])
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
       expect(path).toBe(start.storeDir)
-      expect(Object.keys(tokens)).toEqual(['board', 'sidecar', 'payments'])
+      expect(Object.keys(tokens)).toEqual(['board', 'sidecar', 'agent', 'payments'])
       expect(await start.payments('/transactions')).toEqual({ transactions: [] })
       expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
       const { tasks } = await start.json<{ tasks: Task[] }>('/tasks')

@@ -1,7 +1,6 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { localSystemContract } from '../contract/local-system.ts'
 import { Starts, throughNpm } from '../support/local-system.ts'
 
@@ -62,20 +61,6 @@ describe('a start that cannot be', () => {
     await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
     const sentence = await refusal({ dataDir })
     expect(sentence).toMatch(/sqld \(pid \d+\) ended with exit code \d+ before it was ready; see/)
-  })
-})
-
-describe('a data folder of before 0.1.0', () => {
-  it('is refused with what to do, and its database stays as it is', async () => {
-    const dataDir = join(await starts.folder(), 'data')
-    const first = await (await starts.start({ dataDir })).ready()
-    const { database: url, databaseToken: authToken } = await first.local()
-    const sql = 'ALTER TABLE payment_ledger ADD COLUMN epoch INTEGER'
-    const database = libsqlDatabase({ url, authToken }, Date.now)
-    await database.write([{ sql, args: {} }], AbortSignal.timeout(30_000))
-    first.process.kill('SIGTERM')
-    await first.ended
-    expect(await refusal({ dataDir })).toContain('made before Signalbox 0.1.0')
   })
 })
 

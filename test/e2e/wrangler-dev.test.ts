@@ -16,7 +16,17 @@ import {
 
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
-  ...['signalbox.config.ts', 'worker', 'libraries', 'console', 'sidecar', 'cli', 'examples'],
+  ...[
+    'signalbox.config.ts',
+    'worker',
+    'libraries',
+    'console',
+    'sidecar',
+    'cli',
+    'system',
+    'tools/start',
+    'examples',
+  ],
 ]
 let dir: string
 let wrangler: WranglerDev | undefined

@@ -36,7 +36,7 @@ setup.script.webhook = (body) =>
     : (JSON.parse(body) as VerifiedWebhook)
 export const edge = processEdge({ payments: setup.payments })
 export const bearer = async (scope: string) => `Bearer ${await token({ scope, repos: ['*'] })}`
-const everything = await bearer('board:read board:write payments:read payments:write')
+const everything = await bearer('board:read board:write board:work payments:read payments:write')
 
 /** A board with one task, which has a run and a session. */
 const board = await publishedRepo(edge, [
@@ -108,6 +108,8 @@ const webhookBody = (fields: object) =>
     ...{ eventId: crypto.randomUUID(), occurredAt: setup.clock.now(), ...fields },
   })
 
+const [CLAIM, OTHER] = ['A'.repeat(22), 'B'.repeat(22)]
+
 /** A successful and a failed response of every operation. */
 export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
   'GET /openapi.json': () => [
@@ -177,6 +179,22 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     'PUT /boards': () => [
       { path: '/boards', status: 200, body: boardReport() },
       { path: '/boards', status: 400, body: boardReport({ title: '' }) },
+    ],
+    'POST /claims': () => [
+      {
+        path: '/claims',
+        status: 201,
+        body: { claim: CLAIM, actor: 'ada', task: 'A-1', force: true },
+      },
+      { path: '/claims', status: 409, body: { claim: OTHER, actor: 'bob', task: 'A-1' } },
+    ],
+    'POST /claims/renew': () => [
+      { path: '/claims/renew', status: 200, body: { claim: CLAIM, progress: 'half of it' } },
+      { path: '/claims/renew', status: 404, body: { claim: OTHER } },
+    ],
+    'POST /claims/release': () => [
+      { path: '/claims/release', status: 200, body: { claim: CLAIM, outcome: 'abandoned' } },
+      { path: '/claims/release', status: 400, body: { claim: CLAIM, outcome: 'lost' } },
     ],
     'POST /sync': () => [
       { path: '/sync', status: 200, body: { wire: WIRE, step: 'probe' } },
