@@ -212,10 +212,10 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   it('shows only filters that the board can fill', async () => {
     const board = await openFull()
     const { page } = board
-    await page.getByLabel('Work').waitFor()
+    await page.getByLabel('Work', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Ready only' }).waitFor()
     await board.update({ tasks: [task('LAMP-1', { status: 'in_progress', ready: true })] })
-    await page.getByLabel('Work').waitFor({ state: 'detached' })
+    await page.getByLabel('Work', { exact: true }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Ready only' }).waitFor({ state: 'detached' })
     expect(await page.getByText('Ready').count()).toBe(0)
   })
