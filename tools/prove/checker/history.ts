@@ -129,8 +129,8 @@ export function readHistory(text: string) {
       throw new Error(`line ${at + 1} is not JSON: the history is cut off or damaged`)
     }
   })
-  const of = <K extends Kind>(kind: K): Line<K>[] =>
-    lines.filter((line): line is Line<K> => line.kind === kind)
+  const byKind = Map.groupBy(lines, ({ kind }) => kind)
+  const of = <K extends Kind>(kind: K) => (byKind.get(kind) ?? []) as Line<K>[]
   const clients = lines.flatMap((line) => (line.kind === 'run' ? line.clients : []))
   return { lines, clients, of }
 }

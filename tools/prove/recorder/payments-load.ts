@@ -41,6 +41,8 @@ const EARLY = 0.2
 const EARLY_MS = 1_500
 const OF_STRIPE = 0.3
 const GATEWAYS = 3
+/** Looks at payments that wait for each other while the load goes on. */
+const MAX_LOOKS = 40
 /** Of old refunds, months later. */
 const REPEATED = 40
 /** Of payments that failed: the customer tries again, and the first one is paid after all. */
@@ -102,6 +104,8 @@ export class PaymentsLoad {
   /** Refunds that were answered, and what was sent back by hand. */
   readonly #refunds: Asking[] = []
   #looking: Promise<void> = Promise.resolve()
+  /** That wait. */
+  #looks = 0
   #orders = 0
   readonly #over = new AbortController()
   readonly #shop: ShopRequests
@@ -148,7 +152,7 @@ export class PaymentsLoad {
     if (type === 'AlertRaised' && alert) this.#onAlert(transaction, alert)
     if (['PaymentRefunded', 'RefundAmountChanged', 'AlertSettled'].includes(type)) {
       this.#refunded.add(id)
-      this.#look(id)
+      if (this.#looks < MAX_LOOKS) this.#look(id)
     }
     if (type !== 'PaymentSucceeded' || !paid || this.#random.next() >= REFUNDED) return
     const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
@@ -193,16 +197,24 @@ export class PaymentsLoad {
     for (const refund of this.#refunds.slice(-REPEATED)) await this.#refund(...refund)
   }
 
-  /** At each payment that was refunded since the last time. */
+  /**
+   * At payments that were refunded since they were looked at: at all of them where nothing is under
+   * way any more. Before that, a slow machine would never reach the end of what comes meanwhile.
+   */
   async lookAgain(): Promise<void> {
-    for (const id of this.#refunded) this.#look(id)
-    this.#refunded.clear()
+    const most = this.#over.signal.aborted ? this.#refunded.size : MAX_LOOKS
+    for (const id of [...this.#refunded].slice(0, most)) {
+      this.#refunded.delete(id)
+      this.#look(id)
+    }
     await this.#looking
   }
 
   /** As a shop that shows its customer a payment: one look after the other, as the checker says. */
   #look(transactionId: string): void {
+    this.#looks += 1
     this.#looking = this.#looking.then(async () => {
+      this.#looks -= 1
       const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
       const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
       const signal = AbortSignal.timeout(ANSWER_MS)
