@@ -7,7 +7,7 @@ import type { DataRecord } from '../../worker/board/wire.ts'
 import {
   following,
   freshHash,
-  type Repo,
+  Repo,
   runRecord,
   sessionRecord,
   sums,
@@ -17,6 +17,8 @@ import {
 import type { Board } from './board.ts'
 
 const WORK = 'board:read board:work'
+const MAX_VALID = 1_000
+const AT_ONCE = 20
 const secret = (): string => randomBytes(16).toString('base64url')
 const config = (): DataRecord => ({
   kind: 'board',
@@ -24,6 +26,8 @@ const config = (): DataRecord => ({
   hash: freshHash(),
   board: { layout: 'cairn', states: ['todo', 'doing', 'done'], closed: ['done'] },
 })
+
+type Refusal = [route: string, body: object | string, status: number, code: string]
 
 interface Answer {
   status: number
@@ -47,7 +51,7 @@ const idOf = ({ body }: Answer): unknown =>
 const todo = (id: string, fields: Partial<Task> = {}) =>
   taskRecord(id, { status: 'todo', ...fields })
 
-export function claimContract({ name, published }: Board): void {
+export function claimContract({ name, edge, published }: Board): void {
   describe(`claims on ${name}`, () => {
     it('give a task to one agent alone, whoever asks at the same time', async () => {
       const repo = await published(config(), ...Array.from({ length: 5 }, (_, n) => todo(`A-${n}`)))
@@ -239,35 +243,57 @@ export function claimContract({ name, published }: Board): void {
       const held = { claim: secret(), actor: 'ada', task: 'A-1' }
       expect((await ask('', held)).status).toBe(201)
       const by = (actor: string, fields: object) => ({ claim: secret(), actor, ...fields })
-      const refusals: [string, object | string, number, string][] = [
+      const refusals: Refusal[] = [
         ['', by('bob', { task: 'A-1' }), 409, 'claimed'],
         ['', by('bob', { task: 'A-2' }), 409, 'not_ready'],
         ['', by('bob', { task: 'A-3', force: true }), 409, 'closed'],
         ['', by('bob', { task: 'A-4' }), 409, 'not_ready'],
         ['', by('bob', { task: 'A/9%' }), 404, 'not_found'],
         ['', by('ada', { task: 'A-4' }), 409, 'already_holding'],
+        ['', by('bob', { task: '../A-1' }), 404, 'not_found'],
         ['', by('bob', { label: 'none' }), 404, 'nothing_ready'],
+        ['', by('bob', { parent: 'A/9%' }), 404, 'nothing_ready'],
         ['/renew', { claim: secret() }, 404, 'unknown_claim'],
-        ['/release', { session: 'claim-1', outcome: 'done' }, 404, 'unknown_claim'],
-        ['', by('a\nb', {}), 400, 'invalid_request'],
-        ['', by('a'.repeat(10_000), {}), 400, 'invalid_request'],
-        ['', by('bob', { ttlMs: 0 }), 400, 'invalid_request'],
-        ['', by('bob', { ttlMs: 31_536_000_000 }), 400, 'invalid_request'],
-        ['', by('bob', { max: 17 }), 400, 'invalid_request'],
-        ['', { claim: 'abc', actor: 'bob' }, 400, 'invalid_request'],
-        ['', '{', 400, 'invalid_request'],
-        [
-          '/release',
-          { claim: secret(), session: 'claim-1', outcome: 'done' },
-          400,
-          'invalid_request',
-        ],
+        ...['claim-1', 'claim-1/2', 'claim-%', '%2F', ''].map((session): Refusal => {
+          return ['/release', { session, outcome: 'done' }, 404, 'unknown_claim']
+        }),
+        ['', `${' '.repeat(33_000)}{}`, 413, 'payload_too_large'],
       ]
+      const malformed = [
+        ...['', 'a\nb', 'a\u0000', 'a\u007f', '\ud800', 'a'.repeat(10_000), 'é'.repeat(65)].map(
+          (actor) => by(actor, {}),
+        ),
+        ...[0, -1, 9_999, 10_000.5, 31_536_000_000, '10m', null].map((ttlMs) =>
+          by('bob', { ttlMs }),
+        ),
+        ...[0, 17, 1.5, '2'].map((max) => by('bob', { max })),
+        ...['abc', 'a'.repeat(23), `${'a'.repeat(21)}/`, `${'a'.repeat(21)}\n`, 7].map((claim) => ({
+          claim,
+          actor: 'bob',
+        })),
+        ...[by('bob', { task: '' }), by('bob', { task: 'a'.repeat(1_025) }), by('bob', { of: 1 })],
+        ...['{', '[]', 'null', ''],
+      ]
+      for (const body of malformed) refusals.push(['', body, 400, 'invalid_request'])
+      const outcome = 'done'
+      for (const body of [{}, { claim: 'abc' }, { claim: secret(), progress: 'a'.repeat(4_001) }]) {
+        refusals.push(['/renew', body, 400, 'invalid_request'])
+      }
+      for (const body of [
+        ...[{ outcome }, { claim: secret(), session: 'claim-1', outcome }, { claim: secret() }],
+        ...[
+          { session: 'a'.repeat(65), outcome },
+          { claim: secret(), outcome: 'closed' },
+        ],
+      ]) {
+        refusals.push(['/release', body, 400, 'invalid_request'])
+      }
       for (const [route, body, status, code] of refusals) {
         const answer = await ask(route, body)
         expect([route, body, answer.status, answer.body.code]).toEqual([route, body, status, code])
         expect(answer.body.error).toMatch(/^[^\n]+\.$/)
       }
+      expect(await sessionsOf(repo)).toHaveLength(1)
       expect((await ask('', by('eve', { task: 'A-4' }))).status).toBe(201)
       expect(await sessionsOf(repo)).toHaveLength(2)
       const reading = await asker(repo, 'board:read')
@@ -278,6 +304,59 @@ export function claimContract({ name, published }: Board): void {
           body: { code: 'forbidden' },
         })
       }
+    })
+
+    it('are of one board: at another one, and where none was published, they are unknown', async () => {
+      const [repo, other] = [await published(config(), todo('A-1')), await published(config())]
+      const ask = await asker(repo)
+      const claim = secret()
+      const { body } = await ask('', { claim, actor: 'ada' })
+      const asked: [string, object][] = [
+        ['/renew', { claim }],
+        ['/release', { claim, outcome: 'done' }],
+        ['/release', { session: body.session, outcome: 'done' }],
+      ]
+      const elsewhere = await asker(other)
+      for (const [route, what] of asked) {
+        expect(await elsewhere(route, what)).toMatchObject({
+          status: 404,
+          body: { code: 'unknown_claim' },
+        })
+      }
+      const empty = new Repo(edge())
+      expect(await (await asker(empty))('', { claim, actor: 'ada' })).toMatchObject({
+        status: 404,
+        body: { code: 'unknown_repository' },
+      })
+      expect(await sessionsOf(other)).toEqual([])
+      expect((await ask('/renew', { claim })).body).not.toHaveProperty('end')
+    })
+
+    it('are a thousand at most on a board: more are refused, and nothing is stored of them', async () => {
+      const ids = Array.from({ length: MAX_VALID + 1 }, (_, n) => `A-${n}`)
+      const repo = await published(config(), ...ids.map((id) => todo(id)))
+      const ask = await asker(repo)
+      const claims = ids.map((task) => ({ claim: secret(), actor: `of ${task}`, task }))
+      const answers: Answer[] = []
+      for (let n = 0; n < claims.length; n += AT_ONCE) {
+        const part = claims.slice(n, n + AT_ONCE)
+        answers.push(...(await Promise.all(part.map((each) => ask('', each)))))
+      }
+      const given = claims.filter((_, n) => answers[n]?.status === 201)
+      expect(given).toHaveLength(MAX_VALID)
+      const refused = answers.filter(({ status }) => status !== 201)
+      const tooMany = { status: 429, body: { code: 'too_many_claims' } }
+      expect(refused).toMatchObject([tooMany])
+      // What holds goes on, and its end makes room for one.
+      const [first, second] = given
+      if (!first || !second) throw new Error('none was given')
+      expect((await ask('', first)).status).toBe(200)
+      const more = { claim: secret(), actor: 'eve' }
+      expect(await ask('', more)).toMatchObject(tooMany)
+      expect((await ask('/renew', { claim: more.claim })).body.code).toBe('unknown_claim')
+      await ask('/release', { claim: second.claim, outcome: 'done' })
+      expect((await ask('', more)).status).toBe(201)
+      expect(await sessionsOf(repo)).toHaveLength(MAX_VALID + 1)
     })
   })
 }

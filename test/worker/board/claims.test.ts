@@ -147,12 +147,16 @@ describe('a claim', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('of a thousand is the last that a board takes', async () => {
-    const { open } = board(...Array.from({ length: 1_001 }, (_, n) => `A-${n}`))
+  it('of a thousand is the last that a board takes, of ten thousand that are asked for', async () => {
+    const { open, sql } = board(...Array.from({ length: 1_001 }, (_, n) => `A-${n}`))
     const repository = open()
     for (let n = 0; n < 1_000; n++) {
       expect((await repository.claim(asked(`agent-${n}`, { task: `A-${n}` }))).ok).toBe(true)
     }
-    expect(await repository.claim(asked('one more'))).toMatchObject({ reason: 'too_many_claims' })
+    for (let n = 1_000; n < 10_000; n++) {
+      const refused = await repository.claim(asked(`agent-${n}`))
+      if (refused.ok || refused.reason !== 'too_many_claims') throw new Error('it was not refused')
+    }
+    expect(sqlRows(sql)).toHaveLength(1_000)
   })
 })
