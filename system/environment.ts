@@ -27,7 +27,7 @@ const MACHINE =
  */
 const WORKER =
   /^(PAYMENT_\w+|ALLOWED_ORIGINS|SIGNALBOX_PUBLIC_URL|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
-const LIMITS = /^(MAX_(PROCESS_|SUBJECT_)?STREAMS|SILENCE_SECONDS)$/
+const LIMITS = /^(MAX_((PROCESS_|SUBJECT_)?STREAMS|BOARDS|OPEN_REPOSITORIES)|SILENCE_SECONDS)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$|PUBLIC_URL$)\w+$/

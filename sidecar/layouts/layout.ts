@@ -3,16 +3,16 @@
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
-/** In the order in which they are tried. */
-export const LAYOUT_NAMES = [
-  'cairn',
-  'backlog-md',
-  'task-master',
-  'openspec',
-  'kiro',
-  'spec-kit',
-  'bmad',
-] satisfies LayoutName[]
+/** In the order in which they are tried. One that is missing here does not compile. */
+export const LAYOUT_NAMES = Object.keys({
+  cairn: true,
+  'backlog-md': true,
+  'task-master': true,
+  openspec: true,
+  kiro: true,
+  'spec-kit': true,
+  bmad: true,
+} satisfies Record<LayoutName, true>) as LayoutName[]
 
 /**
  * What a file of the store is. `tasks` is one file that holds many tasks. `about` has the title and

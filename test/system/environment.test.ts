@@ -39,6 +39,18 @@ describe('the environment of each process', () => {
     })
   })
 
+  it('passes each limit of the edge to the Worker', () => {
+    const limits = {
+      MAX_STREAMS: '1',
+      MAX_PROCESS_STREAMS: '2',
+      MAX_SUBJECT_STREAMS: '3',
+      MAX_BOARDS: '4',
+      MAX_OPEN_REPOSITORIES: '5',
+      SILENCE_SECONDS: '6',
+    }
+    expect(workerVariables(limits)).toEqual(limits)
+  })
+
   it('also passes those of gateways in the configuration', () => {
     const env = { SHOP_B_API_KEY: 'b', SHOP_C_API_KEY: 'c' }
     const gateways = {
