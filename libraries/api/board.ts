@@ -87,7 +87,11 @@ const listedBoardSchema = z
   })
   .describe('A board as its sidecar reported it last, at most 30 s after a change.')
 const boardsSchema = z.object({
-  boards: z.array(listedBoardSchema).describe('Those that the token covers, sorted by path.'),
+  boards: z
+    .array(listedBoardSchema)
+    .describe(
+      'Those that the token covers: those that run first, those whose files are gone last.',
+    ),
 })
 
 const ticketSchema = z.object({
@@ -246,6 +250,17 @@ const OPERATIONS: Record<string, Operation> = {
       ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
       ...(['superseded', 'wire_version', 'directory_full'] as const),
     ],
+  },
+  'DELETE /api/boards': {
+    id: 'forgetBoard',
+    summary: 'Takes a board that no sidecar publishes off the list',
+    description:
+      'It is listed again when a sidecar publishes it again. What was published of it can be ' +
+      'read as before.',
+    needs: 'board:write',
+    query: records.repositoryQuery,
+    answers: { 204: { description: 'It is not listed any more.' } },
+    failures: [...(['invalid_path', 'unknown_filter', 'unknown_repository', 'published'] as const)],
   },
   'POST /api/sync': publishing(
     {

@@ -295,7 +295,7 @@ export interface BoardStatus {
 }
 
 export interface Boards {
-  /** Those that the token covers, sorted by path. */
+  /** Those that the token covers: those that run first, those whose files are gone last. */
   boards: ListedBoard[]
 }
 
@@ -733,6 +733,7 @@ export interface Problem {
     | 'nothing_ready'
     | 'sync_required'
     | 'superseded'
+    | 'published'
     | 'stale_batch'
     | 'wire_version'
     | 'in_progress'
@@ -1781,6 +1782,20 @@ export interface FailureCodes {
     | 'payload_too_large'
     | 'internal'
     | 'directory_full'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  forgetBoard:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'published'
+    | 'internal'
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'

@@ -110,6 +110,21 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
       expect(await title()).toBe('first')
     })
 
+    it('forgets a board that no sidecar publishes, and no other', async () => {
+      const { directory, prefix, put, names } = await setUp()
+      await put('ended', { sidecar: ENDED })
+      await put('silent')
+      await put('runs', {}, NOW + 7 * MINUTE)
+      const forget = (board: string) => directory.forget(`${prefix}${board}`, NOW + 7 * MINUTE)
+      expect(await forget('runs')).toBe('published')
+      expect(await forget('ended')).toBe('forgotten')
+      expect(await forget('ended')).toBe('unknown')
+      expect(await forget('silent')).toBe('forgotten')
+      expect(await names()).toEqual(['runs'])
+      await put('ended', {}, NOW + 8 * MINUTE)
+      expect(await names()).toEqual(['ended', 'runs'])
+    })
+
     it('forgets a board after 30 days without a report, and no other', async () => {
       const { put, names } = await setUp()
       await put('old', { sidecar: ENDED })
@@ -223,6 +238,48 @@ export function boardsContract({ name, edge, published }: Board): void {
       const expected = [paths[0], paths[2]].toSorted()
       expect(listed.boards.map(({ path }) => path)).toEqual(expected)
       expect((await repos[0]?.request('/status'))?.status).toBe(404)
+    })
+
+    it('has what runs first, and what is gone last', async () => {
+      const reports: Partial<BoardReport>[] = [
+        { store: 'missing', sidecar: ENDED },
+        { sidecar: ENDED },
+        { title: 'one that runs' },
+        { title: 'another one' },
+      ]
+      const repos = reports.map(() => new Repo(edge()))
+      repos.sort((a, b) => (a.path < b.path ? -1 : 1))
+      for (const [at, repo] of repos.entries()) await put(repo, reports[at])
+      const paths = repos.map(({ path }) => path)
+      const listed = await jsonOf<{ boards: { path: string }[] }>(await list(paths), 200)
+      const order = listed.boards.map(({ path }) => paths.indexOf(path))
+      expect(order).toEqual([2, 3, 1, 0])
+    })
+
+    it('forgets a board that no sidecar publishes, for who may publish it', async () => {
+      const repo = new Repo(edge())
+      const forget = async (scope: string, path = repo.path) => {
+        const Authorization = `Bearer ${await token({ repos: [repo.path], scope })}`
+        const query = new URLSearchParams({ path })
+        return edge().fetch(`/api/boards?${query}`, {
+          method: 'DELETE',
+          headers: { Authorization },
+        })
+      }
+      const codeOf = async (answer: Promise<Response>, status: number) =>
+        (await jsonOf<{ code: string }>(await answer, status)).code
+      expect(await codeOf(forget('board:write'), 404)).toBe('unknown_repository')
+      await put(repo)
+      expect(await codeOf(forget('board:write'), 409)).toBe('published')
+      await put(repo, { sidecar: ENDED })
+      expect(await codeOf(forget('board:read'), 403)).toBe('forbidden')
+      expect(await codeOf(forget('board:write', 'another'), 403)).toBe('forbidden')
+      expect(await codeOf(forget('board:write', 'x'.repeat(513)), 400)).toBe('invalid_path')
+      expect(await jsonOf(await list([repo.path]), 200)).toMatchObject({ boards: [{}] })
+      expect((await forget('board:write')).status).toBe(204)
+      expect(await jsonOf(await list([repo.path]), 200)).toEqual({ boards: [] })
+      await put(repo)
+      expect(await jsonOf(await list([repo.path]), 200)).toMatchObject({ boards: [{}] })
     })
 
     it('is not sent again while nothing is reported', async () => {

@@ -61,6 +61,7 @@ export const DOORS: Record<string, Door> = {
   'POST /api/sync': board('/api/sync', 409, 'board:write'),
   'POST /api/changes': board('/api/changes', 409, 'board:write'),
   'PUT /api/boards': board('/api/boards', 409, 'board:write'),
+  'DELETE /api/boards': board('/api/boards', 404, 'board:write'),
 
   'POST /api/claims': work('/api/claims'),
   'POST /api/claims/renew': work('/api/claims/renew'),

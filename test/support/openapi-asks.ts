@@ -180,6 +180,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/boards', status: 200, body: boardReport() },
       { path: '/boards', status: 400, body: boardReport({ title: '' }) },
     ],
+    'DELETE /boards': () => [
+      { path: '/boards', status: 409 },
+      { path: '/boards?all=1', status: 400 },
+    ],
     'POST /claims': () => [
       {
         path: '/claims',

@@ -4,7 +4,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Repos } from '../shared/repos.ts'
 import { objectSql } from '../shared/sql-object.ts'
-import type { BoardRow, Directory, Put, Reporter } from './directory.ts'
+import type { BoardRow, Directory, Forgotten, Put, Reporter } from './directory.ts'
 import { sqliteDirectory } from './directory-sqlite.ts'
 import type { BoardReport } from './wire.ts'
 
@@ -18,6 +18,10 @@ export class DirectoryObject extends DurableObject {
   list(repos: Repos, now: number): Promise<BoardRow[]> {
     return this.#boards.list(repos, now)
   }
+
+  forget(path: string, now: number): Promise<Forgotten> {
+    return this.#boards.forget(path, now)
+  }
 }
 
 export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObject>): Directory {
@@ -26,5 +30,6 @@ export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObjec
   return {
     put: (path, report, by) => stub().put(path, report, by),
     list: (repos, now) => stub().list(repos, now),
+    forget: (path, now) => stub().forget(path, now),
   }
 }

@@ -68,6 +68,14 @@ export function sqliteDirectory(sql: Sql): Directory {
         )
         return 'stored'
       }),
+    forget: async (path, now) =>
+      sql.transaction(() => {
+        const [known] = sql.all<Stored>('SELECT * FROM boards WHERE path = ?', path).map(read)
+        if (!known) return 'unknown'
+        if (holdsRow(known, now)) return 'published'
+        sql.all('DELETE FROM boards WHERE path = ?', path)
+        return 'forgotten'
+      }),
     list: async (repos, now) =>
       sql
         .all<Stored>('SELECT * FROM boards WHERE seen_at > ? ORDER BY path', now - FORGET_MS)

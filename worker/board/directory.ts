@@ -14,9 +14,12 @@ export interface Directory {
   put(path: string, report: BoardReport, by: Reporter): Promise<Put>
   /** The boards that `repos` cover, sorted by path. */
   list(repos: Repos, now: number): Promise<BoardRow[]>
+  /** Drops the row of a board that no sidecar publishes. The caller has validated the path. */
+  forget(path: string, now: number): Promise<Forgotten>
 }
 
 export type Put = 'stored' | 'superseded' | 'full'
+export type Forgotten = 'forgotten' | 'published' | 'unknown'
 
 export interface Reporter {
   /** A hash of the token's subject. */
@@ -45,6 +48,13 @@ export const ROW_SILENT_MS = HEARTBEAT_MS + 120_000
 /** Whether the sidecar of the row holds it against those that started earlier. */
 export const holdsRow = (row: Omit<BoardRow, 'path'>, now: number): boolean =>
   stateOf(row, now) === 'running'
+
+/** In the order of `GET /api/boards`: what runs first, what is gone last. `rows`: by path. */
+export const inOrder = (rows: readonly BoardRow[], now: number): BoardRow[] =>
+  rows.toSorted((one, other) => placeOf(one, now) - placeOf(other, now))
+
+const placeOf = (row: BoardRow, now: number): number =>
+  row.report.store === 'missing' ? 2 : holdsRow(row, now) ? 0 : 1
 
 /** A board as `GET /api/boards` lists it. */
 export function listedBoard({ path, report, seenAt }: BoardRow, now: number) {

@@ -12,7 +12,7 @@ import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import { sha256Hex } from '../shared/sha256.ts'
 import { claimRoutes } from './claim-routes-hono.ts'
-import { type Directory, listedBoard } from './directory.ts'
+import { type Directory, inOrder, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
 import { checkChanges, checkReport, checkSync } from './publishing.ts'
 import { matchesTag, type Query } from './reads.ts'
@@ -132,7 +132,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     requireScope(grant, 'board:read')
     readQuery(c.req.url, z.object({}), WRONG)
     const now = deps.clock.now()
-    const rows = await deps.directory.list(grant.repos, now)
+    const rows = inOrder(await deps.directory.list(grant.repos, now), now)
     const text = JSON.stringify({ boards: rows.map((row) => listedBoard(row, now)) })
     const headers = { ...REVALIDATED, ETag: `W/"${await sha256Hex(text)}"` }
     if (matchesTag(c.req.header('If-None-Match'), headers.ETag)) {
@@ -155,6 +155,18 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
       throw new Problem('directory_full', why, { retryAfterS: HEARTBEAT_MS / 1_000 })
     }
     return c.json({ wire: WIRE })
+  })
+  app.delete('/boards', async (c) => {
+    const path = pathOf(c, 'board:write')
+    readQuery(c.req.url, repositoryQuery, WRONG)
+    switch (await deps.directory.forget(path, deps.clock.now())) {
+      case 'forgotten':
+        return c.body(null, 204)
+      case 'published':
+        throw new Problem('published', 'A sidecar publishes this board.')
+      case 'unknown':
+        throw new Problem('unknown_repository', 'The list of boards has none of this name.')
+    }
   })
 
   app.post('/sync', limit, async (c) => {

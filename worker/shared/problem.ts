@@ -20,6 +20,7 @@ export const STATUS_OF = {
   nothing_ready: 404,
   sync_required: 409,
   superseded: 409,
+  published: 409,
   stale_batch: 409,
   wire_version: 409,
   in_progress: 409,
