@@ -76,6 +76,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'prints a link that signs in one browser to a running signalbox',
     load: () => import('./commands/sign-in.ts'),
   },
+  'boards forget': {
+    summary: 'takes a board that no sidecar publishes off the list of boards',
+    load: () => import('./commands/forget-board.ts'),
+  },
   'payments doctor': {
     summary: 'checks gateways, secrets, the database, clocks and the edge',
     load: () => import('./doctor/payments.ts'),
@@ -92,5 +96,6 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
 
 /** The first word of commands that have two. */
 export const GROUPS: Readonly<Record<string, string>> = {
+  boards: 'forgets a board that is gone',
   payments: 'checks payments, tries them out, and forgets payers',
 }

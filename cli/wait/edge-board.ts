@@ -1,6 +1,7 @@
 // A board of a running Signalbox, by its stream and its reads.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Boards } from '../../libraries/api/types.ts'
 import { hostClock } from '../../libraries/client/clock.ts'
 import { Connection } from '../../libraries/client/connection.ts'
 import { BOARDS_ROUTE, Edge } from '../../libraries/client/edge.ts'
@@ -26,12 +27,14 @@ export interface BoardAtEdge {
 }
 
 /** Of all boards that the token covers and a sidecar has reported. */
-export async function boardNames(target: Omit<BoardAtEdge, 'path'>): Promise<{ name: string }[]> {
+export async function boardNames(
+  target: Omit<BoardAtEdge, 'path'>,
+): Promise<{ name: string; isGone: boolean }[]> {
   const edge = new Edge({ ...target, path: undefined, fetch, clock: hostClock })
   const found = await new Reads(edge).read(BOARDS_ROUTE)
   if (found.state !== 'found') return []
-  const { boards } = found.value as { boards: { path: string }[] }
-  return boards.map(({ path }) => ({ name: path }))
+  const { boards } = found.value as Boards
+  return boards.map(({ path, store }) => ({ name: path, isGone: store === 'missing' }))
 }
 
 /** Ends with the signal. Throws BoardError where it is refused, or cannot be reached. */

@@ -93,7 +93,8 @@ async function wholeName(
 ): Promise<string> {
   if (exactPaths(repos).includes(name)) return name
   // Whatever keeps the list from being read, the wait itself comes to it.
-  const listed = await boardNames(edge).catch(() => [])
+  const all = await boardNames(edge).catch(() => [])
+  const listed = all.filter(({ isGone }) => !isGone)
   return listed.length === 0 || coversPath(repos, name) ? name : withName(listed, name).name
 }
 
@@ -164,7 +165,10 @@ function unclear(why: string, boards: readonly { name: string }[]): UsageError {
 }
 
 /** Those of this name; else those whose names end so: `web#kiro`, `kiro`. */
-function called<Board extends { name: string }>(boards: readonly Board[], end: string): Board[] {
+export function called<Board extends { name: string }>(
+  boards: readonly Board[],
+  end: string,
+): Board[] {
   const exact = boards.filter(({ name }) => name === end)
   if (exact.length > 0) return exact
   return boards.filter(({ name }) => ['/', '\\', '#'].some((mark) => name.endsWith(mark + end)))

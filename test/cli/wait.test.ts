@@ -218,17 +218,21 @@ describe('signalbox wait, with a running Signalbox', () => {
     })
   })
 
-  it('takes the end of a name at an edge elsewhere, too, and names the boards where it is none', async () => {
+  it('takes the end of a name at an edge elsewhere, too, and names the boards that are there where it is none', async () => {
     const [first, web] = [
       await publishedRepo(edge, [taskRecord('F-1')]),
       await publishedRepo(edge, [taskRecord('W-1')]),
     ]
     const repos = [first.path, `${web.path}*`]
-    const env = { SIGNALBOX_TOKEN: await token({ repos }) }
     for (const repo of [first, web]) {
       const body = JSON.stringify(boardReport())
       expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
     }
+    const gone = await publishedRepo(edge, [taskRecord('G-1')])
+    repos.push(`${gone.path}*`)
+    const missing = JSON.stringify(boardReport({ store: 'missing' }))
+    expect((await gone.request('/boards', { method: 'PUT', body: missing })).status).toBe(200)
+    const env = { SIGNALBOX_TOKEN: await token({ repos }) }
     const named = (name: string) =>
       run(['wait', '--url', edge.origin, '--until', 'ready', '--board', name], env)
     const end = web.path.replace(/^.*\//, '')
@@ -238,6 +242,7 @@ describe('signalbox wait, with a running Signalbox', () => {
     expect([unknown.code, unknown.out]).toEqual([2, ''])
     expect(unknown.err).toContain(`There is no board other: choose one with --board: `)
     expect(unknown.err).toContain(web.path)
+    expect(unknown.err).not.toContain(gone.path)
   })
 
   it('says that the folder of the board is gone, also where a task of it looks ready', async () => {

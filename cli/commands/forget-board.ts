@@ -1,0 +1,95 @@
+// Takes a board that no sidecar publishes off the list of a Signalbox.
+
+import { join } from 'node:path'
+import type { Problem } from '../../libraries/api/types.ts'
+import { DATA_DIR } from '../../system/data-folder.ts'
+import {
+  announce,
+  type Context,
+  type Input,
+  missing,
+  noticeTo,
+  refuseNeedless,
+  tokenSource,
+  UsageError,
+} from '../command.ts'
+import { define } from '../definition.ts'
+import { readDataFolder, runningAbove } from '../running-system.ts'
+import { type OptionsOf, RUNNING, Setting, TOKEN_FILE } from '../setting.ts'
+import { type BoardAtEdge, boardNames } from '../wait/edge-board.ts'
+import { called } from '../wait/target.ts'
+
+const OPTIONS = [
+  new Setting('--url <URL>', 'address of a Signalbox elsewhere').url(),
+  TOKEN_FILE,
+  ...RUNNING,
+] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['NAME', "the board's name, or the end of it"],
+  usage: 'NAME [--url URL --token-file FILE | --data DIR]',
+  description: `\
+NAME is the board's name, or the end of it. A board that a sidecar publishes is not forgotten, and
+one that is published again is listed again. Nothing in its folder changes. With --url the token
+needs the scopes board:read and board:write.`,
+  options: OPTIONS,
+  run,
+})
+
+const FAILED = 1
+const ANSWERED_WITHIN_MS = 10_000
+
+async function run(input: Input<Options>, context: Context): Promise<number> {
+  const [name] = input.arguments
+  if (name === undefined) throw missing({ 'NAME, the board that is gone': name })
+  const edge = await edgeOf(input, context)
+  const notice = noticeTo(context.io)
+  try {
+    const listed = await boardNames(edge)
+    const [board, another] = called(listed, name)
+    if (!board || another) {
+      const why = another ? `Several boards are called ${name}` : `No board is called ${name}`
+      notice(`${why}: the list has ${listed.map((one) => one.name).join(', ') || 'none'}.`)
+      return FAILED
+    }
+    const response = await fetch(`${edge.url}/api/boards?path=${encodeURIComponent(board.name)}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${await edge.token()}` },
+      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+    })
+    if (!response.ok) {
+      const { error } = (await response.json().catch(() => ({}))) as Partial<Problem>
+      notice(`${board.name} stays on the list. ${error ?? `The edge answered ${response.status}.`}`)
+      return FAILED
+    }
+    announce(context.io, `${board.name} is off the list.\n`, 'board.forgotten', {
+      board: board.name,
+    })
+    return 0
+  } catch (error) {
+    notice(`The list of boards at ${edge.url} cannot be changed: ${String(error)}`)
+    return FAILED
+  }
+}
+
+/** Throws UsageError. */
+async function edgeOf(
+  input: Input<Options>,
+  { env, cwd }: Context,
+): Promise<Omit<BoardAtEdge, 'path'>> {
+  const { options } = input
+  if (options.url) {
+    refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
+    const token = tokenSource(input, env)
+    if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
+    return { url: options.url.href.replace(/\/+$/, ''), token }
+  }
+  refuseNeedless(input, ['--token-file'], 'without --url')
+  const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
+  const { local } = await readDataFolder(dir, options, env)
+  const { sidecar } = local.tokens
+  if (sidecar === undefined) throw new UsageError('It runs payments alone: there are no boards.')
+  return { url: local.url, token: async () => sidecar }
+}
