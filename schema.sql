@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 3 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 4 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
@@ -332,3 +332,32 @@ CREATE TRIGGER IF NOT EXISTS payment_audit_no_update BEFORE UPDATE ON payment_au
   BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;
 CREATE TRIGGER IF NOT EXISTS payment_audit_no_delete BEFORE DELETE ON payment_audit
   BEGIN SELECT RAISE(ABORT, 'payment_audit is append only'); END;
+
+-- The books: one row for each amount that was paid or given back, written in the transaction of its
+-- change and never changed, so a day that was exported stays as it was. The rows of a payment add
+-- up to what was paid less what was refunded. Like the audit trail it refers to no other table.
+CREATE TABLE IF NOT EXISTS payment_movements (
+  id TEXT PRIMARY KEY NOT NULL,
+  -- `paid`, `refunded`, … No CHECK: each new one would need a copy of the table.
+  kind TEXT NOT NULL,
+  transaction_id TEXT NOT NULL,
+  gateway TEXT NOT NULL,
+  refund_id TEXT,
+  -- Signed: what is given back is below 0.
+  amount INTEGER NOT NULL,
+  currency TEXT NOT NULL,
+  -- By our clock; occurred_at is by the gateway's, where it told one.
+  booked_at INTEGER NOT NULL,
+  occurred_at INTEGER NOT NULL,
+  -- Made by a migration out of what was known.
+  estimated INTEGER NOT NULL DEFAULT 0 CHECK (estimated IN (0, 1))
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS payment_movements_by_time ON payment_movements (booked_at, id);
+CREATE INDEX IF NOT EXISTS payment_movements_by_transaction
+  ON payment_movements (transaction_id, id);
+
+CREATE TRIGGER IF NOT EXISTS payment_movements_no_update BEFORE UPDATE ON payment_movements
+  BEGIN SELECT RAISE(ABORT, 'payment_movements is append only'); END;
+CREATE TRIGGER IF NOT EXISTS payment_movements_no_delete BEFORE DELETE ON payment_movements
+  BEGIN SELECT RAISE(ABORT, 'payment_movements is append only'); END;

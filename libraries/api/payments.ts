@@ -9,6 +9,7 @@ import {
   requestedSchema,
   settledAlertSchema,
 } from '../../worker/payments/event-schemas.ts'
+import { movementDaysQuery, movementsQuery } from '../../worker/payments/queries/movements-hono.ts'
 import {
   alertsQuery,
   auditQuery,
@@ -27,6 +28,11 @@ import {
   eventsPageSchema,
   failingEndpointSchema,
   gatewayHealthSchema,
+  movementDaySchema,
+  movementDaysSchema,
+  movementSchema,
+  movementSumSchema,
+  movementsSchema,
   refundRecordSchema,
   storedEventSchema,
   storySchema,
@@ -70,6 +76,8 @@ const redeliveringSchema = z.object({ redelivering: z.literal(true) })
 const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch']
 const BODY: readonly Reason[] = ['invalid_argument', 'payload_too_large']
 const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused']
+
+const TEXTS = ['text/csv', 'application/jsonl']
 
 const answer = (description: string, schema: z.ZodType): Answer => ({
   description,
@@ -190,12 +198,26 @@ const OPERATIONS: Record<string, Operation> = {
     needs: 'payments:read',
     query: auditQuery,
     headers: ['X-Correlation-Id'],
-    answers: {
-      200: {
-        ...answer('As it is now.', auditPageSchema),
-        texts: ['text/csv', 'application/jsonl'],
-      },
-    },
+    answers: { 200: { ...answer('As it is now.', auditPageSchema), texts: TEXTS } },
+    failures: ['unknown_filter', 'invalid_argument', ...DATABASE],
+  },
+  'GET /api/payments/movements': {
+    id: 'listMovements',
+    summary: 'The books: what was paid and given back, oldest first',
+    description: 'All of a span of time, with its sums, which is read while it is sent.',
+    needs: 'payments:read',
+    query: movementsQuery,
+    headers: ['X-Correlation-Id'],
+    answers: { 200: { ...answer('As it is now.', movementsSchema), texts: TEXTS } },
+    failures: ['unknown_filter', 'invalid_argument', ...DATABASE],
+  },
+  'GET /api/payments/movements/days': {
+    id: 'listMovementDays',
+    summary: 'The sums of the books, day by day',
+    needs: 'payments:read',
+    query: movementDaysQuery,
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('As it is now.', movementDaysSchema) },
     failures: ['unknown_filter', 'invalid_argument', ...DATABASE],
   },
   'POST /api/payments/alerts/:id/acknowledge': {
@@ -271,6 +293,11 @@ export const PAYMENTS: Description = {
     AlertsPage: alertsPageSchema,
     AuditRecord: auditRecordSchema,
     AuditPage: auditPageSchema,
+    Movement: movementSchema,
+    MovementSum: movementSumSchema,
+    Movements: movementsSchema,
+    MovementDay: movementDaySchema,
+    MovementDays: movementDaysSchema,
     Gateway: gatewayHealthSchema,
     Gateways: gatewaysSchema,
     SweepReport: sweepReportSchema,

@@ -595,6 +595,74 @@ export type Message =
 /** Up to 4 KiB. It is returned in every event. */
 export type Metadata = Record<string, string | number | boolean | null>
 
+/** An amount that was paid or given back. It never changes. */
+export interface Movement {
+  id: string
+  /**
+   * `late_paid`: after the payment had ended. `refund_failed`: what was refunded came back.
+   * `refused_paid`: of another amount, and refused by the configuration. `disputed`: the payer
+   * asks for it back. The last two are in no sum.
+   */
+  kind: 'paid' | 'late_paid' | 'refunded' | 'refund_failed' | 'refused_paid' | 'disputed'
+  /** Ours. */
+  transactionId: string
+  reference: string
+  gateway: string
+  gatewayTransactionId?: string
+  /** The gateway’s, or ours if it gives none. */
+  refundId?: string
+  /** In major units, such as `-12.50`. */
+  amount: string
+  /** Signed: what is given back is below 0. */
+  amountMinor: number
+  currency: string
+  /** By our clock: it decides the day. */
+  bookedAt: string
+  /** By the gateway’s clock, where it told a time. */
+  occurredAt: string
+  /** Made by an upgrade out of what was known: the time may be another one. */
+  estimated?: true
+}
+
+export interface MovementDay {
+  /** Of the zone. */
+  day: string
+  sums: MovementSum[]
+}
+
+export interface MovementDays {
+  /** Oldest first; a day without any is not listed. */
+  days: MovementDay[]
+}
+
+/** The movements of one gateway in one currency. */
+export interface MovementSum {
+  gateway: string
+  currency: string
+  /** In major units, such as `-12.50`. */
+  amount: string
+  /** What was paid less what was given back. */
+  amountMinor: number
+  /** Each by itself, with those that are in no sum. */
+  kinds: Partial<
+    Record<
+      'paid' | 'late_paid' | 'refunded' | 'refund_failed' | 'refused_paid' | 'disputed',
+      {
+        count: number
+        /** In major units, such as `-12.50`. */
+        amount: string
+        amountMinor: number
+      }
+    >
+  >
+}
+
+export interface Movements {
+  /** All of them, oldest first. */
+  movements: (Movement | Unreadable)[]
+  sums: MovementSum[]
+}
+
 /**
  * The open alert of this payment: a person, or the shop, should look before it goes on. Of
  * several the most urgent, in the order of `kind`. Not one about an event that was not
@@ -1608,6 +1676,30 @@ export interface FailureCodes {
     | 'not_configured'
     | 'schema_mismatch'
   listAudit:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listMovements:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+  listMovementDays:
     | 'invalid_request'
     | 'unknown_filter'
     | 'unauthorized'

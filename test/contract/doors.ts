@@ -74,6 +74,8 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/failing-endpoints': reads('/api/payments/failing-endpoints'),
   'GET /api/payments/alerts': reads('/api/payments/alerts'),
   'GET /api/payments/audit': reads('/api/payments/audit'),
+  'GET /api/payments/movements': reads('/api/payments/movements'),
+  'GET /api/payments/movements/days': reads('/api/payments/movements/days', 422),
   'GET /api/payments/gateways': reads('/api/payments/gateways'),
   'POST /api/payments/charges': writes('/api/payments/charges', 422),
   'POST /api/payments/refunds': writes('/api/payments/refunds', 422),

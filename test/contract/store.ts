@@ -67,6 +67,13 @@ const WHOLE: Rows = {
       ...{ about: '01REFUND', amount: 5, detail: 'x' },
     },
   ],
+  movements: [
+    {
+      ...{ id: '01MOVED', kind: 'refunded', transaction_id: '01TX', gateway: 'bank' },
+      ...{ refund_id: '01REFUND', amount: -5, currency: 'IQD', booked_at: NOW },
+      ...{ occurred_at: NOW - 1, estimated: 1 },
+    },
+  ],
 }
 const ALL: Keys = {
   ...{ payments: [{ id: '01TX' }], chargeKeysOf: ['01TX'], parked: ['01EVENT'] },
@@ -116,6 +123,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         transactions: WHOLE.transactions.map((row) => ({ ...row, request: null })),
         outbox: WHOLE.outbox.map((row) => ({ ...row, payload: null })),
         audit: [],
+        movements: [],
       }
       expect(await tablesOf(ALL)).toEqual(unread)
       const { request } = WHOLE.transactions[0] ?? {}
@@ -130,6 +138,25 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         { id: '01ACT', ...act, amount: 5, currency: 'IQD', detail: 'x', reference: 'order-1' },
       ])
 
+      const moved = { kind: 'refunded', transactionId: '01TX', refundId: 'back-1', amount: '-5' }
+      const range = { after: NOW, before: NOW + 1 }
+      expect(await queries.movements(range, 9)).toMatchObject([
+        { id: '01MOVED', ...moved, amountMinor: -5, reference: 'order-1', estimated: true },
+      ])
+      expect(await queries.movements(range, 9, '01MOVED')).toEqual([])
+      expect(await queries.movements({ ...range, gateway: 'other' }, 9)).toEqual([])
+      expect(
+        await queries.movementSums(
+          [
+            [0, NOW],
+            [NOW, NOW + 1],
+          ],
+          'bank',
+        ),
+      ).toEqual([
+        { span: 1, gateway: 'bank', currency: 'IQD', kind: 'refunded', count: 1, amount: -5 },
+      ])
+
       const changed: Rows = {
         transactions: [transactionRow({ request: null, next_check_at: null })],
         chargeKeys: WHOLE.chargeKeys,
@@ -139,6 +166,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         deliveries: [deliveryRow({ status: 'dead', attempts: 4 })],
         alerts: [alertRow()],
         audit: [],
+        movements: [],
       }
       await save({ ...changed, outbox: [outboxRow({ attempts: 3 })] }, ALL)
       expect(await tablesOf(ALL)).toEqual(changed)

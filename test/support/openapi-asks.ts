@@ -262,6 +262,14 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/audit?format=csv&after=2026-01-01', status: 200 },
       { path: '/audit?format=xml', status: 422 },
     ],
+    'GET /movements': () => [
+      { path: '/movements?after=2026-01-01&zone=Asia/Baghdad', status: 200 },
+      { path: '/movements?zone=Mars', status: 422 },
+    ],
+    'GET /movements/days': () => [
+      { path: '/movements/days?after=2026-01-01&before=2026-02-01', status: 200 },
+      { path: '/movements/days?after=2025-01-01&before=2026-02-01', status: 422 },
+    ],
     'POST /alerts/:id/acknowledge': () => [
       { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
       { path: '/alerts/other/acknowledge', status: 404, body: { gatewayReference: 'bank-7' } },

@@ -257,6 +257,22 @@ describe('a database', () => {
       const sum = made?.reduce((total, { amount }) => total + Number(amount), 0)
       expect(sum, String(id)).toBe(refunded_amount)
     }
+    // The books have each amount that is known, as an estimate.
+    for (const {
+      id,
+      paid_at,
+      paid_amount,
+      amount,
+      refunded_amount,
+    } of after.payment_transactions ?? []) {
+      const moved = after.payment_movements?.filter(
+        ({ transaction_id, kind }) => transaction_id === id && kind !== 'refused_paid',
+      )
+      const sum = moved?.reduce((total, row) => total + Number(row.amount), 0)
+      const paid = paid_at === null ? 0 : Number(paid_amount ?? amount)
+      expect(sum, String(id)).toBe(paid - Number(refunded_amount))
+      expect(moved?.every(({ estimated }) => estimated === 1)).toBe(true)
+    }
     const inserts = /^INSERT INTO payment_(?!schema|ledger).*$/gm
     const [empty, another] = [
       await upgraded(SCHEMA_2.replaceAll(inserts, '')),

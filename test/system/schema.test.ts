@@ -49,6 +49,7 @@ describe('schema.sql', () => {
       'payment_deliveries',
       'payment_event_keys',
       'payment_ledger',
+      'payment_movements',
       'payment_outbox',
       'payment_refunds',
       'payment_schema',

@@ -2,7 +2,14 @@
 // Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
-import { ACTIONS, type CallKind, DURABLE_EVENTS, OUTCOMES, REFUSED } from './domain/status.ts'
+import {
+  ACTIONS,
+  type CallKind,
+  DURABLE_EVENTS,
+  MOVEMENT_KINDS,
+  OUTCOMES,
+  REFUSED,
+} from './domain/status.ts'
 import { EVENT_PAYLOADS, raisedAlertSchema, settledAlertSchema } from './event-schemas.ts'
 import { paymentErrorSchema, statusSchema, timeSchema, transactionSchema } from './schemas.ts'
 
@@ -125,6 +132,65 @@ export const auditRecordSchema = z
     detail: z.string().describe('The kind of the alert, or `repeat`.').exactOptional(),
   })
   .describe('Who asked for what. Webhooks and the sweeper are not in it: nobody asked.')
+
+// The books.
+
+const majorSchema = z.string().describe('In major units, such as `-12.50`.')
+
+export const movementSchema = z
+  .object({
+    id: z.string(),
+    kind: z
+      .enum(MOVEMENT_KINDS)
+      .describe(
+        '`late_paid`: after the payment had ended. `refund_failed`: what was refunded came back. ' +
+          '`refused_paid`: of another amount, and refused by the configuration. `disputed`: the ' +
+          'payer asks for it back. The last two are in no sum.',
+      ),
+    transactionId: z.string().describe('Ours.'),
+    reference: z.string(),
+    gateway: z.string(),
+    gatewayTransactionId: z.string().exactOptional(),
+    refundId: z.string().describe('The gateway’s, or ours if it gives none.').exactOptional(),
+    amount: majorSchema,
+    amountMinor: z.int().describe('Signed: what is given back is below 0.'),
+    currency: z.string(),
+    bookedAt: timeSchema.describe('By our clock: it decides the day.'),
+    occurredAt: timeSchema.describe('By the gateway’s clock, where it told a time.'),
+    estimated: z
+      .literal(true)
+      .describe('Made by an upgrade out of what was known: the time may be another one.')
+      .exactOptional(),
+  })
+  .describe('An amount that was paid or given back. It never changes.')
+
+export const movementSumSchema = z
+  .object({
+    gateway: z.string(),
+    currency: z.string(),
+    amount: majorSchema,
+    amountMinor: z.int().describe('What was paid less what was given back.'),
+    kinds: z
+      .partialRecord(
+        z.enum(MOVEMENT_KINDS),
+        z.object({ count: z.int(), amount: majorSchema, amountMinor: z.int() }),
+      )
+      .describe('Each by itself, with those that are in no sum.'),
+  })
+  .describe('The movements of one gateway in one currency.')
+
+export const movementDaySchema = z.object({
+  day: z.iso.date().describe('Of the zone.'),
+  sums: z.array(movementSumSchema),
+})
+
+export const movementsSchema = z.object({
+  movements: listedSchema(movementSchema).describe('All of them, oldest first.'),
+  sums: z.array(movementSumSchema),
+})
+export const movementDaysSchema = z.object({
+  days: z.array(movementDaySchema).describe('Oldest first; a day without any is not listed.'),
+})
 
 const storyParts = z.object({
   isStranded: z

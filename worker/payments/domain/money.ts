@@ -65,3 +65,12 @@ export function moneyIn(
 
 /** Minor units as the decimal number that a gateway takes. */
 export const fromMinor = (amount: number, currency: string): number => amount / minorUnits(currency)
+
+/** Minor units as a text of whole units, such as `-12.50`: exact, whatever their number. */
+export function majorText(amount: number, currency: string): string {
+  const decimals = decimalsOf(currency)
+  const digits = String(Math.abs(amount)).padStart(decimals + 1, '0')
+  const sign = amount < 0 ? '-' : ''
+  if (decimals === 0) return `${sign}${digits}`
+  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}

@@ -3,7 +3,14 @@
 //
 // JSON stays text here, so that a row whose JSON is broken fails only what reads that column.
 
-import type { Action, AlertKind, DurableEvent, Outcome, PaymentStatus } from './status.ts'
+import type {
+  Action,
+  AlertKind,
+  DurableEvent,
+  MovementKind,
+  Outcome,
+  PaymentStatus,
+} from './status.ts'
 
 export interface TransactionRow {
   id: string
@@ -140,4 +147,17 @@ export interface AuditRow {
   about: string | null
   amount: number | null
   detail: string | null
+}
+
+export interface MovementRow {
+  id: string
+  kind: MovementKind
+  transaction_id: string
+  gateway: string
+  refund_id: string | null
+  amount: number
+  currency: string
+  booked_at: number
+  occurred_at: number
+  estimated: 0 | 1
 }

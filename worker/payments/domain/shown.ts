@@ -3,10 +3,12 @@
 
 import { reasonOf } from '../../shared/log.ts'
 import type { PaymentError } from './exceptions.ts'
+import { majorText } from './money.ts'
 import type {
   AlertRow,
   AuditRow,
   DeliveryRow,
+  MovementRow,
   OutboxRow,
   RefundRow,
   TransactionRow,
@@ -19,6 +21,7 @@ import type {
   EventRecord,
   Listed,
   Metadata,
+  Movement,
   OpenAlert,
   RaisedAlert,
   RefundRecord,
@@ -159,6 +162,29 @@ export const toAct = (row: AuditedRow): AuditRecord => ({
     currency: row.amount === null ? null : row.currency,
     detail: row.detail,
   }),
+})
+
+/** With columns of its payment and of its refund. */
+export type BookedRow = MovementRow &
+  Pick<TransactionRow, 'reference' | 'gateway_transaction_id'> &
+  Pick<RefundRow, 'gateway_refund_id'>
+
+export const toMovement = (row: BookedRow): Movement => ({
+  id: row.id,
+  kind: row.kind,
+  transactionId: row.transaction_id,
+  reference: row.reference,
+  gateway: row.gateway,
+  ...present({
+    gatewayTransactionId: row.gateway_transaction_id,
+    refundId: row.gateway_refund_id ?? row.refund_id,
+  }),
+  amount: majorText(row.amount, row.currency),
+  amountMinor: row.amount,
+  currency: row.currency,
+  bookedAt: isoTime(row.booked_at),
+  occurredAt: isoTime(row.occurred_at),
+  ...(row.estimated === 1 && { estimated: true as const }),
 })
 
 /** Reads a row of a list: if one cannot be read, the others still are. */

@@ -118,6 +118,17 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
+/** What the books have. The last two are of money that no payment counts. */
+export const MOVEMENT_KINDS = [
+  'paid',
+  'late_paid',
+  'refunded',
+  'refund_failed',
+  'refused_paid',
+  'disputed',
+] as const
+export type MovementKind = (typeof MOVEMENT_KINDS)[number]
+
 /** Those about an event, and not about the money of the payment: the payment does not name them. */
 export const DELIVERY_ALERTS: readonly AlertKind[] = [
   'endpoint_gone',

@@ -3,10 +3,11 @@
 
 import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
 import type { PaymentIds } from '../domain/match.ts'
+import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
 import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
-import type { AuditRow } from '../domain/rows.ts'
+import type { AuditRow, WebhookEventRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -76,10 +77,22 @@ export function recordAct(
   rows.put({ audit: [{ ...nothing, ...act, id: asked.id, subject: asked.by }] })
 }
 
-/** Stores a decision that may have paid or refunded an order which was paid twice. */
+/** A decision that may move money. */
+interface Moving {
+  before: Payment
+  decision: Decision
+  now: number
+  /** That caused it, with its outcome. */
+  event?: WebhookEventRow
+}
+
+/**
+ * Stores a decision with what it moves in the books, and with what follows for an order that was
+ * paid twice.
+ */
 export function storeInOrder(
   rows: WorkingSet,
-  { before, decision, now }: { before: Payment; decision: Decision; now: number },
+  { before, decision, now, event }: Moving,
   rules: Rules,
 ): void {
   const others = rows
@@ -87,6 +100,7 @@ export function storeInOrder(
     .filter((row) => isOfOrder(before.transaction, row, rules.references))
     .flatMap(({ id }) => rows.payment(id) ?? [])
   for (const each of decideInOrder(before, decision, others, now)) store(rows, each, rules)
+  rows.put({ movements: movementsOf(before, decision, { now, event }) })
 }
 
 /** Stores the rows that a decision has changed or made, with its events and alerts. */

@@ -132,7 +132,7 @@ function storeEvent(
   { before, decided, now }: { before: Payment; decided: Decided; now: number },
   rules: Rules,
 ): void {
-  storeInOrder(rows, { before, decision: decided, now }, rules)
+  storeInOrder(rows, { before, decision: decided, now, event: decided.event }, rules)
   rows.put({ transactions: decided.others, webhookEvents: [decided.event] })
 }
 

@@ -8,6 +8,7 @@ import type {
   AuditRow,
   ChargeKeyRow,
   DeliveryRow,
+  MovementRow,
   OutboxRow,
   RefundRow,
   TransactionRow,
@@ -26,6 +27,8 @@ export interface Rows {
   alerts: AlertRow[]
   /** Never loaded: no decision looks back at it. */
   audit: AuditRow[]
+  /** Never loaded. */
+  movements: MovementRow[]
 }
 
 export type TableName = keyof Rows
@@ -41,6 +44,7 @@ export const TABLES = [
   'deliveries',
   'alerts',
   'audit',
+  'movements',
 ] as const satisfies readonly TableName[]
 
 /** Rows of any tables. */
@@ -90,6 +94,7 @@ export class WorkingSet {
       deliveries: new Table(loaded.deliveries),
       alerts: new Table(loaded.alerts),
       audit: new Table(loaded.audit),
+      movements: new Table(loaded.movements),
     }
   }
 

@@ -32,15 +32,11 @@ import type {
   Transaction,
   WebhookRate,
 } from '../domain/types.ts'
-import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
+import type { Database } from '../ledger/libsql/http-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
-import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
-import {
-  type Row,
-  type Statement,
-  statement,
-  type Value,
-} from '../ledger/libsql/statement-libsql.ts'
+import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { movementQueries } from './movements-libsql.ts'
+import { type Query, queryRunner, rowsOf } from './query-libsql.ts'
 
 export interface WaitingEvents {
   count: number
@@ -87,6 +83,7 @@ export type PaymentQueries = ReturnType<typeof libsqlQueries>
 export function libsqlQueries(database: Database) {
   const run = queryRunner(database)
   return {
+    ...movementQueries(run),
     /** Newest first. */
     transactions: (
       { startsWith, ...where }: TransactionFilter,
@@ -371,25 +368,3 @@ function toRates(rows: readonly RateRow[]): WebhookRate[] {
   }
   return rates
 }
-
-// A query of libSQL: statements that are read together, and a function that reads their rows.
-
-export interface Query<Result> {
-  statements: readonly Statement[]
-  /** `results`: the rows of each statement. */
-  read(results: readonly (readonly Row[])[]): Result
-}
-
-/** As the tables have them. */
-const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
-
-/** Reads do not wait for writes. Rejects with LedgerUnavailable or SchemaMismatch. */
-const queryRunner =
-  (database: Database) =>
-  async <Result>({ statements, read }: Query<Result>): Promise<Result> => {
-    const rows = await reachable(database.read(statements)).catch(async (error: unknown) => {
-      const isSchemaError = /no such (table|column)/.test(String(error))
-      throw (isSchemaError && (await schemaMismatch(database, error))) || error
-    })
-    return read(rows)
-  }

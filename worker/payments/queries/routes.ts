@@ -11,7 +11,8 @@ import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import { MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, WebhookRates } from '../domain/types.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import { exported } from './audit-export.ts'
+import { exported, pagesOf } from './export.ts'
+import { bookRoutes } from './movements-hono.ts'
 import type { Page, PaymentQueries } from './queries-libsql.ts'
 
 const WRONG = { reason: 'invalid_argument' } as const
@@ -24,6 +25,15 @@ export const KEPT_ON_304 = [
   'X-Request-Id', 'X-Correlation-Id',
   ...RETAINED_304_HEADERS,
 ]
+
+// biome-ignore format: several names a line.
+export const AUDIT_TABLE = {
+  name: 'audit',
+  columns: [
+    'id', 'at', 'action', 'subject', 'gateway', 'reference', 'transactionId', 'about', 'amount',
+    'currency', 'detail', 'invalid',
+  ],
+}
 
 export interface QueryDeps {
   queries: PaymentQueries
@@ -39,12 +49,18 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
     const { format, cursor, limit, ...filter } = readQuery(c.req.url, auditQuery, WRONG)
     const page = pageOf({ cursor, limit })
     if (format !== 'json') {
-      const { body, headers } = await exported(format, page, (at) => queries.audit(filter, at))
+      const pages = pagesOf(
+        (limit, before) =>
+          queries.audit(filter, { limit, ...(before !== undefined && { before }) }),
+        cursor,
+      )
+      const { body, headers } = await exported(format, AUDIT_TABLE, pages)
       return c.body(body, 200, headers)
     }
     const audit = await queries.audit(filter, page)
     return c.json({ audit, ...cursorOf(audit, page) })
   })
+  app.route('/movements', bookRoutes(queries))
   app.use(etag({ weak: true, retainedHeaders: KEPT_ON_304 }))
   app.use(async (c, next) => {
     await next()

@@ -39,6 +39,7 @@ async function everything(w: LedgerSetup) {
     stories: await Promise.all(transactions.map(({ id }) => w.story(id))),
     webhookEvents: await w.queries.webhookEvents({}, page),
     alerts: await w.queries.alerts({ all: true }, page),
+    movements: await w.queries.movements({ after: 0, before: T0 * 2 }, 1_000),
   }
 }
 
@@ -157,6 +158,18 @@ function checkOrders({ stories }: Everything): void {
   expect(new Set(live.map(({ reference }) => reference)).size).toBe(live.length)
 }
 
+/** The movements of a payment add up to what is held of it. */
+function checkMovements({ stories, movements }: Everything): void {
+  for (const { transaction } of stories) {
+    const sum = movements.reduce((total, each) => {
+      if ('invalid' in each || each.transactionId !== transaction.id) return total
+      const isBeside = each.kind === 'refused_paid' || each.kind === 'disputed'
+      return isBeside ? total : total + each.amountMinor
+    }, 0)
+    expect(sum).toBe((transaction.paid?.amount ?? 0) - transaction.refundedAmount)
+  }
+}
+
 /** One step of one payment. */
 function checkChange(before: Story | undefined, after: Story): void {
   const then = before?.transaction
@@ -249,6 +262,7 @@ async function play(w: LedgerSetup, life: Life, seen: Set<string>): Promise<stri
       checkStory(story, old)
     }
     checkAlerts(after)
+    checkMovements(after)
     checkOrders(after)
     if (call.event) checkWebhook(call.event, answer, before, after)
     note(after, seen)
@@ -266,7 +280,8 @@ async function play(w: LedgerSetup, life: Life, seen: Set<string>): Promise<stri
   return dispatched
 }
 
-function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>): void {
+function note({ stories, alerts, webhookEvents, movements }: Everything, seen: Set<string>): void {
+  for (const each of movements) if ('kind' in each) seen.add(`moved ${each.kind}`)
   for (const { transaction, refunds } of stories) {
     if (transaction.error) seen.add(transaction.error.code)
     seen.add(transaction.status)
@@ -334,6 +349,8 @@ const OUTCOMES = [
   ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
   ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
   ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
+  ...['moved paid', 'moved late_paid', 'moved refunded', 'moved refund_failed'],
+  'moved refused_paid',
   ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
 ]
 

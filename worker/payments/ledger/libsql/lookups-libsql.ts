@@ -51,7 +51,7 @@ export interface Lookup {
   args: Record<string, Value>
 }
 
-type LookedUp = Exclude<TableName, 'refunds' | 'audit'>
+type LookedUp = Exclude<TableName, 'refunds' | 'audit' | 'movements'>
 
 /** By table. Refunds are found with their payments. */
 export function lookupsOf(keys: Keys): (Lookup & { table: LookedUp })[] {

@@ -135,6 +135,7 @@ const TABLE: Readonly<Record<TableName, string>> = {
   deliveries: 'payment_deliveries',
   alerts: 'payment_alerts',
   audit: 'payment_audit',
+  movements: 'payment_movements',
 }
 
 const COLUMNS = {
@@ -178,6 +179,11 @@ const COLUMNS = {
     'acknowledged_at', 'acknowledged_by', 'gateway_reference',
   ],
   audit: ['id', 'at', 'action', 'subject', 'transaction_id', 'about', 'amount', 'detail'],
+  // biome-ignore format: several names a line.
+  movements: [
+    'id', 'kind', 'transaction_id', 'gateway', 'refund_id', 'amount', 'currency', 'booked_at',
+    'occurred_at', 'estimated',
+  ],
 } as const satisfies Columns
 
 // How changed rows are saved: one INSERT a table, and one UPDATE for each set of columns that
@@ -318,7 +324,7 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
 }
 
 function rowsPart(
-  name: Exclude<TableName, 'transactions' | 'refunds' | 'audit'>,
+  name: Exclude<TableName, 'transactions' | 'refunds' | 'audit' | 'movements'>,
   lookup: Lookup,
   left: readonly string[] = [],
 ): Part {

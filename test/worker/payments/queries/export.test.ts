@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AuditRecord } from '../../../../worker/payments/domain/types.ts'
-import { exported } from '../../../../worker/payments/queries/audit-export.ts'
-import type { Page } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { exported, pagesOf } from '../../../../worker/payments/queries/export.ts'
+import { AUDIT_TABLE } from '../../../../worker/payments/queries/routes.ts'
 
 const act = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
   ...{ id: String(n).padStart(6, '0'), at: '2026-01-05T10:00:00.000Z', action: 'charge' },
@@ -9,12 +9,11 @@ const act = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
 })
 
 /** Newest first, as the queries answer. */
-const over = (all: readonly AuditRecord[]) => async (page: Page) =>
-  all.filter(({ id }) => page.before === undefined || id < page.before).slice(0, page.limit)
+const over = (all: readonly AuditRecord[]) => async (limit: number, cursor?: string) =>
+  all.filter(({ id }) => cursor === undefined || id < cursor).slice(0, limit)
 
 const text = async (format: 'csv' | 'jsonl', all: readonly AuditRecord[], before?: string) => {
-  const page = { limit: 50, ...(before !== undefined && { before }) }
-  const { body } = await exported(format, page, over(all))
+  const { body } = await exported(format, AUDIT_TABLE, pagesOf(over(all), before))
   return await new Response(body).text()
 }
 
@@ -68,11 +67,20 @@ describe('an export of the audit trail', () => {
     const broken = async () => {
       throw new Error('no database')
     }
-    await expect(exported('csv', { limit: 1 }, broken)).rejects.toThrow('no database')
+    await expect(exported('csv', AUDIT_TABLE, pagesOf(broken))).rejects.toThrow('no database')
     const all = Array.from({ length: 600 }, (_, n) => act(600 - n))
-    const { body } = await exported('csv', { limit: 1 }, (page) =>
-      page.before === undefined ? over(all)(page) : broken(),
+    const { body } = await exported(
+      'csv',
+      AUDIT_TABLE,
+      pagesOf((limit, cursor) => (cursor === undefined ? over(all)(limit) : broken())),
     )
     await expect(new Response(body).text()).rejects.toThrow('no database')
+  })
+
+  it('never guards a number, whatever sign it begins with', async () => {
+    const table = { name: 'sums', columns: ['amount', 'text'], numbers: ['amount'] }
+    const pages = pagesOf(async () => [{ id: '1', amount: '-12.50', text: '-1' }])
+    const { body } = await exported('csv', table, pages)
+    expect(await new Response(body).text()).toBe(`amount,text\r\n-12.50,"'-1"\r\n`)
   })
 })

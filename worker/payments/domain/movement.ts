@@ -1,0 +1,86 @@
+// What moves in the books when a decision changes a payment: money that was paid, given back, or
+// came back. Pure, but for new ids.
+
+import { newId } from './new-id.ts'
+import { type Decision, type Payment, paidAmount } from './payment.ts'
+import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import { UNPAID_ENDS } from './status.ts'
+
+/** `event`: the gateway's, with its outcome. Without one, it happened at `now`. */
+interface Cause {
+  now: number
+  event?: WebhookEventRow | undefined
+}
+
+type Moved = Pick<MovementRow, 'kind' | 'amount'> & Partial<MovementRow>
+
+/**
+ * The movements of one decision. Those of a payment, without `refused_paid` and `disputed`, add up
+ * to what was paid less what was refunded.
+ */
+export function movementsOf(
+  before: Payment,
+  decision: Pick<Decision, 'payment' | 'alerts'>,
+  { now, event }: Cause,
+): MovementRow[] {
+  const { transaction } = decision.payment
+  const moved = [
+    ...paidOf(before.transaction, transaction),
+    ...refundsOf(before, decision.payment),
+    ...besideOf(before, decision, event),
+  ]
+  return moved.map((each) => ({
+    id: newId(now),
+    transaction_id: transaction.id,
+    gateway: transaction.gateway,
+    refund_id: null,
+    currency: transaction.paid_currency ?? transaction.currency,
+    booked_at: now,
+    occurred_at: event?.occurred_at ?? now,
+    estimated: 0,
+    ...each,
+  }))
+}
+
+function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
+  if (before.paid_at !== null || after.paid_at === null) return []
+  const kind = UNPAID_ENDS.includes(after.status) ? 'late_paid' : 'paid'
+  return [{ kind, amount: after.paid_amount ?? after.amount }]
+}
+
+/** Of refunds that are more than was paid, only that much counts. */
+function refundsOf(before: Payment, after: Payment): Moved[] {
+  if (after.transaction.paid_at === null) return []
+  const paid = paidAmount(after.transaction)
+  // What was refunded before it was paid counts from now on.
+  const known = before.transaction.paid_at === null ? [] : before.refunds
+  const changes = after.refunds
+    .map((row) => ({ row, change: made(row) - made(known.find(({ id }) => id === row.id)) }))
+    // What came back first: otherwise what replaces it would be more than was paid.
+    .toSorted((a, b) => a.change - b.change)
+  let sum = known.reduce((total, row) => total + made(row), 0)
+  return changes.flatMap(({ row, change }): Moved[] => {
+    const amount = Math.min(paid, sum) - Math.min(paid, sum + change)
+    sum += change
+    if (amount === 0) return []
+    return [{ kind: amount < 0 ? 'refunded' : 'refund_failed', amount, refund_id: row.id }]
+  })
+}
+
+const made = (row: RefundRow | undefined): number => (row?.status === 'succeeded' ? row.amount : 0)
+
+/** Money that no payment counts. Reported again, it is the same alert, and no movement. */
+function besideOf(
+  before: Payment,
+  { alerts }: Pick<Decision, 'alerts'>,
+  event: WebhookEventRow | undefined,
+): Moved[] {
+  return alerts.flatMap(({ kind, subject }): Moved[] => {
+    const isKnown = before.alerts.some((row) => row.kind === kind && row.subject === subject)
+    if (isKnown || !event) return []
+    const { amount, currency } = event
+    if (kind === 'dispute') return [{ kind: 'disputed', amount, currency }]
+    const isRefused = kind === 'amount_mismatch' && event.outcome === 'rejected'
+    return isRefused ? [{ kind: 'refused_paid', amount, currency }] : []
+  })
+}

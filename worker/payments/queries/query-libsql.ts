@@ -1,0 +1,27 @@
+// A query of libSQL: statements that are read together, and a function that reads their rows.
+
+import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
+import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
+import type { Row, Statement } from '../ledger/libsql/statement-libsql.ts'
+
+export interface Query<Result> {
+  statements: readonly Statement[]
+  /** `results`: the rows of each statement. */
+  read(results: readonly (readonly Row[])[]): Result
+}
+
+/** As the tables have them. */
+export const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as readonly Stored[]
+
+export type RunQuery = ReturnType<typeof queryRunner>
+
+/** Reads do not wait for writes. Rejects with LedgerUnavailable or SchemaMismatch. */
+export const queryRunner =
+  (database: Database) =>
+  async <Result>({ statements, read }: Query<Result>): Promise<Result> => {
+    const rows = await reachable(database.read(statements)).catch(async (error: unknown) => {
+      const isSchemaError = /no such (table|column)/.test(String(error))
+      throw (isSchemaError && (await schemaMismatch(database, error))) || error
+    })
+    return read(rows)
+  }
