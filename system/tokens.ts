@@ -95,6 +95,8 @@ interface SignInTarget {
   audience?: string
   /** Whoever signs in may end claims of tasks. */
   mayWork?: boolean
+  /** Who gets the link: the audit trail has this name. */
+  subject?: string | undefined
 }
 
 /**
@@ -104,7 +106,7 @@ interface SignInTarget {
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, tokens, audience, mayWork = false }: SignInTarget,
+  { url, publicUrl = url, tokens, audience, mayWork = false, subject }: SignInTarget,
   now: number,
   once?: OneTime,
 ): Promise<string> {
@@ -114,7 +116,7 @@ export async function signInLink(
   const scope = tokens.board === undefined ? payments : `${ofBoard} ${payments}`
   // Of the boards that appear later, too.
   const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
-  const code = await issueCode(signer(secret, audience), { scope, repos }, now, once)
+  const code = await issueCode(signer(secret, audience), { scope, repos, subject }, now, once)
   return `${publicUrl}/#/sign-in/${code}`
 }
 

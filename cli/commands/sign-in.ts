@@ -12,6 +12,7 @@ import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
   new Setting('--work', 'whoever signs in may end the claim that an agent has on a task'),
+  new Setting('--subject <NAME>', 'who gets the link, for the audit trail of payments'),
   new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
   TRUST_DATA,
 ] as const
@@ -19,7 +20,7 @@ const OPTIONS = [
 type Options = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--phone] [--work] [--data DIR]',
+  usage: '[--phone] [--work] [--subject NAME] [--data DIR]',
   description: `\
 The link works once, within a day, and that of --phone within ten minutes. The browser then stays
 signed in for a day. Everyone who has the link can see the board, charge and refund.`,
@@ -32,13 +33,13 @@ async function run(input: Input<Options>, { io, env, cwd }: Context): Promise<nu
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)
   if (options.phone) {
-    refuseNeedless(input, ['--work'], 'with --phone')
+    refuseNeedless(input, ['--work', '--subject'], 'with --phone')
     const { shared } = local
     if (!shared) throw new UsageError('No phone can reach it: start Signalbox with --share.')
     io.out(phoneText(shared, phoneLink(secret, shared.urls[0], Date.now()), io.isTerminal))
     return 0
   }
-  const { work: mayWork = false } = options
-  io.out(`${await signInLink(secret, { ...local, mayWork }, Date.now())}\n`)
+  const { work: mayWork = false, subject } = options
+  io.out(`${await signInLink(secret, { ...local, mayWork, subject }, Date.now())}\n`)
   return 0
 }

@@ -45,6 +45,14 @@ describe('signalbox sign-in', () => {
     expect(await signIn(edge, { code })).toMatchObject({ json: { code: 'code_spent' } })
   })
 
+  it('names who gets the link: the session, and so the audit trail, has that name', async () => {
+    await start()
+    const { out } = await run(`sign-in --data ${dir} --subject ada`)
+    const code = out.trim().replace(/^.*\//, '')
+    const signedIn = await signIn(processEdge(), { code })
+    expect(signedIn).toMatchObject({ status: 201, json: { subject: 'ada' } })
+  })
+
   it('prints the public address of an edge that has one', async () => {
     await start({ publicUrl: 'https://signalbox.example' })
     const { out } = await run(`sign-in --data ${dir}`)

@@ -13,6 +13,8 @@ interface SignInCode {
   /** Scope and repositories of the session. */
   scope: string
   repos: string[]
+  /** Who holds the link, if it was made for somebody. */
+  subject?: string | undefined
 }
 
 /** Long enough to be printed in the evening and opened in the morning. */
@@ -23,6 +25,7 @@ const claims = z.object({
   exp: z.number(),
   scope: z.string(),
   repos: z.array(z.string()).min(1),
+  sub: z.string().min(1).optional(),
 })
 
 /** Codes with the same id open one session together. */
@@ -31,11 +34,15 @@ export type OneTime = Pick<SignInCode, 'id' | 'expiresAt'>
 /** `now` in ms. `once`: by default a new one, for a day. */
 export function issueCode(
   tokens: Tokens,
-  { scope, repos }: Pick<SignInCode, 'scope' | 'repos'>,
+  { scope, repos, subject }: Pick<SignInCode, 'scope' | 'repos' | 'subject'>,
   now: number,
   once: OneTime = { id: crypto.randomUUID(), expiresAt: now + CODE_LIFETIME_MS },
 ): Promise<string> {
-  return tokens.sign({ jti: once.id, scope, repos }, 'sign-in', once.expiresAt)
+  return tokens.sign(
+    { jti: once.id, scope, repos, ...(subject !== undefined && { sub: subject }) },
+    'sign-in',
+    once.expiresAt,
+  )
 }
 
 /** Throws a Problem whose sentence says how to get a new link. */
@@ -45,8 +52,8 @@ export async function readCode(tokens: Tokens, code: string): Promise<SignInCode
   })
   const read = claims.safeParse(payload)
   if (!read.success) throw notValid()
-  const { jti: id, exp, scope, repos } = read.data
-  return { id, expiresAt: exp * 1_000, scope, repos }
+  const { jti: id, exp, scope, repos, sub: subject } = read.data
+  return { id, expiresAt: exp * 1_000, scope, repos, subject }
 }
 
 const notValid = (): Problem =>

@@ -161,8 +161,11 @@ interface Given {
 type Code = Awaited<ReturnType<typeof readCode>>
 
 /** What the session of a link may do. */
-const claimsOf = ({ scope, repos }: Code, { clock }: SessionDeps): Claims => ({
-  subject: 'sign-in link',
+const claimsOf = (
+  { scope, repos, subject = 'sign-in link' }: Code,
+  { clock }: SessionDeps,
+): Claims => ({
+  subject,
   scopes: new Set(scope.split(' ')),
   repos,
   expiresAt: clock.now() + MAX_SESSION_MS,
