@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
+import { leadingFolder } from '../sidecar/boards/worktrees.ts'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { DATA_DIR, databaseIn } from '../system/data-folder.ts'
@@ -76,14 +77,15 @@ export async function systemIn(
 /**
  * The data folder of the system that runs in `folder`, or in the nearest one above it, up to the
  * top of its git repository: beyond that begins somebody else's project, as for findBoard, unless
- * the system there has a board of this repository. `isMeant` passes over data folders.
+ * the system there has a board of this repository. A linked worktree is at its main tree's place.
+ * `isMeant` passes over data folders.
  */
 export async function runningAbove(
   folder: string,
   isMeant: (dataDir: string) => Promise<boolean> = async () => true,
 ): Promise<string | undefined> {
   let repository: string | undefined
-  for (let at = folder; ; at = dirname(at)) {
+  for (let at = await leadingFolder(folder); ; at = dirname(at)) {
     const dir = join(at, DATA_DIR)
     const isOurs = async () => repository === undefined || (await hasBoardIn(repository, dir))
     if (existsSync(join(dir, 'local.json')) && (await isMeant(dir)) && (await isOurs())) return dir

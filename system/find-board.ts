@@ -4,6 +4,7 @@ import { cp, mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { discoverBoards, type FoundBoard, whyNone } from '../sidecar/boards/discover.ts'
 import { isRepository } from '../sidecar/boards/gitignore.ts'
+import { leadingFolder } from '../sidecar/boards/worktrees.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import {
   type Candidate,
@@ -18,13 +19,14 @@ import { StartError } from './start-error.ts'
 
 /**
  * The first board in `dir` and in each folder above, up to the top of its git repository: beyond
- * that begins somebody else's project. `refused`: why it must not be read.
+ * that begins somebody else's project. In a linked worktree those of the main tree, if it has any.
+ * `refused`: why it must not be read.
  */
 export async function* boardsAbove(
   dir: string,
   search?: Search,
 ): AsyncGenerator<FoundBoard & Candidate> {
-  for (let at = resolve(dir); ; at = dirname(at)) {
+  for (let at = await leadingFolder(resolve(dir)); ; at = dirname(at)) {
     for await (const found of storesIn(at, search)) {
       // It may be the store's own folder.
       at = await projectOf(at, found.store)

@@ -4,6 +4,7 @@
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
+import { leadingFolder } from '../../sidecar/boards/worktrees.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
@@ -192,7 +193,8 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
 }
 
 /** As findBoard finds it, but in this folder alone: a server publishes what was named. */
-async function boardIn(dir: string, search?: Search): Promise<FoundBoard | undefined> {
+async function boardIn(named: string, search?: Search): Promise<FoundBoard | undefined> {
+  const dir = await leadingFolder(named)
   const store = await findStore(dir, search)
   return store && { store, dir: await projectOf(dir, store) }
 }

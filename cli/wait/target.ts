@@ -5,6 +5,7 @@ import { realpath } from 'node:fs/promises'
 import { claimsOf } from '../../libraries/client/edge.ts'
 import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
+import { leadingFolder } from '../../sidecar/boards/worktrees.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
@@ -65,7 +66,7 @@ export async function findTarget(
     return atEdge({ ...edge, path })
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
-  const here = await realpath(cwd).catch(() => cwd)
+  const here = await leadingFolder(await realpath(cwd).catch(() => cwd))
   const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
     return await inFiles(here, name, notice)

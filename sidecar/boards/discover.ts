@@ -1,7 +1,7 @@
 // Finds the boards in folders and below them. It reads names and small files, follows no link, and
 // runs no program.
 
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
@@ -16,6 +16,7 @@ import {
 import { isWithin } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
+import { inMain, type LinkedTree, linkedTree, linkedTreeOf } from './worktrees.ts'
 
 export interface FoundBoard {
   store: Store
@@ -84,6 +85,8 @@ interface Folder {
   path: string
   depth: number
   rules: Rules
+  /** In which it is. */
+  tree?: LinkedTree | undefined
 }
 
 /** One search under way, level by level: if it is cut off, what is near was found. */
@@ -127,10 +130,11 @@ class Walk {
       this.#leave('not_a_folder', messageOf(error))
       return dir
     }
-    const project = await this.#stores(path)
+    const tree = await linkedTreeOf(path)
+    const project = await this.#stores(path, tree)
     // In a store's own folder there is nothing else.
     const isProject = project === path
-    if (isProject) this.#enqueue({ path, depth: 0, rules: await rulesAbove(path) })
+    if (isProject) this.#enqueue({ path, depth: 0, rules: await rulesAbove(path), tree })
     return project
   }
 
@@ -148,13 +152,14 @@ class Walk {
     this.#queue.push(folder)
   }
 
-  async #folder({ path, depth, rules: above }: Folder): Promise<void> {
+  async #folder({ path, depth, rules: above, tree: treeAbove }: Folder): Promise<void> {
     const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
       if (!ABSENT.has(codeOf(error))) this.#unreadable.push(`${path} (${codeOf(error)})`)
       return []
     })
     const names = new Set(entries.map(({ name }) => name))
-    if (depth > 0) await this.#stores(path, names)
+    const tree = depth > 0 && names.has('.git') ? await linkedTree(path) : treeAbove
+    if (depth > 0) await this.#stores(path, tree, names)
     const inherited = names.has('.git') ? [] : above
     const rules = names.has('.gitignore') ? await withRulesOf(path, inherited) : inherited
     for (const entry of entries) {
@@ -163,7 +168,7 @@ class Walk {
       if (!entry.isDirectory() || NEVER_ENTERED.includes(entry.name)) continue
       const child = join(path, entry.name)
       const entered = enter(child, rules)
-      if (entered) this.#enqueue({ path: child, depth: depth + 1, rules: entered })
+      if (entered) this.#enqueue({ path: child, depth: depth + 1, rules: entered, tree })
     }
     for (const file of slowFiles(rules)) {
       this.#leave('slow_rules', `The rules of ${file} take over 50 ms for a folder: left out.`)
@@ -180,7 +185,11 @@ class Walk {
   }
 
   /** Takes the stores in a folder. Resolves with the folder of their project. */
-  async #stores(path: string, names?: ReadonlySet<string>): Promise<string> {
+  async #stores(
+    path: string,
+    tree: LinkedTree | undefined,
+    names?: ReadonlySet<string>,
+  ): Promise<string> {
     let project = path
     try {
       for await (const { store, refused } of storesIn(path, this.#search, names)) {
@@ -194,7 +203,7 @@ class Walk {
         for (const folder of own) {
           if (folder !== path && isWithin(folder, path)) this.#seen.add(folder)
         }
-        if (!refused) this.#found({ store, dir })
+        if (!refused) await this.#foundIn(tree, { store, dir })
         else if (this.#only.includes(store.layout)) this.#leave(refused.code, refused.message)
       }
     } catch (error) {
@@ -206,6 +215,19 @@ class Walk {
 
   #leave(code: LeftOut['code'], message: string): void {
     this.#leftOut.set(message, { code, message })
+  }
+
+  /** A linked worktree's is a copy of the main tree's, if that has one at this place. */
+  async #foundIn(tree: LinkedTree | undefined, board: FoundBoard): Promise<void> {
+    const dir = tree && inMain(tree, board.dir)
+    const only = [board.store.layout]
+    // A link in the main tree could lead anywhere.
+    const isThere = dir !== undefined && (await realpath(dir).catch(() => undefined)) === dir
+    const places = isThere ? storesIn(dir, { ...this.#search, only }) : []
+    for await (const { store, refused } of places) {
+      if (!refused) return this.#found({ store, dir: dir ?? board.dir })
+    }
+    this.#found(board)
   }
 
   /** With links a store has several projects. Its own is the one that it is in. */
