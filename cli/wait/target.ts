@@ -66,7 +66,9 @@ export async function findTarget(
     return atEdge({ ...edge, path })
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
-  const here = await leadingFolder(await realpath(cwd).catch(() => cwd))
+  const folder = await realpath(cwd).catch(() => cwd)
+  const here = await leadingFolder(folder)
+  if (here !== folder) notice(`This is a linked worktree: its board is the one of ${here}.`)
   const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
     return await inFiles(here, name, notice)

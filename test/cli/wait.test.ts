@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -374,6 +375,23 @@ describe('signalbox wait, on files alone', () => {
     expect(line).toMatchObject({ type: 'task-changed', task: 'LAMP-4', title: 'Another' })
     expect(line).toMatchObject({ board: dir, id: expect.stringMatching(/^files-/) })
     expect((await wait('--since', line.id, '--timeout', '1s')).code).toBe(3)
+  })
+
+  it('means the board of the main tree in a linked worktree, and says so', async () => {
+    const git = (...args: string[]) => {
+      const as = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-C', dir]
+      expect(spawnSync('git', [...as, ...args]).status).toBe(0)
+    }
+    const tree = join(dir, '.trees/feat')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'board')
+    git('worktree', 'add', '-q', tree, '-b', 'feat')
+    const waited = await run(['wait', '--until', 'ready'], {}, { cwd: tree })
+    expect(lineOf(waited).board).toBe(dir)
+    expect(waited.err).toBe(
+      `signalbox: This is a linked worktree: its board is the one of ${dir}.\n`,
+    )
   })
 
   it('says that something changed where it did not see what', async () => {
