@@ -24,6 +24,7 @@ export interface ClaimWatch {
 
 /** Until the signal. Never rejects: what cannot be done now is tried again. */
 export async function watchClaims({ env, url, token, signal }: ClaimWatch): Promise<void> {
+  /** When; for good where the claim has ended. */
   const renewed = new Map<string, number>()
   while (!signal.aborted) {
     const kept = await keptClaims(env, url).catch((): KeptClaim[] => [])
@@ -48,12 +49,12 @@ export async function watchClaims({ env, url, token, signal }: ClaimWatch): Prom
       const last = renewed.get(claim)
       if (last !== undefined && now - last < ttlMs / SHARE) return
       const { end } = await edge.renew({ claim })
-      renewed.set(claim, now)
-      if (end) await forgetClaim(env, kept)
+      renewed.set(claim, end ? Number.POSITIVE_INFINITY : now)
     } catch (error) {
-      if (error instanceof ClaimRefused && OVER.includes(error.problem.code)) {
-        await forgetClaim(env, kept)
-      }
+      if (!(error instanceof ClaimRefused) || !OVER.includes(error.problem.code)) return
+      // While its agent runs, the file stays: its next command finds out by it that it has ended.
+      if (state === 'gone') await forgetClaim(env, kept)
+      else renewed.set(claim, Number.POSITIVE_INFINITY)
     }
   }
 }

@@ -145,6 +145,44 @@ describe('a claim whose process is known', () => {
     }
   })
 
+  it('that has ended meanwhile is known to the agent: 0 where its task was closed, 4 where lost', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const agent = program()
+    const end = new AbortController()
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const pid = ['--pid', String(agent.pid)]
+    for (const actor of ['ada', 'bob']) await command(repo, 'claim', '--actor', actor, ...pid)
+    const { sessions } = await repo.json<{ sessions: { id: string; actor: string }[] }>('/sessions')
+    const session = sessions.find(({ actor }) => actor === 'bob')?.id
+    await repo.changes({ upserts: [taskRecord('A-1', { status: 'done', ready: false })] })
+    const ended = await repo.request('/claims/release', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SIGNALBOX_TOKEN}` },
+      body: JSON.stringify({ session, outcome: 'abandoned' }),
+    })
+    expect(ended.status).toBe(200)
+    let asked = 0
+    const watching = watchClaims({
+      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      token: async () => {
+        asked++
+        return SIGNALBOX_TOKEN
+      },
+    })
+    try {
+      // Both have been looked at, and what came of it is known.
+      await expect.poll(() => asked).toBe(2)
+      end.abort()
+      await watching
+      expect((await command(repo, 'release', '--actor', 'ada', '--done')).code).toBe(0)
+      expect((await command(repo, 'check', '--actor', 'bob')).code).toBe(4)
+    } finally {
+      agent.kill('SIGKILL')
+      end.abort()
+      await watching
+    }
+  })
+
   it('is told from another one with the same pid, of another boot, and in another container', async () => {
     const agent = program()
     try {
