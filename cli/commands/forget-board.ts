@@ -10,22 +10,15 @@ import {
   missing,
   noticeTo,
   refuseNeedless,
-  tokenSource,
   UsageError,
 } from '../command.ts'
 import { define } from '../definition.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
-import { type OptionsOf, RUNNING, Setting, TOKEN_FILE } from '../setting.ts'
+import type { OptionsOf } from '../setting.ts'
 import { type BoardAtEdge, boardNames } from '../wait/edge-board.ts'
-import { called } from '../wait/target.ts'
+import { called, edgeAt, SIGNALBOX } from '../wait/target.ts'
 
-const OPTIONS = [
-  new Setting('--url <URL>', 'address of a Signalbox elsewhere').url(),
-  TOKEN_FILE,
-  ...RUNNING,
-] as const
-
-type Options = OptionsOf<typeof OPTIONS>
+type Options = OptionsOf<typeof SIGNALBOX>
 
 export const command = define({
   argument: ['NAME', "the board's name, or the end of it"],
@@ -34,7 +27,7 @@ export const command = define({
 NAME is the board's name, or the end of it. A board that a sidecar publishes is not forgotten, and
 one that is published again is listed again. Nothing in its folder changes. With --url the token
 needs the scopes board:read and board:write.`,
-  options: OPTIONS,
+  options: SIGNALBOX,
   run,
 })
 
@@ -80,12 +73,7 @@ async function edgeOf(
   { env, cwd }: Context,
 ): Promise<Omit<BoardAtEdge, 'path'>> {
   const { options } = input
-  if (options.url) {
-    refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
-    const token = tokenSource(input, env)
-    if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
-    return { url: options.url.href.replace(/\/+$/, ''), token }
-  }
+  if (options.url) return edgeAt(options.url, input, env)
   refuseNeedless(input, ['--token-file'], 'without --url')
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { local } = await readDataFolder(dir, options, env)

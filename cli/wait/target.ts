@@ -13,6 +13,7 @@ import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import {
   type Context,
+  type Environment,
   type Input,
   missing,
   refuseNeedless,
@@ -25,12 +26,17 @@ import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import { filesBoard } from './files-board.ts'
 import type { WatchedBoard } from './wait-for.ts'
 
-/** Which board is waited for. */
-export const TARGET = [
-  new Setting('--board <NAME>', "the board's name or the end of it [that of this folder]"),
+/** Which Signalbox is asked: one elsewhere, or the one that runs here. */
+export const SIGNALBOX = [
   new Setting('--url <URL>', 'address of a Signalbox elsewhere').url(),
   TOKEN_FILE,
   ...RUNNING,
+] as const
+
+/** Which board is waited for. */
+export const TARGET = [
+  new Setting('--board <NAME>', "the board's name or the end of it [that of this folder]"),
+  ...SIGNALBOX,
 ] as const
 
 export type TargetOptions = OptionsOf<typeof TARGET>
@@ -56,12 +62,9 @@ export async function findTarget(
   const { options } = input
   const { url, board: name } = options
   if (url) {
-    refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
-    const token = tokenSource(input, env)
-    if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
-    const covered = claimsOf(await token().catch(() => undefined)).repos
+    const edge = edgeAt(url, input, env)
+    const covered = claimsOf(await edge.token().catch(() => undefined)).repos
     const repos = Array.isArray(covered) ? covered.map(String) : []
-    const edge = { url: url.href.replace(/\/+$/, ''), token }
     const path = name === undefined ? onlyPath(repos) : await wholeName(edge, name, repos)
     return atEdge({ ...edge, path })
   }
@@ -86,6 +89,18 @@ export async function findTarget(
     notice(`The board is ${path}: the one in ${own} is not of the running Signalbox.`)
   }
   return atEdge({ url: local.url, path, token: async () => token })
+}
+
+/** The Signalbox that --url names, with the token that was given. Throws UsageError. */
+export function edgeAt(
+  url: URL,
+  input: Input<OptionsOf<typeof SIGNALBOX>>,
+  env: Environment,
+): Omit<BoardAtEdge, 'path'> {
+  refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
+  const token = tokenSource(input, env)
+  if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
+  return { url: url.href.replace(/\/+$/, ''), token }
 }
 
 /** Of those that the edge lists; a board that it does not list yet may still be published. */
