@@ -1,7 +1,7 @@
 // Finds the boards in folders and below them. It reads names and small files, follows no link, and
 // runs no program.
 
-import { readdir, realpath } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
@@ -13,7 +13,7 @@ import {
   StoreError,
   storesIn,
 } from '../layouts/registry.ts'
-import { isWithin } from '../layouts/store-folder.ts'
+import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
 import { inMain, type LinkedTree, linkedTree, linkedTreeOf } from './worktrees.ts'
@@ -222,7 +222,7 @@ class Walk {
     const dir = tree && inMain(tree, board.dir)
     const only = [board.store.layout]
     // A link in the main tree could lead anywhere.
-    const isThere = dir !== undefined && (await realpath(dir).catch(() => undefined)) === dir
+    const isThere = dir !== undefined && (await realFolder(dir)) === dir
     const places = isThere ? storesIn(dir, { ...this.#search, only }) : []
     for await (const { store, refused } of places) {
       if (!refused) return this.#found({ store, dir: dir ?? board.dir })

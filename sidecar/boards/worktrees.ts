@@ -1,11 +1,10 @@
 // Linked worktrees of a git repository hold copies of its boards: the main tree's are the ones that
 // count. Only git's own small files are read, and no program is run.
 
-import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { readSmall } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
-import { isWithin } from '../layouts/store-folder.ts'
+import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { isRepository } from './gitignore.ts'
 
 /** A linked worktree whose repository knows it. Real paths. */
@@ -18,8 +17,6 @@ export interface LinkedTree {
 
 const POINTER_BYTES = 8 << 10
 
-const realOf = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
-
 /**
  * The linked worktree whose top is this folder; undefined: it is none, or a submodule. Both must
  * point at each other: a folder of others could name any repository of this machine as its own.
@@ -27,13 +24,13 @@ const realOf = (path: string): Promise<string | undefined> => realpath(path).cat
 export async function linkedTree(dir: string): Promise<LinkedTree | undefined> {
   const pointer = readSmall(join(dir, '.git'), POINTER_BYTES)
   const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(pointer ?? '') ?? []
-  const own = named && (await realOf(resolve(dir, named)))
+  const own = named && (await realFolder(resolve(dir, named)))
   if (!own) return undefined
   const shared = readSmall(join(own, 'commondir'), POINTER_BYTES)?.trim()
-  const common = shared && (await realOf(resolve(own, shared)))
+  const common = shared && (await realFolder(resolve(own, shared)))
   if (!common || dirname(own) !== join(common, 'worktrees')) return undefined
   const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
-  const isKnown = back !== undefined && (await realOf(dirname(resolve(own, back)))) === dir
+  const isKnown = back !== undefined && (await realFolder(dirname(resolve(own, back)))) === dir
   // The main tree of a bare repository is none.
   return isKnown && basename(common) === '.git' ? { dir, main: dirname(common) } : undefined
 }
@@ -55,12 +52,12 @@ export const inMain = ({ dir, main }: LinkedTree, folder: string): string =>
  * main tree has a board there or above; else the folder itself. Real path.
  */
 export async function leadingFolder(folder: string): Promise<string> {
-  const here = await realOf(folder)
+  const here = await realFolder(folder)
   const tree = here && (await linkedTreeOf(here))
   if (!here || !tree) return folder
   const there = inMain(tree, here)
   for (let at = there; isWithin(at, tree.main); at = dirname(at)) {
-    if ((await realOf(at)) !== at) continue
+    if ((await realFolder(at)) !== at) continue
     for await (const _ of storesIn(at)) return at
   }
   return folder

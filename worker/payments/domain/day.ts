@@ -1,5 +1,7 @@
 // Days of a time zone: from one local midnight to the next, which are 23 to 25 hours. Pure.
 
+import { DAY_MS } from './check.ts'
+
 /** A name of IANA's list, such as `Asia/Baghdad`. */
 export function isZone(name: string): boolean {
   try {
@@ -39,8 +41,6 @@ export function startOfDay(day: string, zone: string): number {
   }
   return from
 }
-
-const DAY_MS = 86_400_000
 
 /** The dates from `first` on, before `end`. */
 export function daysBetween(first: string, end: string): string[] {

@@ -50,8 +50,7 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
     const page = pageOf({ cursor, limit })
     if (format !== 'json') {
       const pages = pagesOf(
-        (limit, before) =>
-          queries.audit(filter, { limit, ...(before !== undefined && { before }) }),
+        (limit, cursor) => queries.audit(filter, pageOf({ cursor, limit })),
         cursor,
       )
       const { body, headers } = await exported(format, AUDIT_TABLE, pages)
