@@ -48,6 +48,10 @@ export function boardNotices(
         if (event === 'store.unreadable') notice(`${which} cannot be read whole: ${why}.`)
         else notice(`${which} is gone; what was published of it stays.`)
         break
+      case 'board.left':
+        // If it returns, it has appeared.
+        gone.delete(board)
+        break
       case 'store.present':
         if ([board, undefined].filter((it) => gone.delete(it)).length > 0) {
           notice(`${which} is back.`)

@@ -52,7 +52,7 @@ export interface Running {
   signal: AbortSignal
   /** Writes local.json, until the system is to end. */
   writeLocal(now: () => LocalJson | ServeJson): Promise<void>
-  /** A board has appeared: writes it again, if it was written. */
+  /** A board has appeared or was let go: writes it again, if it was written. */
   rewriteLocal(): void
 }
 

@@ -28,7 +28,7 @@ import { StartError } from './start-error.ts'
 export type Variables = Readonly<Record<string, string>>
 
 type Naming = 'dirs' | 'search' | 'repo' | 'isRepoChosen'
-type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'watchWithinMs'
+type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'onLeft' | 'watchWithinMs'
 
 export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
   /** Look at the files each second, and watch nothing. */

@@ -185,6 +185,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
           notice(appeared(localBoard(board)))
           rewriteLocal()
         },
+        onLeft: rewriteLocal,
       },
       sweepEveryMs: SWEEP_EVERY_MS,
       stopWithinMs: stopMs,

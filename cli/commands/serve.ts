@@ -153,6 +153,7 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
     const { CONSOLE_DIR } = variables
     const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
     const boards = { ...of, isRepoChosen: true }
+    const rewrites = { onFound: rewriteLocal, onLeft: rewriteLocal }
     const system = await openSystem({
       data,
       variables,
@@ -160,7 +161,7 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
       notice,
       signal,
       version: VERSION,
-      boards: isWithBoards ? { ...boards, onFound: rewriteLocal } : undefined,
+      boards: isWithBoards ? { ...boards, ...rewrites } : undefined,
       page: CONSOLE_DIR
         ? { dir: CONSOLE_DIR, ready: Promise.resolve() }
         : edition.consoleIn(data.edgeDir),

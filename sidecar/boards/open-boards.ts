@@ -41,6 +41,10 @@ export interface BoardsPlan
   metrics?: Metrics
   /** Called for each that was not there at the beginning. */
   onFound?: (board: OpenBoard) => unknown
+  /** Called for each that was let go. */
+  onLeft?: (board: OpenBoard) => unknown
+  /** A board is let go when its folder has been missing for this long. Absent: ten minutes. */
+  missingForMs?: number
   /** Pause after a search that took this long. Absent: `pauseMs`. */
   pauseMs?: typeof pauseMs
 }
@@ -50,7 +54,10 @@ export interface OpenBoard extends NamedBoard {
 }
 
 export interface OpenBoards {
-  /** Those of the beginning, the first board first, then as they were found. None goes away. */
+  /**
+   * Those of the beginning, the first board first, then as they were found. One whose folder stays
+   * missing is let go, and found again under its name if it returns.
+   */
   boards(): readonly OpenBoard[]
   health(): Health
   /**
@@ -70,6 +77,9 @@ const AT_ONCE = 4
 const pauseMs = (searchMs: number, hasBoards: boolean): number =>
   Math.max(hasBoards ? 30_000 : 1_000, 50 * searchMs)
 
+/** A branch that is checked out, or a disk that is mounted again, takes less. */
+const MISSING_FOR_MS = 600_000
+
 /** Finds the boards. Throws StoreError if there is none, unless the plan waits for one. */
 export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
   const boards = new Boards(plan)
@@ -87,6 +97,8 @@ class Boards implements OpenBoards {
   readonly #progress: Progress | undefined
   /** By their keys, in the order of their names at the first search, then as they appeared. */
   readonly #boards = new Map<string, Board>()
+  /** Of those that were let go, too. */
+  readonly #names = new Map<string, string>()
   readonly #anyPublished = Promise.withResolvers<void>()
   readonly #running = new Set<Promise<void>>()
   #left: readonly LeftOut[] = []
@@ -118,18 +130,37 @@ class Boards implements OpenBoards {
     const { dirs, search, repo, isRepoChosen } = this.#plan
     const { boards, left, projects, workMs } = await discoverBoards(dirs, search, later)
     this.#lookedMs = workMs
-    const known = new Map(this.boards().map((board) => [keyOf(board), board.name]))
     const [project = ''] = projects
     const { only } = search
     const naming = { repo, project, only, ...(isRepoChosen && { dirs: projects }) }
-    const { named, left: unnamed } = nameBoards(boards, naming, known)
+    const { named, left: unnamed } = nameBoards(boards, naming, this.#names)
     this.#left = [...left, ...unnamed]
+    const missing = new Set(this.#boards.keys())
     for (const found of named) {
-      if (known.has(keyOf(found))) continue
+      const key = keyOf(found)
+      if (missing.delete(key)) continue
       const board = new Board(found, later?.since)
-      this.#boards.set(keyOf(found), board)
+      this.#boards.set(key, board)
+      this.#names.set(key, board.name)
       if (later) this.#plan.onFound?.(board)
     }
+    for (const [key, board] of this.#boards) this.#letGo(key, board, missing.has(key))
+  }
+
+  /** Ends its sidecar if it has been missing for long. A search of its own may be cut short. */
+  #letGo(key: string, board: Board, isUnfound: boolean): void {
+    const isMissing = isUnfound && board.sidecar?.status().store === 'missing'
+    const now = performance.now()
+    board.missingSince = isMissing ? (board.missingSince ?? now) : undefined
+    const { missingForMs = MISSING_FOR_MS, log, onLeft } = this.#plan
+    const { missingSince = now, name, dir } = board
+    if (!isMissing || now - missingSince < missingForMs || board.leaving.signal.aborted) return
+    board.leaving.abort()
+    void board.ended.then(() => {
+      this.#boards.delete(key)
+      log('info', 'board.left', { board: name, dir })
+      onLeft?.(board)
+    })
   }
 
   /** Why there is no board at all. */
@@ -172,7 +203,8 @@ class Boards implements OpenBoards {
       if (!next) return
       next.state = 'open'
       this.#opening += 1
-      const { known, ended } = this.#publish(next, end)
+      const { known, ended } = this.#publish(next, AbortSignal.any([end, next.leaving.signal]))
+      next.ended = ended
       this.#running.add(ended)
       void ended.then(() => this.#running.delete(ended))
       void known.then(() => {
@@ -251,6 +283,12 @@ class Board implements OpenBoard {
   /** One that failed by a defect of ours is opened again after the next search. */
   state: 'waiting' | 'open' | 'failed' = 'waiting'
   sidecar: OpenSidecar | undefined
+  /** Of its sidecar. */
+  ended = Promise.resolve()
+  /** By `performance.now`, as the searches see it. */
+  missingSince: number | undefined
+  /** Ends its sidecar alone. */
+  readonly leaving = new AbortController()
 
   constructor({ name, dir, store }: NamedBoard, since: number | undefined) {
     this.name = name

@@ -145,12 +145,16 @@ async function run(
       if (local) notice(appeared(found))
       rewriteLocal()
     }
+    const onLeft = (name: string) => {
+      boards.splice(0, boards.length, ...boards.filter(({ path }) => path !== name))
+      rewriteLocal()
+    }
     const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
     const sharePlan = { location, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
-    const own = { path: repo, boards, onFound, tokens, secret, ports, gateways, sharing }
+    const own = { path: repo, boards, onFound, onLeft, tokens, secret, ports, gateways, sharing }
     const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
     const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!up) return 0
@@ -190,6 +194,8 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   /** All that were found so far. */
   boards: readonly LocalBoard[]
   onFound(board: LocalBoard): void
+  /** Its name. */
+  onLeft(board: string): void
   tokens: Required<LocalTokens>
   host: StartOptions['host']
   ports: Record<'edge' | 'simulator' | 'database', number>
@@ -272,6 +278,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
           onBoard(event, fields)
           const { board, dir, layout } = fields as Record<string, unknown> & LocalBoard
           if (event === 'board.found') plan.onFound({ path: String(board), dir, layout })
+          if (event === 'board.left') plan.onLeft(String(board))
         },
       }),
     )

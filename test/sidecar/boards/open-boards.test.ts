@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import type { ListedBoard } from '../../../libraries/api/types.ts'
 import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
 import { callTransport, EdgeHttp } from '../../../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../../../sidecar/watch/watch-chokidar.ts'
@@ -89,10 +90,16 @@ async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }
     end.abort()
     await ended
   })
-  const get = async (route: string, name: string) => {
+  const get = async (route: string, name?: string) => {
     const headers = { authorization: `Bearer ${reader}` }
-    const answer = await edge.fetch(`/api/${route}?path=${encodeURIComponent(name)}`, { headers })
-    return (await answer.json()) as { tasks?: { id: string }[]; code?: string; store?: unknown }
+    const query = name === undefined ? '' : `?path=${encodeURIComponent(name)}`
+    const answer = await edge.fetch(`/api/${route}${query}`, { headers })
+    return (await answer.json()) as {
+      tasks?: { id: string }[]
+      code?: string
+      store?: unknown
+      boards?: readonly ListedBoard[]
+    }
   }
   return {
     ...{ open, ready, logs, opened, metrics },
@@ -103,6 +110,7 @@ async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }
       return tasks?.map(({ id }) => id).join(' ') ?? code
     },
     status: (name: string) => get('status', name),
+    listed: () => get('boards'),
     logged: (event: string) => logs.filter((line) => line.event === event),
   }
 }
@@ -152,6 +160,38 @@ test('one that goes away is missing, with its name, and goes on when it is back'
   renameSync(join(dir, '../moved'), join(dir, 'a'))
   put(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
   await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
+})
+
+test('one whose folder stays missing is let go as missing, and is found again if it returns', async () => {
+  const dir = makeFolder({ ...CAIRN, ...KIRO, ...below('a', KIRO) })
+  const away = makeFolder({})
+  const left: string[] = []
+  const { names, ids, ready, logged, status, listed, open } = await publish(dir, {
+    missingForMs: 0,
+    onLeft: ({ name }) => left.push(name),
+  })
+  await ready
+  for (const name of ['.cairn', 'a']) renameSync(join(dir, name), join(away, name))
+  await until(() => expect(new Set(left)).toEqual(new Set(['shop', 'shop/a#kiro'])))
+  expect(names()).toEqual(['shop#kiro'])
+  expect(open.health()).toMatchObject({ connected: true, store: 'present' })
+  for (const name of left) {
+    expect(await status(name)).toMatchObject({ store: 'missing' })
+  }
+  const { boards } = await listed()
+  const ended = boards?.filter(
+    ({ sidecar, store }) => sidecar.state === 'ended' && store === 'missing',
+  )
+  expect(new Set(ended?.map(({ path }) => path))).toEqual(new Set(left))
+  // Another board in the folder of its project does not get its name meanwhile.
+  put(dir, OPENSPEC)
+  await until(() => expect(names()).toEqual(['shop#kiro', 'shop#openspec']))
+  for (const name of ['.cairn', 'a']) renameSync(join(away, name), join(dir, name))
+  put(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
+  expect(new Set(names())).toEqual(new Set([...left, 'shop#kiro', 'shop#openspec']))
+  await until(async () => expect(await status('shop')).toMatchObject({ store: 'present' }))
+  expect(logged('board.defect')).toEqual([])
 })
 
 test('what the token does not cover is refused in a clear line, and the others go on', async () => {
