@@ -11,6 +11,7 @@ import {
 } from 'node:crypto'
 import { decodeJwt, SignJWT } from 'jose'
 import { issueCode, type OneTime } from '../worker/session/code.ts'
+import type { Scope } from '../worker/shared/access.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
@@ -93,8 +94,8 @@ interface SignInTarget {
   tokens: LocalTokens
   /** Of an edge that has its own. */
   audience?: string
-  /** Whoever signs in may end claims of tasks. */
-  mayWork?: boolean
+  /** What whoever signs in may do beside. */
+  also?: readonly Scope[]
   /** Who gets the link: the audit trail has this name. */
   subject?: string | undefined
 }
@@ -106,14 +107,13 @@ interface SignInTarget {
  */
 export async function signInLink(
   secret: string,
-  { url, publicUrl = url, tokens, audience, mayWork = false, subject }: SignInTarget,
+  { url, publicUrl = url, tokens, audience, also = [], subject }: SignInTarget,
   now: number,
   once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
-  const { board, agent, payments } = SCOPES
-  const ofBoard = mayWork ? agent : board
-  const scope = tokens.board === undefined ? payments : `${ofBoard} ${payments}`
+  const { board, payments } = SCOPES
+  const scope = tokens.board === undefined ? payments : [board, ...also, payments].join(' ')
   // Of the boards that appear later, too.
   const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
   const code = await issueCode(signer(secret, audience), { scope, repos, subject }, now, once)

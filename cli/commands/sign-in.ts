@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
 import { phoneLink, signInLink } from '../../system/tokens.ts'
+import type { Scope } from '../../worker/shared/access.ts'
 import { type Context, type Input, refuseNeedless, UsageError } from '../command.ts'
 import { define } from '../definition.ts'
 import { phoneText } from '../greeting.ts'
@@ -12,6 +13,7 @@ import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
   new Setting('--work', 'whoever signs in may end the claim that an agent has on a task'),
+  new Setting('--boards', 'whoever signs in may take boards that are gone off the list'),
   new Setting('--subject <NAME>', 'who gets the link, for the audit trail of payments'),
   new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
   TRUST_DATA,
@@ -20,7 +22,7 @@ const OPTIONS = [
 type Options = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--phone] [--work] [--subject NAME] [--data DIR]',
+  usage: '[--phone] [--work] [--boards] [--subject NAME] [--data DIR]',
   description: `\
 The link works once, within a day, and that of --phone within ten minutes. The browser then stays
 signed in for a day. Everyone who has the link can see the board, charge and refund.`,
@@ -33,13 +35,16 @@ async function run(input: Input<Options>, { io, env, cwd }: Context): Promise<nu
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)
   if (options.phone) {
-    refuseNeedless(input, ['--work', '--subject'], 'with --phone')
+    refuseNeedless(input, ['--work', '--boards', '--subject'], 'with --phone')
     const { shared } = local
     if (!shared) throw new UsageError('No phone can reach it: start Signalbox with --share.')
     io.out(phoneText(shared, phoneLink(secret, shared.urls[0], Date.now()), io.isTerminal))
     return 0
   }
-  const { work: mayWork = false, subject } = options
-  io.out(`${await signInLink(secret, { ...local, mayWork, subject }, Date.now())}\n`)
+  const { work, boards, subject } = options
+  const also = new Set<Scope>()
+  if (work) also.add('board:work')
+  if (boards) also.add('board:write')
+  io.out(`${await signInLink(secret, { ...local, also: [...also], subject }, Date.now())}\n`)
   return 0
 }

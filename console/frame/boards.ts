@@ -1,10 +1,12 @@
 // The boards to choose from, as far as they match what was typed. Pure.
 
 import type { BoardStatus, ListedBoard } from '../../libraries/api/types.ts'
-import { coversPath, pathProblem, type Repos } from '../../worker/shared/repos.ts'
+import { coversPath, lastPart, pathProblem, type Repos } from '../../worker/shared/repos.ts'
 
 export interface Entry {
   path: string
+  /** What people call it. */
+  name: string
   /** Undefined: no sidecar has reported it. */
   board?: ListedBoard
 }
@@ -21,21 +23,52 @@ interface Offer {
 
 /** All words must occur in what an entry shows, in any order and case. */
 export function entriesOf({ listed, repos, named, text }: Offer): readonly Entry[] {
-  const known = new Set(listed.map(({ path }) => path))
-  const others = [...new Set(named)].filter((path) => !known.has(path))
-  const all = [...listed.map((board) => ({ path: board.path, board })), ...others.map(alone)]
+  const names = namesOf(listed)
+  const others = [...new Set(named)].filter((path) => !names.has(path))
+  const entryOf = (board: ListedBoard): Entry => {
+    const { path, title } = board
+    return { path, name: names.get(path) ?? title, board }
+  }
+  const all = [...listed.map(entryOf), ...others.map(alone)]
   const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   const found = all.filter((entry) => words.every((word) => textOf(entry).includes(word)))
   const path = text.trim()
   // It may exist: an edge forgets what no sidecar reported for a month.
   const isPath = pathProblem(path) === undefined && coversPath(repos, path)
-  return found.length === 0 && isPath ? [{ path }] : found
+  return found.length === 0 && isPath ? [alone(path)] : found
 }
 
-const alone = (path: string): Entry => ({ path })
+const alone = (path: string): Entry => ({ path, name: lastPart(path) })
 
-const textOf = ({ path, board }: Entry): string =>
-  [path, ...(board ? [board.title, TOOLS[board.layout]] : [])].join('\n').toLocaleLowerCase()
+/**
+ * What people call each board, by its path: its title, and where others have the same, as much of
+ * its path as tells them apart.
+ */
+export function namesOf(listed: readonly ListedBoard[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>()
+  const keyOf = (title: string, end: string) => JSON.stringify([title, end])
+  for (const { title, path } of listed) {
+    for (const end of ['', ...endsOf(path)]) {
+      counts.set(keyOf(title, end), (counts.get(keyOf(title, end)) ?? 0) + 1)
+    }
+  }
+  const nameOf = ({ title, path }: ListedBoard): string => {
+    const isAlone = (end: string) => counts.get(keyOf(title, end)) === 1
+    if (isAlone('')) return title
+    const end = endsOf(path).find(isAlone) ?? path
+    return lastPart(path) === title ? end : `${title} · ${end}`
+  }
+  return new Map(listed.map((board) => [board.path, nameOf(board)]))
+}
+
+/** The last part of a path, the last two, and so on. */
+function endsOf(path: string): string[] {
+  const parts = path.split(/[/\\]/).filter(Boolean)
+  return parts.map((_, at) => parts.slice(-at - 1).join('/'))
+}
+
+const textOf = ({ path, name, board }: Entry): string =>
+  [path, name, ...(board ? [TOOLS[board.layout]] : [])].join('\n').toLocaleLowerCase()
 
 /** What the makers of a layout call their tool. */
 export const TOOLS: Readonly<Record<NonNullable<BoardStatus['layout']>, string>> = {

@@ -1,25 +1,29 @@
 // The name of the board in the header, and the list of those that the session may see. Each is a
 // link, so it also opens in a tab of its own, and Back leads to the board before.
 
+import { computed } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Boards, ListedBoard } from '../../libraries/api/types.ts'
+import type { ListedBoard } from '../../libraries/api/types.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
-import { problemText, repeatedRead } from '../data/http.ts'
+import { forgetBoard, listed, watchBoards } from '../data/boards.ts'
+import { problemText } from '../data/http.ts'
 import { canSwitch, knownPaths, live } from '../data/live.ts'
-import { openPagePoller } from '../data/page-poller.ts'
-import { session } from '../data/session.ts'
+import { may, session } from '../data/session.ts'
 import { linkTo, route } from '../router.ts'
+import { ActionButton } from '../ui/action-button.tsx'
 import { Dialog, Field } from '../ui/elements.tsx'
 import { count, LOADING, number } from '../ui/format.ts'
 import { useKey } from '../ui/keyboard.ts'
 import { Age, now } from '../ui/time.tsx'
-import { type Entry, entriesOf, TOOLS } from './boards.ts'
+import { type Entry, entriesOf, namesOf, TOOLS } from './boards.ts'
 import { boardLamp } from './lamp.ts'
+
+const names = computed(() => namesOf(listed.value ?? []))
 
 /** Also in the title, which names the tab. */
 export function Name() {
   const path = live.value?.path
-  const board = path === undefined ? undefined : lastPart(path)
+  const board = path === undefined ? undefined : (names.value.get(path) ?? lastPart(path))
   useEffect(() => {
     if (board !== undefined) document.title = `Signalbox · ${board}`
     return () => {
@@ -28,7 +32,7 @@ export function Name() {
   }, [board])
   // The view of boards has the list itself, until one is chosen.
   const hasList = canSwitch.value && (path !== undefined || route.value.view !== 'board')
-  if (hasList) return <Switcher path={path} />
+  if (hasList) return <Switcher path={path} name={board} />
   return (
     <span class="name" title={path}>
       <span class="product">Signalbox</span>
@@ -37,10 +41,15 @@ export function Name() {
   )
 }
 
-function Switcher({ path }: { path: string | undefined }) {
+interface SwitcherProps {
+  /** Of the board that is shown. */
+  path: string | undefined
+  name: string | undefined
+}
+
+function Switcher({ path, name: text = 'Boards' }: SwitcherProps) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  const text = path === undefined ? 'Boards' : lastPart(path)
   useKey('b', () => setOpen(true))
   return (
     <>
@@ -95,12 +104,12 @@ interface BoardListProps {
 }
 
 function BoardList({ hrefOf, onChosen }: BoardListProps) {
-  const { listed, problem } = useBoards()
+  const problem = useBoards()
   const [text, setText] = useState('')
   const current = live.value?.path
   const repos = session.value.name === 'signed-in' ? session.value.session.repos : []
   const named = [...knownPaths.value, ...(current === undefined ? [] : [current])]
-  const entries = entriesOf({ listed: listed ?? [], repos, named, text })
+  const entries = entriesOf({ listed: listed.value ?? [], repos, named, text })
   return (
     <search
       class="boards"
@@ -122,7 +131,7 @@ function BoardList({ hrefOf, onChosen }: BoardListProps) {
         onText={setText}
       />
       <p class="hint" role="status">
-        {listed === undefined && problem === undefined
+        {listed.value === undefined && problem === undefined
           ? LOADING
           : entries.length === 0
             ? 'No board matches.'
@@ -135,6 +144,7 @@ function BoardList({ hrefOf, onChosen }: BoardListProps) {
         {entries.slice(0, SHOWN).map((entry) => (
           <li key={entry.path}>
             <EntryLink entry={entry} href={hrefOf(entry.path)} isCurrent={entry.path === current} />
+            <Forget entry={entry} />
           </li>
         ))}
       </ul>
@@ -145,24 +155,16 @@ function BoardList({ hrefOf, onChosen }: BoardListProps) {
   )
 }
 
-/** Read while the list is shown: a board that appears is in it without a reload. */
+/** Reads them while the list is shown. Returns why they cannot be read. */
 function useBoards() {
-  const [listed, setListed] = useState<readonly ListedBoard[]>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
-    const read = repeatedRead<Boards>()
-    const poller = openPagePoller({
-      async round(aborted) {
-        setListed((await read('/api/boards', aborted)).boards)
-      },
-      onFreshness(now) {
-        setProblem(now.name === 'unreachable' ? problemText(now.problem) : undefined)
-      },
-    })
-    poller.refresh()
-    return () => poller.close()
+    const reading = watchBoards((now) =>
+      setProblem(now.name === 'unreachable' ? problemText(now.problem) : undefined),
+    )
+    return () => reading.close()
   }, [])
-  return { listed, problem }
+  return problem
 }
 
 interface EntryLinkProps {
@@ -171,15 +173,25 @@ interface EntryLinkProps {
   isCurrent: boolean
 }
 
-function EntryLink({ entry: { path, board }, href, isCurrent }: EntryLinkProps) {
+function EntryLink({ entry: { path, name, board }, href, isCurrent }: EntryLinkProps) {
   return (
     <a href={href} aria-current={isCurrent ? 'page' : undefined}>
-      <strong dir="auto">{board?.title ?? lastPart(path)}</strong>
+      <strong dir="auto">{name}</strong>
       <bdi class="path mono">{path}</bdi>
       <span class="row hint">
         {board ? <About board={board} /> : 'No sidecar has reported it.'}
       </span>
     </a>
+  )
+}
+
+/** For people who may, and one that is gone: if it is published again, it is listed again. */
+function Forget({ entry: { path, name, board } }: { entry: Entry }) {
+  if (!board || board.sidecar.state === 'running' || !may('board:write')) return null
+  return (
+    <ActionButton label={`Take ${name} off the list`} act={() => forgetBoard(path)}>
+      Take off the list
+    </ActionButton>
   )
 }
 
@@ -212,7 +224,7 @@ function moveByKey(event: KeyboardEvent): void {
   const dialog = list.closest('dialog')
   // The browser would only empty the field.
   if (event.key === 'Escape' && dialog) dialog.close()
-  else if (event.key === 'Enter' && at === -1) links[0]?.click()
+  else if (event.key === 'Enter' && event.target === field) links[0]?.click()
   else if (event.key === 'ArrowDown') links[Math.min(at + 1, links.length - 1)]?.focus()
   else if (event.key === 'ArrowUp') (links[at - 1] ?? field)?.focus()
   else if (event.key === 'Home' && at !== -1) links[0]?.focus()

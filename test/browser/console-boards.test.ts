@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildConsole } from '../../console/build.ts'
 import type { BoardReport } from '../../worker/board/wire.ts'
+import { lastPart } from '../../worker/shared/repos.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { boardReport, freshPath, publishedRepo, taskRecord, token } from '../support/edge.ts'
@@ -53,6 +54,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await page.getByRole('link', { name: path }).waitFor()
     await field(page).press('Enter')
   }
+  const nameOf = (path: string) => (path === lamp ? 'The lamps' : 'The shop')
   /** What a sidecar reports of its board. */
   const report = async (path: string, fields: Partial<BoardReport>) => {
     const sent = await edge.fetch(`/api/boards?path=${encodeURIComponent(path)}`, {
@@ -68,9 +70,9 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await list.getByRole('link').first().waitFor()
     return list
   }
-  const shows = async (page: Page, title: string, path: string) => {
+  /** `name`: absent where the session is for several boards, and has their list. */
+  const shows = async (page: Page, title: string, path: string, name = nameOf(path)) => {
     await page.getByText(title).waitFor()
-    const name = path.replace(/^.*\//, '')
     await page.getByRole('banner').getByText(name, { exact: true }).waitFor()
     await expect.poll(() => page.title()).toBe(`Signalbox · ${name}`)
     expect(page.url()).toBe(addressOf(path))
@@ -100,7 +102,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
 
   it('the address holds the only board of a token, too', async () => {
     const { context, page } = await signedIn([shop])
-    await shows(page, 'Open the shop', shop)
+    await shows(page, 'Open the shop', shop, lastPart(shop))
     await context.close()
   })
 
@@ -126,7 +128,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     expect(await page.getByText('Open the shop').count()).toBe(0)
     await page.goto(addressOf(shop))
     await page.getByRole('link', { name: lamp }).click()
-    await shows(page, 'Dim the lamp', lamp)
+    await shows(page, 'Dim the lamp', lamp, lastPart(lamp))
     await context.close()
   })
 
@@ -145,9 +147,9 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await signIn(page, [lamp])
     await refused.waitFor()
     await signIn(page, [shop])
-    await shows(page, 'Open the shop', shop)
+    await shows(page, 'Open the shop', shop, lastPart(shop))
     // The tabs share the session.
-    await shows(other, 'Open the shop', shop)
+    await shows(other, 'Open the shop', shop, lastPart(shop))
     await context.close()
   })
 
@@ -239,7 +241,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await expect.poll(focused).toContain('The shop')
     await keyboard.press('Enter')
     await shows(page, 'Open the shop', shop)
-    await expect.poll(focused).toBe(shop.replace(/^.*\//, ''))
+    await expect.poll(focused).toBe('The shop')
     await context.close()
   })
 
@@ -260,9 +262,45 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await context.close()
   })
 
+  it('boards of one title have as much of their path as tells them apart, in list, header and tab', async () => {
+    const [one, other] = [`${freshPath()}/a/tea`, `${freshPath()}/b/tea`]
+    for (const path of [one, other]) await report(path, { title: 'Tea' })
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    const list = await openList(page)
+    await list.getByRole('link', { name: 'Tea · a/tea' }).waitFor()
+    await list.getByRole('link', { name: 'Tea · b/tea' }).click()
+    await page.getByRole('button', { name: 'Tea · b/tea: choose another board' }).waitFor()
+    await expect.poll(() => page.title()).toBe('Signalbox · Tea · b/tea')
+    await context.close()
+  })
+
+  it('who may write takes a board that ended off the list, and none that runs', async () => {
+    const [gone, runs] = [freshPath(), freshPath()]
+    await report(gone, { title: 'Gone', sidecar: { state: 'ended', version: '1.2.3' } })
+    await report(runs, { title: 'Open shop' })
+    const { context, page } = await signedIn([lamp, 'test/*'])
+    await shows(page, 'Dim the lamp', lamp)
+    await (await openList(page)).getByRole('link', { name: 'Gone' }).waitFor()
+    expect(await page.getByRole('button', { name: /off the list/ }).count()).toBe(0)
+    await context.clearCookies()
+    await page.reload()
+    const scope = 'board:read board:write'
+    await page.getByLabel('Access token').fill(await token({ scope, repos: [lamp, 'test/*'] }))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await shows(page, 'Dim the lamp', lamp)
+    const list = await openList(page)
+    await list.getByRole('link', { name: /^Open shop/ }).waitFor()
+    expect(await list.getByRole('button', { name: 'Take Open shop off the list' }).count()).toBe(0)
+    await list.getByRole('button', { name: 'Take Gone off the list' }).press('Enter')
+    await list.getByRole('link', { name: 'Gone' }).waitFor({ state: 'detached' })
+    expect(await list.getByRole('link', { name: /^Open shop/ }).count()).toBe(1)
+    await context.close()
+  })
+
   it('a token for one board has no list, and the key opens none', async () => {
     const { context, page } = await signedIn([shop])
-    await shows(page, 'Open the shop', shop)
+    await shows(page, 'Open the shop', shop, lastPart(shop))
     await page.keyboard.press('b')
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()

@@ -45,6 +45,15 @@ describe('signalbox sign-in', () => {
     expect(await signIn(edge, { code })).toMatchObject({ json: { code: 'code_spent' } })
   })
 
+  it('lets who gets the link end claims and take boards off the list, where it says so', async () => {
+    await start()
+    const { out } = await run(`sign-in --data ${dir} --work --boards`)
+    const code = out.trim().replace(/^.*\//, '')
+    const { json } = await signIn(processEdge(), { code })
+    const ofBoards = ['board:read', 'board:work', 'board:write']
+    expect(json).toMatchObject({ scopes: [...ofBoards, 'payments:read', 'payments:write'] })
+  })
+
   it('names who gets the link: the session, and so the audit trail, has that name', async () => {
     await start()
     const { out } = await run(`sign-in --data ${dir} --subject ada`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { entriesOf } from '../../../console/frame/boards.ts'
+import { entriesOf, namesOf } from '../../../console/frame/boards.ts'
 import { listed } from '../../support/made-up-board.ts'
 
 const SHOP = listed('/home/mira/shop', { title: 'Mira’s shop' })
@@ -27,5 +27,31 @@ describe('the boards to choose from', () => {
     expect(pathsOf('/home/otto/lamp')).toEqual([])
     expect(pathsOf('/home/mira/lamp*')).toEqual([])
     expect(pathsOf('lamp', [], ['*'])).toEqual(['lamp'])
+  })
+})
+
+describe('the names of boards', () => {
+  const namesAt = (boards: Readonly<Record<string, string>>) => [
+    ...namesOf(Object.entries(boards).map(([path, title]) => listed(path, { title }))).values(),
+  ]
+
+  it('are their titles', () => {
+    expect(namesAt({ '/home/mira/shop': 'Mira’s shop', '/home/mira/lamp': 'Lamp' })).toEqual([
+      ...['Mira’s shop', 'Lamp'],
+    ])
+  })
+
+  it('have as much of the path as tells those of one title apart', () => {
+    expect(
+      namesAt({
+        '/home/mira/shop': 'shop',
+        '/home/otto/shop': 'shop',
+        '/srv/otto/shop': 'shop',
+        '/home/mira/tea': 'Tea',
+        '/home/mira/jam': 'Tea',
+        '/home/mira/cake': 'Cake',
+      }),
+    ).toEqual(['mira/shop', 'home/otto/shop', 'srv/otto/shop', 'Tea · tea', 'Tea · jam', 'Cake'])
+    expect(namesAt({ shop: 'shop', '/home/mira/shop': 'shop' })).toEqual(['shop', 'mira/shop'])
   })
 })
