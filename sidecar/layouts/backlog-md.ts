@@ -26,7 +26,8 @@ const ARCHIVED_MILESTONES = join('archive', MILESTONES)
 const TASK_NAME = /^[A-Za-z]+-.*\.md$/s
 /** The part of a name that is its id, as the tool's doctor reads it. */
 const ID_IN_NAME = /^([A-Za-z]+-[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*) -|^([A-Za-z]+-\d+(?:\.\d+)*)/
-const ID = /^\P{Cc}{1,200}$/u
+// The second are surrogates without their half, which YAML can write and the edge refuses.
+const ID = /^[^\p{Cc}\p{Cs}]{1,200}$/u
 /** Of a board that names none, and of an id without any. */
 const PREFIX = 'task'
 const DRAFT_PREFIX = 'draft'

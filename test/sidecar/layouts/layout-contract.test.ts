@@ -1,0 +1,131 @@
+// What every layout promises of any text, over random boards of its tool whose files are cut, mixed
+// with each other and given odd characters.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Entry, invalidOf, LAYOUT_NAMES, type Store } from '../../../sidecar/layouts/layout.ts'
+import { findStore } from '../../../sidecar/layouts/registry.ts'
+import {
+  boardSchema,
+  liveSchema,
+  runSchema,
+  sessionSchema,
+  taskSchema,
+} from '../../../worker/board/records.ts'
+import type { LayoutName } from '../../../worker/board/wire.ts'
+import {
+  backlogBoard,
+  bmadBoard,
+  cairnBoard,
+  Dice,
+  type Files,
+  listBoard,
+  openSpecBoard,
+  taskMasterBoard,
+} from '../../support/odd-boards.ts'
+import { makeFolder } from './store.ts'
+
+const BOARDS = {
+  cairn: (dice) => cairnBoard(dice).files,
+  'backlog-md': (dice) => backlogBoard(dice).files,
+  'task-master': taskMasterBoard,
+  openspec: openSpecBoard,
+  kiro: (dice) => listBoard(dice, 'kiro').files,
+  'spec-kit': (dice) => listBoard(dice, 'spec-kit').files,
+  bmad: (dice) => bmadBoard(dice).files,
+} satisfies Record<LayoutName, (dice: Dice) => Files>
+
+/** What only the whole board says of a task or a session. */
+const DERIVED = { ready: false, health: 'done' }
+
+/** The edge takes it. Throws for an entry that it would refuse. */
+function checkEntry(entry: Entry): void {
+  switch (entry.kind) {
+    case 'task':
+      taskSchema.parse({ ...DERIVED, ...entry.task })
+      break
+    case 'session':
+      sessionSchema.parse({ ...DERIVED, ...entry.session })
+      break
+    case 'run':
+      runSchema.parse(entry.run)
+      break
+    case 'live':
+      liveSchema.parse(entry.live)
+      break
+    case 'board':
+      boardSchema.parse(entry.board)
+      break
+    case 'setting':
+      expect(entry.value).toBeTypeOf('string')
+  }
+}
+
+const ODD = [
+  '\0',
+  '\\ud800',
+  '\u202e',
+  '\t',
+  '\r',
+  '"',
+  '[',
+  '{',
+  '- ',
+  '---\n',
+  '<<<<<<< a\n',
+  '9'.repeat(400),
+]
+
+function* mutated(dice: Dice, texts: readonly string[]): Generator<string> {
+  for (const text of texts) {
+    const at = dice.count(0, text.length)
+    yield text
+    yield text.slice(0, at)
+    yield text.slice(at)
+    yield text.slice(0, at) + dice.pick(texts).slice(dice.count(0, 80))
+    yield text.slice(0, at) + dice.pick(ODD) + text.slice(at)
+  }
+}
+
+const filesOf = ({ root, classify }: Store): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(root, name))
+    .filter((path) => classify(path) !== undefined)
+
+describe.each(LAYOUT_NAMES)('any text in a file of %s', (layout) => {
+  test('says the same each time, and only what the edge takes', async () => {
+    let parsed = 0
+    for (let seed = 1; seed <= 15; seed++) {
+      const dice = new Dice(`contract:${layout}:${seed}`)
+      const files = BOARDS[layout](dice)
+      const store = await findStore(makeFolder(files), { only: [layout] })
+      // A random board may be empty.
+      if (!store) continue
+      const texts = Object.values(files).map((text) => Buffer.from(text).toString())
+      for (const path of filesOf(store)) {
+        for (const text of mutated(dice, texts)) {
+          const kind = store.classify(path) ?? 'task'
+          const { state, entries } = store.parse(path, kind, text)
+          expect(store.parse(path, kind, text)).toEqual({ state, entries })
+          for (const entry of entries) checkEntry(entry)
+          parsed += 1
+        }
+      }
+    }
+    expect(parsed).toBeGreaterThan(100)
+  })
+
+  test('if it cannot be read at all, is listed with the reason', async () => {
+    const store = await findStore(makeFolder(BOARDS[layout](new Dice(`${layout}:1`))))
+    if (!store) throw new Error('There is no board.')
+    const entries = filesOf(store).flatMap((path) =>
+      store.unreadable(path, store.classify(path) ?? 'task', 'It is too large.'),
+    )
+    for (const entry of entries) checkEntry(entry)
+    // A file that shows a task by its presence alone is never read, and has none.
+    const reasons = entries.map(invalidOf).filter((reason) => reason !== undefined)
+    expect(reasons.length).toBeGreaterThan(0)
+    for (const reason of reasons) expect(reason).toContain('It is too large.')
+  })
+})
