@@ -1,5 +1,5 @@
-// Buttons that act at the edge (acknowledge an alert, redeliver an event), with the result beside
-// them.
+// Buttons that act at the edge (acknowledge an alert, redeliver an event, cancel a payment), with
+// the result beside them.
 
 import { useState } from 'preact/hooks'
 import type { Alert, AlertKind } from '../../libraries/api/types.ts'
@@ -46,6 +46,21 @@ export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
     </>
   )
 }
+
+/** Of an open payment, by our id. What becomes of it is shown by its status. */
+export function Cancel({ id }: { id: string }) {
+  const { refresh } = useFeed()
+  return (
+    <ActionButton
+      label={CANCEL}
+      act={() => post(`/transactions/${encodeURIComponent(id)}/cancel`).finally(refresh)}
+    >
+      {CANCEL}
+    </ActionButton>
+  )
+}
+
+const CANCEL = 'Cancel this payment'
 
 interface RedeliverProps {
   /** The id of the delivery. */

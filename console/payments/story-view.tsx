@@ -9,6 +9,7 @@ import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
 import { Time } from '../ui/time.tsx'
+import { Cancel } from './actions.tsx'
 import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { RefundForm } from './refund-form.tsx'
@@ -74,7 +75,8 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
   const money = story.transaction?.paid
   const left = refundable(story)
   const gateways = feed.gateways.value?.gateways
-  const refunds = gateways?.find(({ key }) => key === transaction.gateway)?.refunds
+  const gateway = gateways?.find(({ key }) => key === transaction.gateway)
+  const { refunds } = gateway ?? {}
   return (
     <div class="standing row">
       <span class="sum">
@@ -92,6 +94,9 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
         <span class="hint">
           Refunded <Money amount={refundedAmount} currency={paid.currency} />
         </span>
+      )}
+      {status === 'Pending' && gateway?.supportsCancel && may('payments:write') && (
+        <Cancel key={transaction.id} id={transaction.id} />
       )}
       {money && left > 0 && may('payments:write') && refunds && (
         <RefundForm

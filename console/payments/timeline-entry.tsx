@@ -283,6 +283,7 @@ function AlertEntry({ alert }: { alert: Alert }) {
 const ACTS: Readonly<Partial<Record<AuditRecord['action'], string>>> = {
   charge: 'Charged again',
   replace: 'Replaced by another attempt',
+  cancel: 'Cancellation asked for',
   check: 'Status check asked for',
   redeliver: 'Event sent again',
   forget: 'What may name the payer was deleted',

@@ -7,7 +7,8 @@ import { sessionSchema, signInSchema } from '../../worker/session/routes.ts'
 import { BOARD } from './board.ts'
 import { makeDocument } from './make-document.ts'
 import type { Description } from './operation.ts'
-import { PAYMENTS, WEBHOOKS } from './payments.ts'
+import { PAYMENTS } from './payments.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 const INFO = {
   title: 'Signalbox',

@@ -139,6 +139,7 @@ export interface AuditRecord {
   action:
     | 'charge'
     | 'replace'
+    | 'cancel'
     | 'refund'
     | 'late_refund'
     | 'check'
@@ -338,13 +339,19 @@ export interface ChargeRequest {
   description: string
   /** The page that the payer returns to; overrides the configured one. */
   returnUrl?: string
+  /**
+   * The page for a payer who does not pay; overrides the configured one. Without both, it is
+   * `returnUrl`.
+   */
+  cancelUrl?: string
   /** Sent to the gateway, and not stored. */
   customerPhone?: string
   metadata?: Metadata
   /**
    * If this charge was requested before, and its page or code was lost or has expired: once
    * its gateway is certain that it is not paid, it is cancelled, and another attempt begins.
-   * This field is not part of the comparison with the earlier request.
+   * An open charge of this order with another request is closed at its gateway first, where
+   * that can be cancelled. This field is not part of the comparison with the earlier request.
    */
   replace?: boolean
   /**
@@ -506,6 +513,8 @@ export interface Gateway {
    * too.
    */
   refunds?: 'full' | 'partial'
+  /** An open payment can be ended, and replaced by another request. */
+  supportsCancel: boolean
   /** Missing: the driver takes any. */
   currencies?: readonly string[]
   /** Simulated by a local Signalbox: charges use no real money. */
@@ -756,6 +765,14 @@ export interface PaymentResponse {
    * gateway once more, and begins another attempt.
    */
   isStranded?: true
+  /**
+   * With `replace`: payments of this order that are open at other gateways, and may be paid
+   * there, too. `…/cancel` closes them where that is possible.
+   */
+  otherOpen?: {
+    gateway: string
+    transactionId: string
+  }[]
   /** Of this payment, or `late_payment` of another one of this order. */
   alert?: OpenAlert
 }
@@ -808,6 +825,7 @@ export interface Problem {
     | 'idempotency_conflict'
     | 'reference_conflict'
     | 'already_paid'
+    | 'not_cancellable'
     | 'claimed'
     | 'closed'
     | 'not_ready'
@@ -922,6 +940,11 @@ export interface RequestedCharge {
   description: string
   /** The page that the payer returns to; overrides the configured one. */
   returnUrl?: string
+  /**
+   * The page for a payer who does not pay; overrides the configured one. Without both, it is
+   * `returnUrl`.
+   */
+  cancelUrl?: string
   /** Sent to the gateway, and not stored. */
   customerPhone?: string
   metadata?: Metadata
@@ -1607,6 +1630,24 @@ export interface FailureCodes {
     | 'forbidden'
     | 'unknown_transaction'
     | 'in_progress'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'internal'
+    | 'gateway_unavailable'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
+  cancelTransaction:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_transaction'
+    | 'in_progress'
+    | 'not_cancellable'
     | 'payload_too_large'
     | 'invalid_argument'
     | 'internal'

@@ -42,6 +42,7 @@ export function createPayments(options: PaymentsOptions): Payments {
       list: (filter = {}) => send<TransactionsPage>('GET', `/transactions${queryOf(filter)}`),
       get: (id) => send<TransactionStory>('GET', story(id)),
       check: (id) => send<TransactionStory>('POST', `${story(id)}/check`),
+      cancel: (id) => send<TransactionStory>('POST', `${story(id)}/cancel`),
     },
     gateways: {
       list: async () => (await send<{ gateways: Gateway[] }>('GET', '/gateways')).gateways,

@@ -49,9 +49,9 @@ export interface Payments {
   charges: {
     /**
      * Charges an order: send the payer to `redirectUrl`. Safe to repeat: the same order, or the
-     * same `idempotencyKey`, is never charged twice. With `replace`, an open charge whose page was
-     * lost or has expired is replaced. With `repeat` and another key, a paid order is charged
-     * again.
+     * same `idempotencyKey`, is never charged twice. With `replace`, an open charge is replaced
+     * whose page was lost or has expired, or that is for another cart, where its gateway can
+     * cancel. With `repeat` and another key, a paid order is charged again.
      */
     create(request: WithKey<ChargeRequest>): Promise<PaymentResponse>
   }
@@ -66,6 +66,11 @@ export interface Payments {
     get(id: string): Promise<TransactionStory>
     /** Asks the gateway now, and returns the updated transaction. Call it once, not in a loop. */
     check(id: string): Promise<TransactionStory>
+    /**
+     * Ends an open payment at its gateway, and returns it. Fails with `not_cancellable` if it was
+     * paid or its gateway cannot, with `gateway_unavailable` if it may still be paid.
+     */
+    cancel(id: string): Promise<TransactionStory>
   }
   gateways: {
     /** The configured gateways, what they support, and whether they work. */
@@ -80,6 +85,7 @@ type Operations =
   | 'listTransactions'
   | 'getTransaction'
   | 'checkTransaction'
+  | 'cancelTransaction'
   | 'listGateways'
 
 /** A code of the edge, or one of the client. */

@@ -80,6 +80,10 @@ export const DOORS: Record<string, Door> = {
   'POST /api/payments/charges': writes('/api/payments/charges', 422),
   'POST /api/payments/refunds': writes('/api/payments/refunds', 422),
   'POST /api/payments/transactions/:id/check': writes('/api/payments/transactions/01J/check', 404),
+  'POST /api/payments/transactions/:id/cancel': writes(
+    '/api/payments/transactions/01J/cancel',
+    404,
+  ),
   'POST /api/payments/sweep': writes('/api/payments/sweep', 200),
   'POST /api/payments/alerts/:id/acknowledge': writes('/api/payments/alerts/01J/acknowledge', 404),
   'POST /api/payments/deliveries/:id/redeliver': writes(

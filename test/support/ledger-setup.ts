@@ -2,12 +2,9 @@
 // adapter.
 
 import { monotonicFactory } from 'ulid'
-import {
-  type ChargeBegun,
-  type ChargeStart,
-  NEVER_CALLED,
-} from '../../worker/payments/domain/begin-charge.ts'
+import type { ChargeBegun, ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
+import { NEVER_CALLED } from '../../worker/payments/domain/payment.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
 import type { TransactionRow } from '../../worker/payments/domain/rows.ts'
 import { json, present, toTransaction } from '../../worker/payments/domain/shown.ts'
@@ -281,6 +278,7 @@ function shownLedger(ledger: Ledger) {
 function shownCharge(begun: ChargeBegun) {
   if (!('transaction' in begun)) return begun
   const { state, transaction: row } = begun
+  if (state === 'conflict') return { state, over: begun.over, fields: begun.fields }
   const opened = json<OpenedPayment>(row.charge_answer)
   return {
     ...{ state, transaction: toTransaction(row) },

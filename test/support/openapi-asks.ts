@@ -82,15 +82,21 @@ export async function send(route: string, { path, body, headers }: Ask, to = edg
 }
 
 /** The ids of existing records, for the paths of the requests. */
-export const known = { transaction: '', alert: '', delivery: '', tag: '' }
+export const known = { transaction: '', ended: '', alert: '', delivery: '', tag: '' }
 
-/** A payment of another amount than requested, so that there is an alert. */
+/** A payment of another amount than requested, so that there is an alert, and one that failed. */
 export async function makeRecords(): Promise<void> {
   const charged = await send('POST', { path: '/api/payments/charges', status: 201, body: ORDER })
   const { transactionId, gatewayTransactionId } = await jsonOf<Record<string, string>>(charged, 201)
   known.transaction = transactionId ?? ''
   const body = webhookBody({ gatewayTransactionId, amount: 20_000 })
   await send('POST', { path: '/payments/webhooks/bank', status: 200, body })
+  const other = { path: '/api/payments/charges', status: 201, body: { ...ORDER, reference: '2' } }
+  const failed = await jsonOf<Record<string, string>>(await send('POST', other), 201)
+  known.ended = failed.transactionId ?? ''
+  const { gatewayTransactionId: failedThere } = failed
+  const end = webhookBody({ gatewayTransactionId: failedThere, status: 'Failed' })
+  await send('POST', { path: '/payments/webhooks/bank', status: 200, body: end })
   await setup.quiet()
   const { alerts, events } = await jsonOf<{
     alerts: [{ id: string }]
@@ -237,6 +243,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     'POST /transactions/:id/check': () => [
       { path: `/transactions/${known.transaction}/check`, status: 200 },
       { path: '/transactions/other/check', status: 404 },
+    ],
+    'POST /transactions/:id/cancel': () => [
+      { path: `/transactions/${known.ended}/cancel`, status: 200 },
+      { path: `/transactions/${known.transaction}/cancel`, status: 409 },
     ],
     'GET /webhook-events': () => [
       { path: '/webhook-events', status: 200 },

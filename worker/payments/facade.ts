@@ -8,6 +8,7 @@ import type {
   PaymentResponse,
   RefundRequest,
   RefundResult,
+  Transaction,
 } from './domain/types.ts'
 import type { WebhookRoute } from './webhooks/route-names.ts'
 
@@ -34,6 +35,8 @@ export interface ChargeBuilder {
   description(text: string): ChargeBuilder
   /** Where the payer returns to. */
   returnUrl(url: string): ChargeBuilder
+  /** Where a payer goes who does not pay. Default: the configured page, else `returnUrl`. */
+  cancelUrl(url: string): ChargeBuilder
   customerPhone(phone: string): ChargeBuilder
   /** `service_type` overrides the configured one, if the gateway has it. */
   metadata(metadata: Metadata): ChargeBuilder
@@ -45,7 +48,8 @@ export interface ChargeBuilder {
   /**
    * If this order was charged before, and its page or code was lost or has expired: once its
    * gateway is certain that it is not paid, that attempt is cancelled and another one begins. If
-   * its page can be paid, the answer has that page.
+   * its page can be paid, the answer has that page. If the order has changed, its gateway closes
+   * the old page first, where it can.
    */
   replace(): ChargeBuilder
   /** Charges the order again though it is paid: another payment, under another idempotency key. */
@@ -69,10 +73,11 @@ export interface DriverFacade {
    */
   status?: (transactionId: string) => Promise<GatewayStatus | undefined>
   /**
-   * Cancels a Pending payment at the gateway; the next sweep makes it Cancelled here. Throws
-   * GatewayRefusedException when the gateway refuses.
+   * Cancels a payment that is open, by our id or the gateway's: it has ended without money then.
+   * Throws PaymentConflictException (`not_cancellable`, such as one that was paid) and
+   * GatewayUnavailableException when its end is not known.
    */
-  cancel?: (transactionId: string) => Promise<void>
+  cancel?: (transactionId: string, context?: OperationContext) => Promise<Transaction>
 }
 
 /**
@@ -114,6 +119,7 @@ function builder(built: Built, context: OperationContext, charge: Charge): Charg
     amount: (amount, currency) => next({ amount, currency }),
     description: (description) => next({ description }),
     returnUrl: (returnUrl) => next({ returnUrl }),
+    cancelUrl: (cancelUrl) => next({ cancelUrl }),
     customerPhone: (customerPhone) => next({ customerPhone }),
     metadata: (metadata) => next({ metadata }),
     idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),

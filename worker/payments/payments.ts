@@ -3,6 +3,7 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
+import { type Cancel, createCancel } from './charging/cancel.ts'
 import { type Charge, type ChargeContext, createCharge } from './charging/charge.ts'
 import { driverFacade } from './charging/driver-facade.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
@@ -43,6 +44,7 @@ export interface Payments extends PaymentsFacade {
   charge(request: AskedCharge, context?: ChargeContext): Promise<PaymentResponse>
   /** Like `charge`, and says whether the payment is new. */
   chargeOrFind: Charge
+  cancel: Cancel
   refund: Refund
   receive: Receive
   ledger: Ledger
@@ -80,10 +82,11 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const shared = { gateways, ledger, client, onMismatch, later, clock, log, callbackUrl }
   const applyAnswer = createApply(shared)
   const calling = { ...shared, applyAnswer }
-  const chargeOrFind = createCharge(calling)
+  const chargeOrFind = createCharge({ ...calling, queries, references: config.references })
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, { by: IN_PROCESS, ...context })).response
   const refund = createRefund(calling)
+  const cancel = createCancel({ ...calling, queries })
   const sweeper = createSweeper({ ...calling, queries, eventKeysMs: config.eventKeysMs })
   return {
     for: (order) => chargeBuilder(order, charge),
@@ -91,11 +94,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return path(name, gatewayOf(gateways, gateway).key)
     },
     driver(key) {
-      return driverFacade({ ...calling, queries, refund }, gatewayOf(gateways, key))
+      return driverFacade({ ...calling, queries, refund, cancel }, gatewayOf(gateways, key))
     },
     config,
     charge,
     chargeOrFind,
+    cancel,
     refund,
     receive: createReceiver({ ...calling, refusals, notify, toleranceMs }),
     ledger,

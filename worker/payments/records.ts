@@ -300,6 +300,9 @@ export const gatewayHealthSchema = z.object({
         'parts too.',
     )
     .exactOptional(),
+  supportsCancel: z
+    .boolean()
+    .describe('An open payment can be ended, and replaced by another request.'),
   currencies: z
     .array(z.string())
     .readonly()

@@ -65,6 +65,12 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json(await storyOf(payments.queries, id, now()))
   })
 
+  app.post('/transactions/:id/cancel', async (c) => {
+    const id = c.req.param('id')
+    await payments.cancel(id, contextOf(c))
+    return c.json(await storyOf(payments.queries, id, now()))
+  })
+
   app.route('/', queryRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {

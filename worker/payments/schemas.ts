@@ -113,6 +113,13 @@ export const paymentResponseSchema = z
           'gateway once more, and begins another attempt.',
       )
       .exactOptional(),
+    otherOpen: z
+      .array(z.object({ gateway: z.string(), transactionId: z.string() }))
+      .describe(
+        'With `replace`: payments of this order that are open at other gateways, and may be paid ' +
+          'there, too. `…/cancel` closes them where that is possible.',
+      )
+      .exactOptional(),
     alert: openAlertSchema
       .describe('Of this payment, or `late_payment` of another one of this order.')
       .exactOptional(),
@@ -217,6 +224,12 @@ export const chargeSchema = z.strictObject({
   returnUrl: httpUrl
     .describe('The page that the payer returns to; overrides the configured one.')
     .exactOptional(),
+  cancelUrl: httpUrl
+    .describe(
+      'The page for a payer who does not pay; overrides the configured one. Without both, it is ' +
+        '`returnUrl`.',
+    )
+    .exactOptional(),
   customerPhone: line(32).describe('Sent to the gateway, and not stored.').exactOptional(),
   metadata: metadataSchema.exactOptional(),
   replace: z
@@ -224,7 +237,9 @@ export const chargeSchema = z.strictObject({
     .describe(
       'If this charge was requested before, and its page or code was lost or has expired: once ' +
         'its gateway is certain that it is not paid, it is cancelled, and another attempt ' +
-        'begins. This field is not part of the comparison with the earlier request.',
+        'begins. An open charge of this order with another request is closed at its gateway ' +
+        'first, where that can be cancelled. This field is not part of the comparison with the ' +
+        'earlier request.',
     )
     .exactOptional(),
   repeat: z

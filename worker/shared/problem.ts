@@ -27,6 +27,7 @@ export const STATUS_OF = {
   idempotency_conflict: 409,
   reference_conflict: 409,
   already_paid: 409,
+  not_cancellable: 409,
   claimed: 409,
   closed: 409,
   not_ready: 409,

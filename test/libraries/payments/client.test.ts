@@ -69,6 +69,15 @@ describe('The client of payments', () => {
     expect(await payments.gateways.list()).toMatchObject([{ key: 'bank', refunds: 'partial' }])
   })
 
+  it('cancels a payment, and says why it cannot', async () => {
+    const { setup, payments } = setUp()
+    const { transactionId: id, gatewayTransactionId = '' } = await payments.charges.create(ORDER)
+    const no = { code: 'not_cancellable', status: 409, transactionId: id }
+    expect(await failureOf(payments.transactions.cancel(id))).toMatchObject(no)
+    await setup.webhook({ gatewayTransactionId, status: 'Expired' })
+    expect(await payments.transactions.cancel(id)).toMatchObject({ status: 'Expired' })
+  })
+
   it('lists page by page, by filter', async () => {
     const { setup, payments } = setUp()
     for (const reference of ['order-1', 'order-2']) {

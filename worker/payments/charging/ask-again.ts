@@ -1,7 +1,8 @@
-// Asks a gateway once more about a stranded charge, and cancels it there if that is supported.
-// Whether another attempt may replace it is decided in domain/begin-charge.ts.
+// Asks a gateway once more about an open charge, and cancels it there if that is supported. Whether
+// another attempt may replace it is decided in domain/close-charge.ts.
 
-import { type AskedAgain, type WayOut, wayOut } from '../domain/begin-charge.ts'
+import { checkedInMs } from '../domain/check.ts'
+import { type AskedAgain, isUnsent, type WayOut, wayOut } from '../domain/close-charge.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import {
@@ -9,16 +10,31 @@ import {
   type GatewayCall,
   type StatusAnswer,
   type StoredPayment,
+  type SupportsCancel,
   supportsCancel,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
-import { isOfAnother } from '../reconciliation/answer.ts'
+import { isOfAnother, type KnownStatus } from '../reconciliation/answer.ts'
 import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
 import type { OperationDeps } from './call.ts'
 
 export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {
   applyAnswer: ApplyAnswer
+}
+
+export interface OpenCharge {
+  transaction: TransactionRow
+  /** The payer may have its page, and pay there. */
+  isPageOpen: boolean
+}
+
+export interface Asked {
+  way: WayOut
+  /** The gateway's last one. */
+  answer?: KnownStatus
+  /** The gateway has ended it because we asked for that. */
+  isCancelled?: boolean
 }
 
 /**
@@ -28,29 +44,42 @@ export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {
 export async function askAgain(
   deps: AskDeps,
   gateway: AnyGateway,
-  stranded: TransactionRow,
+  { transaction, isPageOpen }: OpenCharge,
   deadlineAt: number,
-): Promise<WayOut> {
+): Promise<Asked> {
   const { chargeIsIdempotent, unseenIsUnpayable = false } = gateway
-  if (stranded.gateway_transaction_id === null) {
-    return wayOut({ hasGatewayId: false, chargeIsIdempotent, unseenIsUnpayable })
+  const terms = { chargeIsIdempotent, unseenIsUnpayable, isPageOpen }
+  if (transaction.gateway_transaction_id === null) {
+    return {
+      way: wayOut({ ...terms, hasGatewayId: false, isUnsent: isUnsent(transaction) }),
+    }
   }
-  const { answer, cancellation } = await statusOf(deps, gateway, stranded, deadlineAt)
+  const { answer, cancellation } = await statusOf(deps, gateway, transaction, deadlineAt)
   const known = answer?.known ? answer : undefined
-  if (known && isOfAnother(stranded, known)) {
-    await deps.applyAnswer(stranded, known)
-    return 'wait'
+  if (known && isOfAnother(transaction, known)) {
+    await deps.applyAnswer(transaction, known)
+    return { way: 'wait' }
   }
   const asked: AskedAgain = {
+    ...terms,
     hasGatewayId: true,
-    chargeIsIdempotent,
     ...(known && { answer: known }),
     ...(cancellation && { cancellation }),
   }
   const way = wayOut(asked)
-  if (way === 'apply' && known) await deps.applyAnswer(stranded, known)
-  return way
+  if (way === 'apply' && known) await deps.applyAnswer(transaction, known)
+  return { way, ...(known && { answer: known }), isCancelled: cancellation === 'accepted' }
 }
+
+/** Asked again, it is asked at once: somebody waits for it. */
+const LONGEST_WAIT_MS = 30_000
+
+/** Its gateway has reported no end of this payment, or cannot be reached. */
+export const notClosed = ({ key }: AnyGateway, row: TransactionRow, now: number) =>
+  new GatewayUnavailableException(`${key} has not reported that this payment is cancelled.`, {
+    transactionId: row.id,
+    retryAfterMs: Math.min(checkedInMs(row.next_check_at ?? undefined, now), LONGEST_WAIT_MS),
+  })
 
 interface Status {
   /** Undefined: the gateway gave no answer. */
@@ -61,15 +90,15 @@ interface Status {
 async function statusOf(
   { client, log }: AskDeps,
   gateway: AnyGateway,
-  stranded: TransactionRow,
+  open: TransactionRow,
   deadlineAt: number,
 ): Promise<Status> {
   if (!supportsStatusCheck(gateway)) return {}
-  const payment = storedPayment(stranded)
+  const payment = storedPayment(open)
   const ask = async (call: GatewayCall): Promise<Status> => {
     const answer = await gateway.checkStatus(payment, call)
     const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
-    if (!isOpen || isOfAnother(stranded, answer) || !supportsCancel(gateway)) return { answer }
+    if (!isOpen || isOfAnother(open, answer) || !supportsCancel(gateway)) return { answer }
     const cancellation = await cancel(gateway, payment, call)
     // It may have been paid just before, so the gateway is asked again.
     return { answer: await gateway.checkStatus(payment, call), cancellation }
@@ -77,7 +106,7 @@ async function statusOf(
   try {
     return await client.run(gateway, 'charge', ask, { deadlineAt })
   } catch (error) {
-    const { id: transactionId, correlation_id: correlationId } = stranded
+    const { id: transactionId, correlation_id: correlationId } = open
     // A driver's own error is a bug; a gateway that does not answer is normal.
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const about = { gateway: gateway.key, transactionId, correlationId }
@@ -87,7 +116,7 @@ async function statusOf(
 }
 
 async function cancel(
-  gateway: AnyGateway & Required<Pick<AnyGateway, 'cancel'>>,
+  gateway: SupportsCancel,
   payment: StoredPayment,
   call: GatewayCall,
 ): Promise<'accepted' | 'refused'> {

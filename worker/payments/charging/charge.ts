@@ -3,13 +3,9 @@
 
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import {
-  type ChargeBegun,
-  earlierCall,
-  isStranded,
-  type Replacement,
-} from '../domain/begin-charge.ts'
-import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check.ts'
+import { type ChargeBegun, earlierCall } from '../domain/begin-charge.ts'
+import { checkedInMs, unknownCheckAt } from '../domain/check.ts'
+import type { Replacement } from '../domain/close-charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
@@ -26,7 +22,6 @@ import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
 import { chargeSchema } from '../schemas.ts'
-import { type AskDeps, askAgain } from './ask-again.ts'
 import {
   type AdmittedCall,
   type Answered,
@@ -35,12 +30,21 @@ import {
   deadlinesOf,
   failureOf,
   inTime,
-  type OperationDeps,
   UNSENT_RETRY_MS,
   withAdmission,
 } from './call.ts'
+import {
+  type FoundCharge,
+  isExpiredPage,
+  type NewCharge,
+  openBy,
+  openElsewhere,
+  type ReplaceDeps,
+  type Tried,
+  toReplace,
+} from './replace.ts'
 
-export interface ChargeDeps extends OperationDeps, AskDeps {
+export interface ChargeDeps extends ReplaceDeps {
   /** The gateway's callback URL. `origin`: the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
 }
@@ -72,27 +76,23 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { isReplacing, isRepeat } = options
     const order = { request, gateway, context, deadlines, hash, isRepeat, isReplacing }
     const first = await tryOnce(deps, order)
-    const stranded = strandedBy(first, deps.clock.now())
-    if (!isReplacing || !stranded) return answerTo(deps, order, first)
-    const asking = askAgain(deps, gateway, stranded, deadlines.askedBy)
-    switch (await inTime(deps, deadlines.begunBy, asking)) {
-      case 'wait':
-        return answerTo(deps, order, first)
-      case 'apply':
-        return answerTo(deps, order, await tryOnce(deps, order))
-      case 'replace': {
-        const now = deps.clock.now()
-        const hasGatewayId = stranded.gateway_transaction_id !== null
-        const replaced = await tryOnce(deps, order, {
-          transactionId: stranded.id,
-          eventId: newId(now),
-          ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
-          ...(!hasGatewayId && gateway.unseenIsUnpayable && { isUnpayable: true }),
-        })
-        return answerTo(deps, order, replaced)
-      }
+    if (!isReplacing) return answerTo(deps, order, first)
+    const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
+    return {
+      ...charged,
+      response: { ...charged.response, ...(await openElsewhere(deps, request, deadlines)) },
     }
   }
+}
+
+/** If `first` has met an open charge that is in the way. */
+async function replaceOpen(deps: ChargeDeps, order: Order, first: Tried): Promise<Tried> {
+  const { gateway, deadlines } = order
+  const open = openBy(first, deps.clock.now())
+  if (!open) return first
+  const replaces = await toReplace(deps, gateway, open, deadlines)
+  if (replaces === 'nothing') return first
+  return await tryOnce(deps, order, replaces === 'paid' ? undefined : replaces)
 }
 
 /** A valid request, for all of its tries. */
@@ -106,15 +106,6 @@ interface Order {
   isReplacing: boolean
 }
 
-type NewCharge = Extract<ChargeBegun, { state: 'begun' }>
-/** Its gateway is not called. */
-type FoundCharge = Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>
-
-/** What became of one try. */
-type Tried =
-  | { kind: 'found'; begun: FoundCharge }
-  | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
-
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
   const { gateway, deadlines } = order
   const { begun, admitted } = await withAdmission(deps, gateway, 'charge', deadlines, (mayCall) =>
@@ -123,19 +114,6 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
   if (!admitted) return { kind: 'found', begun }
   const called = await call(deps, order, begun, admitted)
   return { kind: 'called', begun, called }
-}
-
-/** It is open and cannot be paid: it has no page and no code, or they have expired. */
-function strandedBy(tried: Tried, now: number): TransactionRow | undefined {
-  if (tried.kind === 'called') {
-    const { result, transaction } = tried.called
-    const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
-    return isPageLost ? transaction : undefined
-  }
-  const { begun } = tried
-  if (begun.state === 'unknown') return begun.transaction
-  const isExpired = begun.state === 'answered' && isExpiredPage(begun.transaction, now)
-  return isExpired ? begun.transaction : undefined
 }
 
 /** Throws as `Charge` does. */
@@ -162,6 +140,7 @@ async function begin(
     mayCall,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     isRepeat,
+    isReplacing,
     requestHash: hash,
     ...(correlationId !== undefined && { correlationId }),
     ...(by !== undefined && { by }),
@@ -231,10 +210,6 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
 }
 
 // The response to a charge that began before.
-
-/** Its page has expired, and its gateway has not reported how it ended. */
-const isExpiredPage = (row: TransactionRow, now: number): boolean =>
-  row.charge_answer !== null && isStranded(row, now)
 
 /** Of a payment that began before. Its page is left out if it can no longer be paid there. */
 function responseNow(row: TransactionRow, now: number): PaymentResponse {
@@ -321,6 +296,9 @@ export function checkCharge(
   const checked = checkFields(chargeSchema, given(asked))
   if (!checked.ok) throw new InvalidArgumentException(checked.error)
   const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = checked.value
+  if (isRepeat && isReplacing) {
+    throw new InvalidArgumentException('repeat and replace are two things: send one of them.')
+  }
   if (isRepeat && idempotencyKey === undefined) {
     // Without one, a charge that is sent again could not be told from another payment.
     throw new InvalidArgumentException('repeat needs an Idempotency-Key.')

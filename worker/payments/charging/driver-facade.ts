@@ -3,13 +3,13 @@
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import { toTransaction } from '../domain/shown.ts'
 import { type DriverFacade, type GatewayStatus, IN_PROCESS } from '../facade.ts'
 import {
   type AnyGateway,
   type Gateway,
-  type SupportsCancel,
+  isClosable,
   type SupportsStatusCheck,
-  supportsCancel,
   supportsRefund,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
@@ -18,6 +18,7 @@ import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { isOfAnother, mustApply } from '../reconciliation/answer.ts'
 import type { AskDeps } from './ask-again.ts'
 import type { OperationDeps } from './call.ts'
+import type { Cancel } from './cancel.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps
@@ -25,6 +26,7 @@ export interface DriverDeps
     Pick<OperationDeps, 'client' | 'ledger' | 'clock'> {
   queries: Pick<PaymentQueries, 'find'>
   refund: Refund
+  cancel: Cancel
 }
 
 export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacade {
@@ -35,7 +37,13 @@ export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacad
       refund: (request, context) => deps.refund(key, request, { by: IN_PROCESS, ...context }),
     }),
     ...(supportsStatusCheck(gateway) && { status: (id) => statusOf(deps, gateway, id) }),
-    ...(supportsCancel(gateway) && { cancel: (id) => cancel(deps, gateway, id) }),
+    ...(isClosable(gateway) && {
+      cancel: async (id, context) => {
+        const transaction = await find(deps, gateway, id)
+        const cancelled = await deps.cancel(transaction.id, { by: IN_PROCESS, ...context })
+        return toTransaction(cancelled ?? transaction)
+      },
+    }),
   }
 }
 
@@ -61,22 +69,6 @@ async function statusOf(
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }
-}
-
-async function cancel(
-  deps: DriverDeps,
-  gateway: Gateway & SupportsCancel,
-  transactionId: string,
-): Promise<void> {
-  const transaction = await find(deps, gateway, transactionId)
-  const { status } = transaction
-  if (status !== 'Pending') {
-    throw new InvalidArgumentException(`A payment that is ${status} cannot be cancelled.`)
-  }
-  const payment = storedPayment(transaction)
-  await deps.client.run(gateway, 'charge', (call) => gateway.cancel(payment, call))
-  // It may have been paid just before, so the gateway is asked for its status.
-  await deps.ledger.checkSoon({ gateway: gateway.key, ids: payment, now: deps.clock.now() })
 }
 
 async function find(

@@ -119,7 +119,7 @@ function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): M
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
   const { now } = delivered
-  const named = withLateMoney(withGatewayId(payment, event), event, now)
+  const named = withReason(withLateMoney(withGatewayId(payment, event), event, now), event)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus
     ? changeStatus(named, event, now)
@@ -142,6 +142,12 @@ const paidBy = ({ occurred_at, amount, currency }: WebhookEventRow) => ({
 const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): Payment =>
   event.outcome === 'late_payment' && payment.transaction.paid_at === null
     ? withTransaction(payment, { ...paidBy(event), updated_at: now })
+    : payment
+
+/** Its end was reported before, without why: a webhook may come before what cancelled it. */
+const withReason = (payment: Payment, { outcome, error, to_status }: WebhookEventRow): Payment =>
+  outcome === 'unchanged' && UNPAID_ENDS.includes(to_status) && payment.transaction.error === null
+    ? withTransaction(payment, { error })
     : payment
 
 function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {

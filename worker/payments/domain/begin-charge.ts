@@ -2,17 +2,18 @@
 
 import { v5 } from 'uuid'
 import { canonicalJson } from '../../shared/sha256.ts'
+import { isStranded, type Replacement, replaceCharge } from './close-charge.ts'
 import { newest } from './match.ts'
 import {
   type Decision,
   isCalled,
   isForeign,
+  NEVER_CALLED,
   type NewEvent,
   newEvent,
-  withTransaction,
 } from './payment.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
-import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './types.ts'
 
 export interface ChargeStart {
@@ -25,6 +26,8 @@ export interface ChargeStart {
   idempotencyKey?: string
   /** A paid order is charged again, on purpose. */
   isRepeat?: boolean
+  /** An open charge of this order is to be replaced. */
+  isReplacing?: boolean
   /** Of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
@@ -32,7 +35,7 @@ export interface ChargeStart {
   by?: string
   /** Of the gateway: a charge whose outcome is unknown may be repeated. */
   chargeIsIdempotent: boolean
-  /** The stranded charge that this one replaces, if that is still stranded. */
+  /** The open charge that this one replaces, if that is still open. */
   replaces?: Replacement
   now: number
   /** Until then the caller calls the gateway, and the same request is `in_progress`. */
@@ -73,8 +76,13 @@ export type FoundCharge =
    * not called now, or returned no page. The sweeper settles it.
    */
   | { state: 'unknown'; transaction: TransactionRow; key?: ChargeKeyRow }
-  /** The key, or a payment of this order, belongs to a request with other `fields`. */
-  | { state: 'conflict'; over: 'key' | 'reference'; fields: readonly string[] }
+  /** The key, or this payment of the order, belongs to a request with other `fields`. */
+  | {
+      state: 'conflict'
+      over: 'key' | 'reference'
+      fields: readonly string[]
+      transaction: TransactionRow
+    }
   /** The order is paid, and this key is new: is it the same payment, or another one? */
   | { state: 'already_paid'; transactionId: string }
   /** It would be new, and its gateway may not be called. */
@@ -94,9 +102,6 @@ interface NewCharge {
   replaced?: Decision
 }
 
-/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
-export const NEVER_CALLED = 0
-
 export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharge {
   const { mayCall, replaces } = start
   const before = findTransaction(known, start)
@@ -104,10 +109,11 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   const isAgain = mayCall && mayCallAgain(before, start)
   const transaction = isAgain ? calledBy(before, start) : before
   const found = foundAs(transaction, known, start)
-  if (!mayCall || (found.state !== 'answered' && found.state !== 'unknown')) return found
-  if (replaces?.transactionId === before.id && isStranded(before, start.now)) {
-    return replacement(before, replaces, found.key, known, start)
+  if (!mayCall) return found
+  if (replaces?.transactionId === before.id && mayReplace(before, found, replaces, start.now)) {
+    return replacement(before, replaces, found, known, start)
   }
+  if (found.state !== 'answered' && found.state !== 'unknown') return found
   // This call is repeated: the answer to its first try was lost.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
   if (!isMine) return found
@@ -142,14 +148,16 @@ function foundAs(
   const { id, request_hash, status, charge_answer } = transaction
   const isNewKey = start.idempotencyKey !== undefined && !own && !byKey
   if (isNewKey && status !== 'Pending') return { state: 'already_paid', transactionId: id }
-  if (request_hash !== start.requestHash) {
-    const over = byKey ? 'key' : 'reference'
-    return { state: 'conflict', over, fields: differencesIn(transaction, start) }
-  }
   const { called_until: until, called_by } = transaction
   const isWaiting = charge_answer === null && status === 'Pending'
-  if (isWaiting && until !== null && isCalled(transaction, start.now) && called_by !== start.id)
-    return { state: 'in_progress', until }
+  const isUnderWay = isWaiting && isCalled(transaction, start.now) && called_by !== start.id
+  // A changed order may replace it, as soon as its call has ended.
+  const isNext = isUnderWay && start.isReplacing === true && !byKey
+  if (request_hash !== start.requestHash && !isNext) {
+    const over = byKey ? 'key' : 'reference'
+    return { state: 'conflict', over, fields: differencesIn(transaction, start), transaction }
+  }
+  if (isUnderWay && until !== null) return { state: 'in_progress', until }
   const key = isNewKey ? { key: keyOf(transaction, start) } : {}
   return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
 }
@@ -197,18 +205,37 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
+/** Only here is it certain that no other call has ended it or got its page. */
+function mayReplace(
+  before: TransactionRow,
+  found: FoundCharge,
+  { isClosed }: Replacement,
+  now: number,
+): boolean {
+  const isOfKey = found.state === 'conflict' && found.over === 'key'
+  if (isOfKey || found.state === 'already_paid') return false
+  return isClosed ? before.status === 'Pending' && !isCalled(before, now) : isStranded(before, now)
+}
+
 /**
- * Only here is it certain that no other call has ended it or got its page. The new attempt takes
- * over all of its keys. `given`: the key of this request, if it is a new one.
+ * For the same request, the new attempt takes over all keys of the stranded one. For another one no
+ * key moves: an old key goes on naming the old request.
  */
 function replacement(
   stranded: TransactionRow,
   replaces: Replacement,
-  given: ChargeKeyRow | undefined,
+  found: FoundCharge,
   known: KnownCharges,
   start: ChargeStart,
 ): BegunCharge {
   const { id, now, correlationId = null } = start
+  const by = { id, correlationId, now }
+  if (found.state === 'conflict') {
+    const isRepeat = stranded.is_repeat === 1
+    const begun = newCharge(known, { ...start, isRepeat })
+    return { ...begun, replaced: replaceCharge(stranded, replaces, by) }
+  }
+  const given = 'key' in found ? found.key : undefined
   const first = stranded.idempotency_key ?? given?.idempotency_key
   const further = known.keys.filter(({ transaction_id }) => transaction_id === stranded.id)
   if (given && given.idempotency_key !== first) further.push(given)
@@ -219,7 +246,8 @@ function replacement(
     isRepeat: start.isRepeat === true || stranded.is_repeat === 1,
   })
   const keys = further.map((key) => ({ ...key, transaction_id: id }))
-  return { ...begun, keys, replaced: replaceCharge(stranded, replaces, { id, correlationId, now }) }
+  const unnamed = { ...stranded, idempotency_key: null }
+  return { ...begun, keys, replaced: replaceCharge(unnamed, replaces, by) }
 }
 
 function newCharge({ attempts, installation }: KnownCharges, start: ChargeStart): NewCharge {
@@ -286,102 +314,4 @@ export function externalReference(
   const key = idempotencyKey === undefined ? reference : { key: idempotencyKey }
   // Two gateways may share an account: without the gateway one payment there would pay two here.
   return v5(JSON.stringify([gateway, key, attempt]), v5(installation, NAMESPACE))
-}
-
-// The way out for a stranded charge: it is open and cannot be paid, because its page or its code
-// never came, or has expired. It becomes Cancelled, and the order gets another attempt.
-
-/** What is known of a stranded charge when its gateway was asked once more. */
-export interface AskedAgain {
-  /** The gateway has given it an id. Without one, its status cannot be asked for. */
-  hasGatewayId: boolean
-  /** A repeated charge is the same charge to this gateway: it can be repeated instead. */
-  chargeIsIdempotent: boolean
-  /** A charge whose page nobody saw cannot be paid there. */
-  unseenIsUnpayable?: boolean
-  /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
-  answer?: {
-    status: PaymentStatus
-    /** Still Pending, and somebody may be paying at this moment. */
-    isBeingPaid?: boolean
-  }
-  /** How the gateway took our cancellation. Undefined: it was not asked for one. */
-  cancellation?: 'accepted' | 'refused'
-}
-
-/**
- * `replace`: it is certainly not paid. `apply`: it was paid, and the gateway's answer is applied as
- * a webhook would be. `wait`: its status is not known, so nothing changes.
- */
-export type WayOut = 'replace' | 'apply' | 'wait'
-
-export function wayOut(asked: AskedAgain): WayOut {
-  const { hasGatewayId, chargeIsIdempotent, unseenIsUnpayable, answer, cancellation } = asked
-  // Its code was lost, so it cannot be paid, and its status cannot be checked.
-  if (!hasGatewayId) return chargeIsIdempotent && !unseenIsUnpayable ? 'wait' : 'replace'
-  if (!answer) return 'wait'
-  const { status, isBeingPaid = false } = answer
-  if (UNPAID_ENDS.includes(status)) return 'replace'
-  if (status !== 'Pending') return 'apply'
-  // A gateway that refuses to cancel may be about to receive money.
-  return isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
-}
-
-/** A stranded charge that is to be replaced, as `wayOut` decided. */
-export interface Replacement {
-  transactionId: string
-  /** ULID, for the event of its end. */
-  eventId: string
-  /**
-   * Its gateway is asked once more at that time, so that a late payment is found even if its
-   * webhook was lost. Undefined: it cannot be asked, and an alert is raised if it may be paid.
-   */
-  nextCheckAt?: number
-  /** Nobody saw its page, and so it cannot be paid at its gateway. */
-  isUnpayable?: boolean
-}
-
-/**
- * It is open and cannot be paid: it has no page and no code, and no call is waiting for one, or
- * they have expired, and the gateway has not reported how it ended.
- */
-export const isStranded = (
-  row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until' | 'expires_at'>,
-  now: number,
-): boolean =>
-  row.status === 'Pending' &&
-  (row.charge_answer === null
-    ? !isCalled(row, now)
-    : row.expires_at !== null && row.expires_at <= now)
-
-/** `by`: the attempt that replaces it, and takes over its key. */
-function replaceCharge(
-  stranded: TransactionRow,
-  { eventId, nextCheckAt, isUnpayable }: Replacement,
-  by: { id: string; correlationId: string | null; now: number },
-): Decision {
-  const { id: transactionId, gateway, reference, amount, currency } = stranded
-  const { now } = by
-  const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
-  const replaced = withTransaction(
-    { transaction: stranded, refunds: [], alerts: [] },
-    {
-      status: 'Cancelled',
-      error: JSON.stringify(error),
-      idempotency_key: null,
-      next_check_at: nextCheckAt ?? null,
-      updated_at: now,
-      called_by: null,
-      called_until: null,
-    },
-  )
-  const { transaction } = replaced
-  const event = newEvent('PaymentCancelled', transaction, { ...by, id: eventId })
-  if (nextCheckAt !== undefined || isUnpayable) {
-    return { payment: replaced, events: [event], alerts: [] }
-  }
-  const since = new Date(stranded.created_at).toISOString()
-  const detail = { reference, amount, currency, since, gatewayStatus: 'none' } as const
-  const about = { subject: transactionId, gateway, transactionId, detail, createdAt: now }
-  return { payment: replaced, events: [event], alerts: [{ kind: 'unsettled', ...about }] }
 }

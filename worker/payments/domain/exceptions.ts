@@ -100,12 +100,17 @@ export class GatewayRefusedException extends GatewayUnavailableException {
 export type PaymentError = api.PaymentError
 
 /**
- * The same request is under way, its key or order belongs to another one, or the order is paid and
- * the key is new.
+ * The same request is under way, its key or order belongs to another one, the order is paid and the
+ * key is new, or a payment cannot be cancelled.
  */
 export class PaymentConflictException extends PaymentFailure {
   override readonly name = 'PaymentConflictException'
-  readonly code: 'in_progress' | 'idempotency_conflict' | 'reference_conflict' | 'already_paid'
+  readonly code:
+    | 'in_progress'
+    | 'idempotency_conflict'
+    | 'reference_conflict'
+    | 'already_paid'
+    | 'not_cancellable'
 
   constructor(code: PaymentConflictException['code'], message: string, options?: FailureOptions) {
     super(message, options)

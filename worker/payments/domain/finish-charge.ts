@@ -1,11 +1,11 @@
 // The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
-import { NEVER_CALLED } from './begin-charge.ts'
 import type { PaymentError } from './exceptions.ts'
 import { differs } from './match.ts'
 import {
   type Decision,
   idMismatch,
+  NEVER_CALLED,
   newEvent,
   type Payment,
   unchanged,

@@ -176,6 +176,9 @@ export const isOpen = (payment: Payment): boolean => {
 /** A call has ended by then, and the ledger has had 25 s to store its result. */
 export const CALL_PATIENCE_MS = 60_000
 
+/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
+export const NEVER_CALLED = 0
+
 /** Its gateway is being called to charge it. */
 export const isCalled = (
   { called_until: until }: Pick<TransactionRow, 'called_until'>,

@@ -109,6 +109,7 @@ export type AlertKind = (typeof ALERT_KINDS)[number]
 export const ACTIONS = [
   'charge',
   'replace',
+  'cancel',
   'refund',
   'late_refund',
   'check',

@@ -235,7 +235,7 @@ export type StatusAnswer =
   /** The gateway does not know this payment. */
   | { known: false }
 
-/** Without it we cannot end an open payment. */
+/** Without it, or without SupportsStatusCheck, an open payment stays so until it expires. */
 export interface SupportsCancel {
   cancel(payment: StoredPayment, call: GatewayCall): Promise<void>
 }
@@ -266,6 +266,12 @@ export const supportsStatusCheck = (
 
 export const supportsCancel = (gateway: AnyGateway): gateway is Gateway & SupportsCancel =>
   gateway.cancel !== undefined
+
+/** It can end an open payment, and report whether that has ended it. */
+export const isClosable = (
+  gateway: AnyGateway,
+): gateway is Gateway & SupportsCancel & SupportsStatusCheck =>
+  supportsCancel(gateway) && supportsStatusCheck(gateway)
 
 /** What a driver's file exports, listed in the registry. */
 export interface Driver {

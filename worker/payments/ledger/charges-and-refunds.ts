@@ -7,6 +7,7 @@ import {
   beginCharge as decideBeginCharge,
   type KnownCharges,
 } from '../domain/begin-charge.ts'
+import { type CancelBegun, type CancelStart, cancelCharge } from '../domain/close-charge.ts'
 import {
   type ChargeEnd,
   finishCharge as decideFinishCharge,
@@ -96,6 +97,27 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
     ),
     attempts: ofGateway.filter(({ reference }) => reference === request.reference),
     keys,
+  }
+}
+
+export function beginCancel(start: CancelStart, rules: Rules): Operation<CancelBegun> {
+  const { transactionId: id, now: at } = start
+  return {
+    keys: { payments: [{ id }] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) throw new Error(`there is no transaction ${id}`)
+      if (isForeign(payment.transaction, rows.installation)) return { state: 'foreign' }
+      const begun = cancelCharge(payment, start)
+      if (!('decision' in begun)) return begun
+      const { state, decision } = begun
+      const { transaction } = decision.payment
+      if (transaction !== payment.transaction) {
+        store(rows, decision, rules)
+        recordAct(rows, start, { at, action: 'cancel', transaction_id: id })
+      }
+      return { state, transaction }
+    },
   }
 }
 

@@ -6,7 +6,13 @@
 // its outcome was unknown finds its own rows and answers as the first time. All times are ms.
 
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-import { beginCharge, beginRefund, finishCharge, finishRefund } from './charges-and-refunds.ts'
+import {
+  beginCancel,
+  beginCharge,
+  beginRefund,
+  finishCharge,
+  finishRefund,
+} from './charges-and-refunds.ts'
 import type { Operation, Rules } from './operation.ts'
 import {
   acknowledge,
@@ -28,6 +34,8 @@ export const OPERATIONS = {
   beginCharge,
   /** Stores the gateway's answer, and applies events that were parked for it. */
   finishCharge,
+  /** Ends a charge that never reached its gateway; any other one its gateway has to end. */
+  beginCancel,
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund,
   finishRefund,

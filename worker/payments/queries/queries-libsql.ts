@@ -1,6 +1,6 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
-import { isStranded } from '../domain/begin-charge.ts'
+import { isStranded } from '../domain/close-charge.ts'
 import type {
   AlertRow,
   DeliveryRow,
@@ -134,6 +134,22 @@ export function libsqlQueries(database: Database) {
         statements: [statement(FIND_TRANSACTION, { gateway, transaction })],
         read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
       }),
+    /** By our id. */
+    byId: (id: string): Promise<TransactionRow | undefined> =>
+      run({
+        statements: [statement(STORY[0], { id })],
+        read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
+      }),
+    /** Payments of this order that may be paid at other gateways, at `now`, in ms. */
+    openElsewhere: (
+      order: { gateway: string; reference: string },
+      now: number,
+    ): Promise<{ gateway: string; transactionId: string }[]> =>
+      run({
+        statements: [statement(OPEN_ELSEWHERE, { ...order, now })],
+        read: ([rows]) =>
+          rowsOf<TransactionRow>(rows).map(({ gateway, id }) => ({ gateway, transactionId: id })),
+      }),
     /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
     story: (id: string, now: number): Promise<ListedStory | undefined> =>
       run({
@@ -264,6 +280,11 @@ const FIND_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE
   (SELECT id FROM payment_transactions
     WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
 
+const OPEN_ELSEWHERE = `SELECT id, gateway FROM payment_transactions
+  WHERE reference = :reference AND gateway <> :gateway AND +status = 'Pending'
+    AND gateway_transaction_id IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)
+  ORDER BY id LIMIT 20`
+
 /** With what a row does not repeat of its payment. */
 const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
   FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`
@@ -291,7 +312,7 @@ const STORY = [
     WHERE o.transaction_id = :id ORDER BY d.rowid`,
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
   `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
-]
+] as const
 
 // Finds payments by the beginning of an id or a reference. Each has an index with equal
 // beginnings side by side, so only matching rows are read, among any number of payments.

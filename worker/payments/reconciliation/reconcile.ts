@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import { earlierCall, NEVER_CALLED } from '../domain/begin-charge.ts'
+import { earlierCall } from '../domain/begin-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
 import {
   GatewayUnavailableException,
@@ -12,6 +12,7 @@ import {
 } from '../domain/exceptions.ts'
 import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
+import { NEVER_CALLED } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'

@@ -2,14 +2,16 @@
 
 import { describe, expect, it } from 'vitest'
 import {
-  type AskedAgain,
   beginCharge,
   type ChargeStart,
-  isStranded,
   type KnownCharges,
+} from '../../../../worker/payments/domain/begin-charge.ts'
+import {
+  type AskedAgain,
+  isStranded,
   type Replacement,
   wayOut,
-} from '../../../../worker/payments/domain/begin-charge.ts'
+} from '../../../../worker/payments/domain/close-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'
@@ -165,9 +167,41 @@ describe('a charge that replaces a stranded one', () => {
     ['has its page now', { charge_answer: '{}' }, 'answered'],
     ['is being called', { called_by: 'other', called_until: NOW + 1 }, 'in_progress'],
     ['has a page that can still be paid', { charge_answer: '{}', expires_at: NOW + 1 }, 'answered'],
-    ['was requested differently', { request_hash: 'hash-2' }, 'conflict'],
   ] as const)('does not begin if the first one %s', (_what, row, state) => {
     expect(beginCharge(known(row), start()).state).toBe(state)
+  })
+
+  describe('of another request', () => {
+    const closes = { ...replaces, isClosed: true }
+    const page = { charge_answer: '{}', request_hash: 'hash-2', idempotency_key: 'key-1' }
+
+    it('begins once the gateway has closed the page, and leaves its keys to the old one', () => {
+      const asked = { replaces: closes, idempotencyKey: 'key-2' }
+      const { transaction, replaced, keys } = begun(known(page), asked)
+      expect(transaction).toMatchObject({ attempt: 2, idempotency_key: 'key-2' })
+      expect(keys).toEqual([])
+      expect(replaced?.payment.transaction).toMatchObject({
+        ...{ status: 'Cancelled', idempotency_key: 'key-1', next_check_at: NOW + 9 },
+      })
+    })
+
+    it.each([
+      ['has an open page', {}, { replaces }, 'conflict'],
+      ['has the key of the request', {}, { idempotencyKey: 'key-1' }, 'conflict'],
+      ['was paid in the meantime', came('Paid'), {}, 'conflict'],
+      ['was paid, and the key is new', came('Paid'), { idempotencyKey: 'key-2' }, 'already_paid'],
+      ['is called again', { charge_answer: null, called_until: NOW + 1 }, {}, 'conflict'],
+    ] as const)('does not begin if the first one %s', (_what, row, own, state) => {
+      const by = 'idempotencyKey' in own && own.idempotencyKey === 'key-1' ? 'key' : 'order'
+      const asked = start({ replaces: closes, ...own })
+      expect(beginCharge(known({ ...page, ...row }, by), asked).state).toBe(state)
+    })
+
+    it('waits for a call that is under way', () => {
+      const row = { ...page, charge_answer: null, called_until: NOW + 1 }
+      const asked = start({ replaces: closes, isReplacing: true })
+      expect(beginCharge(known(row), asked).state).toBe('in_progress')
+    })
   })
 
   it('does not begin if another replaced it first, and finds that one', () => {

@@ -57,6 +57,7 @@ describe('the gateways', () => {
       {
         key: 'bank',
         driver: 'redirect',
+        supportsCancel: false,
         breaker: {
           charge: { state: 'closed', failures: 0 },
           refund: { state: 'closed', failures: 0 },

@@ -51,13 +51,14 @@ const LANGUAGES = new Map([
  * The body of `transaction/init`. Settings without a value are left out: the gateway has defaults.
  */
 export function transactionOf(
-  { metadata, customerPhone, returnUrl, ...charge }: GatewayCharge,
+  { metadata, customerPhone, returnUrl, cancelUrl, ...charge }: GatewayCharge,
   { lang = '', service_type = '', success_url, failure_url }: Settings,
 ) {
   const successUrl = returnUrl ?? success_url
+  const failureUrl = cancelUrl ?? failure_url ?? returnUrl
   const redirectUrls = {
     ...(successUrl !== undefined && { successUrl }),
-    ...(failure_url !== undefined && { failureUrl: failure_url }),
+    ...(failureUrl !== undefined && { failureUrl }),
   }
   return {
     language: LANGUAGES.get(lang.toLowerCase()) ?? 'En',

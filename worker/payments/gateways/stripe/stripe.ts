@@ -119,8 +119,8 @@ export const stripe = {
       },
 
       async charge(charge, call): Promise<ChargeAnswer> {
-        const { externalReferenceId, returnUrl } = charge
-        const form = wire.sessionOf(charge, successUrlOf(returnUrl), settings.cancel_url)
+        const { externalReferenceId, returnUrl, cancelUrl = settings.cancel_url } = charge
+        const form = wire.sessionOf(charge, successUrlOf(returnUrl), cancelUrl ?? returnUrl)
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
         if (isAuthFailure(reply)) throw unexpectedReply(endpoint, reply)

@@ -113,12 +113,20 @@ describe('a charge by redirect', () => {
     })
   })
 
-  it('uses the order’s returnUrl before the configured one', async () => {
-    const returnUrl = 'https://shop.test/order-7'
-    const configured = { ...SETTINGS, success_url: 'https://shop.test/yes' }
-    for (const settings of [SETTINGS, configured]) {
-      const body = await shop({}, settings).opening({ returnUrl })
-      expect(body).toHaveProperty('redirectUrls', { successUrl: returnUrl })
+  it('uses the order’s pages before the configured ones', async () => {
+    const [returnUrl, cancelUrl] = ['https://shop.test/order-7', 'https://shop.test/cart']
+    const [yes, no] = ['https://shop.test/yes', 'https://shop.test/no']
+    const pages = async (own: object, charge: object) =>
+      (await shop({}, { ...SETTINGS, ...own }).opening(charge)) as { redirectUrls?: unknown }
+    const configured = { success_url: yes, failure_url: no }
+    for (const [own, charge, redirectUrls] of [
+      [{}, { returnUrl }, { successUrl: returnUrl, failureUrl: returnUrl }],
+      [{}, { returnUrl, cancelUrl }, { successUrl: returnUrl, failureUrl: cancelUrl }],
+      [configured, { returnUrl }, { successUrl: returnUrl, failureUrl: no }],
+      [configured, { cancelUrl }, { successUrl: yes, failureUrl: cancelUrl }],
+      [{ success_url: yes }, {}, { successUrl: yes }],
+    ] as const) {
+      expect((await pages(own, charge)).redirectUrls).toEqual(redirectUrls)
     }
   })
 

@@ -77,6 +77,7 @@ describe('a charge at Stripe', () => {
         mode: 'payment',
         client_reference_id: 'order-7',
         success_url: 'https://shop.test/back',
+        cancel_url: 'https://shop.test/back',
         line_items: [
           {
             quantity: 1,
@@ -104,6 +105,14 @@ describe('a charge at Stripe', () => {
     expect(API_VERSION).toBe(Stripe.API_VERSION)
   })
 
+  it('sends who does not pay to the order’s cancelUrl, else to its returnUrl', async () => {
+    const call = new FakeGatewayCall(ok(made), ok(made))
+    await gateway.charge({ ...charge, cancelUrl: 'https://shop.test/cart' }, call)
+    await gateway.charge(charge, call)
+    const pages = call.requests.map(({ form }) => form?.cancel_url)
+    expect(pages).toEqual(['https://shop.test/cart', charge.returnUrl])
+  })
+
   it('uses the configured return page if the order has none', async () => {
     const urls = { success_url: 'https://shop.test/paid', cancel_url: 'https://shop.test/cart' }
     const configured = stripe.create('stripe', { ...SETTINGS, ...urls })
@@ -112,7 +121,7 @@ describe('a charge at Stripe', () => {
     await configured.charge(rest, call)
     await configured.charge(charge, call)
     expect(call.requests[0]?.form).toMatchObject(urls)
-    expect(call.requests[1]?.form).toMatchObject({ success_url: 'https://shop.test/back' })
+    expect(call.requests[1]?.form).toMatchObject({ ...urls, success_url: charge.returnUrl })
   })
 
   it('puts a long reference into the metadata, and cuts a long product name', async () => {

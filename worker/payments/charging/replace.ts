@@ -1,0 +1,117 @@
+// What a charge with `replace` does about a payment of its order that is open already: whether it
+// is in the way, and whether it can be ended.
+
+import { within } from '../../shared/clock.ts'
+import type { ChargeBegun } from '../domain/begin-charge.ts'
+import { DAY_MS } from '../domain/check.ts'
+import { isStranded, isUnsent, type Replacement } from '../domain/close-charge.ts'
+import type { References } from '../domain/double-payment.ts'
+import type { ChargeResult } from '../domain/finish-charge.ts'
+import { newId } from '../domain/new-id.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { ChargeRequest, PaymentResponse } from '../domain/types.ts'
+import { type AnyGateway, isClosable } from '../gateways/gateway.ts'
+import type { PaymentQueries } from '../queries/queries-libsql.ts'
+import { type AskDeps, askAgain, notClosed, type OpenCharge } from './ask-again.ts'
+import { type Answered, type Deadlines, inTime, type OperationDeps } from './call.ts'
+
+export interface ReplaceDeps extends OperationDeps, AskDeps {
+  queries: Pick<PaymentQueries, 'openElsewhere'>
+  references: References
+}
+
+export type NewCharge = Extract<ChargeBegun, { state: 'begun' }>
+/** Its gateway is not called. */
+export type FoundCharge = Exclude<ChargeBegun, { state: 'begun' | 'not_admitted' }>
+
+/** What became of one try. */
+export type Tried =
+  | { kind: 'found'; begun: FoundCharge }
+  | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
+
+/** Its page has expired, and its gateway has not reported how it ended. */
+export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
+  row.charge_answer !== null && isStranded(row, now)
+
+/**
+ * It is open and cannot be paid: it has no page and no code, or they have expired. Or it is open
+ * for another request.
+ */
+export function openBy(tried: Tried, now: number): OpenCharge | undefined {
+  if (tried.kind === 'called') {
+    const { result, transaction } = tried.called
+    const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+    return isPageLost ? { transaction, isPageOpen: false } : undefined
+  }
+  const { begun } = tried
+  switch (begun.state) {
+    case 'unknown':
+      return { transaction: begun.transaction, isPageOpen: false }
+    case 'answered': {
+      const { transaction } = begun
+      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
+    }
+    case 'conflict': {
+      const { transaction, over } = begun
+      const isOpen = over === 'reference' && transaction.status === 'Pending'
+      return isOpen ? { transaction, isPageOpen: true } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * What may be replaced of it; `paid`: it was, which is applied. Throws GatewayUnavailableException
+ * if the page of another request may still be paid.
+ */
+export async function toReplace(
+  deps: ReplaceDeps,
+  gateway: AnyGateway,
+  open: OpenCharge,
+  deadlines: Deadlines,
+): Promise<Replacement | 'nothing' | 'paid'> {
+  const { transaction, isPageOpen } = open
+  const hasGatewayId = transaction.gateway_transaction_id !== null
+  const isClosing = isPageOpen && hasGatewayId
+  if (isClosing && !isClosable(gateway)) return 'nothing'
+  const asking = askAgain(deps, gateway, open, deadlines.askedBy)
+  const { way } = await inTime(deps, deadlines.begunBy, asking)
+  const now = deps.clock.now()
+  switch (way) {
+    case 'wait':
+      if (!isPageOpen || !isClosable(gateway)) return 'nothing'
+      throw notClosed(gateway, transaction, now)
+    case 'apply':
+      return 'paid'
+    case 'replace': {
+      const cannotBePaid = gateway.unseenIsUnpayable || isUnsent(transaction)
+      return {
+        transactionId: transaction.id,
+        eventId: newId(now),
+        ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
+        ...(!hasGatewayId && cannotBePaid && { isUnpayable: true }),
+        ...(isClosing && { isClosed: true }),
+      }
+    }
+  }
+}
+
+/** Only the shop knows whether the payer may still pay there. */
+export async function openElsewhere(
+  { queries, references, clock, log }: ReplaceDeps,
+  { gateway, reference }: ChargeRequest,
+  { answeredBy }: Deadlines,
+): Promise<Pick<PaymentResponse, 'otherOpen'>> {
+  if (references === 'per-gateway') return {}
+  try {
+    const waitMs = Math.max(answeredBy - clock.elapsed(), 0)
+    const reading = () => queries.openElsewhere({ gateway, reference }, clock.now())
+    const otherOpen = await within(clock, waitMs, reading)
+    return otherOpen.length > 0 ? { otherOpen } : {}
+  } catch (error) {
+    // The payer gets the page all the same.
+    log('warn', 'payments.replace.others_unknown', { error: String(error) })
+    return {}
+  }
+}
