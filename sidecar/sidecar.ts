@@ -24,7 +24,10 @@ const AFTER_DEFECT_MS = 1_000
 const STALE_LOOK_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
-export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'>
+export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'> & {
+  /** Absent: nothing goes ahead of `start`. */
+  seed?: Publisher['seed']
+}
 
 interface SidecarDeps {
   store: Store
@@ -53,6 +56,9 @@ interface Work {
   scanWhy?: string | undefined
 }
 
+/** A smaller board is read at once. */
+const SEEDED_FILES = 1_000
+
 const PERIODIC = 'periodic'
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -66,6 +72,7 @@ export class Sidecar {
   readonly #due = { scan: 0, held: NEVER, stale: NEVER, save: NEVER }
   #scanWhy = 'start'
   #isPublishing: boolean = false
+  #isSeeding: boolean = false
   #saving: Promise<void> | undefined
   #wake: () => void = () => undefined
 
@@ -180,6 +187,7 @@ export class Sidecar {
   async #do({ paths, since, scanWhy }: Work, signal: AbortSignal): Promise<void> {
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state !== 'missing') {
+      await this.#beginSeed(report)
       const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
       const now = this.#deps.clock.elapsed()
@@ -191,16 +199,23 @@ export class Sidecar {
   }
 
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
-    const { store, onProgress, clock } = this.#deps
+    const { store, board, onProgress, clock } = this.#deps
+    const { seed } = this.#deps.publisher
     // The configuration says which statuses are closed: with it first, nothing is derived twice.
     const { configFile } = store
     const isFirst = configFile !== undefined && paths.delete(configFile)
     const ordered = isFirst ? [configFile, ...paths] : [...paths]
     const { news, later } = await this.#intake.take(
       ordered,
-      (done) => onProgress?.({ done, total: ordered.length }),
+      async (done) => {
+        const progress = { done, total: ordered.length }
+        onProgress?.(progress)
+        if (this.#isSeeding) await seed?.add(board.settle(clock.now(), true), progress)
+      },
       () => signal.aborted && !this.#isPublishing,
     )
+    if (this.#isSeeding) await seed?.end()
+    this.#isSeeding = false
     this.#due.held = this.#intake.isHolding ? clock.elapsed() + HELD_MS : NEVER
     // A scan that found the same trouble is not repeated at once: a bad disk stays bad.
     if (later && !isScan) this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'a file could not be read')
@@ -216,6 +231,15 @@ export class Sidecar {
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#status.scanned(report)
     return report
+  }
+
+  /** Of a large board that is read for the first time. */
+  async #beginSeed(report: ScanReport | undefined): Promise<void> {
+    const { board, publisher, store, version } = this.#deps
+    const isFirst = !this.#isPublishing && board.files.size === 0
+    if (!isFirst || report?.state !== 'present' || report.files < SEEDED_FILES) return
+    await publisher.seed?.begin({ state: 'present', layout: store.layout, version })
+    this.#isSeeding = true
   }
 
   /** Of two scans, the earlier one is kept. */

@@ -12,6 +12,7 @@ import {
   boardReportSchema,
   changesAnswerSchema,
   changesSchema,
+  readingSchema,
   SYNC_ANSWERS,
   SYNC_STEPS,
 } from '../../worker/board/publishing.ts'
@@ -63,6 +64,7 @@ const statusSchema = z.object({
   currentAt: time
     .describe('Until then, the edge had all that the sidecar saw in the folder.')
     .exactOptional(),
+  reading: readingSchema.exactOptional(),
   now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),
   streams: count.describe('Connected streams, in round numbers.'),
   awakeSince: time.describe('Since when the repository is in memory.'),

@@ -287,6 +287,11 @@ export interface BoardStatus {
   }
   /** Until then, the edge had all that the sidecar saw in the folder. */
   currentAt?: string
+  /** How many of its files the sidecar has read for the first publication. */
+  reading?: {
+    done: number
+    total: number
+  }
   /** The clock of the edge. It is not compared by `If-None-Match`. */
   now: string
   /** Connected streams, in round numbers. */
@@ -323,6 +328,11 @@ export interface ChangesRequest {
   touched?: string[]
   /** More parts of this change follow. Clients get its message after the last one. */
   more?: boolean
+  /** How many of its files the sidecar has read for the first publication. */
+  reading?: {
+    done: number
+    total: number
+  }
   /** The version of the publishing protocol. */
   wire: 3
 }

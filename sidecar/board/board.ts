@@ -50,6 +50,8 @@ export class Board implements Records {
   #dirty = new Set<Key>()
   /** Every record may be; at the start a set of all keys would be held for nothing. */
   #isAllDirty: boolean = true
+  /** All files were read once, or known from an earlier run. */
+  #isRead: boolean = false
   /** Keys that could not be read when asked for: published when their file is read again. */
   readonly #owed = new Set<Key>()
   /** A read found a file changed whose hint has not come yet. */
@@ -154,9 +156,11 @@ export class Board implements Records {
 
   /**
    * Derives everything that is affected by what was ingested, and by time. Answers the keys of the
-   * records that changed, appeared or went since the last call.
+   * records that changed, appeared or went since the last call. `isReading`: not all files were
+   * read once.
    */
-  settle(now: number): Key[] {
+  settle(now: number, isReading = false): Key[] {
+    this.#isRead ||= !isReading
     const changed: Key[] = []
     this.#relations.touchStale(this.#settledAt, now, this.#dirty)
     this.#settledAt = now
@@ -191,7 +195,7 @@ export class Board implements Records {
   follow(): Key[] {
     if (!this.#isAhead) return []
     this.#isAhead = false
-    return this.settle(this.#settledAt)
+    return this.settle(this.#settledAt, !this.#isRead)
   }
 
   async read(key: Key): Promise<DataRecord | null> {
@@ -227,7 +231,7 @@ export class Board implements Records {
     if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
     if (facts.some(isOfTask)) {
       // A file that comes later may be an old one that was moved here.
-      const at = isFirst ? (after?.stat?.mtimeMs ?? 0) : Infinity
+      const at = this.#isRead ? Infinity : (after?.stat?.mtimeMs ?? 0)
       this.#newsAt = Math.max(this.#newsAt, at)
     }
     if (isFirst) return

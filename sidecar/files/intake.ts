@@ -49,12 +49,12 @@ export class Intake {
   }
 
   /**
-   * Looks at every path. `isEnding` is asked between two slices and cuts it short, for a process
-   * that ends.
+   * Looks at every path. `onProgress` is awaited between two slices; `isEnding` is asked there, and
+   * cuts it short for a process that ends.
    */
   async take(
     paths: readonly string[],
-    onProgress: (done: number) => void,
+    onProgress: (done: number) => void | Promise<void>,
     isEnding: () => boolean,
   ): Promise<Taken> {
     const news: string[] = []
@@ -63,12 +63,12 @@ export class Intake {
     for (const [done, path] of paths.entries()) {
       if (this.#takeOne(path)) news.push(path)
       if (performance.now() - sliceFrom < SLICE_MS) continue
-      onProgress(done + 1)
+      await onProgress(done + 1)
       await otherTurns()
       if (isEnding()) break
       sliceFrom = performance.now()
     }
-    onProgress(paths.length)
+    await onProgress(paths.length)
     return { news, later: this.#later }
   }
 

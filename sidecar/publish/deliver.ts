@@ -2,7 +2,7 @@
 // While a part is under way the next one is read. A record that the edge does not take is left
 // out, with a log line, and never holds the others up.
 
-import type { DataRecord, Key } from '../../worker/board/wire.ts'
+import type { DataRecord, Key, Reading } from '../../worker/board/wire.ts'
 import { type Records, RecordUnreadable } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
@@ -26,6 +26,8 @@ export interface Delivery {
   standing: Standing
   log: Log
   onProgress?: ((done: number, total: number) => void) | undefined
+  /** More is going to follow than this change: readers see nothing of it yet. */
+  reading?: Reading
 }
 
 export class Change {
@@ -128,15 +130,21 @@ export class Change {
   }
 
   async #sendPart(part: Part, more: boolean, slimmed = false): Promise<Failure | undefined> {
-    const { edge, standing, log } = this.#deps
+    const { edge, standing, log, reading } = this.#deps
     const { epoch, run } = standing
     if (run === null) throw new Error('A change was sent before the first sync.')
     standing.batch++
     const head = { epoch, run, batch: standing.batch }
-    const reply = await edge.changes({ ...head, ...part, ...(more && { more }) })
+    const isPart = more || reading !== undefined
+    const reply = await edge.changes({
+      ...head,
+      ...part,
+      ...(isPart && { more: true }),
+      ...(reading && { reading }),
+    })
     if (reply.ok) {
       for (const key of keysOf(part)) this.#pending.delete(key)
-      this.#unsignalled = more
+      this.#unsignalled = more && reading === undefined
       return undefined
     }
     const tooLarge = reply.reason === 'too_large'
@@ -162,7 +170,7 @@ export class Change {
   /** The signal of what a sync dropped comes with what the edge lacked: it must come anyway. */
   #leaveOut(key: Key): void {
     this.#pending.delete(key)
-    this.#unsignalled = true
+    this.#unsignalled = this.#deps.reading === undefined
   }
 }
 

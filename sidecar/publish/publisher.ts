@@ -11,6 +11,7 @@ import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry, Unreadable } from './retry.ts'
+import { Seed } from './seed.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
 const MAX_DIRTY = 50_000
@@ -76,6 +77,7 @@ export class Publisher {
     this.#deps = deps
     this.#retry = new Retry(deps.log, () => deps.clock.random())
     this.#unreadable = new Unreadable(deps.log)
+    this.seed = new Seed({ ...deps, standing: this.#standing })
   }
 
   /** They may have changed, appeared or gone, since then. One call is one window is one signal. */
@@ -95,6 +97,9 @@ export class Publisher {
     this.#syncWanted = true
     this.#wake()
   }
+
+  /** For what is known before `start`. */
+  readonly seed: Seed
 
   /** Begins with a sync. Records and store must be known by now. */
   start(): void {

@@ -3,7 +3,7 @@
 
 import { type Key, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
-import type { Edge, Reply } from './edge.ts'
+import type { Edge, Reply, StepAnswer } from './edge.ts'
 import { splitBuckets } from './split.ts'
 
 /** The position of this sidecar at the edge. Messages raise `batch`; a sync sets the rest. */
@@ -31,6 +31,23 @@ export const unknownStanding = (): Standing => ({
   refused: new Map(),
 })
 
+/** Asks whether the edge has what has this hash, and takes over where that leaves the sidecar. */
+export async function askRoot(
+  edge: Pick<Edge, 'root'>,
+  root: string,
+  store: StoreState,
+  standing: Standing,
+): Promise<Reply<StepAnswer<'root'>>> {
+  const reply = await edge.root({ step: 'root', run: standing.run, store, root })
+  if (!reply.ok) return reply
+  const { run, epoch } = reply.value
+  if (run !== standing.run) standing.batch = 0
+  standing.run = run
+  standing.epoch = epoch
+  standing.store = reply.value.store
+  return reply
+}
+
 /** The keys whose newest content the edge lacks. */
 export async function reconcile(
   edge: Edge,
@@ -38,18 +55,9 @@ export async function reconcile(
   store: StoreState,
   standing: Standing,
 ): Promise<Reply<Key[]>> {
-  const root = await edge.root({
-    step: 'root',
-    run: standing.run,
-    store,
-    root: records.root(),
-  })
+  const root = await askRoot(edge, records.root(), store, standing)
   if (!root.ok) return root
-  const { run, epoch, match } = root.value
-  if (run !== standing.run) standing.batch = 0
-  standing.run = run
-  standing.epoch = epoch
-  standing.store = root.value.store
+  const { run, match } = root.value
   // A store that is missing is not an empty board: nothing is compared, so nothing is dropped.
   if (match || store.state === 'missing') return { ok: true, value: [] }
 

@@ -63,6 +63,25 @@ export function syncContract({ edge, name, published }: Board): void {
       expect((await repo.json<{ tasks: unknown[] }>('/tasks')).tasks).toHaveLength(40)
     })
 
+    it('says how far a first publication has read, and shows nothing of it before its end', async () => {
+      const records = [taskRecord('A-1', { ready: true }), taskRecord('A-2')]
+      const repo = new Repo(edge())
+      await repo.begin('f'.repeat(32))
+      const reading = { done: 1, total: 2 }
+      await repo.changes({ upserts: records.slice(0, 1), more: true, reading })
+      expect(await repo.json('/status')).toMatchObject({ reading })
+      expect((await repo.request('/tasks')).status).toBe(404)
+
+      expect(await repo.begin(sums(records).root)).toBe(false)
+      const { message } = await repo.changes({ upserts: records.slice(1) })
+      expect(message).toEqual({ type: 'tasks-changed' })
+      expect((await repo.json<{ tasks: unknown[] }>('/tasks')).tasks).toHaveLength(2)
+      expect(await repo.json('/status')).not.toHaveProperty('reading')
+      // A published board is never shown in parts.
+      const late = await repo.post('changes', repo.part({ more: true, reading }))
+      expect([late.status, await late.json()]).toMatchObject([409, { code: 'sync_required' }])
+    })
+
     it('never gives the same run number to two sidecars', async () => {
       const repo = new Repo(edge())
       const root = (run: number): SyncRequest & { step: 'root' } => ({

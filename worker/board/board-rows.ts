@@ -3,7 +3,7 @@
 import type * as z from 'zod'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
-import type { StoreState } from './wire.ts'
+import type { Reading, StoreState } from './wire.ts'
 
 /** Everything that a repository stores besides its records and its log. */
 export interface RepositoryState {
@@ -31,6 +31,8 @@ export interface RepositoryState {
   /** Known before the configuration: a new board may have none yet. */
   layout?: StoreState['layout']
   sidecarVersion?: string
+  /** Until a first sync is complete: how far the sidecar has read. */
+  reading?: Reading
   /** The sidecar finds changes by scans alone, because its watcher has failed. */
   unwatched?: boolean
   lastSeenAt?: number

@@ -87,7 +87,10 @@ export class Claims {
   claim(request: ClaimRequest, now: number): Claimed<NewClaim> {
     return this.#turn(now, (frames) => {
       const refused = (refusal: ClaimRefusal) => ({ ok: false, ...refusal, frames }) as const
-      if (!this.#board.state().published) return refused({ reason: 'unpublished' })
+      const { published, reading } = this.#board.state()
+      // What the next task is, is known when all were read.
+      const isLater = reading !== undefined && request.task === undefined
+      if (!published) return refused({ reason: isLater ? 'nothing_ready' : 'unpublished' })
       const known = this.#claims.bySecret(request.hash)
       if (known) {
         if (!isValid(known, now)) return refused(this.#lost(known))

@@ -62,6 +62,10 @@ export const SYNC_STEPS = {
     .describe('The sidecar ends in order: another one that waits publishes from now on.'),
 }
 
+export const readingSchema = z
+  .object({ done: counter, total: counter })
+  .describe('How many of its files the sidecar has read for the first publication.')
+
 export const changesSchema = z.object({
   epoch: z.string().describe('The edge’s own, from the sync.'),
   run: counter,
@@ -76,6 +80,7 @@ export const changesSchema = z.object({
     .boolean()
     .describe('More parts of this change follow. Clients get its message after the last one.')
     .exactOptional(),
+  reading: readingSchema.exactOptional(),
 })
 
 export const SYNC_ANSWERS = {

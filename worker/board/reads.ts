@@ -173,6 +173,7 @@ export class Reads {
         ...(state.unwatched && { unwatched: true }),
       },
       currentAt: timeText(state.currentAt),
+      ...(state.reading && { reading: state.reading }),
       ...host,
     })
   }

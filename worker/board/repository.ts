@@ -97,6 +97,8 @@ export class Repository {
       if (request.epoch !== state.epoch) return { ok: false, reason: 'sync_required' }
       const refusal = refuseRun(request, state, now)
       if (refusal) return refusal
+      // Readers would see a part of the board.
+      if (request.reading && state.published) return { ok: false, reason: 'sync_required' }
       if (request.batch < state.batch) return { ok: false, reason: 'stale_batch' }
       if (request.batch === state.batch) {
         const answer = { seq: this.#seq(state), message: null, duplicate: true } as const
@@ -104,6 +106,7 @@ export class Repository {
       }
       state.batch = request.batch
       state.lastSeenAt = now
+      if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
       for (const record of request.upserts) {
         const { change, inList } = this.#store.put(record, seq)
@@ -238,6 +241,7 @@ export class Repository {
   ): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
     state.published = true
+    delete state.reading
     const message = messageOf(state.pending)
     if (!message) return undefined
     const { session } = state.pending

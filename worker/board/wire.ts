@@ -73,6 +73,8 @@ export type SyncAnswer = z.infer<Answers[keyof Answers]>
  */
 export type ChangesRequest = z.infer<typeof publishing.changesSchema>
 
+export type Reading = z.infer<typeof publishing.readingSchema>
+
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
 
 /**
