@@ -2,7 +2,7 @@
 // callbacks, genuine and forged. They are signed with Node's own crypto, not with the driver's code.
 
 import { createHmac } from 'node:crypto'
-import { type GatewayFixtures, json } from 'signalbox/testing'
+import { type GatewayFixtures, type HeldPayment, json } from 'signalbox/testing'
 import type { GatewayCharge, WebhookRequest } from 'signalbox/worker'
 import { acme } from './acme.ts'
 
@@ -37,6 +37,7 @@ export const payment = {
   state: 'paid',
   amount: 1_250,
   currency: 'USD',
+  refunded: 0,
 }
 
 const sign = (time: string, body: string, secret = settings.signing_secret) =>
@@ -58,24 +59,47 @@ export function callback(
 
 export const PAID = JSON.stringify({ event: 'e-1', payment })
 
+/** A payment as Acme writes it. */
+const written = ({ externalReferenceId: _, reference, ...held }: HeldPayment) => ({
+  ...held,
+  order: reference,
+  payer: { email: 'sara@example.org' },
+})
+
 export const fixtures: GatewayFixtures = {
   driver: acme,
   settings,
   charge,
   refund,
-  healthy({ method, url }) {
-    if (method === 'GET') return json(payment)
+  ids: ['p-1', 'p-2'],
+  states: {
+    Pending: 'open',
+    Paid: 'paid',
+    Failed: 'declined',
+    Cancelled: 'cancelled',
+    Expired: 'expired',
+    PartiallyRefunded: 'paid',
+    Refunded: 'paid',
+  },
+  healthy({ method, url }, held) {
+    if (method === 'GET') return json(written(held))
     if (url.endsWith('/refund')) return json({ id: 'r-1', state: 'done' }, 201)
-    return json({ id: 'p-1', page: 'https://acme.example/pay/p-1' }, 201)
+    return json({ id: held.id, page: 'https://acme.example/pay/p-1' }, 201)
   },
   isMoney: ({ method }) => method === 'POST',
-  isSigned: true,
-  genuine: async () => ({
-    first: callback(PAID),
-    raw: JSON.parse(PAID),
-    again: callback(PAID, { time: '1700000060' }),
-    other: callback(PAID.replace('e-1', 'e-2')),
-  }),
+  sent: ({ reference, amount, currency }) => ({ order: reference, amount, currency }),
+  sentRefund: ({ refundAmount }) => ({ amount: refundAmount }),
+  refuses: () => json({ code: 'too_small', message: 'Too small.' }, 422),
+  refunds: {
+    done: () => json({ id: 'r-1', state: 'done' }, 201),
+    accepted: () => json({ id: 'r-1', state: 'under_way' }, 201),
+  },
+  signs: 'body',
+  async callback(held, { id, at }) {
+    const raw = { event: id, payment: written(held) }
+    return { request: callback(JSON.stringify(raw), { time: String(at / 1_000) }), raw }
+  },
+  hidden: ['sara@example.org'],
   forged: async () => ({
     'no signature': { ...callback(PAID), headers: new Headers() },
     'half a signature': callback(PAID, { signature: sign('1700000000', PAID).slice(32) }),

@@ -27,6 +27,7 @@ const payment = z.object({
   state: z.string(),
   amount: z.int(),
   currency: z.string(),
+  refunded: z.int(),
 })
 const callback = z.object({ event: z.string().min(1), payment })
 const refunded = z.object({ id: z.string().min(1), state: z.enum(['done', 'under_way']) })
@@ -39,7 +40,6 @@ const STATUSES: ReadonlyMap<string, PaymentStatus> = new Map([
   ['declined', 'Failed'],
   ['cancelled', 'Cancelled'],
   ['expired', 'Expired'],
-  ['refunded', 'Refunded'],
 ])
 
 export const acme = {
@@ -61,7 +61,7 @@ export const acme = {
       currencies: ['IQD', 'USD'],
       // Acme makes one payment for each Idempotency-Key, however often it is sent.
       chargeIsIdempotent: true,
-      refunds: 'full',
+      refunds: 'partial',
 
       chargeProblem: ({ returnUrl }) =>
         returnUrl === undefined ? `${key} needs a returnUrl.` : undefined,
@@ -98,8 +98,7 @@ export const acme = {
           gateway: key,
           gatewayTransactionId: reported.id,
           reference: reported.order,
-          status: statusOf(reported.state, call),
-          amount: reported.amount,
+          ...stateOf(reported, call),
           currency: reported.currency,
           eventId: event,
           occurredAt: Number(time) * 1_000,
@@ -117,21 +116,28 @@ export const acme = {
         })
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw unexpectedReply('payments/{id}', reply)
-        const { state, amount, currency } = parseReply(payment, reply.body, 'payments/{id}')
-        const status = statusOf(state, call)
+        const read = parseReply(payment, reply.body, 'payments/{id}')
         // It may mean that the payer is paying now: such a payment is not replaced by another one.
-        const isBeingPaid = !STATUSES.has(state)
-        return { known: true, status, isBeingPaid, amount, currency, raw: reply.body }
+        const isBeingPaid = !STATUSES.has(read.state)
+        return {
+          known: true,
+          gatewayTransactionId: read.id,
+          ...stateOf(read, call),
+          isBeingPaid,
+          paidAmount: read.amount,
+          currency: read.currency,
+          raw: reply.body,
+        }
       },
 
-      async refund({ gatewayTransactionId, refundId, reason }, call) {
+      async refund({ gatewayTransactionId, refundId, refundAmount, reason }, call) {
         const reply = await call.send({
           endpoint: 'payments/{id}/refund',
           method: 'POST',
           url: `${urlOf(gatewayTransactionId)}/refund`,
           // Sent twice it is one refund, because of its key.
           headers: { ...headers, 'idempotency-key': refundId },
-          json: { reason },
+          json: { amount: refundAmount, reason },
           isIdempotent: true,
         })
         const error = refusalIn(reply)
@@ -153,11 +159,19 @@ function refusalIn({ status, body }: GatewayReply): PaymentError | undefined {
   return refusal(refused.data.code, refused.data.message)
 }
 
-/** A word that Acme adds later moves nothing, and the operator reads of it. */
-function statusOf(state: string, call: GatewayCall): PaymentStatus {
+/**
+ * A payment stays `paid` after a refund, and the amount is then what was refunded. A word that Acme
+ * adds later moves nothing, and the operator reads of it.
+ */
+function stateOf(
+  { state, amount, refunded }: z.infer<typeof payment>,
+  call: GatewayCall,
+): { status: PaymentStatus; amount: number } {
+  if (refunded >= amount) return { status: 'Refunded', amount: refunded }
+  if (refunded > 0) return { status: 'PartiallyRefunded', amount: refunded }
   const status = STATUSES.get(state)
   if (status === undefined) call.warn('payments.acme.unknown_status', { state })
-  return status ?? 'Pending'
+  return { status: status ?? 'Pending', amount }
 }
 
 /** Compares in constant time, which `===` on two digests does not. */

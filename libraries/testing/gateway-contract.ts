@@ -2,16 +2,10 @@
 // for the test runner of the caller.
 
 import assert from 'node:assert/strict'
-import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
-import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
-import type {
-  Driver,
-  GatewayCharge,
-  GatewayRefund,
-  Settings,
-  WebhookRequest,
-} from '../../worker/payments/gateways/gateway.ts'
+import type { GatewayRefund, WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
+import { factsOf } from './gateway-facts.ts'
+import type { GatewayFixtures } from './gateway-fixtures.ts'
 import {
   type Answer,
   GatewaySetup,
@@ -21,30 +15,6 @@ import {
   type Sent,
   silence,
 } from './gateway-setup.ts'
-
-export interface GatewayFixtures {
-  driver: Driver
-  settings: Settings
-  /** A charge that the gateway accepts. */
-  charge: GatewayCharge
-  /** A refund of the whole charge; missing if the driver does not support refunds. */
-  refund?: GatewayRefund
-  /** The healthy gateway, its token endpoint included. */
-  healthy: Answer
-  /** Recognizes the requests that make a payment or a refund. */
-  isMoney(sent: Sent): boolean
-  /** Two deliveries of one event, the raw body of the first, and another event. */
-  genuine(): Promise<{
-    first: WebhookRequest
-    raw: unknown
-    again: WebhookRequest
-    other: WebhookRequest
-  }>
-  /** By their fault. */
-  forged(): Promise<Record<string, WebhookRequest>>
-  /** Callbacks are signed; otherwise the payment is read from the gateway. */
-  isSigned: boolean
-}
 
 export interface GatewayCase {
   /** A sentence. */
@@ -81,11 +51,20 @@ const OUTAGES: Record<string, Answer> = {
 
 /** What every driver must do, also while its gateway fails. Give each case to a test runner. */
 export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
-  const { driver, settings, charge, refund, healthy, isSigned } = fixtures
+  const { driver, settings, charge, refund, ids, states } = fixtures
+  const isSigned = fixtures.signs !== 'nothing'
   const gateway = driver.create('shop', settings)
   const cases: GatewayCase[] = []
   const it = (name: string, run: GatewayCase['run']) => cases.push({ name, run })
 
+  const { reference, externalReferenceId, amount, currency } = charge
+  const names = { id: ids[0], reference, externalReferenceId }
+  const held = { ...names, state: states.Paid, amount, currency, refunded: 0 }
+  const healthy: Answer = (request) => fixtures.healthy(request, held)
+  const genuine = async (): Promise<WebhookRequest> => {
+    const made = await fixtures.callback(held, { id: 'event-1', at: 1_700_000_000_000 })
+    return made?.request ?? assert.fail('There is no callback about a paid payment')
+  }
   const isMoney = (sent: Sent) => fixtures.isMoney(sent)
   const setupOf = (answer: Answer = healthy) => new GatewaySetup(gateway, answer)
   /** The token endpoint works; the others have the fault. */
@@ -104,11 +83,6 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
     await setup.end(Promise.resolve(gateway.refund?.(asked, setup.call())))
   const receive = (setup: GatewaySetup, request: WebhookRequest) =>
     setup.end(gateway.handleWebhook(request, setup.call()))
-  const payloadOf = async (request: WebhookRequest): Promise<VerifiedWebhook> => {
-    const payload = await receive(setupOf(), request)
-    if (!('eventId' in payload)) assert.fail(`It is no event: ${JSON.stringify(payload)}`)
-    return payload
-  }
 
   it('works with its fixtures, and names the required settings', async () => {
     assert.deepEqual(driver.check?.(settings) ?? [], [])
@@ -129,29 +103,7 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
     assert.equal(call.verdict(), 'success')
   })
 
-  if (gateway.checkStatus) {
-    it('returns the status of a payment that it made', async () => {
-      const setup = setupOf()
-      const answer = await charged(setup)
-      assert.ok(answer.ok)
-      const { gatewayTransactionId } = answer
-      const asked = gateway.checkStatus?.({ ...charge, gatewayTransactionId }, setup.call())
-      const status = await setup.end(Promise.resolve(asked))
-      if (!status?.known) assert.fail('It does not know the payment')
-      assert.ok(PAYMENT_STATUSES.includes(status.status))
-      assertMoney(status)
-    })
-  }
-
-  if (refund) {
-    it('refunds, with one request', async () => {
-      const setup = setupOf()
-      const answer = await refunded(setup, refund)
-      if (!answer?.ok) assert.fail(`It refused: ${answer?.error.message}`)
-      assert.equal(typeof answer.isDone, 'boolean')
-      assert.equal(setup.sent.filter(isMoney).length, 1)
-    })
-  }
+  factsOf(fixtures, it)
 
   for (const [fault, outage] of Object.entries(OUTAGES)) {
     it(`reports an unknown outcome of a charge when the answer is ${fault}`, async () => {
@@ -183,8 +135,8 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
     if (gateway.checkStatus) {
       it(`reports an unknown status when the answer is ${fault}`, async () => {
         const setup = setupOf(outage)
-        const names = { ...charge, gatewayTransactionId: 'gt-1' }
-        const checked = async () => gateway.checkStatus?.(names, setup.call())
+        const stored = { ...charge, gatewayTransactionId: ids[0] }
+        const checked = async () => gateway.checkStatus?.(stored, setup.call())
         await assert.rejects(setup.end(checked()), UNAVAILABLE)
       })
     }
@@ -198,8 +150,7 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
 
     if (!isSigned) {
       it(`asks for an unsigned callback again when the answer is ${fault}`, async () => {
-        const { first } = await fixtures.genuine()
-        await assert.rejects(receive(setupOf(outage), first), UNAVAILABLE)
+        await assert.rejects(receive(setupOf(outage), await genuine()), UNAVAILABLE)
       })
     }
   }
@@ -224,25 +175,6 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
       await assert.rejects(receive(setup, request), FORGED, wrong)
       if (isSigned) assert.deepEqual(setup.sent, [], wrong)
     }
-  })
-
-  it('turns a callback into a payload, with the gateway’s body unchanged', async () => {
-    const { first, raw } = await fixtures.genuine()
-    const payload = await payloadOf(first)
-    assert.equal(payload.gateway, 'shop')
-    assert.deepEqual(payload.raw, raw)
-    assert.notEqual(payload.gatewayTransactionId, '')
-    assert.ok(PAYMENT_STATUSES.includes(payload.status))
-    assertMoney(payload)
-    assert.ok(payload.occurredAt > Date.UTC(2000), 'occurredAt is in ms')
-  })
-
-  it('gives one event the same id at every delivery, and other events other ids', async () => {
-    const { first, again, other } = await fixtures.genuine()
-    const id = (await payloadOf(first)).eventId
-    assert.notEqual(id, '')
-    assert.equal((await payloadOf(again)).eventId, id)
-    assert.notEqual((await payloadOf(other)).eventId, id)
   })
 
   it('reveals no secret, even when the gateway repeats the request', async () => {
@@ -284,11 +216,6 @@ async function leavesOpen(work: Promise<{ ok: boolean } | undefined>): Promise<v
     assert.equal((error as { code?: unknown }).code, UNAVAILABLE.code)
   })
   assert.ok(!answer || !('coversEarlier' in answer), 'a conflict is no proof that none was made')
-}
-
-function assertMoney({ amount, currency }: { amount: number; currency: string }): void {
-  assert.ok(Number.isSafeInteger(amount), `${amount} is not a number of minor units`)
-  assert.match(currency, /^[A-Z]{3}$/)
 }
 
 const asIs = (error: unknown): unknown => error

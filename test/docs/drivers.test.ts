@@ -123,7 +123,7 @@ describe('its driver', () => {
   })
 
   it('asks about a payment, and about one that is not there', async () => {
-    const found = new FakeGatewayCall({ status: 200, body: { ...payment, state: 'refunded' } })
+    const found = new FakeGatewayCall({ status: 200, body: { ...payment, refunded: 1_250 } })
     expect(await gateway.checkStatus(refund, found)).toMatchObject({ status: 'Refunded' })
     const gone = new FakeGatewayCall({ status: 404, body: {} })
     expect(await gateway.checkStatus(refund, gone)).toEqual({ known: false })

@@ -40,7 +40,7 @@ export function ownDriver(installed: () => InstalledPackage): void {
       const own = text.replace("'node:test'", "'vitest'")
       expect(own.split('\n')[1]).toBe("import { test } from 'vitest'")
       await writeFile(join(folder, 'acme.vitest.test.ts'), own)
-      expect(await inVitest()).toMatch(/Tests +6\d passed \(6\d\)/)
+      expect(await inVitest()).toMatch(/Tests +7\d passed \(7\d\)/)
     })
 
     it('fails, with the sentence that it breaks, if it parses before it verifies', async () => {
@@ -52,7 +52,7 @@ export function ownDriver(installed: () => InstalledPackage): void {
       const report = await inVitest()
       await writeFile(file, text)
       expect(report).toMatch(/× refuses every forged callback/)
-      expect(report).toMatch(/Tests +1 failed \| \d+ passed/)
+      expect(report).toMatch(/Tests +2 failed \| \d+ passed/)
     })
   })
 }

@@ -123,7 +123,8 @@ export const fib = {
           isIdempotent: false,
           withToken: true,
         })
-        if (wire.isRefusal(reply)) return { ok: false, error: wire.errorIn(reply) }
+        const error = wire.refusalIn(reply)
+        if (error) return { ok: false, error }
         if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
         const payment = parseReply(wire.created, reply.body, 'payments')
         const expiresAt = Date.parse(payment.validUntil ?? '')
@@ -180,13 +181,15 @@ export const fib = {
 
       async cancel({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'cancel'))
-        if (wire.isRefusal(reply)) throw new GatewayRefusedException(wire.errorIn(reply))
+        const error = wire.refusalIn(reply)
+        if (error) throw new GatewayRefusedException(error)
         if (!isSuccess(reply)) throw unexpectedReply('payments/cancel', reply)
       },
 
       async refund({ gatewayTransactionId }, call) {
         const reply = await call.send(requestFor(gatewayTransactionId, 'refund'))
-        if (wire.isRefusal(reply)) return { ok: false, error: wire.errorIn(reply) }
+        const error = wire.refusalIn(reply)
+        if (error) return { ok: false, error }
         if (!isSuccess(reply)) throw unexpectedReply('payments/refund', reply)
         // 202: the bank has accepted it, and reports `REFUNDED` when the money was sent.
         return { ok: true, isDone: false }

@@ -92,9 +92,9 @@ export function refundsIn(status: string, amount: number): ReportedRefund[] | un
   }
 }
 
-export const isRefusal = ({ status }: GatewayReply): boolean => status >= 400 && status < 500
-
-export function errorIn(reply: GatewayReply): PaymentError {
-  const [error] = refused.safeParse(reply.body).data?.errors ?? []
-  return refusal(error?.code ?? String(reply.status), error?.detail ?? error?.title)
+/** The bank's own refusal. Of any other 4xx, such as a proxy's, it is not known what was done. */
+export function refusalIn({ status, body }: GatewayReply): PaymentError | undefined {
+  const [error] = refused.safeParse(body).data?.errors ?? []
+  if (status < 400 || !error) return undefined
+  return refusal(error.code ?? String(status), error.detail ?? error.title)
 }

@@ -11,6 +11,7 @@ import type {
   GatewayCharge,
   GatewayReply,
   GatewayRequest,
+  Refused,
   SupportsAccessToken,
   SupportsRefund,
   SupportsStatusCheck,
@@ -135,7 +136,7 @@ export const redirect = {
         const duplicate = wire.duplicateIn(reply)
         if (duplicate) return await existing(duplicate, charge, call)
         if (isAuthFailure(reply)) throw unexpectedReply('transaction/init', reply)
-        if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
+        if (!isSuccess(reply)) return refusedBy('transaction/init', reply)
         const { transactionDetails, redirectUrl, expiryTime } = parseReply(
           wire.opened,
           reply.body,
@@ -177,12 +178,18 @@ export const redirect = {
       async refund({ gatewayTransactionId: transactionId, reason }, call) {
         const reply = await call.send(post('reverse', { transactionId, reason }))
         // Refused credentials too: nothing was refunded, and the refund may be repeated.
-        if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
+        if (!isSuccess(reply)) return refusedBy('transaction/reverse', reply)
         const { reversalReferenceId } = parseReply(wire.reversed, reply.body, 'transaction/reverse')
         return { ok: true, isDone: true, gatewayRefundId: reversalReferenceId }
       },
     } satisfies Gateway & SupportsAccessToken & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
+
+function refusedBy(endpoint: string, reply: GatewayReply): Refused {
+  const error = wire.refusalIn(reply)
+  if (!error) throw unexpectedReply(endpoint, reply)
+  return { ok: false, error }
+}
 
 const keysIn = (apiKey = ''): string[] => apiKey.split(/\s+/).filter(Boolean)

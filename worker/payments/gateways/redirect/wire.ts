@@ -137,7 +137,8 @@ export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
 const ERROR_CODES = ['code', 'errorCode', 'error']
 const ERROR_MESSAGES = ['message', 'errorMessage', 'error_description', 'detail', 'title']
 
-export function errorIn(reply: GatewayReply): PaymentError {
+/** The gateway's own. Of any other 4xx, such as a proxy's, it is not known what was done. */
+export function refusalIn(reply: GatewayReply): PaymentError | undefined {
   const texts = namedValues(reply.body).filter(
     ({ value }) => typeof value === 'string' && value !== '',
   )
@@ -145,8 +146,10 @@ export function errorIn(reply: GatewayReply): PaymentError {
     const found = texts.find(({ name }) => names.includes(name))?.value
     return typeof found === 'string' ? found : undefined
   }
-  const code = first(ERROR_CODES) ?? reply.authError ?? String(reply.status)
-  return refusal(code, first(ERROR_MESSAGES))
+  const code = first(ERROR_CODES) ?? reply.authError
+  const message = first(ERROR_MESSAGES)
+  if (code === undefined && message === undefined) return undefined
+  return refusal(code ?? String(reply.status), message)
 }
 
 /** Deeper than the gateway nests, and low enough for any other input. */

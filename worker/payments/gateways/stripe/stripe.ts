@@ -159,6 +159,9 @@ export const stripe = {
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw unexpectedReply('checkout/sessions/{id}', reply)
         const session = parseReply(wire.session, reply.body, 'checkout/sessions/{id}')
+        if (!wire.isKnown(session)) {
+          call.warn('payments.stripe.unknown_status', { status: session.payment_status })
+        }
         const { id, currency, payment_intent: intent } = session
         const intentId = typeof intent === 'object' ? intent?.id : intent
         const isListed = wire.isPaid(session) && intentId !== undefined

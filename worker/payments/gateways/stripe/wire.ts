@@ -199,11 +199,15 @@ export function stateOf(read: Session, refunds: readonly ReportedRefund[]): Stat
   const isComplete = read.status === 'complete'
   if (!isComplete || !hasFailed) {
     const closed = isComplete && { isPageClosed: true as const }
-    return { status: 'Pending', amount, isBeingPaid: isComplete, ...closed }
+    return { status: 'Pending', amount, isBeingPaid: isComplete || !isKnown(read), ...closed }
   }
   const { code, message } = intent?.last_payment_error ?? {}
   return { status: 'Failed', amount, error: failed(code, message) }
 }
+
+/** Stripe may add words later. */
+export const isKnown = ({ payment_status: status }: Session): boolean =>
+  ['paid', 'unpaid', 'no_payment_required'].includes(status)
 
 export const isPaid = ({ payment_status: status }: Session): boolean =>
   status === 'paid' || status === 'no_payment_required'

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gatewayContract } from '../../../../../libraries/testing/gateway-contract.ts'
-import { type Answer, json } from '../../../../../libraries/testing/gateway-setup.ts'
+import type { HeldPayment } from '../../../../../libraries/testing/gateway-fixtures.ts'
+import { json } from '../../../../../libraries/testing/gateway-setup.ts'
 import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
@@ -21,7 +22,15 @@ const TWO = 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c22'
 const KNOWN = [ONE, TWO]
 const settings = { ...SETTINGS, base_url: 'https://bank.test/fib' }
 
-const healthy: Answer = ({ method, url, headers }) => {
+/** As the bank writes it. A `state` here has the reason, too. */
+function written({ id, state, amount, currency }: HeldPayment) {
+  const [status, decliningReason = null] = state.split(' ')
+  const monetary = { amount: amount / (currency === 'IQD' ? 1 : 100), currency }
+  const paidBy = { name: 'Sara Ahmed', iban: 'IQ98FIQB004095000000000001' }
+  return { paymentId: id, status, decliningReason, amount: monetary, paidBy }
+}
+
+const healthy = ({ method, url, headers }: Request, held: HeldPayment) => {
   const path = new URL(url).pathname.replace('/fib', '')
   if (path.endsWith('/openid-connect/token')) {
     return json({ access_token: 'an-access-token', expires_in: 60 })
@@ -30,9 +39,7 @@ const healthy: Answer = ({ method, url, headers }) => {
   if (`${method} ${path}` === `POST ${PAYMENTS}`) return json({ paymentId: ONE }, 201)
   const [id = '', action] = path.slice(PAYMENTS.length + 1).split('/')
   if (!KNOWN.includes(id)) return json({ errors: [{ code: 'PAYMENT_NOT_FOUND' }] }, 404)
-  if (action === 'refund') return new Response(null, { status: 202 })
-  const amount = { amount: 25_000, currency: 'IQD' }
-  return json({ paymentId: id, status: 'PAID', amount })
+  return action === 'refund' ? new Response(null, { status: 202 }) : json(written(held))
 }
 
 const received = (body: string) => ({
@@ -51,14 +58,25 @@ const contract = gatewayContract({
   healthy,
   isMoney: ({ method, path }) =>
     method === 'POST' && (path.endsWith(PAYMENTS) || path.endsWith('/refund')),
-  isSigned: false,
-  // The event has the bank's status, not that of the callback.
-  genuine: async () => ({
-    first: callbackFor(ONE),
-    raw: { paymentId: ONE, status: 'PAID', amount: { amount: 25_000, currency: 'IQD' } },
-    again: callbackFor(ONE, 'UNPAID'),
-    other: callbackFor(TWO),
+  ids: [ONE, TWO],
+  states: {
+    Pending: 'UNPAID',
+    Paid: 'PAID',
+    Failed: 'DECLINED SERVER_FAILURE',
+    Cancelled: 'DECLINED PAYMENT_CANCELLATION',
+    Expired: 'DECLINED PAYMENT_EXPIRATION',
+    Refunded: 'REFUNDED',
+  },
+  sent: ({ amount, currency, description }) => ({
+    monetaryValue: { amount, currency },
+    description,
   }),
+  refuses: () => json({ errors: [{ code: 'INVALID_REQUEST', title: 'Too small' }] }, 400),
+  refunds: { accepted: () => new Response(null, { status: 202 }) },
+  signs: 'nothing',
+  // The event has the bank's status, not that of the callback.
+  callback: async (held) => ({ request: callbackFor(held.id), raw: written(held) }),
+  hidden: ['Sara Ahmed', 'IQ98FIQB004095000000000001'],
   forged: async () => ({
     'no body': received(''),
     'no JSON': received('PAID'),

@@ -145,7 +145,8 @@ describe('a payment at FIB', () => {
     const call = new FakeGatewayCall({ status: 204, body: undefined })
     await bank.cancel(names, call)
     expect(asked(call)).toEqual([`POST ${BASE}/protected/v1/payments/${ID}/cancel`])
-    const late = new FakeGatewayCall({ status: 406, body: {} })
+    const body = { errors: [{ code: 'TOO_LATE' }] }
+    const late = new FakeGatewayCall({ status: 406, body })
     await expect(bank.cancel(names, late)).rejects.toThrow(GatewayRefusedException)
   })
 

@@ -3,6 +3,8 @@
 import { exportSPKI, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { gatewayContract } from '../../../../../libraries/testing/gateway-contract.ts'
+import type { HeldPayment } from '../../../../../libraries/testing/gateway-fixtures.ts'
+import { json } from '../../../../../libraries/testing/gateway-setup.ts'
 import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
@@ -33,24 +35,56 @@ const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const unsigned = (alg: string) =>
   `${base64url(JSON.stringify({ alg, typ: 'JWT' }))}.${base64url(JSON.stringify(claims()))}.`
 
+const written = ({ amount, currency }: HeldPayment) => ({
+  value: currency === 'IQD' ? amount : (amount / 100).toFixed(2),
+  currency,
+})
+const inquired = (held: HeldPayment) => ({
+  status: held.state,
+  transactionDetails: {
+    transactionId: held.id,
+    externalReferenceId: held.externalReferenceId,
+    amount: written(held),
+  },
+})
+
 const contract = gatewayContract({
   driver: redirect,
   settings: SETTINGS,
   charge: CHARGE,
   refund: REFUND,
-  healthy: gateway(),
-  isMoney: ({ method, path }) => [INIT, REVERSE].includes(`${method} ${path}`),
-  isSigned: true,
-  async genuine() {
-    const token = await sign(claims())
-    return {
-      first: inBody(token),
-      raw: claims(),
-      // The same event, signed anew.
-      again: inBody(await sign({ ...claims(), iat: 1 })),
-      other: inBody(await sign(claims({ eventId: 'ev-2' }))),
-    }
+  ids: ['gt-1', 'gt-2'],
+  states: {
+    Pending: 'PENDING',
+    Paid: 'SUCCESS',
+    Failed: 'FAILED',
+    Expired: 'EXPIRED',
+    Refunded: 'REFUNDED',
   },
+  healthy: (request, held) => gateway({ inquiry: () => json(inquired(held)) })(request),
+  isMoney: ({ method, path }) => [INIT, REVERSE].includes(`${method} ${path}`),
+  sent: ({ reference, amount, currency }) => ({
+    orderId: reference,
+    amount: { value: amount, currency },
+  }),
+  refuses: () => json({ code: 'AMOUNT_TOO_SMALL', message: 'Too small.' }, 400),
+  refunds: { done: () => json({ status: 'COMPLETED', reversalReferenceId: 'rv-1' }) },
+  signs: 'token',
+  async callback(held, { id, at }) {
+    const raw = claims({
+      eventId: id,
+      timestamp: new Date(at).toISOString(),
+      data: {
+        transactionId: held.id,
+        merchantReferenceId: held.externalReferenceId,
+        orderId: held.reference,
+        currentStatus: held.state,
+        amount: written(held),
+      },
+    })
+    return { request: inBody(await sign(raw)), raw }
+  },
+  hidden: ['9647800000000'],
   async forged() {
     const genuine = await sign(claims())
     const another = await sign(claims({ eventId: 'ev-2' }))

@@ -3,7 +3,8 @@
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
 import { gatewayContract } from '../../../../../libraries/testing/gateway-contract.ts'
-import { type Answer, json } from '../../../../../libraries/testing/gateway-setup.ts'
+import type { HeldPayment } from '../../../../../libraries/testing/gateway-fixtures.ts'
+import { json } from '../../../../../libraries/testing/gateway-setup.ts'
 import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gateways/client.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
@@ -18,30 +19,64 @@ const settings = {
   secret_key: 'sk_test_the-key',
   webhook_secret: 'whsec_the-new-one whsec_the-old-one',
 }
-const session = {
-  id: 'cs_test_1',
-  object: 'checkout.session',
-  url: 'https://checkout.stripe.test/cs_test_1',
-  status: 'complete',
-  payment_status: 'paid',
-  amount_total: 1_250,
-  currency: 'usd',
-  metadata: { external_reference_id: 'ext-7', reference: 'order-7' },
-  payment_intent: 'pi_1',
-}
 
-const healthy: Answer = ({ method, url, headers }) => {
+/** As Stripe writes it. A `state` here is the session's status, and that of its payment. */
+function session({ id, reference, externalReferenceId, state, amount, currency }: HeldPayment) {
+  const [status, payment_status = status, intent] = state.split(' ')
+  const isExpanded = intent !== undefined
+  return {
+    id,
+    object: 'checkout.session',
+    url: `https://checkout.stripe.test/${id}`,
+    status,
+    payment_status,
+    amount_total: amount,
+    currency: currency.toLowerCase(),
+    metadata: { external_reference_id: externalReferenceId, reference },
+    customer_details: { email: 'sara@example.org' },
+    payment_intent: isExpanded
+      ? { id: 'pi_1', amount_received: 0, currency: currency.toLowerCase(), status: intent }
+      : 'pi_1',
+  }
+}
+const refundsOf = ({ refunded }: HeldPayment) =>
+  refunded === 0 ? [] : [{ id: 're_1', amount: refunded, status: 'succeeded' }]
+
+const healthy = ({ method, url, headers }: Request, held: HeldPayment) => {
   if (headers.get('authorization') !== `Bearer ${settings.secret_key}`) {
     return json({ error: { type: 'invalid_request_error', message: 'Invalid API key' } }, 401)
   }
   const path = `${method} ${new URL(url).pathname}`
-  if (path === 'GET /v1/refunds') return json({ data: [], has_more: false })
+  if (path === 'GET /v1/refunds') return json({ data: refundsOf(held), has_more: false })
   if (path === 'POST /v1/refunds') return json({ id: 're_1', status: 'succeeded' })
-  return path.includes(SESSIONS) ? json(session) : json({ error: { type: 'unknown' } }, 404)
+  return path.includes(SESSIONS) ? json(session(held)) : json({ error: { type: 'unknown' } }, 404)
 }
 
-const event = (id: string) =>
-  JSON.stringify({ id, type: 'checkout.session.completed', data: { object: session } })
+const TYPES: Record<string, string> = {
+  'complete unpaid requires_payment_method': 'checkout.session.async_payment_failed',
+  'expired unpaid': 'checkout.session.expired',
+}
+
+function eventOf(held: HeldPayment, id: string) {
+  if (held.refunded === 0) {
+    const type = TYPES[held.state] ?? 'checkout.session.completed'
+    return { id, type, data: { object: session(held) } }
+  }
+  const { amount_total: amount, currency, metadata } = session(held)
+  const object = { id: 'ch_1', payment_intent: 'pi_1', amount, currency, metadata }
+  return { id, type: 'charge.refunded', data: { object } }
+}
+
+const own: HeldPayment = {
+  id: 'cs_test_1',
+  reference: 'order-7',
+  externalReferenceId: 'ext-7',
+  state: 'complete paid',
+  amount: 1_250,
+  currency: 'USD',
+  refunded: 0,
+}
+const event = (id: string) => JSON.stringify(eventOf(own, id))
 
 const sign = (payload: string, secret = 'whsec_the-new-one', timestamp = 1_700_000_000) =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
@@ -61,17 +96,36 @@ const contract = gatewayContract({
   healthy,
   isMoney: ({ method, path }) =>
     [`POST ${SESSIONS}`, 'POST /v1/refunds'].includes(`${method} ${path}`),
-  isSigned: true,
-  async genuine() {
-    const body = event('evt_1')
-    return {
-      first: received(body),
-      raw: JSON.parse(body),
-      // A later attempt with a new signature, by the old secret during a rotation.
-      again: received(body, sign(body, 'whsec_the-old-one', 1_700_003_600)),
-      other: received(event('evt_2')),
-    }
+  ids: ['cs_test_1', 'cs_test_2'],
+  states: {
+    Pending: 'open unpaid',
+    Paid: 'complete paid',
+    Failed: 'complete unpaid requires_payment_method',
+    Expired: 'expired unpaid',
+    PartiallyRefunded: 'complete paid',
+    Refunded: 'complete paid',
   },
+  sent: ({ reference, amount, currency }) => ({
+    client_reference_id: reference,
+    'line_items[0][price_data][unit_amount]': String(amount),
+    'line_items[0][price_data][currency]': currency.toLowerCase(),
+  }),
+  sentRefund: ({ refundAmount }) => ({ amount: String(refundAmount) }),
+  refuses: () => json({ error: { type: 'invalid_request_error', code: 'amount_too_small' } }, 400),
+  refunds: {
+    done: () => json({ id: 're_1', status: 'succeeded' }),
+    accepted: () => json({ id: 're_1', status: 'pending' }),
+  },
+  repeatsFirstAnswer: true,
+  signs: 'body',
+  async callback(held, { id, at }) {
+    const raw = eventOf(held, id)
+    const body = JSON.stringify(raw)
+    // In a rotation a later delivery may be signed with the old secret.
+    const secret = at > 1_700_000_000_000 ? 'whsec_the-old-one' : 'whsec_the-new-one'
+    return { request: received(body, sign(body, secret, at / 1_000)), raw }
+  },
+  hidden: ['sara@example.org'],
   async forged() {
     const body = event('evt_1')
     const good = sign(body)
