@@ -17,7 +17,7 @@ import { isWithin } from '../layouts/store-folder.ts'
 import { conflictLine, limitText } from '../layouts/text.ts'
 import { digest, type FileStat, isRacy, type ParsedFile, type SeenStat, youngest } from './facts.ts'
 import { maskSecrets } from './mask-secrets.ts'
-import { readSource } from './read-source.ts'
+import { readSource, type Source } from './read-source.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000
@@ -50,8 +50,7 @@ export function createFileReader(deps: {
   return (path, knownHash) => {
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
-    const stat = statOf(path)
-    const source = readSource(store, path)
+    const { source, stat } = lookAt(store, path)
     if (source.state !== 'read') {
       const isElsewhere = source.state === 'refused' && source.elsewhere
       const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
@@ -84,6 +83,16 @@ export function createFileReader(deps: {
     const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
     return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
   }
+}
+
+/** `stat`: from before the text was read, so that a write meanwhile differs. */
+function lookAt(store: Store, path: string): { source: Source; stat: FileStat | undefined } {
+  const first = readSource(store, path)
+  if (first.state === 'read') return { source: first, stat: first.stat }
+  // There is no descriptor to ask.
+  const stat = statOf(path)
+  const source = readSource(store, path)
+  return { source, stat: source.state === 'read' ? source.stat : stat }
 }
 
 /**

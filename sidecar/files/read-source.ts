@@ -7,6 +7,7 @@ import { closeSync, fstatSync, lstatSync } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
 import { sizeText } from '../layouts/text.ts'
+import type { FileStat } from './facts.ts'
 
 /** It is parsed at once: a real one of 1.5 MiB in 40 ms. */
 const TASKS_BYTES = 4 << 20
@@ -18,6 +19,8 @@ export type Source =
   | {
       state: 'read'
       text: string
+      /** As it was before the text was read. */
+      stat: FileStat
       /** It was still being written after several tries: another change is certain to follow. */
       changing?: true
     }
@@ -76,7 +79,7 @@ function readRegular(path: string, kind: FileKind | undefined, pathOfFd?: PathOf
     if (text === undefined) {
       return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
     }
-    const source = { state: 'read', text } as const
+    const source = { state: 'read', text, stat: before } as const
     return again ? { source: { ...source, changing: true }, again } : settled(source)
   } finally {
     closeSync(fd)

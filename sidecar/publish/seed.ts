@@ -36,7 +36,7 @@ export class Seed {
     const full = this.#keys
     this.#keys = new Set()
     await this.#sending
-    this.#sending = this.#send(full, reading)
+    if (this.#isOpen) this.#sending = this.#send(full, reading)
   }
 
   /** Nothing is under way any more. */
