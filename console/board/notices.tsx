@@ -1,12 +1,16 @@
 // Notices where the board cannot be shown, is not current, or has nothing to show.
 
 import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { BoardStatus } from '../../libraries/api/types.ts'
+import { ApiProblem, request } from '../data/http.ts'
 import { canSwitch, knownPaths, type Live } from '../data/live.ts'
+import { openPagePoller } from '../data/page-poller.ts'
 import { TOOLS } from '../frame/boards.ts'
 import { SignInAgainForm } from '../frame/session-end.tsx'
 import { linkTo } from '../router.ts'
 import { clearFilters } from '../ui/filter-bar.tsx'
+import { number } from '../ui/format.ts'
 import { type Filters, isFiltering } from './filters.ts'
 
 /** Shown above the board. */
@@ -50,18 +54,7 @@ export function NoBoard({ live }: { live: Live }) {
   const state = live.state.value
   switch (state.name) {
     case 'waiting':
-      return (
-        <Whole title="This repository has not been published yet.">
-          <p>Start a sidecar where its files are. The board then appears here.</p>
-          <pre>
-            signalbox watch DIR --edge {location.origin} --repo {live.path}
-          </pre>
-          <p>
-            If its folder was renamed or moved, it has another name: sign in again
-            {canSwitch.value && ', or look for it in the list of boards'}.
-          </p>
-        </Whole>
-      )
+      return <Unpublished path={live.path} />
     case 'refused':
       return (
         <Whole title="The edge refuses to show this board." isProblem>
@@ -81,6 +74,56 @@ export function NoBoard({ live }: { live: Live }) {
     default:
       return <Skeleton />
   }
+}
+
+function Unpublished({ path }: { path: string }) {
+  const reading = useReading(path)
+  if (reading) {
+    const { done, total } = reading
+    return (
+      <Whole title="The board is being read for the first time.">
+        <p>
+          {number(done)} of {number(total)} files. The board appears here when all are read.
+        </p>
+        <progress value={done} max={total} aria-label="Files read" />
+      </Whole>
+    )
+  }
+  return (
+    <Whole title="This repository has not been published yet.">
+      <p>Start a sidecar where its files are. The board then appears here.</p>
+      <pre>
+        signalbox watch DIR --edge {location.origin} --repo {path}
+      </pre>
+      <p>
+        If its folder was renamed or moved, it has another name: sign in again
+        {canSwitch.value && ', or look for it in the list of boards'}.
+      </p>
+    </Whole>
+  )
+}
+
+/** How far a first publication is. Undefined: none is under way. */
+function useReading(path: string): BoardStatus['reading'] {
+  const [reading, setReading] = useState<BoardStatus['reading']>()
+  useEffect(() => {
+    const poller = openPagePoller({
+      async round(aborted) {
+        const at = `/api/status?path=${encodeURIComponent(path)}`
+        const status = await request<BoardStatus>(at, { signal: aborted }).catch(whereNone)
+        setReading(status?.reading)
+      },
+      onFreshness: () => undefined,
+    })
+    poller.refresh()
+    return () => poller.close()
+  }, [path])
+  return reading
+}
+
+/** No sidecar has begun. */
+function whereNone(problem: unknown): undefined {
+  if (!(problem instanceof ApiProblem && problem.status === 404)) throw problem
 }
 
 export const Empty = ({ layout }: { layout: BoardStatus['layout'] }) => (

@@ -10,7 +10,7 @@ import type { BoardReport } from '../../worker/board/wire.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
-import { boardReport, freshPath, publishedRepo, taskRecord, token } from '../support/edge.ts'
+import { boardReport, freshPath, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 
 describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
@@ -295,6 +295,21 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     await list.getByRole('button', { name: 'Take Gone off the list' }).press('Enter')
     await list.getByRole('link', { name: 'Gone' }).waitFor({ state: 'detached' })
     expect(await list.getByRole('link', { name: /^Open shop/ }).count()).toBe(1)
+    await context.close()
+  })
+
+  it('a board that is read for the first time says how far that is, and then appears', async () => {
+    const repo = new Repo(edge)
+    await repo.begin('f'.repeat(32))
+    const reading = { done: 1_500, total: 100_000 }
+    const record = taskRecord('A-1', { title: 'Count them' })
+    await repo.changes({ upserts: [record], more: true, reading })
+    const { context, page } = await signedIn([repo.path])
+    await page.getByText('1,500 of 100,000 files.').waitFor()
+    expect(await page.getByText('Count them').count()).toBe(0)
+    expect(await seriousFaults(page)).toEqual([])
+    await repo.changes({ upserts: [] })
+    await page.getByText('Count them').waitFor()
     await context.close()
   })
 
