@@ -177,6 +177,7 @@ function linesOf(own: Payment): Line[] {
   return [
     { kind: 'charge-call', attempt: externalReference, tookMs: 1, status: 201 },
     { kind: 'charge', status: 201, body: { transactionId: id } },
+    ...(status === 'Failed' ? [{ kind: 'cancel', transactionId: id, status: 200 }] : []),
     { kind: 'webhook', gateway, payment, eventId, status: 200, answer: 'ok' },
     ...refunds.slice(-1).flatMap((): Line[] => [
       { kind: 'refund-call', payment, tookMs: 1, status: 200 },

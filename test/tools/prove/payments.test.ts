@@ -95,7 +95,7 @@ describe('(d) each payment walks along the graph, and each step has its event', 
 
   it('finds a change without its event, and an event without its change', () => {
     expectChanged('first', isStored('tx-3'), withStored({ status: 'Expired' }), ['d'])
-    expectChanged('first', isStored('tx-3'), withStored({ status: 'Pending' }), ['d'])
+    expectChanged('first', isStored('tx-3'), withStored({ status: 'Pending' }), ['d', 'g'])
   })
 
   it.each(['listener', 'endpoint'])('finds an event that the %s did not take', (kind) => {
@@ -538,6 +538,14 @@ describe('(g) what was answered is in the database', () => {
   it('finds a charge whose transaction is not there, also one that was answered 503', () => {
     const change = (line: Line) => ({ ...line, status: 503, body: { transactionId: 'tx-9' } })
     expectChanged('first', isOf('charge'), change, ['g'])
+  })
+
+  it('finds a payment that was answered as cancelled, and is not', () => {
+    const lines = goodHistory()
+    lines.splice(-1, 0, { kind: 'cancel', transactionId: 'tx-1', status: 200 })
+    const line = indexOf(lines, isStored('tx-1')) + 1
+    expect(findings(lines)).toEqual([{ check: 'g', line }])
+    expectChanged('first', isOf('cancel'), (each) => ({ ...each, status: 503 }), [])
   })
 
   it('finds a refund that is not there', () => {

@@ -82,6 +82,8 @@ interface Kinds {
     body: { transactionId?: string } | null
   }
   refund: { body: { refundId?: string } | null }
+  /** The shop cancels a payment. */
+  cancel: { transactionId: string; status: number }
   /** From here on it is months later: events were forgotten, and came again. */
   jump: object
   /** What the API tells of a transaction then. */

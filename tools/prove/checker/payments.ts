@@ -19,6 +19,7 @@ export function checkPayments(history: History): Finding[] {
     ...ordersArePaidOnce(history, bookings),
     ...paidOrdersAreKnown(history),
     ...answersAreStored(history),
+    ...cancelledStayUnpaid(history),
     ...webhooksAreKnown(history),
     ...nothingComesBack(history),
   ]
@@ -319,6 +320,17 @@ function answersAreStored({ of }: History): Finding[] {
   )
   return [...answered, ...unstored].map(({ line, id }) =>
     finding('g', line, `${id} was answered and is not stored`),
+  )
+}
+
+/** (g) What was answered as cancelled has ended without money, or with an alert that names it. */
+function cancelledStayUnpaid({ of }: History): Finding[] {
+  const cancelled = of('cancel').filter(({ status }) => isSuccess(status))
+  const ids = new Set(cancelled.map(({ transactionId }) => transactionId))
+  return of('stored').flatMap(({ line, transaction: { id, status } }) =>
+    ids.has(id) && !['Cancelled', 'Expired', 'Failed'].includes(status)
+      ? [finding('g', line, `${id} was answered as cancelled, and is ${status}`)]
+      : [],
   )
 }
 

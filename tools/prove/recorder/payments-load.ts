@@ -9,11 +9,12 @@ import type { Faults } from '../../../simulator/faults.ts'
 import type { Action, GatewayName, Payment } from '../../../simulator/payments.ts'
 import { redirectWebhooks } from '../../../simulator/redirect.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
+import { changeWhilePaid, mayChange } from './changed-carts.ts'
 import { partsOf, refundAtDesk } from './desk.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
 import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
-import { type SentWebhook, sendAgain } from './sign-again.ts'
+import { sendUntilTaken } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const MAX_PAUSE_MS = 300
@@ -48,9 +49,6 @@ const REPEATED = 40
 /** Of payments that failed: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
-/** A real gateway sends its webhook for hours. */
-const RESENDS = 60
-const RESEND_MS = 1_000
 
 /** How the gateway treats an order: without a fault 40 times in 100. */
 const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
@@ -98,6 +96,8 @@ export class PaymentsLoad {
   #lastOpened: Payment | undefined
   /** By gateway: when a charge last succeeded, by performance.now(). */
   readonly #charged = new Map<string, number>()
+  /** Our ids, by the gateway's. */
+  readonly #transactions = new Map<string, string>()
   /** Transactions to be looked at again. */
   readonly #refunded = new Set<string>()
   readonly #refundedAgain = new Set<string>()
@@ -266,6 +266,10 @@ export class PaymentsLoad {
     if (gateway !== 'stripe' && random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
     for (const payment of payments) {
       await sleep(random.below(500))
+      if (mayChange(gateway, random)) {
+        await this.#change(request, payment, faults.lost === true, random)
+        continue
+      }
       await this.#end(payment, ending, { gateway, order, faults, random })
       if (ending === 'pay' && random.next() < CHARGED_WHEN_PAID) {
         await sleep(random.below(1_000))
@@ -280,6 +284,17 @@ export class PaymentsLoad {
         isPaidLate && this.#payLate(payment),
       ])
     }
+  }
+
+  /** Two lamps in place of one, or none. */
+  #change(request: ChargeBody, payment: string, isLost: boolean, random: Seeded): Promise<void> {
+    const open = { payment, transactionId: this.#transactions.get(payment) ?? '' }
+    const changed = { ...request, amount: 2 * request.amount, replace: true }
+    const parts = { simulator: this.#system.simulator, shop: this.#shop }
+    return changeWhilePaid(parts, open, random, {
+      replace: (key) => this.#charge(changed, key),
+      payLate: async (late) => (isLost ? undefined : await this.#payLate(late)),
+    })
   }
 
   /** Its payer acts, and after that the staff of the gateway. */
@@ -336,7 +351,7 @@ export class PaymentsLoad {
       const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
       const { body } = await redirectWebhooks.encode({ content }, secrets.redirect.api_key)
-      this.#chore(this.#resend({ url, body }))
+      this.#chore(sendUntilTaken({ url, body }, secrets))
     }
   }
 
@@ -350,22 +365,14 @@ export class PaymentsLoad {
 
   /** Nobody asks the gateway about what had failed, so these webhooks must arrive in the end. */
   async #payLate(payment: string): Promise<void> {
-    const { simulator } = this.#system
+    const { simulator, secrets } = this.#system
     const since = Date.now()
     await simulator.act(payment, 'pay_late')
     const sent = (await simulator.webhooks(payment)).filter(({ at }) => at >= since)
     const taken = new Set(sent.filter(({ status }) => status === 200).map(({ body }) => body))
     const lost = sent.filter(({ body }) => !taken.has(body))
     for (const [body, url] of new Map(lost.map(({ body, url }) => [body, url]))) {
-      await this.#resend({ url, body })
-    }
-  }
-
-  /** Until it is taken, as the gateway would in the end. */
-  async #resend(webhook: SentWebhook): Promise<void> {
-    for (let n = 0; n < RESENDS; n++) {
-      await sleep(RESEND_MS)
-      if (await sendAgain(webhook, this.#system.secrets)) return
+      await sendUntilTaken({ url, body }, secrets)
     }
   }
 
@@ -378,7 +385,9 @@ export class PaymentsLoad {
     const what = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
     const answer = await this.#shop.untilDone('/charges', request, key, what)
     if (answer?.status === 201) this.#charged.set(gateway, performance.now())
-    return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
+    const { status, transactionId = '', gatewayTransactionId: id } = answer?.body ?? {}
+    if (id !== undefined) this.#transactions.set(id, transactionId)
+    return status === 'Pending' ? id : undefined
   }
 
   async #refund(...[gateway, transactionId, amount, name]: Asking): Promise<void> {

@@ -11,6 +11,9 @@ const AGAIN_MS = 700
 /** Longer than the edge takes for any answer. */
 export const ANSWER_MS = 30_000
 
+/** No other try is answered otherwise. */
+const FINAL: readonly unknown[] = ['already_paid', 'not_cancellable']
+
 export interface Answer {
   status: number
   body: {
@@ -23,7 +26,7 @@ export interface Answer {
 
 /** What the load says of a request in the history. */
 export interface Asked {
-  kind: 'charge' | 'refund' | 'acknowledge'
+  kind: 'charge' | 'refund' | 'acknowledge' | 'cancel'
   [name: string]: unknown
 }
 
@@ -59,7 +62,7 @@ export class ShopRequests {
       const tookMs = Math.round(performance.now() - sentAt)
       this.#recorder.write({ ...what, tookMs, ...answer })
       if (answer.status >= 200 && answer.status < 300) return answer
-      if (answer.status === 422 || answer.body?.code === 'already_paid') return undefined
+      if (answer.status === 422 || FINAL.includes(answer.body?.code)) return undefined
     }
     return undefined
   }

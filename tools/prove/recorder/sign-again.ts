@@ -1,5 +1,6 @@
 // A webhook as its gateway sends it once more: the same event, at another time.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { redirectWebhooks } from '../../../simulator/redirect.ts'
 import { stripeWebhooks } from '../../../simulator/stripe.ts'
 import type { GatewaySecrets } from '../../../system/gateways.ts'
@@ -38,4 +39,16 @@ export async function sendAgain(
   const sent = await signAgain(webhook, secrets, now)
   const answer = await fetch(webhook.url, { method: 'POST', ...sent }).catch(() => undefined)
   return answer?.ok === true
+}
+
+/** A real gateway sends its webhook for hours. */
+const RESENDS = 60
+const RESEND_MS = 1_000
+
+/** As the gateway would in the end. */
+export async function sendUntilTaken(webhook: SentWebhook, secrets: GatewaySecrets): Promise<void> {
+  for (let n = 0; n < RESENDS; n++) {
+    await sleep(RESEND_MS)
+    if (await sendAgain(webhook, secrets)) return
+  }
 }
