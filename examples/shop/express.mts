@@ -1,6 +1,6 @@
 import express from 'express'
 import { toNodeHandler } from 'signalbox/events'
-import { front, newOrder, pageOf, pay, receive } from './shop.mts'
+import { front, newOrder, pageOf, press, receive } from './shop.mts'
 
 const shop = express()
 shop.get('/', (_req, res) => res.send(front))
@@ -9,8 +9,8 @@ shop.get('/orders/:id', ({ params: { id } }, res) => {
   const page = pageOf(id)
   res.status(page ? 200 : 404).send(page)
 })
-shop.post('/orders/:id/:gateway', async ({ params: { id, gateway }, protocol, host }, res) => {
-  res.redirect(303, await pay(id, gateway, `${protocol}://${host}/orders/${id}`))
+shop.post('/orders/:id/:action', async ({ params: { id, action }, protocol, host }, res) => {
+  res.redirect(303, await press(id, action, `${protocol}://${host}/orders/${id}`))
 })
 shop.post('/events', toNodeHandler(receive))
 shop.listen(Number(process.env.PORT ?? 3000), '127.0.0.1')

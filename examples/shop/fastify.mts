@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { toNodeHandler } from 'signalbox/events'
-import { front, newOrder, pageOf, pay, receive } from './shop.mts'
+import { front, newOrder, pageOf, press, receive } from './shop.mts'
 
 const shop = fastify()
 // Nothing is parsed: the signature of an event covers its bytes, and the forms here have no fields.
@@ -15,10 +15,10 @@ shop.get<{ Params: { id: string } }>('/orders/:id', ({ params: { id } }, reply) 
     .type('text/html')
     .send(page)
 })
-shop.post<{ Params: { id: string; gateway: string } }>(
-  '/orders/:id/:gateway',
-  async ({ params: { id, gateway }, protocol, host }, reply) =>
-    reply.redirect(await pay(id, gateway, `${protocol}://${host}/orders/${id}`), 303),
+shop.post<{ Params: { id: string; action: string } }>(
+  '/orders/:id/:action',
+  async ({ params: { id, action }, protocol, host }, reply) =>
+    reply.redirect(await press(id, action, `${protocol}://${host}/orders/${id}`), 303),
 )
 shop.post('/events', async (request, reply) => {
   reply.hijack()

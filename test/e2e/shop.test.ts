@@ -106,7 +106,9 @@ class Payer {
 
   /** What the gateway has of the order, the newest first. */
   async payments(gateway: Gateway) {
-    const all = await system.simulator.payments(this.#nameAt(gateway))
+    const names = [this.#nameAt(gateway), `2 lamps (${this.reference})`]
+    const found = await Promise.all(names.map((name) => system.simulator.payments(name)))
+    const all = found.flat().toSorted((a, b) => b.createdAt - a.createdAt)
     return all.filter((payment) => payment.gateway === gateway)
   }
 
@@ -114,6 +116,11 @@ class Payer {
   async sees(gateway: Gateway, action: Action, at = 0): Promise<void> {
     const payment = (await this.payments(gateway))[at]
     await system.simulator.act(payment?.id ?? '', action)
+  }
+
+  /** Presses "One more". */
+  more(): Promise<string> {
+    return press(`${this.page}/more`)
   }
 
   async paysBy(gateway: Gateway): Promise<void> {
@@ -360,6 +367,90 @@ describe.concurrent.each(FRAMEWORKS)('the shop on %s', (framework) => {
     await vi.waitFor(async () => expect(await state()).toBe('refunded'), PATIENT)
     expect((await payer.payments('redirect'))[0]?.state).toBe('paid')
   })
+
+  it.each(['fib', 'stripe'] as const)(
+    'turns a lamp into two at %s, and is paid for both',
+    async (gateway) => {
+      const payer = await Payer.in(framework)
+      const first = await payer.chooses(gateway)
+      expect(await payer.more()).toBe(payer.page)
+      expect(await payer.read()).toContain('Lamps: 2')
+      const second = await payer.chooses(gateway)
+      if (gateway === 'stripe') expect(second).not.toBe(first)
+      const [open, closed] = await payer.payments(gateway)
+      const price = gateway === 'stripe' ? 1_900 : 25_000
+      expect([open?.amount, open?.state]).toEqual([2 * price, 'open'])
+      expect([closed?.amount, closed?.state]).toEqual([
+        price,
+        gateway === 'fib' ? 'cancelled' : 'expired',
+      ])
+      // Its event must not offer to pay again.
+      expect(await payer.read()).toContain(WAITING)
+      await payer.sees(gateway, 'pay')
+      await payer.reads(PAID)
+    },
+  )
+
+  it('says that redirect cannot close the page for one lamp, and takes its money as in question', async () => {
+    const payer = await Payer.in(framework)
+    await payer.chooses('redirect')
+    await payer.more()
+    expect(await payer.chooses('redirect')).toBe(payer.page)
+    expect(await payer.read()).toContain('Your first cart can still be paid by redirect')
+    await payer.sees('redirect', 'pay')
+    await payer.reads('Your order is in question.')
+    expect(payer.heard('paid')).toBe(0)
+  })
+
+  it.each(['fib', 'stripe'] as const)(
+    'cancels a payment at %s, and offers to pay again',
+    async (gateway) => {
+      const payer = await Payer.in(framework)
+      await payer.chooses(gateway)
+      expect(await payer.read()).toContain('Cancel the payment')
+      expect(await press(`${payer.page}/cancel`)).toBe(payer.page)
+      await payer.reads(OPEN)
+      const [transaction] = await payer.transactions(gateway)
+      expect(transaction?.error?.code).toBe('cancelled')
+      await payer.paysBy(gateway)
+      await payer.reads(PAID)
+    },
+  )
+
+  it('cancels what is open at the other gateway, where that can', async () => {
+    const payer = await Payer.in(framework)
+    await payer.chooses('stripe')
+    await payer.chooses('fib')
+    const state = async () => (await payer.payments('stripe'))[0]?.state
+    await vi.waitFor(async () => expect(await state()).toBe('expired'), PATIENT)
+    expect(await payer.read()).toContain(WAITING)
+    await payer.sees('fib', 'pay')
+    await payer.reads(PAID)
+  })
+
+  it('lets the order be paid again once late money went back', async () => {
+    const payer = await Payer.in(framework)
+    await payer.chooses('stripe')
+    await payer.sees('stripe', 'expire')
+    await payer.reads(OPEN)
+    await payer.sees('stripe', 'pay_late')
+    await payer.reads('Your order is in question.')
+    const [{ id: transactionId } = { id: '' }] = await payer.transactions('stripe')
+    const refund = { gateway: 'stripe', transactionId, amount: 1_900, reason: 'Late' }
+    await system.post('/refunds', refund)
+    await payer.reads(OPEN)
+    await payer.paysBy('stripe')
+    await payer.reads(PAID)
+  })
+
+  it.each(['redirect', 'stripe'] as const)(
+    'gets a payer back who does not pay at %s',
+    async (gateway) => {
+      const payer = await Payer.in(framework)
+      const payPage = await payer.chooses(gateway)
+      expect(await press(payPage, 'action=cancel')).toContain(payer.page)
+    },
+  )
 
   it('handles an event once that is delivered again', async () => {
     const payer = await Payer.in(framework)

@@ -33,8 +33,6 @@ export interface Asked {
   way: WayOut
   /** The gateway's last one. */
   answer?: KnownStatus
-  /** The gateway has ended it because we asked for that. */
-  isCancelled?: boolean
 }
 
 /**
@@ -68,7 +66,7 @@ export async function askAgain(
   }
   const way = wayOut(asked)
   if (way === 'apply' && known) await deps.applyAnswer(transaction, known)
-  return { way, ...(known && { answer: known }), isCancelled: cancellation === 'accepted' }
+  return { way, ...(known && { answer: known }) }
 }
 
 /** Asked again, it is asked at once: somebody waits for it. */

@@ -1,7 +1,7 @@
 // Cancels an open payment. Only its gateway decides: it may be paid at this very moment.
 
 import { DAY_MS } from '../domain/check.ts'
-import { CANCELLED, type CancelBegun } from '../domain/close-charge.ts'
+import type { ClosingBegun } from '../domain/close-charge.ts'
 import { PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
@@ -35,9 +35,9 @@ export function createCancel(deps: CancelDeps): Cancel {
     if (!known) return undefined
     const gateway = gatewayOf(gateways, known.gateway)
     const now = clock.now()
-    const beginning = ledger.beginCancel({
-      id: newId(now),
-      transactionId,
+    const closing = { id: newId(now), transactionId, purpose: 'cancel' } as const
+    const beginning = ledger.beginClosing({
+      ...closing,
       ...(correlationId !== undefined && { correlationId }),
       ...(by !== undefined && { by }),
       isClosable: isClosable(gateway),
@@ -48,12 +48,13 @@ export function createCancel(deps: CancelDeps): Cancel {
     const begun = await inTime(deps, deadlines.begunBy, beginning)
     if (begun.state === 'ended') return begun.transaction
     if (begun.state !== 'begun') throw refusal(gateway, begun, known, now)
-    const closing = close(deps, gateway, begun.transaction, deadlines.askedBy)
-    const row = (await inTime(deps, deadlines.answeredBy, closing)) ?? known
+    const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
+    const row = (await inTime(deps, deadlines.answeredBy, asking)) ?? known
     if (UNPAID_ENDS.includes(row.status)) return row
     if (row.status !== 'Pending') {
       throw refusal(gateway, { state: 'paid' }, row, now)
     }
+    await inTime(deps, deadlines.answeredBy, ledger.endClosing(closing))
     throw notClosed(gateway, row, clock.now())
   }
 }
@@ -67,9 +68,9 @@ async function close(
 ): Promise<TransactionRow | undefined> {
   const { id: transactionId } = transaction
   const open = { transaction, isPageOpen: true }
-  const { way, answer, isCancelled } = await askAgain(deps, gateway, open, deadlineAt)
+  const { way, answer } = await askAgain(deps, gateway, open, deadlineAt)
   if (way === 'replace' && answer) {
-    await deps.applyAnswer(transaction, isCancelled ? { ...answer, error: CANCELLED } : answer)
+    await deps.applyAnswer(transaction, answer)
     const now = deps.clock.now()
     // Once more a day later: money that came after all is found, even if its webhook is lost.
     const later = { nextCheckAt: now + DAY_MS, whileStill: answer.status }
@@ -80,7 +81,7 @@ async function close(
 
 function refusal(
   gateway: AnyGateway,
-  begun: Exclude<CancelBegun, { state: 'ended' | 'begun' }>,
+  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' }>,
   row: TransactionRow,
   now: number,
 ): Error {
@@ -95,9 +96,13 @@ function refusal(
     case 'unsupported':
       return no(`${gateway.key} cannot cancel a payment: it stays open until it expires there.`)
     case 'in_progress':
-      return new PaymentConflictException('in_progress', 'This payment is being charged.', {
-        retryAfterMs: begun.until - now,
-      })
+      return new PaymentConflictException(
+        'in_progress',
+        'This payment is being charged or closed.',
+        {
+          retryAfterMs: begun.until - now,
+        },
+      )
     case 'unknown':
       return notClosed(gateway, row, now)
   }

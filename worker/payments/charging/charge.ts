@@ -92,7 +92,7 @@ async function replaceOpen(deps: ChargeDeps, order: Order, first: Tried): Promis
   if (!open) return first
   const replaces = await toReplace(deps, gateway, open, deadlines)
   if (replaces === 'nothing') return first
-  return await tryOnce(deps, order, replaces === 'paid' ? undefined : replaces)
+  return await tryOnce(deps, order, replaces === 'again' ? undefined : replaces)
 }
 
 /** A valid request, for all of its tries. */

@@ -4,10 +4,12 @@
 import { within } from '../../shared/clock.ts'
 import type { ChargeBegun } from '../domain/begin-charge.ts'
 import { DAY_MS } from '../domain/check.ts'
-import { isStranded, isUnsent, type Replacement } from '../domain/close-charge.ts'
+import { closedBy, isStranded, isUnsent, type Replacement } from '../domain/close-charge.ts'
 import type { References } from '../domain/double-payment.ts'
+import { PaymentConflictException } from '../domain/exceptions.ts'
 import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
+import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { ChargeRequest, PaymentResponse } from '../domain/types.ts'
 import { type AnyGateway, isClosable } from '../gateways/gateway.ts'
@@ -62,36 +64,56 @@ export function openBy(tried: Tried, now: number): OpenCharge | undefined {
 }
 
 /**
- * What may be replaced of it; `paid`: it was, which is applied. Throws GatewayUnavailableException
- * if the page of another request may still be paid.
+ * What may be replaced of it; `again`: it has ended, or was paid, which is applied. Throws
+ * GatewayUnavailableException if the page of another request may still be paid.
  */
 export async function toReplace(
   deps: ReplaceDeps,
   gateway: AnyGateway,
   open: OpenCharge,
   deadlines: Deadlines,
-): Promise<Replacement | 'nothing' | 'paid'> {
+): Promise<Replacement | 'nothing' | 'again'> {
   const { transaction, isPageOpen } = open
-  const hasGatewayId = transaction.gateway_transaction_id !== null
-  const isClosing = isPageOpen && hasGatewayId
-  if (isClosing && !isClosable(gateway)) return 'nothing'
+  const { id: transactionId, gateway_transaction_id: gatewayId } = transaction
+  const startedAt = deps.clock.now()
+  const closing = { id: newId(startedAt), transactionId, purpose: 'replace' } as const
+  const isClosing = isPageOpen && gatewayId !== null
+  if (isClosing) {
+    const beginning = deps.ledger.beginClosing({
+      ...closing,
+      isClosable: isClosable(gateway),
+      unseenIsUnpayable: false,
+      now: startedAt,
+      until: startedAt + CALL_PATIENCE_MS,
+    })
+    const begun = await inTime(deps, deadlines.begunBy, beginning)
+    if (begun.state === 'in_progress') {
+      throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
+        retryAfterMs: begun.until - startedAt,
+      })
+    }
+    if (begun.state !== 'begun') {
+      return begun.state === 'ended' || begun.state === 'paid' ? 'again' : 'nothing'
+    }
+  }
   const asking = askAgain(deps, gateway, open, deadlines.askedBy)
   const { way } = await inTime(deps, deadlines.begunBy, asking)
   const now = deps.clock.now()
   switch (way) {
     case 'wait':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
+      if (isClosing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing))
       throw notClosed(gateway, transaction, now)
     case 'apply':
-      return 'paid'
+      return 'again'
     case 'replace': {
       const cannotBePaid = gateway.unseenIsUnpayable || isUnsent(transaction)
       return {
-        transactionId: transaction.id,
+        transactionId,
         eventId: newId(now),
-        ...(hasGatewayId && { nextCheckAt: now + DAY_MS }),
-        ...(!hasGatewayId && cannotBePaid && { isUnpayable: true }),
-        ...(isClosing && { isClosed: true }),
+        ...(gatewayId !== null && { nextCheckAt: now + DAY_MS }),
+        ...(gatewayId === null && cannotBePaid && { isUnpayable: true }),
+        ...(isClosing && { closedBy: closedBy(closing) }),
       }
     }
   }

@@ -2,6 +2,7 @@
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
 import { nextCheckAt } from './check.ts'
+import { closingError } from './close-charge.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
@@ -119,7 +120,7 @@ function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): M
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
   const { now } = delivered
-  const named = withReason(withLateMoney(withGatewayId(payment, event), event, now), event)
+  const named = withLateMoney(withGatewayId(payment, event), event, now)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus
     ? changeStatus(named, event, now)
@@ -144,19 +145,17 @@ const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): P
     ? withTransaction(payment, { ...paidBy(event), updated_at: now })
     : payment
 
-/** Its end was reported before, without why: a webhook may come before what cancelled it. */
-const withReason = (payment: Payment, { outcome, error, to_status }: WebhookEventRow): Payment =>
-  outcome === 'unchanged' && UNPAID_ENDS.includes(to_status) && payment.transaction.error === null
-    ? withTransaction(payment, { error })
-    : payment
-
 function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {
   const { to_status: to } = event
+  const { error } = payment.transaction
+  const closing = closingError(payment.transaction, now)
+  const isClosed = closing && UNPAID_ENDS.includes(to)
   const changed = withTransaction(payment, {
     status: to,
     updated_at: now,
     ...(to === 'Paid' && paidBy(event)),
-    error: event.error ?? payment.transaction.error,
+    error: event.error ?? (isClosed ? JSON.stringify(closing) : error),
+    ...(closing && { called_by: null, called_until: null }),
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
   const moved = withNextCheck(changed, isEarly ? now : null, now)

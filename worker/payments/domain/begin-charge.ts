@@ -209,12 +209,14 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
 function mayReplace(
   before: TransactionRow,
   found: FoundCharge,
-  { isClosed }: Replacement,
+  { closedBy }: Replacement,
   now: number,
 ): boolean {
   const isOfKey = found.state === 'conflict' && found.over === 'key'
   if (isOfKey || found.state === 'already_paid') return false
-  return isClosed ? before.status === 'Pending' && !isCalled(before, now) : isStranded(before, now)
+  if (closedBy === undefined) return isStranded(before, now)
+  const isFree = before.called_by === closedBy || !isCalled(before, now)
+  return before.status === 'Pending' && isFree
 }
 
 /**
@@ -230,7 +232,7 @@ function replacement(
 ): BegunCharge {
   const { id, now, correlationId = null } = start
   const by = { id, correlationId, now }
-  if (found.state === 'conflict') {
+  if (stranded.request_hash !== start.requestHash) {
     const isRepeat = stranded.is_repeat === 1
     const begun = newCharge(known, { ...start, isRepeat })
     return { ...begun, replaced: replaceCharge(stranded, replaces, by) }

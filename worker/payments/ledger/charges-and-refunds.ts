@@ -7,7 +7,13 @@ import {
   beginCharge as decideBeginCharge,
   type KnownCharges,
 } from '../domain/begin-charge.ts'
-import { type CancelBegun, type CancelStart, cancelCharge } from '../domain/close-charge.ts'
+import {
+  type ClosingBegun,
+  type ClosingStart,
+  closedBy,
+  beginClosing as decideBeginClosing,
+  endClosing as decideEndClosing,
+} from '../domain/close-charge.ts'
 import {
   type ChargeEnd,
   finishCharge as decideFinishCharge,
@@ -100,7 +106,7 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
   }
 }
 
-export function beginCancel(start: CancelStart, rules: Rules): Operation<CancelBegun> {
+export function beginClosing(start: ClosingStart, rules: Rules): Operation<ClosingBegun> {
   const { transactionId: id, now: at } = start
   return {
     keys: { payments: [{ id }] },
@@ -108,15 +114,30 @@ export function beginCancel(start: CancelStart, rules: Rules): Operation<CancelB
       const payment = rows.payment(id)
       if (!payment) throw new Error(`there is no transaction ${id}`)
       if (isForeign(payment.transaction, rows.installation)) return { state: 'foreign' }
-      const begun = cancelCharge(payment, start)
+      const begun = decideBeginClosing(payment, start)
       if (!('decision' in begun)) return begun
       const { state, decision } = begun
       const { transaction } = decision.payment
-      if (transaction !== payment.transaction) {
-        store(rows, decision, rules)
+      if (transaction !== payment.transaction) store(rows, decision, rules)
+      if (transaction !== payment.transaction && start.purpose === 'cancel') {
         recordAct(rows, start, { at, action: 'cancel', transaction_id: id })
       }
       return { state, transaction }
+    },
+  }
+}
+
+export function endClosing(
+  closing: Pick<ClosingStart, 'id' | 'transactionId' | 'purpose'>,
+): Operation<undefined> {
+  const { transactionId: id } = closing
+  return {
+    keys: { payments: [{ id }] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) throw new Error(`there is no transaction ${id}`)
+      rows.put({ transactions: [decideEndClosing(payment, closedBy(closing)).transaction] })
+      return undefined
     },
   }
 }

@@ -7,9 +7,10 @@
 
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 import {
-  beginCancel,
   beginCharge,
+  beginClosing,
   beginRefund,
+  endClosing,
   finishCharge,
   finishRefund,
 } from './charges-and-refunds.ts'
@@ -35,7 +36,9 @@ export const OPERATIONS = {
   /** Stores the gateway's answer, and applies events that were parked for it. */
   finishCharge,
   /** Ends a charge that never reached its gateway; any other one its gateway has to end. */
-  beginCancel,
+  beginClosing,
+  /** Its gateway has not ended it. */
+  endClosing,
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund,
   finishRefund,

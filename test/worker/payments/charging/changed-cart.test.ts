@@ -51,6 +51,24 @@ describe('a changed order', () => {
     },
   )
 
+  it('tells why the old attempt ended, also if a webhook reports that first', async () => {
+    const { setup, first, gatewayId, cancelled } = await opened('Expired')
+    setup.script.status = (() => {
+      if (cancelled.length === 0) return reported('Pending')
+      const ended = setup.webhook({ gatewayTransactionId: gatewayId, status: 'Expired' })
+      return ended.then(() => reported('Expired'))
+    }) as never
+    expect(await tryCharge(setup, more)).toMatchObject({ isNew: true, status: 'Pending' })
+    expect(await attemptsOf(setup)).toMatchObject([
+      { id: first, status: 'Expired', error: 'replaced' },
+      { attempt: 2, status: 'Pending' },
+    ])
+    await setup.quiet()
+    const replaced = { status: 'Expired', error: { code: 'replaced' } }
+    const told = setup.events.find(({ name }) => name === 'PaymentCancelled')
+    expect(told).toMatchObject({ payload: { transaction: replaced } })
+  })
+
   it('leaves the keys to the old request: a key is never another order', async () => {
     const { setup, first } = await opened('Cancelled', { idempotencyKey: 'one' })
     const conflict = { code: 'idempotency_conflict' }

@@ -172,8 +172,11 @@ describe('a charge that replaces a stranded one', () => {
   })
 
   describe('of another request', () => {
-    const closes = { ...replaces, isClosed: true }
-    const page = { charge_answer: '{}', request_hash: 'hash-2', idempotency_key: 'key-1' }
+    const closes = { ...replaces, closedBy: 'replace 02' }
+    const page = {
+      ...{ charge_answer: '{}', request_hash: 'hash-2', idempotency_key: 'key-1' },
+      ...{ called_by: 'replace 02', called_until: NOW + 1 },
+    }
 
     it('begins once the gateway has closed the page, and leaves its keys to the old one', () => {
       const asked = { replaces: closes, idempotencyKey: 'key-2' }
@@ -190,7 +193,7 @@ describe('a charge that replaces a stranded one', () => {
       ['has the key of the request', {}, { idempotencyKey: 'key-1' }, 'conflict'],
       ['was paid in the meantime', came('Paid'), {}, 'conflict'],
       ['was paid, and the key is new', came('Paid'), { idempotencyKey: 'key-2' }, 'already_paid'],
-      ['is called again', { charge_answer: null, called_until: NOW + 1 }, {}, 'conflict'],
+      ['is closed by another', { called_by: 'cancel 03' }, {}, 'conflict'],
     ] as const)('does not begin if the first one %s', (_what, row, own, state) => {
       const by = 'idempotencyKey' in own && own.idempotencyKey === 'key-1' ? 'key' : 'order'
       const asked = start({ replaces: closes, ...own })
@@ -198,7 +201,7 @@ describe('a charge that replaces a stranded one', () => {
     })
 
     it('waits for a call that is under way', () => {
-      const row = { ...page, charge_answer: null, called_until: NOW + 1 }
+      const row = { ...page, charge_answer: null, called_by: '01TX' }
       const asked = start({ replaces: closes, isReplacing: true })
       expect(beginCharge(known(row), asked).state).toBe('in_progress')
     })
