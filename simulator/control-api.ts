@@ -17,7 +17,7 @@ const ACTIONS = [
   'refund',
 ] as const satisfies Action[]
 
-/** Of Stripe. `amount`: all that is left by itself. `refundId`: one that is there ends so. */
+/** Of any part. `amount`: all that is left by itself. `refundId`: one that is there ends so. */
 const deskRefund = z.strictObject({
   status: z.enum(REFUND_STATUSES).default('succeeded'),
   amount: z.int().positive().exactOptional(),
@@ -53,8 +53,9 @@ export function controlApi(simulator: Simulator): Hono {
     return payment ? c.json(payment) : c.json(UNKNOWN, 404)
   })
   api.post('/payments/:id/refunds', async (c) => {
-    const payment = payments.find(c.req.param('id'), 'stripe')
-    if (!payment) return c.json(UNKNOWN, 404)
+    const payment = payments.find(c.req.param('id'))
+    if (!payment || !simulator.traitsOf(payment.gateway).hasPartialRefunds)
+      return c.json(UNKNOWN, 404)
     const read = deskRefund.safeParse(await c.req.json<unknown>().catch(() => undefined))
     if (!read.success) {
       const error = 'It takes a status, and an amount or a refundId.'
@@ -91,8 +92,7 @@ export function controlApi(simulator: Simulator): Hono {
     return c.json({ webhooks: sent })
   })
   api.delete('/tokens', (c) => {
-    tokens.redirect.revokeAll()
-    tokens.fib.revokeAll()
+    for (const each of tokens.values()) each.revokeAll()
     return c.body(null, 204)
   })
   return api

@@ -5,7 +5,8 @@ import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
 import { qrCode } from './qr-code.ts'
-import type { Simulator } from './simulator.ts'
+import type { Simulation, Simulator } from './simulator.ts'
+import { backToShop, MOVES } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -19,17 +20,17 @@ interface PaymentBody {
   refundableFor?: unknown
 }
 
-export function fibApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
+function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments, settings } = simulator
-  const tokens = simulator.tokens.fib
-  const api = new Hono()
+  const tokens = simulator.tokensOf('fib')
+  const app = new Hono()
   const refusal = (status: 400 | 401 | 404 | 409, code: string, detail: string) => {
     const errors = [{ code, title: code.replaceAll('_', ' '), detail }]
     const body = { traceId: simulator.newId(), errors }
     return new HTTPException(status, { res: Response.json(body, { status }) })
   }
 
-  api.post('/auth/realms/fib-online-shop/protocol/openid-connect/token', (c) =>
+  app.post('/auth/realms/fib-online-shop/protocol/openid-connect/token', (c) =>
     faults.respond(c, 'token', undefined, () =>
       tokens.grant(c, simulator.now(), () => ({
         refresh_expires_in: 0,
@@ -39,7 +40,7 @@ export function fibApi(simulator: Simulator, payUrl: (id: string) => string): Ho
     ),
   )
 
-  const routes = api.basePath('/protected/v1/payments')
+  const routes = app.basePath('/protected/v1/payments')
   routes.use('*', async (c, next) => {
     if (tokens.scopesOf(c, simulator.now())) return await next()
     throw refusal(401, 'UNAUTHORIZED', 'The access token is missing or expired.')
@@ -76,11 +77,11 @@ export function fibApi(simulator: Simulator, payUrl: (id: string) => string): Ho
   )
   routes.post('/:id/refund', (c) =>
     ofPayment(c, 'refund', (payment) => {
-      if (simulator.refund(payment, settings.fibRefundMs).ok) return c.body(null, 202)
+      if (simulator.refund(payment, settings.refundMs).ok) return c.body(null, 202)
       throw refusal(409, 'PAYMENT_NOT_REFUNDABLE', 'Only a paid payment can be refunded.')
     }),
   )
-  return api
+  return app
 }
 
 /** `invalid`: what is thrown for a field that the bank refuses. */
@@ -160,7 +161,7 @@ const paymentAnswer = (payment: Payment, payUrl: string) => ({
 })
 
 /** The code that a payer types into the app, like `5B1E-0C94-D27A`. */
-export const readableCode = (id: string): string =>
+const readableCode = (id: string): string =>
   (id.replaceAll('-', '').slice(0, 12).toUpperCase().match(/.{4}/g) ?? []).join('-')
 
 const statusAnswer = (payment: Payment) => ({
@@ -177,10 +178,33 @@ const statusAnswer = (payment: Payment) => ({
 })
 
 /** A callback has no more than this, so the merchant must check the status with the bank. */
-export const fibWebhooks = {
+const webhooks = {
   content: ({ after }: Transition) => ({ id: after.id, status: STATUSES[after.state] }),
   async encode({ content, eventId, forgery }: Signed) {
     const sent = forgery === 'tampered' ? { ...content, id: eventId } : content
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) }
   },
 } satisfies WebhookFormat
+
+export const fib = {
+  title: 'First Iraqi Bank',
+  accent: '#1d4ed8',
+  moves: MOVES,
+  merchant: { client_id: 'simulated-merchant', client_secret: 'simulated-client-secret' },
+  tokens: { scopes: [], lifetimeMs: 60_000 },
+  webhooks,
+  backUrl: backToShop,
+  codeOf: ({ id }) => readableCode(id),
+  simulate: {
+    needs: ['transaction'],
+    ignores: ['--amount', '--currency', '--event-id'],
+    ways: {
+      Paid: ['pay'],
+      Failed: ['fail'],
+      Expired: ['expire'],
+      Cancelled: ['cancel'],
+      Refunded: ['pay', 'refund'],
+    },
+  },
+  api,
+} satisfies Simulation

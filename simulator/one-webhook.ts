@@ -1,7 +1,6 @@
 // One webhook as its gateway writes and signs it, about a payment that no simulator has: for
 // `signalbox payments simulate`, the doctor and tests. No I/O.
 
-import { fibWebhooks } from './fib.ts'
 import {
   type Action,
   movePayment,
@@ -11,11 +10,15 @@ import {
   type Transition,
   withRefund,
 } from './payments.ts'
-import { redirectWebhooks } from './redirect.ts'
-import { stripeWebhooks } from './stripe.ts'
+import { SIMULATIONS } from './simulations.ts'
+import type { SimulatedStatus, Traits } from './traits.ts'
 import type { EncodedWebhook } from './webhooks.ts'
 
-export const FORMATS = { redirect: redirectWebhooks, fib: fibWebhooks, stripe: stripeWebhooks }
+export type { SimulatedStatus, Traits }
+
+/** Undefined: nothing simulates this driver. */
+export const simulationOf = (driver: string): Traits | undefined =>
+  (SIMULATIONS as Readonly<Record<string, Traits>>)[driver]
 
 export interface WebhookTerms {
   /** Of the payment at the gateway. */
@@ -33,21 +36,23 @@ export function webhookOf(
   actions: readonly Action[],
   { id, eventId, secret, now }: WebhookTerms,
 ): Promise<EncodedWebhook> {
-  const { content, encode } = FORMATS[order.gateway]
+  const traits = simulationOf(order.gateway)
+  if (!traits) throw new TypeError(`There is no gateway ${order.gateway}.`)
+  const { content, encode } = traits.webhooks
   const opened = openPayment(order, id, now)
   const start: Transition = { before: opened, after: opened, refundFailed: false, now }
-  const last = actions.reduce(after, start)
+  const last = actions.reduce((step, action) => after(traits, step, action), start)
   return encode({ eventId, content: content(last, eventId) }, secret, now)
 }
 
 /** An action that the state of the payment does not allow changes nothing. */
-function after(last: Transition, action: Action): Transition {
+function after(traits: Traits, last: Transition, action: Action): Transition {
   const { after: before, now } = last
-  if (action === 'refund' && before.gateway === 'stripe') {
+  if (action === 'refund' && traits.hasPartialRefunds) {
     const made = { id: `re_${before.id}`, status: 'succeeded', metadata: {} } as const
     const refund = { ...made, amount: remainderOf(before), createdAt: now }
     return { ...last, before, after: withRefund(before, refund, now), refund }
   }
-  const moved = movePayment(before, action, { now })
+  const moved = movePayment(traits, before, action, { now })
   return moved.ok ? { ...last, before, after: moved.after } : last
 }

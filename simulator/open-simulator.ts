@@ -10,14 +10,11 @@ import { hostClock } from '../worker/shared/clock.ts'
 import { consoleLog } from '../worker/shared/log.ts'
 import { isLoopback } from '../worker/shared/loopback.ts'
 import { openBook } from './book.ts'
-import { type Environment, readSettings } from './config.ts'
+import { type Environment, readSettings, type Settings } from './config.ts'
 import { controlApi } from './control-api.ts'
-import { fibApi } from './fib.ts'
-import { FORMATS } from './one-webhook.ts'
 import { payPages } from './pages.ts'
-import { redirectApi } from './redirect.ts'
+import { SIMULATIONS } from './simulations.ts'
 import { Simulator } from './simulator.ts'
-import { stripeApi } from './stripe.ts'
 import type { EncodedWebhook } from './webhooks.ts'
 
 /** A gateway waits this long for a merchant. */
@@ -33,9 +30,9 @@ export interface OpenSimulator {
 
 /** `env`: see config.ts. Throws a TypeError that names an invalid variable. */
 export async function openSimulator(env: Environment): Promise<OpenSimulator> {
-  const settings = readSettings(env)
-  const book = openBook(settings.file, settings.redirect.callbackUrl)
-  const deps = { settings, book, formats: FORMATS, clock: hostClock, newId: randomUUID, post }
+  const settings = readSettings(env, SIMULATIONS)
+  const book = openBook(settings.file, edgeOf(settings))
+  const deps = { settings, book, gateways: SIMULATIONS, clock: hostClock, newId: randomUUID, post }
   const simulator = new Simulator(deps)
   let url = ''
   const payUrl = (id: string) => `${settings.sharedUrl?.origin ?? url}/pay/${id}`
@@ -55,6 +52,10 @@ export async function openSimulator(env: Environment): Promise<OpenSimulator> {
   }
 }
 
+/** Where one gateway sends its webhooks, all do. */
+const edgeOf = ({ merchants }: Settings): string | undefined =>
+  Object.values(merchants).find(({ callbackUrl }) => callbackUrl !== undefined)?.callbackUrl
+
 async function post(url: string, { headers, body }: EncodedWebhook) {
   const response = await fetch(url, {
     method: 'POST',
@@ -72,9 +73,7 @@ function createApp(simulator: Simulator, payUrl: (id: string) => string): Hono {
   app.use(refuseForeign(simulator.settings.sharedUrl))
   app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => c.body(null, 413) }))
   app.get('/health', (c) => c.text('ok'))
-  app.route('/', redirectApi(simulator, payUrl))
-  app.route('/', fibApi(simulator, payUrl))
-  app.route('/', stripeApi(simulator, payUrl))
+  for (const { api } of Object.values(SIMULATIONS)) app.route('/', api(simulator, payUrl))
   app.route('/', payPages(simulator))
   app.route('/', controlApi(simulator))
   // In Stripe's form: that driver understands it, and the others only look at the status.

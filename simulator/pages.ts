@@ -3,9 +3,9 @@
 
 import { type Context, Hono } from 'hono'
 import { minorUnits } from '../worker/payments/domain/money.ts'
-import { readableCode } from './fib.ts'
 import { type Action, amountOf, type Payment, type State } from './payments.ts'
 import type { Simulator } from './simulator.ts'
+import type { Traits } from './traits.ts'
 
 const ACTIONS: readonly Action[] = ['pay', 'transfer', 'fail', 'cancel', 'expire']
 
@@ -26,7 +26,11 @@ export function payPages(simulator: Simulator): Hono {
   const pages = new Hono()
   const show = (c: Context, payment: Payment | undefined) =>
     payment
-      ? c.html(paymentPage(payment, settings.merchant), 200, HEADERS)
+      ? c.html(
+          paymentPage(payment, simulator.traitsOf(payment.gateway), settings.merchant),
+          200,
+          HEADERS,
+        )
       : c.html(noPaymentPage(), 404, HEADERS)
 
   pages.get('/pay/:id', (c) => show(c, payments.find(c.req.param('id'))))
@@ -35,9 +39,10 @@ export function payPages(simulator: Simulator): Hono {
     const form = new URLSearchParams(await c.req.text())
     const action = ACTIONS.find((name) => name === form.get('action'))
     if (!payment || !action) return show(c, payment)
+    const { backUrl, moves } = simulator.traitsOf(payment.gateway)
     const back = backUrl(payment, action)
-    // At Stripe, a payer who goes back to the shop changes nothing.
-    if (payment.gateway === 'stripe' && action === 'cancel') {
+    // Where a payment cannot be cancelled, a payer who goes back to the shop changes nothing.
+    if (action === 'cancel' && moves.cancel === undefined) {
       return back === undefined ? show(c, payment) : c.redirect(back, 303)
     }
     const acted = simulator.act(payment, action)
@@ -52,22 +57,6 @@ export function payPages(simulator: Simulator): Hono {
   return pages
 }
 
-/** Where the payer goes after an action; undefined: nowhere. */
-function backUrl({ gateway, ...payment }: Payment, action: Action): string | undefined {
-  const isPaying = action === 'pay' || action === 'transfer'
-  if (gateway !== 'stripe') return isPaying ? payment.successUrl : payment.failureUrl
-  if (action === 'cancel' || action === 'expire') return payment.failureUrl
-  // After a declined card the payer tries another one. When a bank transfer arrives, nobody waits.
-  if (!isPaying || payment.state !== 'open') return undefined
-  return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
-}
-
-const GATEWAYS = {
-  redirect: { name: 'Redirect gateway', accent: '#0f766e' },
-  fib: { name: 'First Iraqi Bank', accent: '#1d4ed8' },
-  stripe: { name: 'Stripe', accent: '#533afd' },
-}
-
 const ENDS: Record<Exclude<State, 'open'>, string> = {
   processing: 'The bank transfer is under way.',
   paid: 'This payment is paid.',
@@ -79,36 +68,36 @@ const ENDS: Record<Exclude<State, 'open'>, string> = {
 }
 
 /** The form while the payment is open, else its result. */
-function paymentPage(payment: Payment, merchant: string): string {
-  const sum = htmlOf(sumOf(payment))
+function paymentPage(payment: Payment, traits: Traits, merchant: string): string {
+  const sum = htmlOf(sumOf(payment, traits))
   const order = payment.reference === '' ? payment.id : payment.reference
-  const isFib = payment.gateway === 'fib'
-  const code = isFib ? `<dt>Code</dt><dd>${readableCode(payment.id)}</dd>` : ''
+  const typed = traits.codeOf?.(payment)
+  const code = typed === undefined ? '' : `<dt>Code</dt><dd>${htmlOf(typed)}</dd>`
   const about = `<p class="sum">${sum}</p>
 <dl><dt>To</dt><dd>${htmlOf(merchant)}</dd><dt>Order</dt><dd>${htmlOf(order)}</dd>${code}</dl>`
-  return pageOf(payment.gateway, `Pay ${sum}`, `${about}\n${stateOf(payment)}`)
+  return pageOf(traits, `Pay ${sum}`, `${about}\n${stateOf(payment, traits)}`)
 }
 
-function stateOf({ gateway, state, declinedAt }: Payment): string {
+function stateOf({ state, declinedAt }: Payment, { moves }: Traits): string {
   if (state === 'processing') return `${statusOf(ENDS[state])}\n${TRANSFER_FORM}`
   if (state !== 'open') return statusOf(ENDS[state])
-  if (gateway !== 'stripe') return FORM
+  if (moves.transfer === undefined) return FORM
   const declined = declinedAt === undefined ? '' : `${statusOf('The card was declined.')}\n`
-  return declined + STRIPE_FORM
+  return declined + SLOW_FORM
 }
 
 const statusOf = (sentence: string): string => `<p role="status" class="end">${sentence}</p>`
 
-function sumOf(payment: Payment): string {
+function sumOf(payment: Payment, { inMinorUnits }: Traits): string {
   const { amount, currency } = amountOf(payment)
-  const minor = payment.gateway === 'stripe' ? minorUnits(currency) : 1
+  const minor = inMinorUnits ? minorUnits(currency) : 1
   const minimumFractionDigits = Math.log10(minor)
   const format = new Intl.NumberFormat('en', { minimumFractionDigits })
   return `${format.format(amount / minor)} ${currency}`
 }
 
 const noPaymentPage = (): string =>
-  pageOf('redirect', 'No such payment', statusOf('There is no such payment.'))
+  pageOf(NOBODY, 'No such payment', statusOf('There is no such payment.'))
 
 const FORM = `<form method="post">
 <button name="action" value="pay" class="main">Pay</button>
@@ -120,7 +109,7 @@ const FORM = `<form method="post">
 </form>`
 
 /** A payment by card, or by a method that takes days. */
-const STRIPE_FORM = FORM.replace(
+const SLOW_FORM = FORM.replace(
   '<div',
   '<button name="action" value="transfer">Pay by bank transfer</button>\n<div',
 )
@@ -131,27 +120,27 @@ const TRANSFER_FORM = `<form method="post">
 <button name="action" value="fail">The bank refuses</button>
 </form>`
 
-const pageOf = (gateway: Payment['gateway'], title: string, body: string): string => {
-  const { name, accent } = GATEWAYS[gateway]
-  return `<!doctype html>
+const NOBODY = { title: 'Payment page', accent: '#0f766e' }
+
+const pageOf = (of: Pick<Traits, 'title' | 'accent'>, title: string, body: string): string =>
+  `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${styleOf(accent)}</style>
+<style>${styleOf(of.accent)}</style>
 </head>
 <body>
 <main>
-<h1>${name}</h1>
+<h1>${of.title}</h1>
 ${body}
 </main>
 <footer>A simulator: no real money moves.</footer>
 </body>
 </html>
 `
-}
 
 const styleOf = (accent: string): string => `
 :root { color-scheme: light dark; --accent: ${accent}; --line: #8886; }

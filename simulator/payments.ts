@@ -1,8 +1,6 @@
 // The payments of the gateways: their states, which action is possible when, and all of them in
 // memory. No I/O; times and ids are parameters, and whoever keeps them is told of each change.
 
-export type GatewayName = 'redirect' | 'fib' | 'stripe'
-
 export type State =
   | 'open'
   /** Stripe: paid by a method that takes days, and the bank may still refuse. */
@@ -18,14 +16,14 @@ export type Metadata = Readonly<Record<string, string>>
 
 /** The request of the merchant. */
 export interface Order {
-  gateway: GatewayName
+  gateway: string
   /**
    * The name of the order when faults are set. For FIB, which gets no reference, the description.
    */
   reference: string
   /** For redirect unique. FIB has none. Stripe keeps what the merchant wrote into the metadata. */
   externalReference?: string
-  /** As sent: for Stripe in minor units, for the others in major units. */
+  /** As sent: in minor units, or in whole ones. */
   amount: number
   currency: string
   /** Shown to the payer. */
@@ -43,7 +41,7 @@ export interface Order {
 }
 
 export interface Payment extends Omit<Order, 'expiresInMs'> {
-  /** UUID; for Stripe the id of a session. */
+  /** In the gateway's form. */
   id: string
   state: State
   /** Times in ms. */
@@ -57,15 +55,15 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   paid?: { amount: number; currency: string }
   /** The gateway's id of the refund. */
   refundId?: string
-  /** How many refunds that were requested have failed; at Stripe each is one of `refunds`. */
+  /** How many refunds that were requested have failed; those of parts are in `refunds`. */
   refusedRefunds?: number
-  /** Stripe's, the oldest first. */
+  /** Of parts, the oldest first. */
   refunds?: readonly Refund[]
 }
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
-/** A refund of Stripe: of any part. It succeeds at once or waits, and may fail later. */
+/** A refund of any part. It succeeds at once or waits, and may fail later. */
 export interface Refund {
   id: string
   amount: number
@@ -87,27 +85,18 @@ export type Action =
   | 'refuse_refund'
   | 'refund'
 
-type Moves = Readonly<Partial<Record<Action, Readonly<Partial<Record<State, State>>>>>>
+/** To which state an action leads, from each state that allows it. */
+export type Moves = Readonly<Partial<Record<Action, Readonly<Partial<Record<State, State>>>>>>
 
-const MOVES: Moves = {
-  pay: { open: 'paid' },
-  // The money arrives although the gateway had said that it would not.
-  pay_late: { failed: 'paid', cancelled: 'paid', expired: 'paid' },
-  fail: { open: 'failed' },
-  cancel: { open: 'cancelled' },
-  expire: { open: 'expired' },
-  request_refund: { paid: 'refund_requested' },
-  refuse_refund: { refund_requested: 'paid' },
-  refund: { paid: 'refunded', refund_requested: 'refunded' },
-}
-
-/** A payer whose card is declined can try again. Refunds: see withRefund(). */
-const STRIPE_MOVES: Moves = {
-  pay: { open: 'paid', processing: 'paid' },
-  pay_late: { failed: 'paid', expired: 'paid' },
-  transfer: { open: 'processing' },
-  fail: { open: 'open', processing: 'failed' },
-  expire: { open: 'expired' },
+/** What a payment may do at a gateway. */
+export interface Rules {
+  moves: Moves
+  /** Refunds may be of any part, and have states of their own: withRefund(). */
+  hasPartialRefunds?: true
+  /** There is one payment for each external reference. */
+  isUnique?: true
+  /** Missing: a UUID. */
+  idOf?(kind: 'payment' | 'refund' | 'event', uuid: string): string
 }
 
 export function openPayment(order: Order, id: string, now: number): Payment {
@@ -132,8 +121,12 @@ export interface MoveTerms {
   refundId?: string
 }
 
-export function movePayment(before: Payment, action: Action, terms: MoveTerms): Moved {
-  const moves = before.gateway === 'stripe' ? STRIPE_MOVES : MOVES
+export function movePayment(
+  { moves }: Rules,
+  before: Payment,
+  action: Action,
+  terms: MoveTerms,
+): Moved {
   const to = moves[action]?.[before.state]
   if (to === undefined) return { ok: false, state: before.state }
   const { now, paid, refundId } = terms
@@ -163,7 +156,7 @@ export function withRefund(before: Payment, refund: Refund, now: number): Paymen
   return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
 }
 
-/** What can still be refunded of a paid payment of Stripe. */
+/** What can still be refunded of a paid payment. */
 export const remainderOf = (payment: Payment): number =>
   amountOf(payment).amount - refundedOf(payment)
 
@@ -183,7 +176,7 @@ export interface Transition {
   after: Payment
   /** The refund failed. The new state alone does not show this. */
   refundFailed: boolean
-  /** Stripe: the refund that was made, or that failed. */
+  /** Of a part: the one that was made, or that failed. */
   refund?: Refund
   /** ms */
   now: number
@@ -198,47 +191,49 @@ export const namesOf = (of: Payment | Order): (string | undefined)[] => [
 
 export type Opened = { ok: true; payment: Payment } | { ok: false; existing: Payment }
 
+export interface PaymentStoreDeps {
+  rulesOf(gateway: string): Rules
+  newId(gateway: string): string
+  booked?: readonly Payment[]
+  changed?(payment: Payment): void
+}
+
 export class PaymentStore {
-  readonly #newId: (gateway: GatewayName) => string
-  readonly #changed: (payment: Payment) => void
+  readonly #deps: PaymentStoreDeps
   readonly #payments = new Map<string, Payment>()
-  /** Ids by external reference, of the redirect gateway. */
+  /** Ids by gateway and external reference, where that is unique. */
   readonly #external = new Map<string, string>()
 
-  constructor(
-    newId: (gateway: GatewayName) => string,
-    booked: readonly Payment[] = [],
-    changed: (payment: Payment) => void = () => undefined,
-  ) {
-    this.#newId = newId
-    this.#changed = changed
-    for (const payment of booked) this.#hold(payment)
+  constructor(deps: PaymentStoreDeps) {
+    this.#deps = deps
+    for (const payment of deps.booked ?? []) this.#hold(payment)
   }
 
-  /** Refuses a second payment with the same external reference. */
+  /** Refuses a second payment with the same external reference, where that is unique. */
   open(order: Order, now: number): Opened {
-    const unique = uniqueIn(order)
+    const unique = this.#uniqueIn(order)
     const known = unique === undefined ? undefined : this.#external.get(unique)
     const existing = known === undefined ? undefined : this.#payments.get(known)
     if (existing) return { ok: false, existing }
-    const payment = openPayment(order, this.#newId(order.gateway), now)
+    const payment = openPayment(order, this.#deps.newId(order.gateway), now)
     this.#change(payment)
     return { ok: true, payment }
   }
 
   /** `gateway`: a gateway does not find payments of others. */
-  find(id: string, gateway?: GatewayName): Payment | undefined {
+  find(id: string, gateway?: string): Payment | undefined {
     const payment = this.#payments.get(id)
     return gateway === undefined || payment?.gateway === gateway ? payment : undefined
   }
 
   move(payment: Payment, action: Action, terms: MoveTerms): Moved {
-    const moved = movePayment(this.#payments.get(payment.id) ?? payment, action, terms)
+    const rules = this.#deps.rulesOf(payment.gateway)
+    const moved = movePayment(rules, this.#payments.get(payment.id) ?? payment, action, terms)
     if (moved.ok) this.#change(moved.after)
     return moved
   }
 
-  /** Adds a refund of Stripe, or changes its status. The caller has checked that it is possible. */
+  /** Adds a refund of a part, or changes its status. The caller has checked that it is possible. */
   setRefund(payment: Payment, refund: Refund, now: number): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withRefund(before, refund, now)
@@ -253,15 +248,17 @@ export class PaymentStore {
 
   #change(payment: Payment): void {
     this.#hold(payment)
-    this.#changed(payment)
+    this.#deps.changed?.(payment)
   }
 
   #hold(payment: Payment): void {
     this.#payments.set(payment.id, payment)
-    const unique = uniqueIn(payment)
+    const unique = this.#uniqueIn(payment)
     if (unique !== undefined) this.#external.set(unique, payment.id)
   }
-}
 
-const uniqueIn = ({ gateway, externalReference }: Payment | Order): string | undefined =>
-  gateway === 'redirect' ? externalReference : undefined
+  #uniqueIn({ gateway, externalReference }: Payment | Order): string | undefined {
+    if (externalReference === undefined || !this.#deps.rulesOf(gateway).isUnique) return undefined
+    return `${gateway} ${externalReference}`
+  }
+}

@@ -5,7 +5,8 @@ import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
-import type { Simulator } from './simulator.ts'
+import type { Simulation, Simulator } from './simulator.ts'
+import { backToShop, MOVES } from './traits.ts'
 import type { Content, Signed, WebhookFormat } from './webhooks.ts'
 
 interface InitBody {
@@ -18,10 +19,10 @@ interface InitBody {
   redirectUrls?: { successUrl?: unknown; failureUrl?: unknown }
 }
 
-export function redirectApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
+function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments, settings } = simulator
-  const tokens = simulator.tokens.redirect
-  const api = new Hono()
+  const tokens = simulator.tokensOf('redirect')
+  const app = new Hono()
   const refusal = (status: 400 | 401 | 403 | 404, code: string, message: string) => {
     const timestamp = time(simulator.now())
     return new HTTPException(status, {
@@ -42,16 +43,16 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
     throw refusal(404, 'TRANSACTION_NOT_FOUND', 'There is no such transaction.')
   }
 
-  api.post('/oauth2/token', (c) =>
+  app.post('/oauth2/token', (c) =>
     faults.respond(c, 'token', undefined, () =>
       tokens.grant(c, simulator.now(), (scope) => ({ scope })),
     ),
   )
 
-  const transaction = api.basePath('/api/v2/payment-gateway/transaction')
+  const transaction = app.basePath('/api/v2/payment-gateway/transaction')
   transaction.post('/init', async (c) => {
     requireScope(c, 'payment:write')
-    const { callbackUrl } = settings.redirect
+    const { callbackUrl } = simulator.merchantOf('redirect')
     const body = await c.req.json<InitBody>().catch(() => ({}))
     const invalid = (why: string) => refusal(400, 'VALIDATION_ERROR', why)
     const read = readInit(body, settings.expiryMs, invalid)
@@ -85,7 +86,7 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
       throw refusal(400, 'TRANSACTION_NOT_REVERSIBLE', why)
     })
   })
-  return api
+  return app
 }
 
 /** `invalid`: what is thrown for a field that the gateway refuses. */
@@ -174,7 +175,8 @@ const reverseAnswer = ({ id: transactionId, state, refundId }: Payment) =>
     ? { status: 'COMPLETED', transactionId, reversalReferenceId: refundId }
     : { status: 'FAILED', transactionId }
 
-export const redirectWebhooks = {
+const webhooks = {
+  signsWith: 'api_key',
   content: ({ before, after, refundFailed, now }: Transition, eventId: string): Content => {
     const { amount: value, currency } = amountOf(after)
     const ofRefund = after.state === 'refunded' ? 'REFUND_COMPLETED' : 'STATUS_CHANGED'
@@ -205,6 +207,28 @@ export const redirectWebhooks = {
   isSilent: ({ after }: Transition) => after.state === 'refund_requested',
   returnToken: signed,
 } satisfies WebhookFormat
+
+export const redirect = {
+  title: 'Redirect gateway',
+  accent: '#0f766e',
+  moves: MOVES,
+  isUnique: true,
+  merchant: {
+    client_id: 'simulated-merchant',
+    client_secret: 'simulated-client-secret',
+    api_key: 'simulated-api-key-of-32-bytes-or-more',
+  },
+  tokens: { scopes: ['payment:read', 'payment:write', 'reverse:write'], lifetimeMs: 3_600_000 },
+  webhooks,
+  backUrl: backToShop,
+  simulate: {
+    needs: ['reference', 'amount', 'currency'],
+    ways: { Paid: ['pay'], Failed: ['fail'], Expired: ['expire'], Refunded: ['pay', 'refund'] },
+    // Without the fields of an event: its signature is valid, but it cannot be read.
+    probe: (now) => ({ timestamp: time(now) }),
+  },
+  api,
+} satisfies Simulation
 
 const unsigned = (content: Content): string => new UnsecuredJWT({ ...content }).encode()
 

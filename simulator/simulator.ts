@@ -1,14 +1,14 @@
 // The logic of the gateways: payments, their transitions and webhooks. Clock and network are
 // parameters.
 
+import type { Hono } from 'hono'
 import { type Clock, pause } from '../worker/shared/clock.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { Book } from './book.ts'
-import type { Settings } from './config.ts'
+import type { Merchant, Settings } from './config.ts'
 import { ActiveFaults, type Faults } from './faults.ts'
 import {
   type Action,
-  type GatewayName,
   type Moved,
   namesOf,
   type Opened,
@@ -20,12 +20,12 @@ import {
   type State,
   type Transition,
 } from './payments.ts'
+import type { Traits } from './traits.ts'
 import {
   type Batch,
   batchesOf,
   type Cancellable,
   cancellable,
-  type WebhookFormat,
   WebhookSender,
   type WebhookSenderDeps,
 } from './webhooks.ts'
@@ -33,11 +33,16 @@ import {
 export interface SimulatorDeps {
   settings: Settings
   book: Book
-  formats: Readonly<Record<GatewayName, WebhookFormat>>
+  gateways: Readonly<Record<string, Traits>>
   clock: Pick<Clock, 'now' | 'after'>
   /** UUIDs. */
   newId(): string
   post: WebhookSenderDeps['post']
+}
+
+/** A gateway: what the others must know of it, and its HTTP API. */
+export interface Simulation extends Traits {
+  api(simulator: Simulator, payUrl: (id: string) => string): Hono
 }
 
 export type Acted =
@@ -59,38 +64,60 @@ export class Simulator {
   readonly faults = new ActiveFaults()
   readonly webhooks: WebhookSender
   readonly payments: PaymentStore
-  readonly tokens: Readonly<Record<'redirect' | 'fib', AccessTokens>>
+  /** Of the gateways that give some. */
+  readonly tokens: ReadonlyMap<string, AccessTokens>
   readonly newId: () => string
   readonly #clock: Cancellable
   readonly #book: Book
-  readonly #formats: SimulatorDeps['formats']
-  /** Sign the webhooks; FIB has none. */
-  readonly #secrets: Readonly<Record<GatewayName, string>>
+  readonly #gateways: SimulatorDeps['gateways']
 
-  constructor({ settings, book, formats, clock: given, newId, post }: SimulatorDeps) {
+  constructor({ settings, book, gateways, clock: given, newId, post }: SimulatorDeps) {
     const clock = cancellable(given)
-    const { redirect, fib, stripe, retriesMs } = settings
     this.settings = settings
     this.newId = newId
     this.#clock = clock
     this.#book = book
-    this.#formats = formats
-    this.#secrets = { redirect: redirect.apiKey, fib: '', stripe: stripe.webhookSecret }
-    this.payments = new PaymentStore(
-      (gateway) => this.#newIdOf(gateway, 'cs_test'),
-      book.payments,
-      (payment) => book.write({ payment }),
-    )
+    this.#gateways = gateways
+    this.payments = new PaymentStore({
+      rulesOf: (gateway) => this.traitsOf(gateway),
+      newId: (gateway) => this.#newIdOf(gateway, 'payment'),
+      booked: book.payments,
+      changed: (payment) => book.write({ payment }),
+    })
     const encode: WebhookSenderDeps['encode'] = (webhook) =>
-      formats[webhook.gateway].encode(webhook, this.#secrets[webhook.gateway], clock.now())
-    this.webhooks = new WebhookSender({ clock, encode, post, retriesMs })
-    const scopes = ['payment:read', 'payment:write', 'reverse:write']
-    this.tokens = {
-      redirect: new AccessTokens({ ...redirect, scopes, lifetimeMs: 60 * 60 * 1_000 }, newId),
-      fib: new AccessTokens({ ...fib, scopes: [], lifetimeMs: 60_000 }, newId),
-    }
+      this.traitsOf(webhook.gateway).webhooks.encode(
+        webhook,
+        this.#signingSecret(webhook.gateway),
+        clock.now(),
+      )
+    this.webhooks = new WebhookSender({ clock, encode, post, retriesMs: settings.retriesMs })
+    this.tokens = new Map(
+      Object.entries(gateways).flatMap(([name, { tokens }]) => {
+        const { client_id = '', client_secret = '' } = this.merchantOf(name).settings
+        const client = { clientId: client_id, clientSecret: client_secret }
+        return tokens ? [[name, new AccessTokens({ ...client, ...tokens }, newId)]] : []
+      }),
+    )
     for (const payment of book.payments) this.#schedule(payment)
     for (const { sending, batches } of book.sendings) void this.#send(sending, batches)
+  }
+
+  /** Throws a TypeError if there is no such gateway. */
+  traitsOf(gateway: string): Traits {
+    const traits = this.#gateways[gateway]
+    if (traits) return traits
+    throw new TypeError(`There is no gateway ${gateway}.`)
+  }
+
+  merchantOf(gateway: string): Merchant {
+    return this.settings.merchants[gateway] ?? { settings: {} }
+  }
+
+  /** Throws a TypeError if the gateway gives no tokens. */
+  tokensOf(gateway: string): AccessTokens {
+    const tokens = this.tokens.get(gateway)
+    if (tokens) return tokens
+    throw new TypeError(`${gateway} gives no access tokens.`)
   }
 
   now(): number {
@@ -115,7 +142,8 @@ export class Simulator {
 
   /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
-    if (payment.gateway === 'stripe' && action === 'refund') return this.refundPart(payment)
+    const { hasPartialRefunds } = this.traitsOf(payment.gateway)
+    if (hasPartialRefunds && action === 'refund') return this.refundPart(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
     const { amount = payment.amount, currency = payment.currency } = faults
@@ -145,12 +173,12 @@ export class Simulator {
       this.#clock.after(Math.max(expiresAt - this.now(), 0), () => this.act(payment, 'expire'))
     }
     if (state === 'refund_requested') {
-      this.#clock.after(this.settings.fibRefundMs, () => this.act(payment, 'refund'))
+      this.#clock.after(this.settings.refundMs, () => this.act(payment, 'refund'))
     }
   }
 
   /**
-   * A refund of Stripe. Without `part` it is made by its staff, of all that is left. The caller has
+   * A refund of a part. Without `part` it is made by its staff, of all that is left. The caller has
    * checked the amount. It is the last one of the returned payment.
    */
   refundPart(
@@ -164,18 +192,18 @@ export class Simulator {
       metadata: {},
       status: 'succeeded',
       ...part,
-      id: this.#newIdOf('stripe', 're'),
+      id: this.#newIdOf(before.gateway, 'refund'),
       createdAt: this.now(),
     }
     if (this.faultsOf(before).refundFails) {
-      this.#clock.after(this.settings.fibRefundMs, () =>
+      this.#clock.after(this.settings.refundMs, () =>
         this.#setRefund(before, { ...refund, status: 'failed' }),
       )
     }
     return this.#setRefund(before, refund)
   }
 
-  /** A refund of Stripe that was made, or that waits, ends otherwise. Undefined: there is none. */
+  /** A refund of a part that was made, or that waits, ends otherwise. Undefined: there is none. */
   endRefund(payment: Payment, refundId: string, status: Refund['status']): Acted | undefined {
     const before = this.payments.find(payment.id) ?? payment
     const refund = before.refunds?.find(({ id }) => id === refundId)
@@ -199,9 +227,9 @@ export class Simulator {
     if (!moved.ok) return moved
     const { before, after } = moved
     const { gateway } = after
-    const format = this.#formats[gateway]
+    const format = this.traitsOf(gateway).webhooks
     const transition: Transition = { before, after, now: this.now(), ...of }
-    const newEventId = () => this.#newIdOf(gateway, 'evt')
+    const newEventId = () => this.#newIdOf(gateway, 'event')
     const eventId = newEventId()
     const batches = format.isSilent?.(transition)
       ? []
@@ -211,7 +239,7 @@ export class Simulator {
       payment: after,
       webhooksDone: this.#send(eventId, batches),
       returnToken: () =>
-        format.returnToken?.(format.content(transition, eventId), this.#secrets[gateway]),
+        format.returnToken?.(format.content(transition, eventId), this.#signingSecret(gateway)),
     }
   }
 
@@ -222,9 +250,14 @@ export class Simulator {
     this.#book.write({ sent: eventId })
   }
 
-  /** Stripe's ids have a prefix. */
-  #newIdOf(gateway: GatewayName, prefix: string): string {
+  #newIdOf(gateway: string, kind: Parameters<NonNullable<Traits['idOf']>>[0]): string {
     const id = this.newId()
-    return gateway === 'stripe' ? `${prefix}_${id.replaceAll('-', '')}` : id
+    return this.traitsOf(gateway).idOf?.(kind, id) ?? id
+  }
+
+  /** Empty for a gateway that does not sign. */
+  #signingSecret(gateway: string): string {
+    const { signsWith } = this.traitsOf(gateway).webhooks
+    return this.merchantOf(gateway).settings[signsWith ?? ''] ?? ''
   }
 }

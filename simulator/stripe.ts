@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
 import { type Order, type Payment, type Refund, remainderOf, type Transition } from './payments.ts'
-import type { Simulator } from './simulator.ts'
+import type { Simulation, Simulator } from './simulator.ts'
 import {
   expandIn,
   formOf,
@@ -32,16 +32,16 @@ const MAX_LISTED = 100
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
 
-export function stripeApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
-  const { faults, payments, settings } = simulator
-  const { secretKey, callbackUrl } = settings.stripe
+function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
+  const { faults, payments } = simulator
+  const { settings, callbackUrl } = simulator.merchantOf('stripe')
   const keys = new IdempotencyKeys()
-  const api = new Hono().basePath('/v1')
-  api.use('*', async (c, next) => {
+  const app = new Hono().basePath('/v1')
+  app.use('*', async (c, next) => {
     const key = keyOf(c)
     // Without the key: it may be a real one that was sent here by mistake.
     if (key === undefined) throw refusal(401, { message: 'You did not provide an API key.' })
-    if (key !== secretKey) throw refusal(401, { message: 'Invalid API Key provided.' })
+    if (key !== settings.secret_key) throw refusal(401, { message: 'Invalid API Key provided.' })
     await next()
     c.header('Request-Id', `req_${simulator.newId().replaceAll('-', '')}`)
   })
@@ -68,7 +68,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
       keys.once(c.req.header('idempotency-key'), `${c.req.path} ${form}`, work),
     )
 
-  api.post('/checkout/sessions', async (c) => {
+  app.post('/checkout/sessions', async (c) => {
     const form = await formOf(c)
     const read = readSession(form, simulator.now())
     const order = { ...read, ...(callbackUrl && { callbackUrl }) }
@@ -80,7 +80,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     })
   })
 
-  api.get('/checkout/sessions', (c) => {
+  app.get('/checkout/sessions', (c) => {
     const limit = Number(c.req.query('limit') ?? 10)
     const all = payments.all().filter(({ gateway }) => gateway === 'stripe')
     const data = all
@@ -90,11 +90,11 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     return c.json({ object: 'list', data, has_more, url: '/v1/checkout/sessions' })
   })
 
-  api.get('/checkout/sessions/:id', (c) =>
+  app.get('/checkout/sessions/:id', (c) =>
     faults.respond(c, 'status', find(c.req.param('id')), () => showSession(c, sessionOf(c))),
   )
 
-  api.post('/checkout/sessions/:id/expire', async (c) =>
+  app.post('/checkout/sessions/:id/expire', async (c) =>
     change(c, 'cancel', find(c.req.param('id')), await formOf(c), () => {
       const acted = simulator.act(sessionOf(c), 'expire')
       if (acted.ok) return showSession(c, acted.payment)
@@ -103,7 +103,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     }),
   )
 
-  api.get('/payment_intents/:id', (c) => {
+  app.get('/payment_intents/:id', (c) => {
     const id = c.req.param('id')
     return faults.respond(c, 'status', find(id), () => {
       const payment = find(id)
@@ -113,7 +113,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     })
   })
 
-  api.get('/refunds', (c) => {
+  app.get('/refunds', (c) => {
     const of = c.req.query('payment_intent') ?? c.req.query('charge') ?? ''
     return faults.respond(c, 'status', find(of), () => {
       const payment = known(of, 'payment_intent', 'payment_intent')
@@ -126,7 +126,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
     })
   })
 
-  api.post('/refunds', async (c) => {
+  app.post('/refunds', async (c) => {
     const form = await formOf(c)
     const { of, amount, metadata } = readRefund(form)
     return change(c, 'refund', find(of), form, () => {
@@ -147,7 +147,7 @@ export function stripeApi(simulator: Simulator, payUrl: (id: string) => string):
       throw invalid('payment_intent', message)
     })
   })
-  return api
+  return app
 }
 
 /** A new Checkout Session. `now` in ms. */
@@ -255,7 +255,8 @@ function typeOf(transition: Transition): Stripe.Event['type'] {
   return isLate ? 'checkout.session.async_payment_succeeded' : 'checkout.session.completed'
 }
 
-export const stripeWebhooks = {
+const webhooks = {
+  signsWith: 'webhook_secret',
   content: (transition: Transition, id: string) =>
     ({
       id,
@@ -284,3 +285,51 @@ export const stripeWebhooks = {
   // The event for a declined card is not one of those that this merchant selected.
   isSilent: ({ before, after }: Transition) => before.state === 'open' && after.state === 'open',
 } satisfies WebhookFormat
+
+const PREFIXES = { payment: 'cs_test', refund: 're', event: 'evt' }
+
+export const stripe = {
+  title: 'Stripe',
+  accent: '#533afd',
+  // A payer whose card is declined can try again.
+  moves: {
+    pay: { open: 'paid', processing: 'paid' },
+    pay_late: { failed: 'paid', expired: 'paid' },
+    transfer: { open: 'processing' },
+    fail: { open: 'open', processing: 'failed' },
+    expire: { open: 'expired' },
+  },
+  hasPartialRefunds: true,
+  inMinorUnits: true,
+  idOf: (kind, uuid) => `${PREFIXES[kind]}_${uuid.replaceAll('-', '')}`,
+  merchant: {
+    secret_key: 'sk_test_simulated',
+    webhook_secret: 'whsec_simulated-secret-of-32-bytes-or-more',
+  },
+  webhooks,
+  backUrl(payment, action) {
+    if (action === 'cancel' || action === 'expire') return payment.failureUrl
+    // After a declined card the payer tries another one. For a bank transfer, nobody waits.
+    if (action === 'fail' || payment.state !== 'open') return undefined
+    return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
+  },
+  simulate: {
+    needs: ['reference', 'amount', 'currency'],
+    ways: {
+      Paid: ['pay'],
+      // Only a slow payment fails for good: after a declined card, the payer can try again.
+      Failed: ['transfer', 'fail'],
+      Expired: ['expire'],
+      Refunded: ['pay', 'refund'],
+    },
+    // Stripe has no such event type: it is verified, and then ignored.
+    probe: (now) => ({
+      id: `evt_${now}`,
+      object: 'event',
+      type: 'signalbox.doctor',
+      created: seconds(now),
+      data: { object: {} },
+    }),
+  },
+  api,
+} satisfies Simulation

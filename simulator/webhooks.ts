@@ -3,10 +3,12 @@
 
 import { type Clock, pause } from '../worker/shared/clock.ts'
 import type { Faults } from './faults.ts'
-import type { GatewayName, Transition } from './payments.ts'
+import type { Transition } from './payments.ts'
 
 /** How a gateway writes and signs its webhooks. */
 export interface WebhookFormat {
+  /** The merchant's setting with the signing secret. Missing: webhooks are not signed. */
+  signsWith?: string
   /** What the webhook says. */
   content(transition: Transition, eventId: string): Content
   /** `secret`: the merchant's, which a gateway that does not sign ignores. `now` in ms. */
@@ -31,7 +33,7 @@ export interface Signed {
 
 export interface Webhook extends Signed {
   paymentId: string
-  gateway: GatewayName
+  gateway: string
   url: string
 }
 

@@ -9,24 +9,26 @@ import {
   variableOf,
 } from '../worker/payments/config/gateway-settings.ts'
 import type { GatewayEntry, SignalboxFile } from '../worker/payments/define-config.ts'
-import type { Driver } from '../worker/payments/gateways/gateway.ts'
-import { DRIVERS } from '../worker/payments/gateways/registry.ts'
+import type { Driver, Setting } from '../worker/payments/gateways/gateway.ts'
+import { DRIVERS, type DriverName } from '../worker/payments/gateways/registry.ts'
 import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
 import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
+import { isSecretName } from '../worker/shared/secrets.ts'
 
-type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
 
-/** The setting that signs the webhooks. Those of fib are not signed, so its client id is here. */
-const SIGNED_WITH = {
-  redirect: 'api_key',
-  fib: 'client_id',
-  stripe: 'webhook_secret',
-} as const satisfies Record<DriverName, string>
+/** For local.json: of each gateway that is configured, one setting that tells which it is. */
+export type LocalGateways = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>
 
-/** For local.json: of each gateway that is configured, the value of that setting. */
-export type LocalGateways = {
-  [Name in DriverName]?: { [Setting in (typeof SIGNED_WITH)[Name]]: string }
+type RequiredOf<Settings> = {
+  [Name in keyof Settings]: Settings[Name] extends { required: true } ? Name : never
+}[keyof Settings]
+
+/** The required settings of each driver. */
+export type GatewaySecrets = {
+  readonly [Name in DriverName]: Readonly<
+    Record<RequiredOf<(typeof DRIVERS)[Name]['settings']>, string>
+  >
 }
 
 /** Of every simulated gateway: a name, and no secret. */
@@ -36,23 +38,22 @@ const CLIENT_ID = 'signalbox-local'
  * The settings that an edge and a simulated gateway have in common. They are derived from the data
  * folder's secret, which outlives a restart, so they do too. None can be derived from another.
  */
-export function gatewaySecrets(secret: string) {
-  const derive = (name: string) => derived(secret, name).toString('base64url')
-  return {
-    redirect: {
-      client_id: CLIENT_ID,
-      client_secret: derive('redirect client_secret'),
-      api_key: derive('redirect api_key'),
-    },
-    fib: { client_id: CLIENT_ID, client_secret: derive('fib client_secret') },
-    stripe: {
-      secret_key: `sk_test_${derive('stripe secret_key')}`,
-      webhook_secret: `whsec_${derive('stripe webhook_secret')}`,
-    },
-  } satisfies Record<DriverName, Record<string, string>>
+export function gatewaySecrets(secret: string): GatewaySecrets {
+  const secretFor = (driver: string, name: string, { testPrefix = '' }: { testPrefix?: string }) =>
+    isSecretName(name)
+      ? `${testPrefix}${derived(secret, `${driver} ${name}`).toString('base64url')}`
+      : CLIENT_ID
+  return Object.fromEntries(
+    DRIVER_NAMES.map((driver) => [
+      driver,
+      Object.fromEntries(
+        Object.entries<Setting>(DRIVERS[driver].settings).flatMap(([name, setting]) =>
+          'required' in setting ? [[name, secretFor(driver, name, setting)]] : [],
+        ),
+      ),
+    ]),
+  ) as GatewaySecrets
 }
-
-export type GatewaySecrets = ReturnType<typeof gatewaySecrets>
 
 /** Signs the events for PAYMENT_EVENTS_URL if no secret was given for them. */
 export const eventsSecret = (secret: string): string =>
@@ -130,8 +131,8 @@ export const simulatedGateways = (
 
 export interface SimulatorSettings {
   port: number
-  /** For webhooks; FIB gets its URL with each charge. */
-  callbackOf: (driver: 'redirect' | 'stripe') => string
+  /** For webhooks of a gateway that does not get its URL with each charge. */
+  callbackOf: (driver: string) => string
   /** Where payers on other machines open its pages. */
   sharedUrl?: string | undefined
   /** Keeps what the simulator books. Absent: it is forgotten when it ends. */
@@ -143,24 +144,27 @@ export function simulatorVariables(
   secrets: GatewaySecrets,
   { port, callbackOf, sharedUrl, dataDir }: SimulatorSettings,
 ): Record<string, string> {
-  const known = Object.entries(secrets).flatMap(([driver, settings]) =>
-    Object.entries(settings).map(([setting, value]) => [
-      variableOf(`SIMULATOR_${driver.toUpperCase()}_`, setting),
-      value,
-    ]),
+  const known = DRIVER_NAMES.flatMap((driver) =>
+    Object.entries({ ...secrets[driver], callback_url: callbackOf(driver) }).map(
+      ([setting, value]) => [variableOf(`SIMULATOR_${driver.toUpperCase()}_`, setting), value],
+    ),
   )
   return {
     SIMULATOR_PORT: String(port),
     ...(dataDir !== undefined && { SIMULATOR_FILE: join(dataDir, 'simulator.jsonl') }),
     ...(sharedUrl !== undefined && { SIMULATOR_SHARED_URL: sharedUrl }),
-    SIMULATOR_REDIRECT_CALLBACK_URL: callbackOf('redirect'),
-    SIMULATOR_STRIPE_CALLBACK_URL: callbackOf('stripe'),
     ...Object.fromEntries(known),
   }
 }
 
-const variableIn = <Name extends DriverName>(driver: Name): string =>
-  variableOf(DRIVERS[driver].envPrefix, SIGNED_WITH[driver])
+/** What verifies its webhooks, so that others can sign some; else what is no secret. */
+function tellingSetting(name: DriverName): string {
+  const { verifiesWith, settings }: Driver = DRIVERS[name]
+  return verifiesWith ?? Object.keys(settings).find((setting) => setting.endsWith('_id')) ?? ''
+}
+
+const variableIn = (driver: DriverName): string =>
+  variableOf(DRIVERS[driver].envPrefix, tellingSetting(driver))
 
 /** For local.json. `variables`: all variables of the Worker. */
 export function describePayments(variables: Variables): {
@@ -184,7 +188,7 @@ export function describeGateways(variables: Variables): LocalGateways {
   const described = DRIVER_NAMES.flatMap((driver) => {
     // While it is changed there are several; the first one signs as well as any.
     const [value] = (variables[variableIn(driver)] ?? '').split(/\s+/).filter(Boolean)
-    return value === undefined ? [] : [[driver, { [SIGNED_WITH[driver]]: value }]]
+    return value === undefined ? [] : [[driver, { [tellingSetting(driver)]: value }]]
   })
   return Object.fromEntries(described)
 }

@@ -102,8 +102,8 @@ payments and their database, the sidecars of the boards, and a simulator of paym
 boards are that of the project and all below, each package of a monorepo and each tool of a folder;
 one that is made later appears. Several DIR are several projects. Without a board: --example makes
 one, --no-board runs payments alone. Prints the address, and a link that signs in one browser. A
-gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its
-simulator; PAYMENT_* variables are used, too.
+gateway whose variables are set (such as STRIPE_*) takes the place of its simulator; PAYMENT_*
+variables are used, too.
 
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
 connect, and logs/ holds the log. The next start finds all of it there, and has the same address. It

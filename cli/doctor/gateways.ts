@@ -1,21 +1,25 @@
 // The doctor's checks of a gateway: its secrets, whether it answers and takes our credentials, its
 // webhook route at an edge. Nothing is charged, and the edge stores nothing of what is sent.
 
-import { FORMATS } from '../../simulator/one-webhook.ts'
+import { simulationOf } from '../../simulator/one-webhook.ts'
 import type { ConfiguredGateway } from '../../worker/payments/config/gateway-settings.ts'
 import { oauthError } from '../../worker/payments/gateways/exchange.ts'
-import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
-import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
+import type {
+  AnyGateway,
+  CredentialReads,
+  GatewayRequest,
+} from '../../worker/payments/gateways/gateway.ts'
+import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
-import { DRIVER_TOOLS } from '../payments/drivers.ts'
 import { signingSecret } from '../payments/target.ts'
 
 /** Swapped, of the wrong kind, too short, test keys in production. Names variables, no values. */
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
-  const { key, driver, missing } = gateway
+  const { key, drivenBy, missing, settings, variables } = gateway
   if (missing.length > 0) return []
-  const found = [...checkQuotes(gateway), ...(DRIVER_TOOLS[driver]?.checkSecrets?.(gateway) ?? [])]
+  const remarks = drivenBy.examine?.(settings, (name) => variables[name] ?? name) ?? []
+  const found = [...checkQuotes(gateway), ...remarks.map((remark) => ({ ...remark, about: key }))]
   if (found.length > 0) return found
   return [ok(key, 'Its secrets are of the right kind and length.')]
 }
@@ -38,8 +42,10 @@ function checkQuotes({ key, settings, variables, required }: ConfiguredGateway):
 /** A sentence if some gateways use real money and others do not; else undefined. */
 export function mixtureOf(gateways: readonly ConfiguredGateway[]): string | undefined {
   const usable = gateways.filter(({ missing }) => missing.length === 0)
-  const modes = usable.map(({ key, driver, settings }) => {
-    return { key, isLive: DRIVER_TOOLS[driver]?.isLive(settings) }
+  const modes = usable.map(({ key, drivenBy, settings }) => {
+    // A simulator.
+    const isHere = isLoopback(URL.parse(settings.base_url ?? '')?.hostname ?? '')
+    return { key, isLive: isHere ? false : drivenBy.isLive?.(settings) }
   })
   const [live, test] = [true, false].map((mode) =>
     modes.flatMap(({ key, isLive }) => (isLive === mode ? key : [])).join(', '),
@@ -87,7 +93,29 @@ async function checkCredentials(
 ): Promise<Finding[]> {
   const tokenRequest = gateway.tokenRequest?.()
   if (tokenRequest) return [await checkToken(tokenRequest, configured)]
-  return (await DRIVER_TOOLS[configured.driver]?.checkCredentials?.(configured)) ?? []
+  const reads = configured.drivenBy.reads?.(configured.settings)
+  return reads ? [await checkReads(reads, configured)] : []
+}
+
+/** The first one tells whether the credentials are accepted. */
+async function checkReads(
+  { name, setting, requests }: CredentialReads,
+  { key, variables }: ConfiguredGateway,
+): Promise<Finding> {
+  const variable = variables[setting] ?? setting
+  const forbidden: string[] = []
+  for (const [at, [what, { url, headers }]] of Object.entries(requests).entries()) {
+    const answer = await ask(url, { headers })
+    if (answer.ok && answer.status === 403) forbidden.push(what)
+    if (at > 0) continue
+    if (!answer.ok) return error(key, `${name} does not answer to ${variable}: ${answer.why}.`)
+    if (answer.status === 401) return error(key, `${name} refuses ${variable} (401).`)
+    if (![200, 403].includes(answer.status)) {
+      return warn(key, `This may not be ${name}: it answers ${answer.status}.`)
+    }
+  }
+  if (forbidden.length === 0) return ok(key, `${name} accepts ${variable}.`)
+  return error(key, `${variable} is restricted: it cannot read ${forbidden.join(', ')} (403).`)
 }
 
 async function checkToken(
@@ -198,15 +226,18 @@ export async function checkRoute(url: string, gateway: ConfiguredGateway): Promi
 
 /** Sends a genuine callback that changes nothing. An edge with another secret refuses it. */
 async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
-  const callbacks = DRIVER_TOOLS[gateway.driver]?.callbacks
-  const { signsWith = '', probe } = callbacks ?? {}
+  const { webhooks, simulate } = simulationOf(gateway.driver) ?? {}
+  const { signsWith = '' } = webhooks ?? {}
   const secret = signingSecret(gateway.settings, signsWith)
-  if (!callbacks || secret === undefined || !probe) return []
+  if (!webhooks || secret === undefined || !simulate?.probe) return []
   const { key, variables } = gateway
   const name = variables[signsWith] ?? signsWith
   const now = Date.now()
-  const signed = { eventId: '', content: probe(now) }
-  const { headers, body } = await FORMATS[callbacks.gateway].encode(signed, secret, now)
+  const { headers, body } = await webhooks.encode(
+    { eventId: '', content: simulate.probe(now) },
+    secret,
+    now,
+  )
   const answer = await ask(url, { method: 'POST', headers, body })
   if (answer.ok && answer.status === 401) {
     return [error(key, `The edge verifies with another ${name} than this one.`)]

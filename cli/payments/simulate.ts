@@ -3,7 +3,12 @@
 
 import { ulid } from 'ulid'
 import * as z from 'zod'
-import { webhookOf } from '../../simulator/one-webhook.ts'
+import {
+  type SimulatedStatus,
+  simulationOf,
+  type Traits,
+  webhookOf,
+} from '../../simulator/one-webhook.ts'
 import { configuredGateways } from '../../worker/payments/config/gateway-settings.ts'
 import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
@@ -18,13 +23,15 @@ import {
 import { define } from '../definition.ts'
 import { EDGE, type OptionsOf, Setting } from '../setting.ts'
 import { ask, firstLineOf } from './ask.ts'
-import {
-  type Callbacks,
-  DRIVER_TOOLS,
-  SIMULATED_STATUSES,
-  type SimulatedStatus,
-} from './drivers.ts'
 import { hiding, readTarget, secretValues, signingSecret, TARGET, type Target } from './target.ts'
+
+const STATUSES = [
+  'Paid',
+  'Failed',
+  'Expired',
+  'Cancelled',
+  'Refunded',
+] as const satisfies SimulatedStatus[]
 
 const OPTIONS = [
   ...TARGET,
@@ -35,7 +42,7 @@ const OPTIONS = [
   ),
   new Setting('--currency <CUR>', 'three capital letters'),
   new Setting('--status <STATUS>', 'what the gateway says of the payment')
-    .oneOf(['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'])
+    .oneOf(STATUSES)
     .or('Paid'),
   new Setting('--transaction <ID>', "the gateway's name for the payment"),
   new Setting('--event-id <ID>', 'id of the event; a repeated id is a duplicate [a new id]'),
@@ -51,9 +58,9 @@ export const command = define({
 Sends it to --edge URL, or to the running signalbox that --data names. The signing secret is taken
 from the environment, from --env or from --data. Without --transaction, and with a token, it looks
 for the newest payment of this reference and sends a webhook about that payment. If there is none,
-the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs
---transaction or a reference that is found, and the edge asks the bank for the real status.
-redirect and stripe cannot report Cancelled. Prints the status and the body of each answer.`,
+the edge keeps the webhook as parked until the payment appears. A gateway that signs nothing needs
+--transaction or a reference that is found, and the edge asks it for the real status. Not every
+gateway reports each status. Prints the status and the body of each answer.`,
   options: OPTIONS,
   run,
 })
@@ -62,8 +69,8 @@ async function run(input: Input<SimulateOptions>, context: Context): Promise<num
   const { io } = context
   const { times } = input.options
   const target = await readTarget(input, context)
-  const { callbacks, secret, url, event } = await readRequest(input, io, target)
-  const { headers, body } = await callbackOf(event, callbacks, secret)
+  const { simulation, secret, url, event } = await readRequest(input, io, target)
+  const { headers, body } = await callbackOf(event, simulation, secret)
   const hide = hiding(secretValues({ ...target.env, secret }))
   const answers = await Promise.all(
     Array.from({ length: times }, () => ask(url, { method: 'POST', headers, body })),
@@ -75,7 +82,7 @@ async function run(input: Input<SimulateOptions>, context: Context): Promise<num
   return answers.every((answer) => answer.ok && answer.status === 200) ? 0 : 1
 }
 
-function callbackOf(event: SimulatedEvent, { gateway, ways }: Callbacks, secret: string) {
+function callbackOf(event: SimulatedEvent, { gateway, traits }: Simulated, secret: string) {
   const { transactionId, reference, externalReference, currency, eventId } = event
   // Without our external reference, Stripe's would be ignored as a payment of others.
   const metadata = { external_reference_id: externalReference ?? transactionId, reference }
@@ -87,11 +94,11 @@ function callbackOf(event: SimulatedEvent, { gateway, ways }: Callbacks, secret:
     description: '',
     expiresInMs: 0,
     ...(externalReference !== undefined && { externalReference }),
-    amount: gateway === 'stripe' ? event.amount : fromMinor(event.amount, currency),
+    amount: traits.inMinorUnits ? event.amount : fromMinor(event.amount, currency),
     paymentMetadata: metadata,
   }
   const terms = { id: transactionId, eventId, secret, now: Date.now() }
-  return webhookOf(order, ways[event.status] ?? [], terms)
+  return webhookOf(order, traits.simulate.ways[event.status] ?? [], terms)
 }
 
 interface SimulatedEvent {
@@ -107,8 +114,14 @@ interface SimulatedEvent {
   eventId: string
 }
 
+/** A gateway, by its name in the simulator. */
+interface Simulated {
+  gateway: string
+  traits: Traits
+}
+
 interface Request {
-  callbacks: Callbacks
+  simulation: Simulated
   /** Empty if the gateway does not sign. */
   secret: string
   url: string
@@ -136,19 +149,19 @@ async function readRequest(
   if (key !== undefined && !gateway) {
     throw new UsageError(`There is no gateway ${key}; signalbox.config.ts has: ${keys}.`)
   }
-  const callbacks = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
-  if (gateway && !callbacks) {
+  const traits = gateway && simulationOf(gateway.driver)
+  if (gateway && !traits) {
     throw new UsageError(`The driver ${gateway.driver} has no simulated webhook.`)
   }
   if (currency !== '' && !isCurrency(currency)) {
     throw new UsageError('--currency must be three capital letters.')
   }
-  const known = SIMULATED_STATUSES.filter((it) => callbacks?.ways[it])
-  if (callbacks && !known.includes(status)) {
+  const known = STATUSES.filter((it) => traits?.simulate.ways[it])
+  if (traits && !known.includes(status)) {
     throw new UsageError(`--status must be one of ${known.join(', ')}, not ${status}.`)
   }
-  const needs = callbacks?.needs ?? ['reference', 'amount', 'currency']
-  const { signsWith } = callbacks ?? {}
+  const needs = traits?.simulate.needs ?? ['reference', 'amount', 'currency']
+  const { signsWith } = traits?.webhooks ?? {}
   const secret =
     signsWith === undefined ? '' : gateway && signingSecret(gateway.settings, signsWith)
   const all = {
@@ -163,10 +176,10 @@ async function readRequest(
     ),
     [gateway?.variables[signsWith ?? ''] ?? 'a secret']: secret,
   }
-  if (Object.values(all).includes(undefined) || !gateway || !callbacks || edge === undefined) {
+  if (Object.values(all).includes(undefined) || !gateway || !traits || edge === undefined) {
     throw missing(all)
   }
-  refuseNeedless(input, callbacks.ignores ?? [], `for ${gateway.key}`)
+  refuseNeedless(input, traits.simulate.ignores ?? [], `for ${gateway.key}`)
   if (transaction !== undefined) refuseNeedless(input, ['--token-file'], 'with --transaction')
 
   const found = transaction === undefined ? await lookUp(edge, token, gateway.key, reference) : {}
@@ -185,7 +198,7 @@ async function readRequest(
     eventId: options.eventId ?? `evt_simulated_${ulid()}`,
   }
   const url = `${edge}${routePath('payments.webhook', routePrefixOf(file), gateway.key)}`
-  return { callbacks, secret: secret ?? '', url, event }
+  return { simulation: { gateway: gateway.driver, traits }, secret: secret ?? '', url, event }
 }
 
 interface Found {

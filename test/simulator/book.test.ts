@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { openBook } from '../../simulator/book.ts'
 import { readSettings } from '../../simulator/config.ts'
-import { FORMATS } from '../../simulator/one-webhook.ts'
-import type { GatewayName, Order, Payment } from '../../simulator/payments.ts'
+import type { Order, Payment } from '../../simulator/payments.ts'
+import { SIMULATIONS } from '../../simulator/simulations.ts'
 import { Simulator } from '../../simulator/simulator.ts'
 import { setUpSimulator } from '../support/simulator.ts'
 
@@ -33,9 +33,9 @@ afterEach(() => rm(dir, { recursive: true }))
 
 function start(edge = EDGE): Simulator {
   return new Simulator({
-    settings: readSettings({ SIMULATOR_REDIRECT_CALLBACK_URL: edge }),
+    settings: readSettings({ SIMULATOR_REDIRECT_CALLBACK_URL: edge }, SIMULATIONS),
     book: openBook(file, edge),
-    formats: FORMATS,
+    gateways: SIMULATIONS,
     clock,
     newId: () => `id-${++ids}`,
     post: async (url, { body }) => {
@@ -45,13 +45,13 @@ function start(edge = EDGE): Simulator {
   })
 }
 
-const order = (gateway: GatewayName, reference: string): Order => ({
+const order = (gateway: string, reference: string): Order => ({
   ...{ gateway, reference, externalReference: `ext-${reference}` },
   ...{ amount: 1_250, currency: 'USD', description: 'A lamp', callbackUrl: EDGE },
   ...{ metadata: {}, expiresInMs: HOUR_MS },
 })
 
-async function charged(simulator: Simulator, gateway: GatewayName, reference: string) {
+async function charged(simulator: Simulator, gateway: string, reference: string) {
   const opened = await simulator.charge(order(gateway, reference))
   if (!opened.ok) throw new Error('It was not opened.')
   return opened.payment

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Action, Order, State } from '../../simulator/payments.ts'
 import { PaymentStore } from '../../simulator/payments.ts'
+import { redirect } from '../../simulator/redirect.ts'
+import { stripe } from '../../simulator/stripe.ts'
 
 const ORDER: Order = {
   gateway: 'redirect',
@@ -16,7 +18,10 @@ let ids = 0
 let payments: PaymentStore
 beforeEach(() => {
   ids = 0
-  payments = new PaymentStore(() => `id-${++ids}`)
+  payments = new PaymentStore({
+    rulesOf: (gateway) => (gateway === 'stripe' ? stripe : redirect),
+    newId: () => `id-${++ids}`,
+  })
 })
 
 describe('the payment store', () => {

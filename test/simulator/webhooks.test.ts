@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
-import { fibWebhooks } from '../../simulator/fib.ts'
-import { FORMATS } from '../../simulator/one-webhook.ts'
+import { fib } from '../../simulator/fib.ts'
 import type { Payment, Transition } from '../../simulator/payments.ts'
+import { redirect } from '../../simulator/redirect.ts'
 import { batchesOf, cancellable, WebhookSender } from '../../simulator/webhooks.ts'
 
 const BEFORE: Payment = {
@@ -30,7 +30,7 @@ const FIB: Transition = {
 const plan = (faults = {}, transition = PAID) =>
   batchesOf(
     ...([transition, 'event-1', faults, () => 'event-2'] as const),
-    FORMATS[transition.after.gateway].content,
+    { redirect, fib }[transition.after.gateway as 'redirect' | 'fib'].webhooks.content,
   )
 
 describe('the webhooks of a transition', () => {
@@ -108,7 +108,7 @@ describe('the webhooks of a transition', () => {
 
   it('that are tampered with have an unknown id, for a gateway that does not sign', async () => {
     const [forged] = plan({ tampered: true }, FIB)[0]?.webhooks ?? []
-    const { body } = await fibWebhooks.encode(forged ?? expect.fail('There is none.'))
+    const { body } = await fib.webhooks.encode(forged ?? expect.fail('There is none.'))
     expect(JSON.parse(body)).toEqual({ id: 'event-1', status: 'PAID' })
   })
 })

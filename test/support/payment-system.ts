@@ -204,7 +204,7 @@ interface Parts {
 
 /** With few repetitions of webhooks and fast refunds of the bank. */
 function simulatorIn(dir: string, port: number, edge: string): Process {
-  const haste = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
+  const haste = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_REFUND_MS: '300' }
   const spec = simulatorProcess({
     port,
     callbackOf: (gateway) => `${edge}/payments/webhooks/${gateway}`,

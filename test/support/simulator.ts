@@ -82,7 +82,7 @@ export async function setUpSimulator(env: Record<string, string> = {}): Promise<
     SIMULATOR_STRIPE_CALLBACK_URL: callback,
     SIMULATOR_STRIPE_SECRET_KEY: STRIPE.secretKey,
     SIMULATOR_STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
-    SIMULATOR_FIB_REFUND_MS: '20',
+    SIMULATOR_REFUND_MS: '20',
     SIMULATOR_RETRIES_MS: '10 10',
     ...env,
   })

@@ -90,8 +90,8 @@ export const command = define({
   usage: '[options]',
   description: `\
 Runs the edge, its database, a sidecar for the board in DIR and those below, and a simulator of
-payment gateways. A gateway whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the
-place of its simulator; PAYMENT_* variables are passed on.
+payment gateways. A gateway whose variables are set (such as STRIPE_*) takes the place of its
+simulator; PAYMENT_* variables are passed on.
 
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
 holds the log of each process. Everything listens on 127.0.0.1 alone, unless it is shared. SIGINT

@@ -3,8 +3,9 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { GatewayName, Payment } from '../../../simulator/payments.ts'
+import type { Payment } from '../../../simulator/payments.ts'
 import type { Story } from '../../../worker/payments/domain/types.ts'
+import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
 import { isEnded, PAID, type Read, RefundWorld } from './refund-world.ts'
 
 type Verb =
@@ -29,7 +30,7 @@ type Step = ReturnType<typeof step>['arbitrary'] extends fc.Arbitrary<infer Each
 type ArbitrariesOf<Args extends unknown[]> = { [at in keyof Args]: fc.Arbitrary<Args[at]> }
 
 /** Mostly deliveries: refunds are few. */
-const steps = (name: GatewayName) => {
+const steps = (name: DriverName) => {
   const index = fc.nat({ max: 20 })
   const amount =
     name === 'stripe' ? fc.constantFrom(PAID, 5_000, 10_000, 20_000) : fc.constant(PAID)
@@ -149,7 +150,7 @@ it.each(['redirect', 'fib', 'stripe'] as const)(
 )
 
 /** What was once wrong. */
-const SEEN: Record<GatewayName, [Step[], Read[]][]> = {
+const SEEN: Record<DriverName, [Step[], Read[]][]> = {
   redirect: [
     [
       [

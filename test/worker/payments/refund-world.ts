@@ -6,17 +6,12 @@ import { Hono } from 'hono'
 import { end, settle } from '../../../libraries/testing/fake-clock.ts'
 import { openBook } from '../../../simulator/book.ts'
 import { readSettings } from '../../../simulator/config.ts'
-import { fibApi } from '../../../simulator/fib.ts'
-import { FORMATS } from '../../../simulator/one-webhook.ts'
-import type { GatewayName, Payment, Refund } from '../../../simulator/payments.ts'
-import { redirectApi } from '../../../simulator/redirect.ts'
+import type { Payment, Refund } from '../../../simulator/payments.ts'
+import { SIMULATIONS } from '../../../simulator/simulations.ts'
 import { Simulator } from '../../../simulator/simulator.ts'
-import { stripeApi } from '../../../simulator/stripe.ts'
 import type { EncodedWebhook } from '../../../simulator/webhooks.ts'
-import { fib } from '../../../worker/payments/gateways/fib/fib.ts'
-import type { Settings as DriverSettings } from '../../../worker/payments/gateways/gateway.ts'
-import { redirect } from '../../../worker/payments/gateways/redirect/redirect.ts'
-import { stripe } from '../../../worker/payments/gateways/stripe/stripe.ts'
+import { settingsOf } from '../../../worker/payments/config/gateway-settings.ts'
+import { DRIVERS, type DriverName } from '../../../worker/payments/gateways/registry.ts'
 import { request } from '../../support/payments.ts'
 import { setUpPayments } from '../../support/payments-setup.ts'
 import { webhookBody } from '../../support/webhook-body.ts'
@@ -27,23 +22,6 @@ const HOOK = `${ORIGIN}/payments/webhooks/bank`
 const DAY = 24 * 3_600_000
 /** The steps alone decide when a refund of the bank ends. */
 const NEVER_MS = String(20 * DAY)
-
-const SETTINGS: Readonly<Record<GatewayName, DriverSettings>> = {
-  redirect: {
-    ...{ client_id: 'simulated-merchant', client_secret: 'simulated-client-secret' },
-    ...{ api_key: 'simulated-api-key-of-32-bytes-or-more', lang: 'en', service_type: 'Delivery' },
-    scope: 'payment:read payment:write reverse:write',
-  },
-  fib: {
-    ...{ client_id: 'simulated-merchant', client_secret: 'simulated-client-secret' },
-    ...{ expires_in: 'PT1H', refundable_for: 'P7D' },
-  },
-  stripe: {
-    secret_key: 'sk_test_simulated',
-    webhook_secret: 'whsec_simulated-secret-of-32-bytes-or-more',
-  },
-}
-const DRIVERS = { redirect, fib, stripe }
 
 interface SentEvent {
   url: string
@@ -59,7 +37,7 @@ export const PAID = 25_000
 export class RefundWorld {
   readonly #setup: ReturnType<typeof setUpPayments>
   readonly #simulator: Simulator
-  readonly #name: GatewayName
+  readonly #name: DriverName
   readonly #reads: Read[]
   /** Answers of reads that are held back. */
   readonly #held: (() => void)[] = []
@@ -72,22 +50,27 @@ export class RefundWorld {
   #isNextHeld = false
 
   /** `reads`: how each read of the driver goes, in their order; then all are answered. */
-  constructor(name: GatewayName, reads: readonly Read[]) {
+  constructor(name: DriverName, reads: readonly Read[]) {
     this.#name = name
     this.#reads = [...reads]
     const app = new Hono()
-    const gateway = DRIVERS[name].create('bank', { ...SETTINGS[name], base_url: SIMULATOR })
+    const own = { ...SIMULATIONS[name].merchant, base_url: SIMULATOR }
+    const { settings } = settingsOf(DRIVERS[name], '', own, () => undefined)
+    const gateway = DRIVERS[name].create('bank', settings)
     this.#setup = setUpPayments({
       gateway: { refundProblem: undefined, ...gateway },
       isWoken: false,
       fetch: (input, init) => this.#fetch(app, new Request(input, init)),
     })
     this.#simulator = new Simulator({
-      settings: readSettings({
-        ...{ SIMULATOR_REDIRECT_CALLBACK_URL: HOOK, SIMULATOR_STRIPE_CALLBACK_URL: HOOK },
-        SIMULATOR_FIB_REFUND_MS: NEVER_MS,
-      }),
-      ...{ book: openBook(undefined, HOOK), formats: FORMATS, newId: randomUUID },
+      settings: readSettings(
+        {
+          ...{ SIMULATOR_REDIRECT_CALLBACK_URL: HOOK, SIMULATOR_STRIPE_CALLBACK_URL: HOOK },
+          SIMULATOR_REFUND_MS: NEVER_MS,
+        },
+        SIMULATIONS,
+      ),
+      ...{ book: openBook(undefined, HOOK), gateways: SIMULATIONS, newId: randomUUID },
       clock: this.#setup.clock,
       post: async (url, encoded) => {
         this.#events.push({ url, encoded, isTaken: false })
@@ -95,9 +78,7 @@ export class RefundWorld {
       },
     })
     const page = (id: string) => `${SIMULATOR}/pay/${id}`
-    app.route('/', redirectApi(this.#simulator, page))
-    app.route('/', fibApi(this.#simulator, page))
-    app.route('/', stripeApi(this.#simulator, page))
+    app.route('/', SIMULATIONS[name].api(this.#simulator, page))
   }
 
   async #fetch(app: Hono, asked: Request): Promise<Response> {

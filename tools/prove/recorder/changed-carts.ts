@@ -1,7 +1,7 @@
 // Payers whose order changes, or is cancelled, while they pay: at that very moment either may win.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { GatewayName } from '../../../simulator/payments.ts'
+import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
 import type { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { Seeded } from './seeded.ts'
 import type { ShopRequests } from './shop-requests.ts'
@@ -14,7 +14,7 @@ const PAYS_MS = 300
 const ASKS_MS = 150
 const PAID_AFTERWARDS = 0.6
 
-export const mayChange = (gateway: GatewayName, random: Seeded): boolean =>
+export const mayChange = (gateway: DriverName, random: Seeded): boolean =>
   gateway !== 'redirect' && random.next() < CHANGED
 
 /** The gateway's id of the payment, and ours. */

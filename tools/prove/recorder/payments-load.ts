@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../../simulator/faults.ts'
-import type { Action, GatewayName, Payment } from '../../../simulator/payments.ts'
-import { redirectWebhooks } from '../../../simulator/redirect.ts'
+import type { Action, Payment } from '../../../simulator/payments.ts'
+import { redirect } from '../../../simulator/redirect.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import { changeWhilePaid, mayChange } from './changed-carts.ts'
 import { partsOf, refundAtDesk } from './desk.ts'
@@ -75,7 +75,7 @@ const ENDINGS: readonly (readonly [weight: number, action: Action | undefined])[
 ]
 
 interface ChargeBody {
-  gateway: GatewayName
+  gateway: keyof typeof AT_DESK
   reference: string
   amount: number
   currency: string
@@ -301,7 +301,7 @@ export class PaymentsLoad {
   async #end(
     payment: string,
     ending: Action,
-    of: { gateway: GatewayName; order: string; faults: Faults; random: Seeded },
+    of: { gateway: keyof typeof AT_DESK; order: string; faults: Faults; random: Seeded },
   ): Promise<void> {
     const { gateway, order, faults, random } = of
     const { simulator } = this.#system
@@ -350,7 +350,7 @@ export class PaymentsLoad {
       const eventId = randomUUID()
       const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
-      const { body } = await redirectWebhooks.encode({ content }, secrets.redirect.api_key)
+      const { body } = await redirect.webhooks.encode({ content }, secrets.redirect.api_key)
       this.#chore(sendUntilTaken({ url, body }, secrets))
     }
   }

@@ -1,8 +1,8 @@
 // A webhook as its gateway sends it once more: the same event, at another time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redirectWebhooks } from '../../../simulator/redirect.ts'
-import { stripeWebhooks } from '../../../simulator/stripe.ts'
+import { redirect } from '../../../simulator/redirect.ts'
+import { stripe } from '../../../simulator/stripe.ts'
 import type { GatewaySecrets } from '../../../system/gateways.ts'
 
 export interface SentWebhook {
@@ -15,7 +15,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 /** `now` in ms. */
 async function signAgain(
   { body }: SentWebhook,
-  { redirect, stripe }: GatewaySecrets,
+  secrets: GatewaySecrets,
   now: number,
 ): Promise<{ headers: Record<string, string>; body: string }> {
   const content = JSON.parse(body) as { webhook_token?: string; data?: object; id: string }
@@ -23,11 +23,11 @@ async function signAgain(
     const [, claims = ''] = content.webhook_token.split('.')
     const event = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object
     const again = { ...event, timestamp: new Date(now).toISOString() }
-    return await redirectWebhooks.encode({ content: again }, redirect.api_key)
+    return await redirect.webhooks.encode({ content: again }, secrets.redirect.api_key)
   }
   if (content.data === undefined) return { headers: JSON_TYPE, body }
   const signed = { content, eventId: content.id }
-  return await stripeWebhooks.encode(signed, stripe.webhook_secret, now)
+  return await stripe.webhooks.encode(signed, secrets.stripe.webhook_secret, now)
 }
 
 /** Whether it was taken. */

@@ -137,7 +137,7 @@ export async function startSystem(host: Host): Promise<System> {
         callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
         secrets,
         logsDir: dir,
-        env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
+        env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_REFUND_MS: '300' },
         logFile: logFile('simulator'),
       }),
       `${simulator}/health`,

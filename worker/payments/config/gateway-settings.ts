@@ -58,6 +58,7 @@ export interface ConfiguredGateway extends GatewaySettings {
   key: string
   /** Its name in signalbox.config.ts. */
   driver: string
+  drivenBy: Driver
 }
 
 /** Those of the file, whether they can be used or not. Leaves out those with an unknown driver. */
@@ -72,6 +73,6 @@ export function configuredGateways(
     const driver = drivers[name]
     if (!driver) return []
     const prefix = env_prefix ?? driver.envPrefix
-    return { key, driver: name, ...settingsOf(driver, prefix, own, text) }
+    return { key, driver: name, drivenBy: driver, ...settingsOf(driver, prefix, own, text) }
   })
 }

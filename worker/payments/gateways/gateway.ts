@@ -284,9 +284,38 @@ export interface Driver {
   settings: Readonly<Record<string, Setting>>
   /** What is wrong with these settings, one sentence each; empty if nothing is. */
   check?(settings: Settings): string[]
+  /** The setting that verifies webhooks. Missing: they are not signed. */
+  verifiesWith?: string
+  /** Whether real money moves; undefined: the settings do not say. Not asked on loopback. */
+  isLive?(settings: Settings): boolean | undefined
+  /**
+   * What the doctor says of secrets that `check` lets pass. All of them are set. `nameOf` is the
+   * variable of a setting.
+   */
+  examine?(settings: Settings, nameOf: (setting: string) => string): Remark[]
+  /** What the credentials must be allowed to read. For a driver without access tokens. */
+  reads?(settings: Settings): CredentialReads
   create(key: string, settings: Settings): AnyGateway
 }
 
-export type Setting = { default: string } | { optional: true } | { required: true }
+export interface Remark {
+  level: 'warn' | 'error'
+  sentence: string
+}
+
+export interface CredentialReads {
+  /** Of the gateway, in sentences. */
+  name: string
+  /** The setting with the credentials. */
+  setting: string
+  /** By what is read, such as `refunds`. */
+  requests: Readonly<Record<string, { url: string; headers: Record<string, string> }>>
+}
+
+/** `testPrefix`: how a key of the gateway's test environment begins. */
+export type Setting =
+  | { default: string }
+  | { optional: true }
+  | { required: true; testPrefix?: string }
 /** Values by name; an optional setting without a value is missing. */
 export type Settings = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
-// The drivers that are included, by the names that signalbox.config.ts uses. For a new one that is
-// added to DRIVERS the compiler asks for cli/payments/drivers.ts and system/gateways.ts, which need
-// its simulation in simulator/. An operator's own driver is a value in signalbox.config.ts.
+// The drivers that are included, by the names that signalbox.config.ts uses. For a new one the
+// compiler asks for its simulation, in simulator/simulations.ts. An operator's own driver is a
+// value in signalbox.config.ts.
 
 import { fib } from './fib/fib.ts'
 import type { Driver } from './gateway.ts'
@@ -8,6 +8,8 @@ import { redirect } from './redirect/redirect.ts'
 import { stripe } from './stripe/stripe.ts'
 
 export const DRIVERS = { redirect, fib, stripe } as const satisfies Record<string, Driver>
+
+export type DriverName = keyof typeof DRIVERS
 
 /** Facts about a configured gateway that its driver does not know. */
 export interface Account {

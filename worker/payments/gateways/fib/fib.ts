@@ -22,6 +22,7 @@ import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { callbackAddress, idIn } from './webhook.ts'
 import * as wire from './wire.ts'
 
+const PRODUCTION = 'https://fib.prod.fib.iq'
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
 /** The same headers that the bank's own client sends. */
@@ -33,7 +34,7 @@ export const fib = {
   envPrefix: 'FIB_',
   settings: {
     // Production and test have different clients: if this is not set for test, no token is granted.
-    base_url: { default: 'https://fib.prod.fib.iq' },
+    base_url: { default: PRODUCTION },
     client_id: { required: true },
     client_secret: { required: true },
     // While a payment is open, its order cannot be charged with another amount: so not a whole day.
@@ -47,6 +48,7 @@ export const fib = {
       ? []
       : ['refundable_for is not an ISO 8601 duration like P7D']),
   ],
+  isLive: ({ base_url }) => base_url === PRODUCTION || undefined,
   create(key, { base_url = '', client_id = '', client_secret = '', expires_in, refundable_for }) {
     const base = base_url.replace(/\/+$/, '')
     const address = callbackAddress(key, client_secret)

@@ -16,18 +16,24 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
+import { error, warning } from '../remarks.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readClaims, tokenIn, type VerifyingKey, verified, verifyingKey } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const TOKEN = '/oauth2/token'
 const TRANSACTION = '/api/v2/payment-gateway/transaction'
+/** RFC 7518 requires a key as long as the digest. */
+const HS256_BYTES = 32
+/** With one callback, an attacker can find a shorter key by trying all keys. */
+const MIN_BYTES = 16
+const TEST_HOST = 'https://pg-api-uat.zaincash.iq'
 const REFUND_SCOPE = 'reverse:write'
 
 export const redirect = {
   envPrefix: 'REDIRECT_GATEWAY_',
   settings: {
-    base_url: { default: 'https://pg-api-uat.zaincash.iq' },
+    base_url: { default: TEST_HOST },
     client_id: { required: true },
     client_secret: { required: true },
     /** Verifies callbacks; two separated by a space while it is changed. */
@@ -49,6 +55,31 @@ export const redirect = {
         : [`${name} is not an http(s) URL`]
     }),
   ],
+  verifiesWith: 'api_key',
+  isLive: ({ base_url }) => base_url !== TEST_HOST,
+  examine({ client_id = '', client_secret = '', api_key = '' }, nameOf) {
+    const keys = keysIn(api_key)
+    const [apiKey, clientSecret] = [nameOf('api_key'), nameOf('client_secret')]
+    const bytes = Math.min(...keys.map((it) => new TextEncoder().encode(it).length))
+    // Equal keys are refused with the configuration; these differ only in case or punctuation.
+    const bare = (text: string) => text.replace(/[^\w]|_/g, '').toLowerCase()
+    const isAlike = keys.some((it) => it !== client_secret && bare(it) === bare(client_secret))
+    const isId = keys.includes(client_id) ? apiKey : clientSecret
+    return [
+      ...(isAlike
+        ? [error(`${apiKey} is ${clientSecret} in another spelling; they must differ.`)]
+        : []),
+      ...(keys.includes(client_id) || client_secret === client_id
+        ? [error(`${isId} is the client_id.`)]
+        : []),
+      ...(bytes < MIN_BYTES
+        ? [error(`${apiKey} has ${bytes} bytes: an attacker who sees a callback can find it.`)]
+        : []),
+      ...(bytes >= MIN_BYTES && bytes < HS256_BYTES
+        ? [warning(`${apiKey} has ${bytes} bytes; HS256 requires ${HS256_BYTES}.`)]
+        : []),
+    ]
+  },
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
     const base = base_url.replace(/\/+$/, '')

@@ -1,5 +1,6 @@
 // Stripe: a hosted Checkout Session for each charge. Its settings and its calls.
 
+import { isLoopback } from '../../../shared/loopback.ts'
 import { hmac } from '../../../shared/sha256.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../../domain/exceptions.ts'
 import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
@@ -16,6 +17,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
+import { error, warning } from '../remarks.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../reply.ts'
 import { readEvent, readsFor, verifySignature } from './webhook.ts'
 import * as wire from './wire.ts'
@@ -23,14 +25,17 @@ import * as wire from './wire.ts'
 const SESSIONS = '/v1/checkout/sessions'
 const INTENTS = '/v1/payment_intents'
 const REFUNDS = '/v1/refunds'
+const MIN_SECRET_CHARS = 24
+const TEST_KEY = /^(sk|rk)_test_/
+const LIVE_KEY = /^(sk|rk)_live_/
 
 export const stripe = {
   envPrefix: 'STRIPE_',
   settings: {
     base_url: { default: 'https://api.stripe.com' },
-    secret_key: { required: true },
+    secret_key: { required: true, testPrefix: 'sk_test_' },
     /** Several, separated by spaces, while they rotate. */
-    webhook_secret: { required: true },
+    webhook_secret: { required: true, testPrefix: 'whsec_' },
     success_url: { optional: true },
     cancel_url: { optional: true },
   },
@@ -39,6 +44,51 @@ export const stripe = {
     ...(/^(whsec|pk)_/.test(secret_key) ? ['secret_key is another kind of key'] : []),
     ...(/(^|\s)(sk|rk|pk)_/.test(webhook_secret) ? ['webhook_secret is an API key'] : []),
   ],
+  verifiesWith: 'webhook_secret',
+  // One address serves both; the key says which.
+  isLive: ({ secret_key = '' }) =>
+    !TEST_KEY.test(secret_key) && (LIVE_KEY.test(secret_key) || undefined),
+  examine({ base_url = '', secret_key = '', webhook_secret = '' }, nameOf) {
+    const [secretKey, webhookSecret] = [nameOf('secret_key'), nameOf('webhook_secret')]
+    const secrets = webhook_secret.split(/\s+/)
+    const isHere = isLoopback(URL.parse(base_url)?.hostname ?? '')
+    const isApiKey = (text: string) => /^(sk|rk)_/.test(text)
+    const isSigning = (text: string) => text.startsWith('whsec_')
+    if (isSigning(secret_key) && secrets.some(isApiKey)) {
+      return [error(`${secretKey} and ${webhookSecret} are swapped.`)]
+    }
+    return [
+      ...(isApiKey(secret_key) ? [] : [error(`${secretKey} must begin with sk_ or rk_.`)]),
+      ...(secrets.every(isSigning)
+        ? []
+        : [error(`Each secret of ${webhookSecret} must begin with whsec_.`)]),
+      ...(secrets.some((secret) => isSigning(secret) && secret.length < MIN_SECRET_CHARS)
+        ? [error(`${webhookSecret} is too short for a secret of Stripe.`)]
+        : []),
+      ...(TEST_KEY.test(secret_key) && !isHere
+        ? [warning(`${secretKey} is a test key: no real money moves.`)]
+        : []),
+      ...(LIVE_KEY.test(secret_key) && isHere
+        ? [warning(`${secretKey} is a live key, but ${nameOf('base_url')} is this machine.`)]
+        : []),
+    ]
+  },
+  reads({ base_url = '', secret_key = '' }) {
+    const headers = { authorization: `Bearer ${secret_key}` }
+    const read = (path: string) => ({
+      url: `${base_url.replace(/\/+$/, '')}${path}?limit=1`,
+      headers,
+    })
+    return {
+      name: 'Stripe',
+      setting: 'secret_key',
+      requests: {
+        'checkout sessions': read(SESSIONS),
+        'payment intents': read(INTENTS),
+        refunds: read(REFUNDS),
+      },
+    }
+  },
   create(key, settings) {
     const { base_url = '', secret_key = '', webhook_secret = '' } = settings
     const base = base_url.replace(/\/+$/, '')
