@@ -64,6 +64,9 @@ export interface BoardUpdate {
   details?: Readonly<Record<string, TaskDetail>>
 }
 
+/** What the edge says before a sidecar has begun to read. */
+const NO_STATUS = { type: 'application/json', body: '{}' }
+
 export class BoardPage {
   readonly page: Page
   /** Errors of scripts, and violations of the security policy. */
@@ -83,7 +86,8 @@ export class BoardPage {
     })
     const files = await bundle()
     await page.route(`${ORIGIN}/**`, (route) => {
-      const file = files.get(new URL(route.request().url()).pathname)
+      const { pathname } = new URL(route.request().url())
+      const file = pathname === '/api/status' ? NO_STATUS : files.get(pathname)
       const headers = { ...PAGE_HEADERS, 'Content-Type': file?.type ?? 'text/plain' }
       return route.fulfill({ status: file ? 200 : 404, headers, body: file?.body ?? '' })
     })

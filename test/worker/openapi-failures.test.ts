@@ -75,7 +75,7 @@ const CAUSES: Record<string, () => Cause | Promise<Cause>> = {
 
 // None of these requests gets as far as to look for one.
 beforeAll(() => {
-  Object.assign(known, { transaction: 'any', alert: 'any', delivery: 'any' })
+  Object.assign(known, { transaction: 'any', ended: 'any', alert: 'any', delivery: 'any' })
 })
 
 it.each(Object.entries(CAUSES))(

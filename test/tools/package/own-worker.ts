@@ -115,7 +115,8 @@ async function paidAtAcme(edge: Edge, reference: string): Promise<string> {
   const made = await jsonOf<OpenedPayment>(charged, 201)
   expect(made).toMatchObject({ status: 'Pending', redirectUrl: 'https://acme.example/pay/p-1' })
 
-  const payment = { id: 'p-1', order: reference, state: 'paid', amount: 1_250, currency: 'USD' }
+  const paid = { state: 'paid', amount: 1_250, currency: 'USD', refunded: 0 }
+  const payment = { id: 'p-1', order: reference, ...paid }
   const body = JSON.stringify({ event: 'e-1', payment })
   const time = String(Math.floor(Date.now() / 1_000))
   const hmac = createHmac('sha256', SIGNING_SECRET)
