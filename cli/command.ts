@@ -53,6 +53,8 @@ export interface Io {
   err(text: string): void
   /** Standard error is a terminal. */
   isTerminal: boolean
+  /** Resolves with the line that is typed. Absent: nobody is at the terminal. */
+  ask?(question: string): Promise<string>
   /** `--log json`: sentences are lines of the log, too. */
   logsJson?: boolean
   /** Aborted when the process is asked to end; the reason is a word. */

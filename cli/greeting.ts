@@ -148,7 +148,7 @@ function near(path: string, cwd: string): string {
   return short === '' || short.startsWith('..') ? path : short
 }
 
-const quote = (path: string): string =>
+export const quote = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 /**

@@ -1,6 +1,7 @@
 // The process around a command line: V8's settings, streams, signals, the exit code.
 
 import * as nodeModule from 'node:module'
+import { createInterface } from 'node:readline/promises'
 import { format } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { compileCache } from '../sidecar/user-folders.ts'
@@ -74,12 +75,23 @@ function processIo(): Io {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY === true,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
     logsJson,
     shutdownSignal,
     // A parent that has ended takes nothing any more.
     ...(process.send && {
       sendToParent: (message) => void process.send?.(message, () => undefined),
     }),
+  }
+}
+
+/** Standard output is for results. */
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await lines.question(question)
+  } finally {
+    lines.close()
   }
 }
 

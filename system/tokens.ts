@@ -36,18 +36,21 @@ export const reposOf = (first: string, names: readonly string[]): string[] => [
   ...names.flatMap((name) => [`${name}/*`, `${name}#*`]),
 ]
 
-/** Tokens for these repositories. `now` in ms; `audience`: of an edge that has its own. */
+/**
+ * Tokens for these repositories. `now` in ms; `audience`: of an edge that has its own. `lifetimeMs`
+ * is 30 days unless given.
+ */
 export async function mintTokens(
   secret: string,
   repos: readonly string[],
   now: number,
-  audience?: string,
+  { audience, lifetimeMs = LIFETIME_MS }: { audience?: string; lifetimeMs?: number } = {},
 ): Promise<Required<LocalTokens>> {
   const mint = (name: keyof LocalTokens) =>
     signer(secret, audience).sign(
       { sub: `local:${name}`, scope: SCOPES[name], repos },
       'api',
-      now + LIFETIME_MS,
+      now + lifetimeMs,
     )
   const [board, sidecar, agent, payments] = await Promise.all([
     mint('board'),

@@ -184,7 +184,7 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
       const { secrets, audience } = readAuth(variablesOf(await read()))
       const [secret] = secrets
       if (secret === undefined) throw new Error('no secret signs here')
-      return (await mintTokens(secret, ['*'], Date.now(), audience)).agent
+      return (await mintTokens(secret, ['*'], Date.now(), { audience })).agent
     }
     void watchClaims({ env: context.env, url, token, signal })
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })

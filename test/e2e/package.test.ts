@@ -4,6 +4,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts'
 import { packageCommands } from '../tools/package/commands.ts'
+import { packageDeploy } from '../tools/package/deploy.ts'
 import { packageFiles } from '../tools/package/files.ts'
 import { packageLibraries } from '../tools/package/libraries.ts'
 import { ownDriver } from '../tools/package/own-driver.ts'
@@ -21,6 +22,7 @@ afterAll(() => installed?.remove())
 
 packageFiles(() => installed)
 packageCommands(() => installed)
+packageDeploy(() => installed)
 packageLibraries(() => installed)
 packageReadme(() => installed)
 ownDriver(() => installed)

@@ -3,7 +3,10 @@
 import { join } from 'node:path'
 import type { Edition } from '../../cli/edition.ts'
 
+// The bundles are one folder deep.
+const PACKAGE = join(import.meta.dirname, '..')
+
 export const edition: Edition = {
-  // The bundles are one folder deep.
-  consoleIn: () => ({ dir: join(import.meta.dirname, '../console'), ready: Promise.resolve() }),
+  consoleIn: () => ({ dir: join(PACKAGE, 'console'), ready: Promise.resolve() }),
+  packageDir: PACKAGE,
 }

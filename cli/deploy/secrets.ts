@@ -1,0 +1,75 @@
+// The secret of a deployed edge and the tokens that it signs: files of their owner alone, in the
+// folder of the user's state, since a folder of code may be pushed to where others read it.
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { stateFolder } from '../../sidecar/user-folders.ts'
+import { mintTokens, reposOf } from '../../system/tokens.ts'
+import { type Environment, UsageError } from '../command.ts'
+
+/** A deployment again gives new ones. */
+const TOKENS_MS = 90 * 24 * 60 * 60 * 1_000
+
+/** The folder for what is kept of the edge of this name. Throws UsageError. */
+export async function keptFolder(name: string, env: Environment): Promise<string> {
+  const state = stateFolder(env)
+  if (state === undefined) throw new UsageError('HOME is not set: the secret has no place.')
+  const dir = join(state, 'edges', name)
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  return dir
+}
+
+const secretFile = (kept: string): string => join(kept, 'auth-secret')
+
+/** Undefined: this machine has none. */
+export const readSecret = (kept: string): Promise<string | undefined> =>
+  readFile(secretFile(kept), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  )
+
+export async function makeSecret(kept: string): Promise<string> {
+  const secret = randomBytes(32).toString('hex')
+  await replacePrivateFile(secretFile(kept), `${secret}\n`)
+  return secret
+}
+
+export interface TokenFiles {
+  sidecar: string
+  reader: string
+}
+
+/** Of the board and of those beside and below it. `now` in ms. */
+export async function writeTokens(
+  kept: string,
+  { secret, board, now }: { secret: string; board: string; now: number },
+): Promise<TokenFiles> {
+  const repos = reposOf(board, [board])
+  const tokens = await mintTokens(secret, repos, now, { lifetimeMs: TOKENS_MS })
+  const files = { sidecar: join(kept, 'sidecar-token'), reader: join(kept, 'reader-token') }
+  await replacePrivateFile(files.sidecar, `${tokens.sidecar}\n`)
+  await replacePrivateFile(files.reader, `${tokens.board}\n`)
+  return files
+}
+
+/**
+ * A folder that is gone when `use` has ended, however it ends. `secrets`: Undefined if there are
+ * none; else the file with them, for wrangler alone.
+ */
+export async function withSecretsFile<Result>(
+  kept: string,
+  secrets: Readonly<Record<string, string>>,
+  use: (dir: string, secretsFile: string | undefined) => Promise<Result>,
+): Promise<Result> {
+  const dir = await mkdtemp(join(kept, 'deploying-'))
+  try {
+    if (Object.keys(secrets).length === 0) return await use(dir, undefined)
+    const file = join(dir, 'secrets.json')
+    await replacePrivateFile(file, JSON.stringify(secrets))
+    return await use(dir, file)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
