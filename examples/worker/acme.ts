@@ -59,8 +59,8 @@ export const acme = {
       privateFields: ['payer', 'email'],
       echoedFields: ['order'],
       currencies: ['IQD', 'USD'],
-      // Acme makes one payment for each Idempotency-Key, however often it is sent.
-      chargeIsIdempotent: true,
+      // Acme makes one payment for each Idempotency-Key, which it keeps for a day.
+      chargeRepeatableForMs: 24 * 3_600_000,
       refunds: 'partial',
 
       chargeProblem: ({ returnUrl }) =>

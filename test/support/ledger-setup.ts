@@ -95,7 +95,7 @@ export class LedgerSetup {
       id: this.id(),
       requestHash: JSON.stringify(request),
       correlationId: 'correlation-1',
-      chargeIsIdempotent: true,
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
       mayCall: this.mayCall,
       now,
       until: now + MINUTE,

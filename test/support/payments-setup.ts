@@ -112,7 +112,7 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     privateFields: ['payer'],
     echoedFields: ['order'],
     currencies: ['IQD'],
-    chargeIsIdempotent: true,
+    chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
     refunds: 'partial',
     async charge(charge) {
       charged.push(charge)

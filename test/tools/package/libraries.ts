@@ -70,7 +70,7 @@ const acme = {
   envPrefix: 'ACME_',
   settings: { api_key: { required: true } },
   create: (key) => ({
-    key, privateFields: [], echoedFields: [], currencies: ['USD'], chargeIsIdempotent: true,
+    key, privateFields: [], echoedFields: [], currencies: ['USD'], chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
     async charge({ amount, currency }, call) {
       if (amount > (toMinor('10', currency) ?? 0)) throw new InvalidArgumentException('Too much.')
       const { status } = await call.send({

@@ -42,7 +42,7 @@ function setUp() {
         'bank',
         {
           ...{ key: 'bank', privateFields: [], echoedFields: [], currencies: 'any' as const },
-          chargeIsIdempotent: false,
+          chargeRepeatableForMs: 0,
           async charge(_, call) {
             await call.send({
               endpoint: 'pay',

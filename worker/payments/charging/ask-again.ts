@@ -45,8 +45,9 @@ export async function askAgain(
   { transaction, isPageOpen }: OpenCharge,
   deadlineAt: number,
 ): Promise<Asked> {
-  const { chargeIsIdempotent, unseenIsUnpayable = false } = gateway
-  const terms = { chargeIsIdempotent, unseenIsUnpayable, isPageOpen }
+  const { unseenIsUnpayable = false } = gateway
+  const isRepeatable = gateway.chargeRepeatableForMs > 0
+  const terms = { isRepeatable, unseenIsUnpayable, isPageOpen }
   if (transaction.gateway_transaction_id === null) {
     return {
       way: wayOut({ ...terms, hasGatewayId: false, isUnsent: isUnsent(transaction) }),

@@ -145,8 +145,8 @@ async function begin(
     ...(correlationId !== undefined && { correlationId }),
     ...(by !== undefined && { by }),
     // To be replaced, it is not sent again under its old name: its gateway may keep a failure.
-    chargeIsIdempotent:
-      gateway.chargeIsIdempotent && !(isReplacing && gateway.unseenIsUnpayable === true),
+    chargeRepeatableForMs:
+      isReplacing && gateway.unseenIsUnpayable === true ? 0 : gateway.chargeRepeatableForMs,
     ...(replaces && { replaces }),
     now,
     until: now + CALL_PATIENCE_MS,

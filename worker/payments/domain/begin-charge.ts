@@ -33,8 +33,8 @@ export interface ChargeStart {
   correlationId?: string
   /** The subject that asks for it, for the audit trail. */
   by?: string
-  /** Of the gateway: a charge whose outcome is unknown may be repeated. */
-  chargeIsIdempotent: boolean
+  /** Of the gateway: how long a charge whose outcome is unknown may be repeated. */
+  chargeRepeatableForMs: number
   /** The open charge that this one replaces, if that is still open. */
   replaces?: Replacement
   now: number
@@ -180,11 +180,18 @@ function differencesIn({ request }: TransactionRow, start: ChargeStart): string[
   )
 }
 
+/** At the gateway a repetition is the same charge: it still remembers the first. */
+export const isRepeatable = (
+  { created_at }: Pick<TransactionRow, 'created_at'>,
+  { chargeRepeatableForMs }: { chargeRepeatableForMs: number },
+  now: number,
+): boolean => now - created_at < chargeRepeatableForMs
+
 /** Its result is unknown, no call is under way, and a call cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
   const { called_until: until } = transaction
   return (
-    (start.chargeIsIdempotent || until === NEVER_CALLED) &&
+    (isRepeatable(transaction, start, start.now) || until === NEVER_CALLED) &&
     transaction.request_hash === start.requestHash &&
     transaction.status === 'Pending' &&
     transaction.charge_answer === null &&

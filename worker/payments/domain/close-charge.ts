@@ -22,8 +22,8 @@ export interface AskedAgain {
   isPageOpen?: boolean
   /** Nothing of it was ever sent. */
   isUnsent?: boolean
-  /** A repeated charge is the same charge to this gateway: it can be repeated instead. */
-  chargeIsIdempotent: boolean
+  /** A repeated charge is the same charge to this gateway, or was for a time. */
+  isRepeatable: boolean
   /** A charge whose page nobody saw cannot be paid there. */
   unseenIsUnpayable?: boolean
   /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
@@ -44,10 +44,10 @@ export type WayOut = 'replace' | 'apply' | 'wait'
 
 export function wayOut(asked: AskedAgain): WayOut {
   const { hasGatewayId, isPageOpen, answer, cancellation } = asked
-  const { chargeIsIdempotent, unseenIsUnpayable, isUnsent } = asked
+  const { isRepeatable, unseenIsUnpayable, isUnsent } = asked
   if (isUnsent) return 'replace'
   // Its code was lost, so it cannot be paid, and its status cannot be checked.
-  if (!hasGatewayId) return chargeIsIdempotent && !unseenIsUnpayable ? 'wait' : 'replace'
+  if (!hasGatewayId) return isRepeatable && !unseenIsUnpayable ? 'wait' : 'replace'
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'replace'

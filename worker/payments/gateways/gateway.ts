@@ -141,8 +141,11 @@ export interface Gateway extends MaskedFields {
    * by `charge.ts`.
    */
   readonly currencies: readonly string[] | 'any'
-  /** For the gateway, a repeated charge with the same external reference is the same charge. */
-  readonly chargeIsIdempotent: boolean
+  /**
+   * For this long after its first request, a repeated charge with the same external reference is
+   * the same charge for the gateway; in ms. 0: never. It is sent as JSON, so not Infinity.
+   */
+  readonly chargeRepeatableForMs: number
   /**
    * A charge whose page nobody saw cannot be paid there. If the gateway never gave an id for it, it
    * is replaced without asking. Absent: it may be paid.

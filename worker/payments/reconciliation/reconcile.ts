@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import { earlierCall } from '../domain/begin-charge.ts'
+import { earlierCall, isRepeatable } from '../domain/begin-charge.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
 import {
   GatewayUnavailableException,
@@ -71,7 +71,8 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
     if (transaction.status !== 'Pending') return await settle(check)
     if (clock.now() - transaction.created_at >= DAY_MS) return await expire(check)
-    return gateway.chargeIsIdempotent ? await chargeAgain(gateway, check) : await settle(check)
+    const mayRepeat = isRepeatable(transaction, gateway, clock.now())
+    return mayRepeat ? await chargeAgain(gateway, check) : await settle(check)
   }
 
   async function askStatus(gateway: AnyGateway, check: Check): Promise<Reconciled> {

@@ -220,7 +220,7 @@ const dinars: AnyGateway = {
   privateFields: [],
   echoedFields: [],
   currencies: ['IQD'],
-  chargeIsIdempotent: true,
+  chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
   charge: never,
   handleWebhook: never,
 }

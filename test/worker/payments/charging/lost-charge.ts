@@ -56,7 +56,7 @@ export async function pageLost(
 
 /** A charge whose answer was lost, at a bank that must not be called twice. */
 export const answerLost = () =>
-  lost(setUpPayments({ gateway: { chargeIsIdempotent: false } }), unavailable)
+  lost(setUpPayments({ gateway: { chargeRepeatableForMs: 0 } }), unavailable)
 
 async function lost(setup: PaymentsSetup, fail: () => never, context: object = {}) {
   const { script, clock } = setup

@@ -136,7 +136,7 @@ describe('replacements at the same time', () => {
   })
 
   it('are refused as in progress while the charge is under way', async () => {
-    const setup = setUpPayments({ gateway: { chargeIsIdempotent: false } })
+    const setup = setUpPayments({ gateway: { chargeRepeatableForMs: 0 } })
     const { promise, resolve } = Promise.withResolvers<never>()
     setup.script.charge = () => promise
     const first = tryCharge(setup, order)
@@ -147,7 +147,7 @@ describe('replacements at the same time', () => {
   })
 
   it('leave no page to the late answer of a replaced charge', async () => {
-    const setup = setUpPayments({ gateway: { chargeIsIdempotent: false } })
+    const setup = setUpPayments({ gateway: { chargeRepeatableForMs: 0 } })
     const { script, clock, charged } = setup
     const { charge } = script
     const { promise, resolve } = Promise.withResolvers<never>()

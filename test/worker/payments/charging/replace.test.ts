@@ -218,7 +218,7 @@ describe('a charge whose answer was lost', () => {
   })
 
   it('is not replaced in the call whose answer was lost', async () => {
-    const setup = setUpPayments({ gateway: { chargeIsIdempotent: false } })
+    const setup = setUpPayments({ gateway: { chargeRepeatableForMs: 0 } })
     setup.script.charge = unavailable
     expect(await tryCharge(setup, again)).toMatchObject({ code: 'gateway_unavailable' })
     expect(setup.charged).toHaveLength(1)

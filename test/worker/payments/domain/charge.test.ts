@@ -26,7 +26,12 @@ const request = {
   ...{ description: 'Three books', customerPhone: '0770', metadata: { service_type: 'Food' } },
 }
 const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
-  ...{ id: '02TX', request, requestHash: 'hash-1', chargeIsIdempotent: true },
+  ...{
+    id: '02TX',
+    request,
+    requestHash: 'hash-1',
+    chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+  },
   ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
   ...own,
 })
@@ -113,8 +118,11 @@ describe('a repeated charge', () => {
     const unsent = { ...LOST, called_until: 0 }
     expect(again(LOST)).toBe('begun')
     expect(again({ ...LOST, called_by: 'other', called_until: NOW })).toBe('begun')
-    expect(again(LOST, { chargeIsIdempotent: false })).toBe('unknown')
-    expect(again(unsent, { chargeIsIdempotent: false })).toBe('begun')
+    expect(again(LOST, { chargeRepeatableForMs: 0 })).toBe('unknown')
+    const old = { ...LOST, created_at: NOW - 60_000 }
+    expect(again(old, { chargeRepeatableForMs: 60_000 })).toBe('unknown')
+    expect(again(old, { chargeRepeatableForMs: 60_001 })).toBe('begun')
+    expect(again(unsent, { chargeRepeatableForMs: 0 })).toBe('begun')
     expect(again({ ...LOST, gateway_transaction_id: 'gateway-1' })).toBe('unknown')
   })
 

@@ -21,9 +21,9 @@ const CANCELLATIONS = [undefined, 'accepted', 'refused'] as const
 
 describe('what a stranded charge needs', () => {
   const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
-    FLAGS.map((chargeIsIdempotent) =>
+    FLAGS.map((isRepeatable) =>
       wayOut({
-        ...{ hasGatewayId: true, chargeIsIdempotent },
+        ...{ hasGatewayId: true, isRepeatable },
         ...(answer && { answer }),
         ...(cancellation && { cancellation }),
       }),
@@ -49,8 +49,8 @@ describe('what a stranded charge needs', () => {
   })
 
   it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
-    expect(wayOut({ hasGatewayId: false, chargeIsIdempotent: false })).toBe('replace')
-    expect(wayOut({ hasGatewayId: false, chargeIsIdempotent: true })).toBe('wait')
+    expect(wayOut({ hasGatewayId: false, isRepeatable: false })).toBe('replace')
+    expect(wayOut({ hasGatewayId: false, isRepeatable: true })).toBe('wait')
   })
 })
 
@@ -82,7 +82,13 @@ describe('a charge that replaces a stranded one', () => {
   }
   const replaces: Replacement = { transactionId: '01TX', eventId: '03END', nextCheckAt: NOW + 9 }
   const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
-    ...{ id: '02TX', request, requestHash: 'hash-1', chargeIsIdempotent: true, replaces },
+    ...{
+      id: '02TX',
+      request,
+      requestHash: 'hash-1',
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+      replaces,
+    },
     ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
     ...own,
   })
@@ -129,7 +135,7 @@ describe('a charge that replaces a stranded one', () => {
   it('raises an alert if the gateway could not be asked about the first one', () => {
     const { transactionId, eventId } = replaces
     const { replaced } = begun(known({ gateway_transaction_id: null }), {
-      ...{ chargeIsIdempotent: false, replaces: { transactionId, eventId } },
+      ...{ chargeRepeatableForMs: 0, replaces: { transactionId, eventId } },
     })
     expect(replaced?.payment.transaction.next_check_at).toBeNull()
     expect(replaced?.alerts).toEqual([

@@ -100,7 +100,7 @@ describe('the ledger on libSQL', () => {
       id: nextId(),
       request: { gateway: 'shop', reference: 'p', amount, currency: 'IQD', description: 'x' },
       requestHash: 'x',
-      chargeIsIdempotent: true,
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
       now: 1,
       until: 2,
       mayCall: true,
@@ -150,7 +150,12 @@ describe('a charge whose answer has the id of another payment', () => {
     await insertPending(libsql, 1)
     const request = { gateway: 'shop', reference: 'r', amount: 1, currency: 'IQD', description: '' }
     const transactionId = nextId()
-    const start = { id: transactionId, request, requestHash: 'h', chargeIsIdempotent: true }
+    const start = {
+      id: transactionId,
+      request,
+      requestHash: 'h',
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+    }
     await ledger.beginCharge({ ...start, now: 1, until: 2, mayCall: true })
     const answer = {
       status: 'Pending',

@@ -38,10 +38,10 @@ const begin: fc.Arbitrary<Step> = fc
     reference: order,
     key: fc.constantFrom(undefined, 'key-1', 'key-2'),
     amount: fc.constantFrom(AMOUNT, AMOUNT, AMOUNT, 5),
-    chargeIsIdempotent: fc.boolean(),
+    chargeRepeatableForMs: fc.constantFrom(0, 60_000, Number.MAX_SAFE_INTEGER),
     replaces: fc.constantFrom('nothing', 'nothing', 'asked', 'unasked'),
   })
-  .map(({ reference, key, amount, chargeIsIdempotent, replaces }) => async (w, now) => {
+  .map(({ reference, key, amount, chargeRepeatableForMs, replaces }) => async (w, now) => {
     const idempotencyKey = key === undefined ? {} : { idempotencyKey: `${key} of ${reference}` }
     const request = { reference, amount }
     const before = replaces === 'nothing' ? undefined : await newest(w, reference)
@@ -51,7 +51,7 @@ const begin: fc.Arbitrary<Step> = fc
         ...(replaces === 'asked' && { nextCheckAt: now + 5 * MINUTE }),
       },
     }
-    const wish = { ...idempotencyKey, request, chargeIsIdempotent, now, ...replacement }
+    const wish = { ...idempotencyKey, request, chargeRepeatableForMs, now, ...replacement }
     const start = w.start(wish)
     const call: Call = {
       async make() {

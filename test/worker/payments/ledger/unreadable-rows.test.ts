@@ -53,7 +53,7 @@ beforeEach(async () => {
     privateFields: [],
     echoedFields: [],
     currencies: 'any',
-    chargeIsIdempotent: true,
+    chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
     charge: () => Promise.reject(new Error('unexpected charge')),
     handleWebhook: () => Promise.reject(new Error('unexpected webhook')),
     checkStatus: async ({ gatewayTransactionId }: { gatewayTransactionId: string }) => {

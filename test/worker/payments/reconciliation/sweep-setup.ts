@@ -39,7 +39,7 @@ export function setUpSweep(options: SweepOptions = {}) {
     health: async () => ({}),
   }
   const gateway = {
-    ...{ currencies: 'any', chargeIsIdempotent: false, checkStatus: undefined },
+    ...{ currencies: 'any', chargeRepeatableForMs: 0, checkStatus: undefined },
     charge: () => Promise.reject(new Error('must not be charged')),
     ...options.gateway,
   }
@@ -69,7 +69,7 @@ export function setUpSweep(options: SweepOptions = {}) {
       request: request({ reference }),
       requestHash: reference,
       correlationId: `correlation-${charges}`,
-      chargeIsIdempotent: gateway.chargeIsIdempotent,
+      chargeRepeatableForMs: gateway.chargeRepeatableForMs,
       mayCall: true,
       now,
       until: now + 90_000,

@@ -23,7 +23,9 @@ describe('a charge without an id of its gateway', () => {
       if (charged.length === 1) throw new GatewayUnavailableException('No answer.')
       return answered
     }
-    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge } })
+    const made = setUpSweep({
+      gateway: { chargeRepeatableForMs: Number.MAX_SAFE_INTEGER, charge },
+    })
     const id = await made.charge({ isAnswered: false })
     await made.pass(HOUR)
     const { transaction } = await made.story(id)
@@ -44,7 +46,9 @@ describe('a charge without an id of its gateway', () => {
     let status = 'Pending'
     const checkStatus = async () =>
       ({ known: true, status, amount: 25_000, currency: 'IQD', raw: '{}' }) as StatusAnswer
-    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge, checkStatus } })
+    const made = setUpSweep({
+      gateway: { chargeRepeatableForMs: Number.MAX_SAFE_INTEGER, charge, checkStatus },
+    })
     const id = await made.charge({ isAnswered: false })
     await made.pass(HOUR)
     const { transaction } = await made.story(id)
@@ -59,7 +63,9 @@ describe('a charge without an id of its gateway', () => {
   it('is Failed when the gateway refuses it for its earlier call too, with one event', async () => {
     const error = { code: 'declined', message: 'No.' }
     const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error, coversEarlier: true })
-    const made = setUpSweep({ gateway: { chargeIsIdempotent: true, charge } })
+    const made = setUpSweep({
+      gateway: { chargeRepeatableForMs: Number.MAX_SAFE_INTEGER, charge },
+    })
     const id = await made.charge({ isAnswered: false })
     await made.pass(2 * MINUTE)
     expect((await made.story(id)).transaction).toMatchObject({ status: 'Failed', error })
@@ -67,15 +73,16 @@ describe('a charge without an id of its gateway', () => {
   })
 
   it.each([
-    ['is never repeated if that could charge twice', false],
-    ['is repeated without an answer', true],
-  ])('%s, and expires after a day, with an alert', async (_what, chargeIsIdempotent) => {
-    let charges = 0
-    const charge = () => {
-      charges++
+    ['is never repeated if that could charge twice', 0, 0],
+    ['is repeated while its gateway remembers it', 10 * MINUTE, 10 * MINUTE],
+    ['is repeated without an answer', Number.MAX_SAFE_INTEGER, DAY],
+  ])('%s, and expires after a day, with an alert', async (_what, chargeRepeatableForMs, lastMs) => {
+    const charges: number[] = []
+    const charge = ({ now }: GatewayCharge) => {
+      charges.push(now)
       return Promise.reject(new GatewayUnavailableException('No answer.'))
     }
-    const made = setUpSweep({ gateway: { chargeIsIdempotent, charge } })
+    const made = setUpSweep({ gateway: { chargeRepeatableForMs, charge } })
     const id = await made.charge({ isAnswered: false })
     await made.pass(DAY - MINUTE)
     expect((await made.story(id)).transaction.status).toBe('Pending')
@@ -95,11 +102,13 @@ describe('a charge without an id of its gateway', () => {
       gatewayStatus: 'none',
     }
     expect(alerts).toMatchObject([{ kind: 'unsettled', detail }])
-    expect(charges > 0).toBe(chargeIsIdempotent)
+    expect(charges.length > 0).toBe(chargeRepeatableForMs > 0)
+    const began = Date.parse(since)
+    expect(charges.every((at) => at - began < lastMs)).toBe(true)
   })
 
   it('expires without an alert if it was never sent', async () => {
-    const made = setUpSweep({ gateway: { chargeIsIdempotent: false } })
+    const made = setUpSweep({ gateway: { chargeRepeatableForMs: 0 } })
     const id = await made.charge({ isAnswered: false, isSent: false })
     await made.pass(DAY + 2 * MINUTE)
     const { transaction, alerts } = await made.story(id)

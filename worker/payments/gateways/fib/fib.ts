@@ -96,7 +96,7 @@ export const fib = {
       privateFields: ['paid by', 'customer', 'name', 'iban', 'account', 'email', 'mobile'],
       echoedFields: ['description', 'redirectUri'],
       currencies: ['IQD'],
-      chargeIsIdempotent: false,
+      chargeRepeatableForMs: 0,
       refunds: 'full',
 
       tokenRequest: () => ({

@@ -147,7 +147,8 @@ export const redirect = {
       ],
       echoedFields: ['orderId', 'successUrl', 'failureUrl'],
       currencies: ['IQD'],
-      chargeIsIdempotent: true,
+      // An external reference is of one transaction for ever.
+      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
       refunds: 'full',
       refundProblem: (): string | undefined =>
         scope.split(/\s+/).includes(REFUND_SCOPE)

@@ -155,7 +155,8 @@ export const stripe = {
       privateFields: wire.PRIVATE_FIELDS,
       echoedFields: wire.ECHOED_FIELDS,
       currencies: wire.CURRENCIES,
-      chargeIsIdempotent: true,
+      // Stripe may forget a key after a day.
+      chargeRepeatableForMs: 24 * 3_600_000,
       unseenIsUnpayable: true,
       refunds: 'partial',
 

@@ -43,7 +43,7 @@ describe('a charge at FIB', () => {
   it('is never repeated, because the bank would create two payments', async () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     await bank.charge(charge, call)
-    expect(bank.chargeIsIdempotent).toBe(false)
+    expect(bank.chargeRepeatableForMs).toBe(0)
     expect(call.requests[0]?.isIdempotent).toBe(false)
   })
 

@@ -56,7 +56,7 @@ describe('a charge at Stripe', () => {
     await gateway.charge(charge, call)
     await gateway.charge({ ...charge, now: charge.now + 60_000 }, call)
     const [first, second] = call.requests
-    expect(gateway.chargeIsIdempotent).toBe(true)
+    expect(gateway.chargeRepeatableForMs).toBe(24 * 3_600_000)
     expect(first).toMatchObject({ isIdempotent: true, headers: { 'idempotency-key': 'ext-7' } })
     // Stripe refuses a repeated key with other parameters.
     expect(second).toEqual(first)
