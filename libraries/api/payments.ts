@@ -16,6 +16,7 @@ import {
   ratesQuery,
   transactionsQuery,
 } from '../../worker/payments/queries/routes.ts'
+import { settledSchema, settlementSchema } from '../../worker/payments/queries/settlement-hono.ts'
 import {
   alertRecordSchema,
   alertsPageSchema,
@@ -225,6 +226,18 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 200: answer('As it is now.', movementDaysSchema) },
     failures: ['unknown_filter', 'invalid_argument', ...DATABASE],
   },
+  'POST /api/payments/reconcile': {
+    id: 'reconcile',
+    summary: 'Compare rows of a gateway’s settlement with our payments',
+    description:
+      'Each row is found by the gateway’s id, else by ours, else by the reference with the ' +
+      'amount. It changes nothing, and answers a row for each, in their order.',
+    needs: 'payments:read',
+    headers: ['X-Correlation-Id'],
+    body: settlementSchema,
+    answers: { 200: answer('How each row compares.', settledSchema) },
+    failures: [...BODY, ...DATABASE],
+  },
   'POST /api/payments/alerts/:id/acknowledge': {
     id: 'acknowledgeAlert',
     summary: 'A person has seen this alert',
@@ -303,6 +316,8 @@ export const PAYMENTS: Description = {
     Movements: movementsSchema,
     MovementDay: movementDaySchema,
     MovementDays: movementDaysSchema,
+    Settlement: settlementSchema,
+    Settled: settledSchema,
     Gateway: gatewayHealthSchema,
     Gateways: gatewaysSchema,
     SweepReport: sweepReportSchema,

@@ -1021,6 +1021,33 @@ export interface Sessions {
   seq?: string
 }
 
+export interface Settled {
+  rows: {
+    /**
+     * The first that is so. `paid_there`, `refunded_there`: not here. `late`: paid, or refunded,
+     * after it had ended.
+     */
+    as:
+      | 'not_ours'
+      | 'other_currency'
+      | 'other_amount'
+      | 'paid_there'
+      | 'refunded_there'
+      | 'late'
+      | 'same'
+    /** Ours. */
+    transactionId?: string
+    gatewayTransactionId?: string
+    reference?: string
+    status?: PaymentStatus
+    /** What we have: what was paid, else requested; of a refund, its own. */
+    amount?: number
+    currency?: string
+    /** Ours. */
+    refundId?: string
+  }[]
+}
+
 export interface SettledAlert {
   id: string
   kind: AlertKind
@@ -1037,6 +1064,23 @@ export interface SettledAlert {
   acknowledgedBy: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */
   gatewayReference?: string
+}
+
+export interface Settlement {
+  /** Key of the configuration. */
+  gateway: string
+  rows: {
+    type: 'payment' | 'refund'
+    /** The gateway’s id of the payment. */
+    id?: string
+    /** Our id of it, or its external reference. */
+    ours?: string
+    /** The host application’s; it counts only with the amount. */
+    reference?: string
+    /** Minor units. */
+    amount: number
+    currency: string
+  }[]
 }
 
 export type SignIn =
@@ -1762,6 +1806,20 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'schema_mismatch'
+  reconcile:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'payload_too_large'
+    | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
   acknowledgeAlert:
     | 'invalid_request'
     | 'unauthorized'

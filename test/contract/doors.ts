@@ -76,6 +76,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/audit': reads('/api/payments/audit'),
   'GET /api/payments/movements': reads('/api/payments/movements'),
   'GET /api/payments/movements/days': reads('/api/payments/movements/days', 422),
+  'POST /api/payments/reconcile': reads('/api/payments/reconcile', 422),
   'GET /api/payments/gateways': reads('/api/payments/gateways'),
   'POST /api/payments/charges': writes('/api/payments/charges', 422),
   'POST /api/payments/refunds': writes('/api/payments/refunds', 422),

@@ -280,6 +280,20 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/movements/days?after=2026-01-01&before=2026-02-01', status: 200 },
       { path: '/movements/days?after=2025-01-01&before=2026-02-01', status: 422 },
     ],
+    'POST /reconcile': () => [
+      {
+        path: '/reconcile',
+        status: 200,
+        body: {
+          gateway: 'bank',
+          rows: [
+            { type: 'payment', ours: known.transaction, amount: 20_000, currency: 'IQD' },
+            { type: 'refund', id: 'nobody', amount: 1, currency: 'IQD' },
+          ],
+        },
+      },
+      { path: '/reconcile', status: 422, body: { gateway: 'bank', rows: [] } },
+    ],
     'POST /alerts/:id/acknowledge': () => [
       { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
       { path: '/alerts/other/acknowledge', status: 404, body: { gatewayReference: 'bank-7' } },

@@ -11,6 +11,7 @@ import { newId } from './domain/new-id.ts'
 import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
+import { settlementRoutes } from './queries/settlement-hono.ts'
 import { acknowledgementSchema } from './schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
@@ -19,6 +20,9 @@ const MAX_BODY_BYTES = 64 << 10
 /** 1 to 255 printable characters. */
 export const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
 
+/** Its rows are too many for a query. It changes nothing. */
+const RECONCILE = '/reconcile'
+
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 
 /** Mounted under `/api/payments`, behind the authentication that sets `grant`. */
@@ -26,7 +30,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   const { ledger } = payments
   const app = new Hono<PaymentsEnv>()
   app.use(async (c, next) => {
-    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+    const isRead = ['GET', 'HEAD'].includes(c.req.method) || c.req.path.endsWith(RECONCILE)
     requireScope(c.get('grant'), isRead ? 'payments:read' : 'payments:write')
     const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), now())
     c.set('correlationId', correlationId)
@@ -34,6 +38,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     c.header('Cache-Control', 'no-store')
     await next()
   })
+  app.route(RECONCILE, settlementRoutes(payments.queries))
   app.use(
     bodyLimit({
       maxSize: MAX_BODY_BYTES,

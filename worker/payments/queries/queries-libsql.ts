@@ -37,6 +37,7 @@ import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-l
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries } from './movements-libsql.ts'
 import { type Query, queryRunner, rowsOf } from './query-libsql.ts'
+import { settlementQueries } from './settlement-libsql.ts'
 
 export interface WaitingEvents {
   count: number
@@ -84,6 +85,7 @@ export function libsqlQueries(database: Database) {
   const run = queryRunner(database)
   return {
     ...movementQueries(run),
+    ...settlementQueries(run),
     /** Newest first. */
     transactions: (
       { startsWith, ...where }: TransactionFilter,

@@ -1,0 +1,58 @@
+// A settlement file as a table of texts: its encoding, delimiter and quotes are those that it
+// shows, unless they are given.
+
+import Papa from 'papaparse'
+
+export const ENCODINGS = ['utf-8', 'windows-1252', 'windows-1256'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+export interface Line {
+  /** Of the file, from 1. */
+  line: number
+  cells: readonly string[]
+  /** Its quotes are wrong, so its cells may be those of several lines. */
+  isBroken: boolean
+}
+
+/** No line is left out but those without any text. */
+export function readTable(
+  bytes: Uint8Array,
+  given: { encoding?: Encoding; delimiter?: string } = {},
+): Line[] {
+  const { data, errors } = Papa.parse<string[]>(decode(bytes, given.encoding), {
+    delimiter: given.delimiter ?? '',
+  })
+  const broken = new Set(errors.flatMap(({ type, row }) => (type === 'Quotes' ? [row] : [])))
+  let line = 1
+  return data.flatMap((texts, at) => {
+    const cells = texts.map((text) => text.trim())
+    const read = { line, cells, isBroken: broken.has(at) }
+    line += 1 + texts.reduce((sum, text) => sum + (text.match(/\r\n|\r|\n/g)?.length ?? 0), 0)
+    return cells.some(Boolean) ? [read] : []
+  })
+}
+
+function decode(bytes: Uint8Array, encoding?: Encoding): string {
+  if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes)
+  const [first = 0, second = 0] = bytes
+  const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+  // Excel's "Unicode text".
+  if (isWide) return new TextDecoder(first === 0xff ? 'utf-16le' : 'utf-16be').decode(bytes)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder(isArabic(bytes) ? 'windows-1256' : 'windows-1252').decode(bytes)
+  }
+}
+
+/** Words of Arabic are made of high bytes only; in those of Latin, such letters stand alone. */
+function isArabic(bytes: Uint8Array): boolean {
+  let [alone, together] = [0, 0]
+  for (const [at, byte] of bytes.entries()) {
+    if (byte < 0xc0) continue
+    const isBeside = (bytes[at - 1] ?? 0) >= 0xc0 || (bytes[at + 1] ?? 0) >= 0xc0
+    if (isBeside) together++
+    else alone++
+  }
+  return together > alone
+}
