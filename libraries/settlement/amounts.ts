@@ -3,8 +3,8 @@
 
 import { toMinor } from '../../worker/payments/domain/money.ts'
 
-export type DecimalSign = '.' | ','
-const SIGNS: readonly DecimalSign[] = ['.', ',']
+export const DECIMAL_SIGNS = ['.', ','] as const
+export type DecimalSign = (typeof DECIMAL_SIGNS)[number]
 
 export interface AmountText {
   text: string
@@ -28,7 +28,7 @@ export function amountIn({ text, currency }: AmountText, decimal: DecimalSign): 
  * the amounts are.
  */
 export function decimalSignOf(amounts: readonly AmountText[]): DecimalSign | undefined {
-  const read = amounts.map((amount) => SIGNS.map((sign) => amountIn(amount, sign)))
+  const read = amounts.map((amount) => DECIMAL_SIGNS.map((sign) => amountIn(amount, sign)))
   const countOf = (at: number) => read.filter((values) => values[at] !== undefined).length
   const [points, commas] = [countOf(0), countOf(1)]
   if (points !== commas) return points > commas ? '.' : ','

@@ -1,6 +1,7 @@
 // Compares a settlement with our payments: each row in one class, and what is here and not there.
 // The edge answers what it has; this puts the questions, and changes nothing.
 
+import { dayOf } from '../../worker/payments/domain/day.ts'
 import type { Settlement as Asked, Movement, Settled } from '../api/types.ts'
 import type { SettledRow, Settlement } from './read-settlement.ts'
 
@@ -54,7 +55,12 @@ export interface Comparison {
 
 const ROWS_AT_ONCE = 5_000
 
-export async function compare(settlement: Settlement, books: Books): Promise<Comparison> {
+/** `zone`: that of the file's days, an IANA name. */
+export async function compare(
+  settlement: Settlement,
+  books: Books,
+  zone = 'UTC',
+): Promise<Comparison> {
   const { unreadable, twice, skipped } = settlement
   // Those of one payment together, so that each of its refunds agrees with one row.
   const rows = settlement.rows.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -71,7 +77,7 @@ export async function compare(settlement: Settlement, books: Books): Promise<Com
     ...twice.map(({ row, first }): Compared => ({ class: 'twice', line: row.line, row, first })),
     ...settled.map(({ row, ours }): Compared => ({ class: ours.as, line: row.line, row, ours })),
   ].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
-  if (days) compared.push(...(await hereOnly(days, settled, books)))
+  if (days) compared.push(...(await hereOnly({ ...days, zone }, settled, books)))
   const counts = Object.fromEntries(CLASSES.map((name) => [name, 0])) as Record<Class, number>
   for (const each of compared) counts[each.class] += 1
   return { rows: compared, counts, ...(days && { days }), skipped }
@@ -124,7 +130,7 @@ const dayAfter = (day: string, days: number): string =>
  * day late, so the books are read further.
  */
 async function hereOnly(
-  { first, last }: { first: string; last: string },
+  { first, last, zone }: { first: string; last: string; zone: string },
   settled: readonly Pair[],
   books: Books,
 ): Promise<Compared[]> {
@@ -142,7 +148,7 @@ async function hereOnly(
     const key = keyOf(transactionId, isBack)
     const left = open.get(key) ?? 0
     if (left > 0) open.set(key, left - 1)
-    const day = occurredAt.slice(0, 10)
+    const day = dayOf(Date.parse(occurredAt), zone)
     if (left === 0 && day >= first && day <= last) missing.push({ class: 'here_only', movement })
   }
   return missing

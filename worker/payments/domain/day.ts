@@ -1,6 +1,6 @@
 // Days of a time zone: from one local midnight to the next, which are 23 to 25 hours. Pure.
 
-import { DAY_MS } from './check.ts'
+const DAY_MS = 86_400_000
 
 /** A name of IANA's list, such as `Asia/Baghdad`. */
 export function isZone(name: string): boolean {

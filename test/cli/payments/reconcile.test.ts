@@ -1,0 +1,135 @@
+// A settlement file on the command line, against an edge in this process.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readingOf } from '../../../cli/payments/reconcile.ts'
+import type { Comparison } from '../../../libraries/settlement/compare.ts'
+import { token } from '../../support/edge.ts'
+import { processEdge } from '../../support/in-process-edge.ts'
+import { type PaymentsSetup, reported, setUpPayments } from '../../support/payments-setup.ts'
+import { serve, type TestServer } from '../../support/serve.ts'
+import { run } from '../run.ts'
+
+let dir: string
+let setup: PaymentsSetup
+let server: TestServer
+let scope: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-reconcile-'))
+  setup = setUpPayments()
+  const edge = processEdge({ payments: setup.payments })
+  server = await serve(async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const { method, headers } = request
+    const body = method === 'POST' ? { body: await request.text() } : {}
+    return await edge.fetch(`${pathname}${search}`, { method, headers, ...body })
+  })
+  scope = 'payments:read'
+})
+afterEach(async () => {
+  await server.close()
+  await rm(dir, { recursive: true })
+})
+
+async function order(reference: string, isPaid = true): Promise<string> {
+  const request = { gateway: 'bank', reference, amount: 25_000, currency: 'IQD' }
+  await setup.clock.advance(1)
+  const charged = await setup.payments.charge({ ...request, description: 'A lamp' })
+  const { gatewayTransactionId = '' } = charged
+  if (isPaid) await setup.webhook({ gatewayTransactionId })
+  return gatewayTransactionId
+}
+
+/** The files' own folder is where it is typed. */
+async function reconcile(text: string, ...more: string[]) {
+  await writeFile(join(dir, 'file.csv'), text)
+  await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
+  const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
+  const argv = ['payments', 'reconcile', 'file.csv', '--gateway', 'bank', ...at, ...more]
+  return await run(argv, {}, { cwd: dir })
+}
+
+const HEAD = 'id,amount,currency,date\n'
+
+describe('payments reconcile', () => {
+  it('exits with 0 where all is the same', async () => {
+    const id = await order('order-1')
+    expect(await reconcile(`${HEAD}${id},25000,IQD,1970-01-01\n`)).toEqual({
+      code: 0,
+      out: '1 the same (1970-01-01 to 1970-01-01)\n',
+      err: '',
+    })
+  })
+
+  it('prints what differs, and exits with 1', async () => {
+    const id = await order('order-1')
+    await order('order-2')
+    const rows = [`${id},24000,IQD,1970-01-01`, 'nobody,1,IQD,1970-01-01', 'Total,24001,,']
+    const { code, out } = await reconcile(`${HEAD}${rows.join('\n')}\n`)
+    expect(code).toBe(1)
+    expect(out).toMatch(/2 +other amount +order-1 +24000 IQD +25000 IQD Paid/)
+    expect(out).toMatch(/3 +not ours +nobody +1 IQD/)
+    expect(out).toMatch(/ +here and not there +order-2 +25000 IQD paid/)
+    expect(out).toContain('1 not ours, 1 other amount, 1 here and not there (1970-01-01')
+    expect(out).toContain('1 rows of sums')
+  })
+
+  it('prints one JSON object', async () => {
+    const id = await order('order-1', false)
+    const { code, out } = await reconcile(`${HEAD}${id},25000,IQD,1970-01-01\n`, '--json')
+    const { rows, counts } = JSON.parse(out) as Comparison
+    expect([code, counts.paid_there]).toEqual([1, 1])
+    expect(rows).toMatchObject([{ class: 'paid_there', line: 2, ours: { reference: 'order-1' } }])
+  })
+
+  it('asks the gateway about each difference first with --ask', async () => {
+    const id = await order('order-1', false)
+    setup.script.status = () => reported('Paid')
+    const text = `${HEAD}${id},25000,IQD,1970-01-01\n`
+    expect(await reconcile(text, '--ask')).toMatchObject({ code: 1, err: /answered 403/ })
+    scope = 'payments:read payments:write'
+    expect(await reconcile(text, '--ask')).toMatchObject({ code: 0 })
+  })
+
+  it.each([
+    ['a map that no column has', 'a,b\n1,2\n', [], /no column of amount/],
+    ['a decimal sign', `${HEAD}x,"25,000",IQD,2026-01-01\n`, [], /--decimal/],
+    ['the order of dates', `${HEAD}x,1,IQD,03/04/2026\n`, [], /--dates/],
+    ['a currency', 'id,amount\nx,1\n', [], /--currency/],
+    ['a good map', HEAD, ['--map', 'no=x'], /--map has/],
+    ['a time zone', HEAD, ['--zone', 'Mars'], /no time zone/],
+  ])('stops where it needs %s', async (_what, text, more, why) => {
+    const { code, out, err } = await reconcile(text, ...more)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(why)
+  })
+
+  it('needs a file that is there, a gateway, an edge and a token', async () => {
+    const { code, err } = await run(['payments', 'reconcile'], {}, { cwd: dir })
+    expect(code).toBe(2)
+    expect(err).toContain('--gateway KEY')
+  })
+
+  it('keeps how a file is read, for each gateway', async () => {
+    const kept = join(dir, 'reconcile.json')
+    const given = { map: 'id=Bank No, amount=Net', decimal: ',', delimiter: 'tab' } as const
+    const map = { id: 'Bank No', amount: 'Net' }
+    const all = { map, decimal: ',', delimiter: '\t' }
+    expect(await readingOf(given, 'bank', kept)).toEqual(all)
+    expect(await readingOf({}, 'bank', kept)).toEqual(all)
+    expect(await readingOf({ decimal: '.' }, 'bank', kept)).toEqual({ ...all, decimal: '.' })
+    expect(await readingOf({}, 'other', kept)).toEqual({})
+    // Without a data folder, nothing is kept.
+    expect(await readingOf({}, 'bank', undefined)).toEqual({})
+  })
+
+  it('changes nothing by reading a file', async () => {
+    await order('order-1')
+    const before = await setup.payments.queries.transactions({}, { limit: 9 })
+    await reconcile(`${HEAD}nobody,25000,IQD,1970-01-01\n`)
+    expect(await setup.payments.queries.transactions({}, { limit: 9 })).toEqual(before)
+    expect(await readFile(join(dir, 'file.csv'), 'utf8')).toContain('nobody')
+  })
+})
