@@ -1,118 +1,95 @@
-// Agents that know nothing but the loop of docs/agents.md, on one board, while some are killed.
+// Agents that know nothing but the commands of docs/agents.md, on one board.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { BACKLOG_CONFIG, backlogTask } from '../support/agents/backlog-agent.ts'
+import { workOff } from '../../tools/prove/agents/agents.ts'
+import { toolsWith } from '../../tools/prove/agents/tools.ts'
+import { Seeded } from '../../tools/prove/recorder/seeded.ts'
+import { inTools, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 import { programEnv } from '../support/run-home.ts'
 
 const starts = new Starts()
-const scripts: ChildProcess[] = []
-afterAll(async () => {
-  for (const script of scripts) if (script.pid) kill(script)
-  await starts.clear()
+afterAll(() => starts.clear())
+
+const TASKS = 24
+/** Without it the files of Backlog.md are edited as an agent does. */
+const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
+
+describe.each(Object.entries(toolsWith(program)))('agents on a board of %s', (_, tool) => {
+  it('do each task once and leave none, though some are killed while they work', async () => {
+    const { findings, ...counts } = await workOff({
+      ...{ tool, tasks: TASKS, agents: 6, workMs: 200, faultEvery: 6, patienceMs: 60_000 },
+      random: new Seeded(4),
+      env: programEnv(process.env.HOME ?? ''),
+      log: () => undefined,
+    })
+    expect(findings).toEqual([])
+    expect(counts).toMatchObject({ done: TASKS, closed: TASKS })
+    expect(counts.faults['killed agents']).toBeGreaterThan(0)
+  }, 300_000)
 })
 
-/** With what it runs: a killed agent takes its tools along. */
-function kill({ pid = 0 }: ChildProcess): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended.
-  }
-}
+const ROUNDS = 4
+const [, LINES = ''] =
+  /```md\n(## Work from.*?)```/s.exec(readFileSync('docs/agents.md', 'utf8')) ?? []
+const [CLAIM, DONE, , CHECK] = [...LINES.matchAll(/`(signalbox [^`]+)`/g)].map(([, it]) => it)
 
-const AGENTS = 6
-const TASKS = 24
-const [, LOOP = ''] = /```sh\n(while.*?)```/s.exec(readFileSync('docs/agents.md', 'utf8')) ?? []
-
-/** How a tool's task is closed; a second time it says so. */
-interface Tool {
-  files: Readonly<Record<string, string>>
-  /** A shell function: closes "$1". */
-  close: string
-  /** Of the texts of all files, those tasks that are open. */
-  open(texts: readonly string[]): number
-}
-
-const numbers = Array.from({ length: TASKS }, (_, n) => n + 1)
-const TOOLS: Record<string, Tool> = {
-  'Backlog.md': {
-    files: {
-      'backlog/config.yml': BACKLOG_CONFIG,
-      ...Object.fromEntries(
-        numbers.map((n) => [
-          `backlog/tasks/back-${n} - Bread.md`,
-          backlogTask(`BACK-${n}`, 'Bread', 'To Do'),
-        ]),
-      ),
-    },
-    close: `
-      file="backlog/tasks/back-\${1#BACK-} - Bread.md"
-      grep -q 'status: Done' "$file" && echo "twice $1" >> done.log
-      sed 's/^status: .*/status: Done/' "$file" > ".$1.new" && mv ".$1.new" "$file"`,
-    open: (texts) => texts.filter((text) => text.includes('status: To Do')).length,
-  },
-  // One file for all: whoever edits it takes a lock, as a person would look at it first.
-  OpenSpec: {
-    files: {
-      'openspec/changes/tea/tasks.md': numbers.map((n) => `- [ ] 1.${n} Pour\n`).join(''),
-    },
-    close: `
-      file=openspec/changes/tea/tasks.md
-      while ! mkdir .edit 2>/dev/null; do sleep 0.05; done
-      grep -q "\\[x\\] \${1#tea/} " "$file" && echo "twice $1" >> done.log
-      sed "s|\\[ \\] \${1#tea/} |[x] \${1#tea/} |" "$file" > .new && mv .new "$file"
-      rmdir .edit`,
-    open: (texts) => texts.join('').split('- [ ]').length - 1,
-  },
-}
-
-describe.each(Object.entries(TOOLS))('agents on a board of %s', (_, tool) => {
-  it('do each task once and leave none, though some are killed while they work', async () => {
+describe('four agents whose instructions are the ten lines', () => {
+  it('take sixteen different tasks in four rounds, all four at the same time', async () => {
     const dir = await starts.folder()
-    for (const [name, text] of Object.entries(tool.files)) {
+    const { files, shell } = toolsWith(undefined)['backlog-md']
+    for (const [name, text] of Object.entries(files(4 * ROUNDS))) {
       mkdirSync(dirname(join(dir, name)), { recursive: true })
       writeFileSync(join(dir, name), text)
     }
-    const system = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
-    const own = scripts.length
-    const agent = () => {
-      const signalbox = `"${process.execPath}" "${resolve('cli/bin.js')}"`
-      const script = `
-        signalbox() { command=$1; shift; ${signalbox} "$command" --data "${system.dataDir}" "$@"; }
-        do_the_work() { echo "begun $1" >> done.log; sleep 0.2; ${tool.close}
-        echo "done $1" >> done.log; }
-        ${LOOP.replace('8m', '12s')}`
-      const env = programEnv(process.env.HOME ?? '')
-      const options = { cwd: dir, env, detached: true, stdio: 'ignore' } as const
-      const child = spawn('/bin/sh', ['-c', script], options)
-      scripts.push(child)
-      return child
+    const { dataDir } = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
+    // The commands find out who works by the name of the process above them: no subshell of it.
+    const claude = join(dataDir, 'claude')
+    symlinkSync('/bin/sh', claude)
+    const script = `
+      signalbox() { command=$1; shift
+        "${process.execPath}" "${resolve('cli/bin.js')}" "$command" --data "${dataDir}" "$@"; }
+      ${shell}
+      for round in 1 2 3 4; do
+        until [ -e ${dataDir}/round-$round ]; do sleep 0.05; done
+        ${CLAIM} > ${dataDir}/$$
+        task=$(sed 's/.*"task":"\\([^"]*\\)".*/\\1/' ${dataDir}/$$)
+        mark "$task"
+        echo "$round $task" >> ${dataDir}/taken
+        until [ "$(grep -c "^$round " ${dataDir}/taken)" = 4 ]; do sleep 0.05; done
+        ${CHECK} && close "$task"
+        ${DONE}
+      done`
+    const env = programEnv(process.env.HOME ?? '')
+    const agents: ChildProcess[] = []
+    try {
+      for (let n = 0; n < 4; n++) {
+        const options = { cwd: dir, env, detached: true, stdio: 'ignore' } as const
+        agents.push(spawn(claude, ['-c', script], options))
+      }
+      const taken = () => {
+        try {
+          return readFileSync(join(dataDir, 'taken'), 'utf8').trim().split('\n')
+        } catch {
+          return []
+        }
+      }
+      for (let round = 1; round <= ROUNDS; round++) {
+        writeFileSync(join(dataDir, `round-${round}`), '')
+        await expect.poll(() => taken().length).toBe(4 * round)
+      }
+      await expect.poll(() => agents.every(({ exitCode }) => exitCode === 0)).toBe(true)
+      expect(new Set(taken().map((line) => line.split(' ')[1])).size).toBe(4 * ROUNDS)
+      const texts = Object.keys(files(4 * ROUNDS)).map((name) =>
+        readFileSync(join(dir, name), 'utf8'),
+      )
+      expect(toolsWith(undefined)['backlog-md'].closed(texts)).toBe(4 * ROUNDS)
+    } finally {
+      for (const { pid = 0, exitCode } of agents)
+        if (exitCode === null) process.kill(-pid, 'SIGKILL')
     }
-    const logged = async (what: string) =>
-      (await readFile(join(dir, 'done.log'), 'utf8').catch(() => ''))
-        .split('\n')
-        .filter((line) => line.startsWith(what))
-    const open = async () => {
-      const names = await readdir(dir, { recursive: true })
-      const files = names.filter((name) => name in tool.files)
-      return tool.open(await Promise.all(files.map((name) => readFile(join(dir, name), 'utf8'))))
-    }
-    for (let n = 0; n < AGENTS; n++) agent()
-    // Killed in its work, if it is at one: the lock of an editor would stay with it.
-    for (const least of [6, 12]) {
-      await expect.poll(async () => (await logged('done')).length).toBeGreaterThanOrEqual(least)
-      const victim = scripts[own + least / 6]
-      if (victim && tool === TOOLS['Backlog.md']) kill(victim)
-      agent()
-    }
-    await expect.poll(open, { timeout: 100_000 }).toBe(0)
-    expect(await logged('twice')).toEqual([])
-    const begun = new Set((await logged('begun')).map((line) => line.split(' ')[1]))
-    expect(begun.size).toBe(TASKS)
   })
 })

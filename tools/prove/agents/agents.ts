@@ -1,0 +1,264 @@
+// Agents that run only the commands of docs/agents.md until a board has no open task. Some of them
+// are killed or stopped while they work, and so is the Signalbox that gives them their tasks.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loopbackUrl } from '../../../system/ports.ts'
+import { freePort } from '../../harness/free-port.ts'
+import { Process } from '../../harness/process.ts'
+import type { Seeded } from '../recorder/seeded.ts'
+import { readWork, type Work } from './agents-log.ts'
+import type { Tool } from './tools.ts'
+
+export interface Plan {
+  tool: Tool
+  tasks: number
+  agents: number
+  /** Of one task; from half to one and a half times as long. */
+  workMs: number
+  /** Something fails each time that as many more tasks are done. */
+  faultEvery: number
+  /** How long an agent is stopped: longer than its lease. Absent: none is. */
+  stopMs?: number
+  /** It ends where no task was done for so long, whatever is left. */
+  patienceMs: number
+  random: Seeded
+  env: Readonly<Record<string, string>>
+  log: (sentence: string) => void
+}
+
+export interface Outcome extends Work {
+  /** Tasks that are closed in the files. */
+  closed: number
+  faults: Record<Fault, number>
+  /** Agents that ended by themselves, since no Signalbox answered. */
+  ended: number
+}
+
+type Fault = 'killed agents' | 'stopped agents' | 'killed Signalboxes'
+
+interface Agent {
+  name: string
+  child: ChildProcess
+  /** When it is woken. */
+  stoppedUntil?: number
+}
+
+const PROGRAM = resolve(import.meta.dirname, '../../../cli/bin.js')
+const DOCS = resolve(import.meta.dirname, '../../../docs/agents.md')
+const LOOK_MS = 100
+
+/** Leaves no process and no file. */
+export async function workOff(plan: Plan): Promise<Outcome> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-agents-'))
+  const team = await Team.of(plan, dir)
+  try {
+    return await team.work()
+  } finally {
+    await team.end()
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+class Team {
+  readonly #plan: Plan
+  readonly #board: string
+  readonly #log: string
+  readonly #script: string
+  readonly #signalbox: Process
+  readonly #agents = new Set<Agent>()
+  readonly #faults = { 'killed agents': 0, 'stopped agents': 0, 'killed Signalboxes': 0 }
+  #named = 0
+  #ended = 0
+
+  static async of(plan: Plan, dir: string): Promise<Team> {
+    const { tool, tasks, random, workMs, env } = plan
+    const board = join(dir, 'project')
+    for (const [name, text] of Object.entries(tool.files(tasks))) {
+      await mkdir(dirname(join(board, name)), { recursive: true })
+      await writeFile(join(board, name), text)
+    }
+    const seconds = () => ((workMs * (0.5 + random.next())) / 1_000).toFixed(2)
+    await writeFile(join(dir, 'seconds'), Array.from({ length: tasks }, seconds).join('\n'))
+    const [, loop = ''] = /```sh\n(while.*?)```/s.exec(await readFile(DOCS, 'utf8')) ?? []
+    const port = await freePort()
+    const data = join(dir, 'data')
+    const signalbox = new Process(
+      {
+        name: 'signalbox',
+        command: process.execPath,
+        args: [PROGRAM, 'dev', board, `--port=${port}`, `--data=${data}`],
+        ...{ env, logFile: join(dir, 'signalbox.log'), graceMs: 10_000 },
+      },
+      loopbackUrl(port),
+    )
+    return new Team(plan, { board, dir, script: scriptOf(tool, dir, loop), signalbox })
+  }
+
+  constructor(plan: Plan, of: { board: string; dir: string; script: string; signalbox: Process }) {
+    this.#plan = plan
+    this.#board = of.board
+    this.#log = join(of.dir, 'log')
+    this.#script = of.script
+    this.#signalbox = of.signalbox
+  }
+
+  async work(): Promise<Outcome> {
+    const { agents, tasks, patienceMs, faultEvery, log } = this.#plan
+    await writeFile(this.#log, '')
+    await this.#signalbox.start()
+    for (let n = 0; n < agents; n++) this.#hire()
+    let [before, until] = [0, performance.now() + patienceMs]
+    for (let next = faultEvery; performance.now() < until; await sleep(LOOK_MS)) {
+      const { done } = await this.#work()
+      if (done >= tasks) break
+      if (done > before) [before, until] = [done, performance.now() + patienceMs]
+      await this.#wake()
+      this.#replace()
+      if (done < next) continue
+      next += faultEvery
+      log(`${done} of ${tasks} done: ${await this.#fail()}`)
+    }
+    const closed = this.#plan.tool.closed(await this.#texts())
+    return { ...(await this.#work()), closed, faults: this.#faults, ended: this.#ended }
+  }
+
+  async end(): Promise<void> {
+    for (const agent of this.#agents) signal(agent, 'SIGKILL')
+    await this.#signalbox.stop()
+  }
+
+  #hire(): void {
+    const name = `agent-${++this.#named}`
+    const child = spawn('/bin/sh', ['-c', this.#script, name], {
+      ...{ cwd: this.#board, env: this.#plan.env, stdio: 'ignore' },
+      // What it runs dies with it.
+      detached: true,
+    })
+    this.#agents.add({ name, child })
+  }
+
+  /** Those that have ended. */
+  #replace(): void {
+    for (const agent of this.#agents) {
+      if (agent.child.exitCode === null) continue
+      this.#agents.delete(agent)
+      this.#ended++
+      this.#hire()
+    }
+  }
+
+  async #fail(): Promise<string> {
+    const { random, stopMs } = this.#plan
+    const fault = random.weighted<Fault>([
+      [6, 'killed agents'],
+      [1, 'killed Signalboxes'],
+      [stopMs === undefined ? 0 : 1, 'stopped agents'],
+    ])
+    if (fault === 'killed Signalboxes') {
+      await this.#signalbox.kill()
+      await this.#signalbox.start()
+    } else {
+      const { working } = await this.#work()
+      const able = [...this.#agents].filter(
+        ({ name, stoppedUntil }) =>
+          stoppedUntil === undefined && (fault === 'killed agents' || working.includes(name)),
+      )
+      const agent = able[random.below(able.length)]
+      const isDone =
+        agent && (fault === 'killed agents' ? await this.#kill(agent) : await this.#stop(agent))
+      if (!isDone) return 'nobody was at work to be stopped'
+    }
+    this.#faults[fault]++
+    return fault
+  }
+
+  async #kill(agent: Agent): Promise<true> {
+    await this.#alone(agent, async () => {
+      await this.#note(`killed ${agent.name}`)
+      signal(agent, 'SIGKILL')
+    })
+    this.#agents.delete(agent)
+    this.#hire()
+    return true
+  }
+
+  /** Only between the mark and the end of its task: woken, it asks before it closes that. */
+  #stop(agent: Agent): Promise<boolean> {
+    return this.#alone(agent, async () => {
+      if (!(await this.#work()).working.includes(agent.name)) return false
+      await this.#note(`stopped ${agent.name}`)
+      signal(agent, 'SIGSTOP')
+      agent.stoppedUntil = performance.now() + (this.#plan.stopMs ?? 0)
+      return true
+    })
+  }
+
+  async #wake(): Promise<void> {
+    for (const agent of this.#agents) {
+      if (agent.stoppedUntil === undefined || performance.now() < agent.stoppedUntil) continue
+      delete agent.stoppedUntil
+      await this.#note(`woken ${agent.name}`)
+      signal(agent, 'SIGCONT')
+    }
+  }
+
+  /** Not while it edits: half a file would be the loss of its tool, and nothing of a claim. */
+  async #alone<Result>(agent: Agent, run: () => Promise<Result>): Promise<Result> {
+    const lock = join(this.#board, lockOf(this.#plan.tool, agent.name))
+    while (!(await mkdir(lock).then(yes, no))) await sleep(LOOK_MS)
+    const result = await run()
+    await rm(lock, { recursive: true })
+    return result
+  }
+
+  async #work(): Promise<Work> {
+    return readWork(await readFile(this.#log, 'utf8'))
+  }
+
+  #note(line: string): Promise<void> {
+    return writeFile(this.#log, `${line}\n`, { flag: 'a' })
+  }
+
+  async #texts(): Promise<string[]> {
+    const names = Object.keys(this.#plan.tool.files(this.#plan.tasks))
+    return Promise.all(names.map((name) => readFile(join(this.#board, name), 'utf8')))
+  }
+}
+
+const yes = () => true
+const no = () => false
+
+const lockOf = ({ isOneFile }: Tool, agent: string) => (isOneFile ? '.edit' : `.edit-${agent}`)
+
+/** `$0` is the name of the agent. */
+function scriptOf(tool: Tool, dir: string, loop: string): string {
+  return `
+    signalbox() { command=$1; shift
+      '${process.execPath}' '${PROGRAM}' "$command" --data '${dir}/data' "$@"; }
+    note() { echo "$*" >> '${dir}/log'; }
+    alone() { until mkdir ${lockOf(tool, '$0')} 2>/dev/null; do sleep 0.05; done
+      "$@"; code=$?; rmdir ${lockOf(tool, '$0')}; return $code; }
+    ${tool.shell}
+    begin() { is_closed "$1" && note twice "$1" $0; mark "$1"; note begun "$1" $0; }
+    finish() {
+      signalbox check --pid $$ > /dev/null 2>&1
+      case $? in 0) close "$1" && note done "$1" $0;; *) note left "$1" $0 $?; return 1;; esac; }
+    do_the_work() {
+      alone begin "$1"
+      sleep "$(sed -n "$(echo "$1" | sed 's/.*[^0-9]//')p" '${dir}/seconds')"
+      alone finish "$1"; }
+    ${loop}`
+}
+
+function signal({ child: { pid } }: Agent, name: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, name)
+  } catch {
+    // It has ended.
+  }
+}
