@@ -92,6 +92,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
     load: () => import('./payments/simulate.ts'),
   },
+  'payments cancel': {
+    summary: 'ends an open payment at its gateway',
+    load: () => import('./payments/cancel.ts'),
+  },
   'payments reconcile': {
     summary: "compares a gateway's settlement file with the books",
     load: () => import('./payments/reconcile.ts'),
@@ -105,5 +109,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
 /** The first word of commands that have two. */
 export const GROUPS: Readonly<Record<string, string>> = {
   boards: 'forgets a board that is gone',
-  payments: 'checks payments, tries them out, reconciles them, and forgets payers',
+  payments: 'checks payments, tries them out, ends and reconciles them, and forgets payers',
 }

@@ -15,9 +15,13 @@ export type Answer =
   /** No answer. `why` is short, and contains no part of the request. */
   | { ok: false; why: string }
 
-export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+export async function ask(
+  url: string,
+  init: RequestInit = {},
+  timeoutMs = TIMEOUT_MS,
+): Promise<Answer> {
   const sentAt = Date.now()
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal })
     const skewMs = skewOf(response.headers, sentAt, Date.now())
@@ -25,7 +29,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
   } catch (error) {
     return {
       ok: false,
-      why: signal.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : whyOf(error),
+      why: signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : whyOf(error),
     }
   }
 }

@@ -1,4 +1,4 @@
-// A settlement file on the command line, against an edge in this process.
+// Commands that ask an edge about payments: reconcile and cancel, against one in this process.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -131,5 +131,24 @@ describe('payments reconcile', () => {
     await reconcile(`${HEAD}nobody,25000,IQD,1970-01-01\n`)
     expect(await setup.payments.queries.transactions({}, { limit: 9 })).toEqual(before)
     expect(await readFile(join(dir, 'file.csv'), 'utf8')).toContain('nobody')
+  })
+})
+
+describe('payments cancel', () => {
+  async function cancel(id: string) {
+    await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
+    const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
+    return await run(['payments', 'cancel', id, ...at], {}, { cwd: dir })
+  }
+
+  it('says how a payment has ended, and why one cannot', async () => {
+    scope = 'payments:write'
+    const gatewayTransactionId = await order('order-1', false)
+    const [open] = await setup.payments.queries.transactions({}, { limit: 1 })
+    const { id = '' } = open ?? {}
+    expect(await cancel(id)).toMatchObject({ code: 1, out: '', err: /bank cannot cancel/ })
+    await setup.webhook({ gatewayTransactionId, status: 'Expired' })
+    expect(await cancel(id)).toEqual({ code: 0, out: 'order-1 is Expired.\n', err: '' })
+    expect(await cancel('nobody')).toMatchObject({ code: 1, err: /no transaction/ })
   })
 })

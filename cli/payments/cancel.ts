@@ -1,0 +1,53 @@
+// Cancels an open payment at its gateway, by the edge.
+
+import * as z from 'zod'
+import { printable } from '../../sidecar/log.ts'
+import { type Context, type Input, missing } from '../command.ts'
+import { define } from '../definition.ts'
+import { runningStart, systemIn } from '../running-system.ts'
+import { EDGE } from '../setting.ts'
+import { ask } from './ask.ts'
+import { readTarget, TARGET, type TargetOptions } from './target.ts'
+
+export const command = define({
+  argument: ['ID', 'our id of the payment'],
+  usage: 'ID [options]',
+  description: `\
+Asks the edge at --edge URL, or of the running signalbox, to end an open payment at its gateway, and
+prints how it has ended. Exits with 1 if it has not: it was paid, its gateway cannot cancel, or its
+end is not known yet. Needs a token with payments:write.`,
+  options: TARGET,
+  run,
+})
+
+const answered = z.union([
+  z.object({ reference: z.string(), status: z.string() }).transform((it) => ({ ...it, error: '' })),
+  z.object({ error: z.string() }),
+])
+
+/** The edge asks its gateway three times at most. */
+const PATIENCE_MS = 30_000
+
+async function run(input: Input<TargetOptions>, context: Context): Promise<number> {
+  const { io, env, cwd } = context
+  const [id] = input.arguments
+  const here = (await runningStart(input, env)) ?? (await systemIn(cwd, input, env))
+  const { edge, token } = await readTarget(input, context, here)
+  const needed = { 'ID, our id of the payment': id, [`${EDGE.called} or --data DIR`]: edge }
+  const whose = '--token-file FILE, which holds the access token'
+  if (!id || !edge || !token) throw missing({ ...needed, [whose]: token })
+  const headers = { authorization: `Bearer ${token}` }
+  const url = `${edge}/api/payments/transactions/${encodeURIComponent(id)}/cancel`
+  const answer = await ask(url, { method: 'POST', headers }, PATIENCE_MS)
+  if (!answer.ok) {
+    io.err(`signalbox: No answer from ${edge}: ${answer.why}.\n`)
+    return 1
+  }
+  const body = answered.safeParse(JSON.parse(answer.text || '{}')).data
+  if (answer.status === 200 && body && 'status' in body) {
+    io.out(`${printable(body.reference)} is ${body.status}.\n`)
+    return 0
+  }
+  io.err(`signalbox: ${printable(body?.error || `The edge answered ${answer.status}.`)}\n`)
+  return 1
+}
