@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import manifest from '../../package.json' with { type: 'json' }
 import { VERSION } from '../command.ts'
+import { WRANGLER_VERSION } from './wrangler.ts'
 
 /** What the last run chose, so that the next one asks nothing. No secret. */
 const RECORD = z.object({
@@ -44,6 +46,21 @@ export default edge.handler
 export const { RepositoryObject, LedgerObject, SessionsObject, DirectoryObject, Dispatcher } = edge
 `
 
+const { bindings } = manifest.cloudflare
+const { AUTH_SECRETS, REPOSITORY, LEDGER, SESSIONS, DIRECTORY, ASSETS } = bindings
+
+const PACKAGE = `${JSON.stringify(
+  {
+    ...{ private: true, type: 'module', scripts: { deploy: 'wrangler deploy' } },
+    devDependencies: { wrangler: WRANGLER_VERSION },
+    cloudflare: {
+      bindings: { AUTH_SECRETS, REPOSITORY, LEDGER, SESSIONS, DIRECTORY, ASSETS },
+    },
+  },
+  null,
+  2,
+)}\n`
+
 const CONFIG = `\
 // Yours: \`signalbox deploy\` writes it once. What can be here is in docs/payments.md of the
 // package.
@@ -78,7 +95,10 @@ export async function writeEdgeFolder(
   }
   const example = await readFile(join(packageDir, 'examples/worker/wrangler.toml'), 'utf8')
   const fresh = {
-    'package.json': `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`,
+    'package.json': PACKAGE,
+    '.gitignore': 'node_modules\n.wrangler\n.dev.vars\n',
+    // What Cloudflare's button asks for, if the folder is the repository of a template.
+    '.dev.vars.example': 'AUTH_SECRETS=\n',
     'index.js': INDEX,
     'wrangler.toml': configOf(example, choice),
     'signalbox.config.js': CONFIG,

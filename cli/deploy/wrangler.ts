@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import type { Environment } from '../command.ts'
 
 /** What is tested with this version of Signalbox. */
-const WRANGLER_VERSION = '4.116.0'
+export const WRANGLER_VERSION = '4.116.0'
 
 export interface Wrangler {
   command: string

@@ -52,7 +52,7 @@ describe.each<Host>(['workerd', 'node'])('an edge without a page', (host) => {
       expect(response.status).toBe(503)
       const { code, error } = (await response.json()) as { code: string; error: string }
       expect(code).toBe('console_not_built')
-      expect(error).toContain('npm run build:console')
+      expect(error).toContain('npm run build')
     } finally {
       await edge.close()
     }

@@ -18,13 +18,14 @@ const COMMON: BuildOptions & { metafile: true } = {
   metafile: true,
 }
 
-/** Of the repository's manifest a bundle needs the version; the rest is not published. */
-const versionOnly: Plugin = {
-  name: 'version-only',
+/** What a bundle needs of the manifest of the repository; the rest is not published. */
+const { version, cloudflare } = manifest
+const essentials: Plugin = {
+  name: 'essentials',
   setup: (it) =>
     it.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) =>
       path === join(ROOT, 'package.json')
-        ? { contents: JSON.stringify({ version: manifest.version }), loader: 'json' }
+        ? { contents: JSON.stringify({ version, cloudflare }), loader: 'json' }
         : undefined,
     ),
 }
@@ -82,7 +83,7 @@ export async function bundleForNode(outDir: string): Promise<Metafile> {
     target: 'node22.22',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [versionOnly],
+    plugins: [essentials],
     // Libraries in CommonJS ask for Node's own modules with it.
     banner: {
       js: `import { createRequire as requireFrom } from 'node:module'

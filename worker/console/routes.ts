@@ -73,7 +73,7 @@ export function pageRoutes(assets: Assets): Hono {
   app.get('/', conditional, async () => {
     const file = await assets.read(INDEX)
     if (file) return fileResponse(INDEX, file, { 'Cache-Control': REVALIDATE })
-    throw new Problem('console_not_built', 'The console is not built: run npm run build:console.')
+    throw new Problem('console_not_built', 'The console is not built: run npm run build.')
   })
   app.get('/console/:name', async (c, next) => {
     const name = c.req.param('name')

@@ -2,13 +2,13 @@
 // account, and with one that only writes down what it is asked for.
 
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { jwtVerify } from 'jose'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { type InstalledPackage, MACHINE } from '../../support/installed-package.ts'
+import { run as exec, type InstalledPackage, MACHINE } from '../../support/installed-package.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { wranglerEnv } from '../../support/wrangler-dev.ts'
 
@@ -106,6 +106,25 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       const secret = (await readFile(join(kept(), 'auth-secret'), 'utf8')).trim()
       for (const hidden of [secret, 'database-token']) expect(out + err).not.toContain(hidden)
       expect(await rest()).toEqual([])
+    })
+
+    it('makes a folder that builds from a copy by itself, as the repository of a template', async () => {
+      const { run, home, cwd } = await place()
+      await run([...NAMED, '--dry-run'])
+      const copy = join(home, 'copy')
+      await cp(join(cwd, 'signalbox-edge'), copy, { recursive: true })
+      await rm(cwd, { recursive: true })
+      const wrangler = resolve('node_modules/.bin/wrangler')
+      const { stdout } = await exec(wrangler, ['deploy', '--dry-run'], {
+        ...{ cwd: copy, env: wranglerEnv(home) },
+      })
+      const { cloudflare } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'))
+      const bindings = Array.from(stdout.matchAll(/^env\.(\w+)/gm), ([, name]) => name)
+      expect(bindings).toHaveLength(5)
+      for (const name of [...bindings, 'AUTH_SECRETS']) {
+        expect(cloudflare.bindings[name ?? '']?.description).toMatch(/\w{3}.*\.$/)
+      }
+      expect(await readFile(join(copy, '.dev.vars.example'), 'utf8')).toBe('AUTH_SECRETS=\n')
     })
 
     it('sends code and secrets in one call, then says where the edge and the tokens are', async () => {

@@ -106,7 +106,8 @@ export function packageReadme(installed: () => InstalledPackage): void {
   beforeAll(async () => {
     const { dir, folder, tarball } = installed()
     const readme = await readFile(join(dir, 'README.md'), 'utf8')
-    const [, line = ''] = /^npm ci && npm run build && (npm install .*)$/m.exec(readme) ?? []
+    const [, line = ''] =
+      /^npm ci && npm run build:package && (npm install .*)$/m.exec(readme) ?? []
     const install = line.replace('./dist/signalbox.tgz', tarball)
     await run('/bin/sh', ['-c', install], { cwd: folder, env: machineIn(join(folder, 'global')) })
   })

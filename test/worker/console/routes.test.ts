@@ -78,7 +78,7 @@ describe('the page', () => {
     const response = await processEdge().fetch('/')
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({
-      error: 'The console is not built: run npm run build:console.',
+      error: 'The console is not built: run npm run build.',
       code: 'console_not_built',
     })
   })

@@ -1,0 +1,72 @@
+// The Dockerfile and compose.yaml. No daemon builds them here: they are linted, and what they run is
+// run as plain commands, with the settings that they have.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { validate } from 'dockerfile-utils'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import manifest from '../../package.json' with { type: 'json' }
+import { freePort } from '../../tools/harness/free-port.ts'
+import { SECRET } from '../support/edge.ts'
+import { PATIENT } from '../support/patience.ts'
+import { startProgram } from '../support/program.ts'
+
+const text = (await readFile('Dockerfile', 'utf8')).replaceAll(/\\\n\s*/g, '')
+const linesOf = (instruction: string): string[] =>
+  text.split('\n').flatMap((line) => line.match(RegExp(`^${instruction} (.*)`))?.[1] ?? [])
+
+const words = (instruction: string): string[] => JSON.parse(linesOf(instruction)[0] ?? '[]')
+
+/** The settings of the image, but for a folder and a port of this test. */
+async function settings() {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-container-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const env = Object.fromEntries(linesOf('ENV').flatMap((line) => line.split(' ').map(pair)))
+  const own = { DATA_DIR: join(dir, 'data'), PORT: String(await freePort()) }
+  return { ...env, ...own, HOST: '127.0.0.1', PATH: process.env.PATH, HOME: dir }
+}
+const pair = (assigned: string) => assigned.split('=') as [string, string]
+
+describe('the image', () => {
+  it('has no finding of the linter', () => {
+    expect(validate(text)).toEqual([])
+  })
+
+  it('is built of two stages by scripts that there are, and runs as no root', () => {
+    expect(linesOf('FROM')).toEqual(['node:24-slim AS build', 'node:24-slim'])
+    const [build = '', install = ''] = linesOf('RUN')
+    const [, script = ''] = /npm run (\S+)$/.exec(build) ?? []
+    expect(manifest.scripts).toHaveProperty([script])
+    expect(install).toMatch(/^npm install --global \/tmp\/signalbox\.tgz &&/)
+    expect([linesOf('USER'), linesOf('VOLUME')]).toEqual([['node'], ['/data']])
+  })
+
+  it('is healthy while what it runs serves, and ends in order at its signal', async () => {
+    const env = await settings()
+    const [signal] = linesOf('STOPSIGNAL') as NodeJS.Signals[]
+    const [, check = ''] = /CMD (.*)$/.exec(linesOf('HEALTHCHECK')[0] ?? '') ?? []
+    const health = async () =>
+      (await startProgram(['/bin/sh', '-c', check], { cwd: '/', env }).ended).code
+    expect(await health()).toBe(1)
+    expect(words('ENTRYPOINT')).toEqual(['signalbox'])
+    const command = [process.execPath, 'cli/bin.js', ...words('CMD')]
+    const server = startProgram(command, { cwd: '.', env: { ...env, AUTH_SECRETS: SECRET } })
+    await expect.poll(() => server.output, PATIENT).toContain('signalbox.ready')
+    expect(await health()).toBe(0)
+    expect(await server.stop(signal)).toEqual({ code: 0, signal: null })
+  })
+})
+
+it('compose.yaml keeps the data, closes the secret, and waits for a healthy process', async () => {
+  const { services, secrets, volumes } = parse(await readFile('compose.yaml', 'utf8'))
+  const { signalbox, caddy } = services
+  expect(Object.keys(volumes)).toEqual(['data', 'certificates'])
+  expect(signalbox.volumes).toEqual([`data:${linesOf('VOLUME')}`])
+  const [secret] = Object.keys(secrets)
+  expect(signalbox.environment.AUTH_SECRETS_FILE).toBe(`/run/secrets/${secret}`)
+  expect(signalbox).not.toHaveProperty('ports')
+  expect(caddy.command).toContain(`--to signalbox:${linesOf('EXPOSE')}`)
+  expect(caddy.depends_on.signalbox.condition).toBe('service_healthy')
+})
