@@ -2,7 +2,9 @@
 
 import './style/style.css'
 import { effect } from '@preact/signals'
-import { render } from 'preact'
+import { type ComponentType, render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { View } from './address.ts'
 import { BoardView } from './board/board-view.tsx'
 import { hasBoard, live } from './data/live.ts'
 import { findSession, followOtherTabs, session } from './data/session.ts'
@@ -33,8 +35,32 @@ function App() {
     case 'signed-out':
       return <SignIn />
     case 'signed-in':
-      return <Frame>{view === 'payments' ? <PaymentsView /> : <Board />}</Frame>
+      return <Frame>{viewOf(view)}</Frame>
   }
+}
+
+function viewOf(view: View) {
+  switch (view) {
+    case 'payments':
+      return <PaymentsView />
+    case 'books':
+      return <LateBooks />
+    default:
+      return <Board />
+  }
+}
+
+/** Few look at the books, and what reads a file is large: it is loaded when they are opened. */
+function LateBooks() {
+  const [view, setView] = useState<{ Books: ComponentType } | { problem: string }>()
+  useEffect(() => {
+    import('./books/books-view.tsx').then(
+      ({ BooksView }) => setView({ Books: BooksView }),
+      () => setView({ problem: 'The books could not be loaded. Reload the page.' }),
+    )
+  }, [])
+  if (!view) return <p class="whole-page">{LOADING}</p>
+  return 'Books' in view ? <view.Books /> : <p class="problem-line">{view.problem}</p>
 }
 
 function Board() {

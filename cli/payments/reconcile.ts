@@ -55,10 +55,10 @@ export const command = define({
   description: `\
 Compares each row with the payments of --edge URL, or of the running signalbox: by the gateway's id,
 then ours, then the reference with the amount. Prints what differs, and what is here and not in the
-file, for the file's days. Exits with 1 if there is a difference. Where the file can be read in two
-ways, it says so and stops. The columns of --map are ${FIELDS.join(', ')}; what is given of how
-the file is read is kept for this gateway in the data folder. Nothing else is written, here or at
-the edge.`,
+file, for the file's days. Exits with 1 if there is a difference, with 2 if it could not compare.
+Where the file can be read in two ways, it says so and stops. The columns of --map are
+${FIELDS.join(', ')}; what is given of how the file is read is kept for this gateway in the data
+folder. Nothing else is written, here or at the edge.`,
   options: OPTIONS,
   run,
 })
@@ -96,7 +96,7 @@ async function run(input: Input<ReconcileOptions>, context: Context): Promise<nu
   } catch (error) {
     if (!(error instanceof BooksError)) throw error
     noticeTo(io, 'error')(error.message)
-    return 1
+    return 2
   }
 }
 

@@ -28,6 +28,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <nav aria-label="Views">
           {hasBoard.value && <ViewLink view="board">Board</ViewLink>}
           {may('payments:read') && <ViewLink view="payments">Payments</ViewLink>}
+          {may('payments:read') && <ViewLink view="books">Books</ViewLink>}
         </nav>
         <div class="bar-end row">
           {live.value && <Connection live={live.value} />}

@@ -1,5 +1,5 @@
-// `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout] [--quick]
-// [--out DIR]`: measures this system and the alternatives in one run on this machine, and writes
+// `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout]
+// [reconcile] [--quick] [--out DIR]`: measures this system and the alternatives in one run on this machine, and writes
 // numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -14,6 +14,7 @@ import { fanoutPicture, runFanout } from './fanout.ts'
 import { latencyPicture, runLatency } from './latency.ts'
 import { phonePicture, runPhone } from './phone.ts'
 import { type Picture, picture } from './plot/picture.ts'
+import { reconcilePicture, runReconcile } from './reconcile.ts'
 import { refetchPicture, runRefetch } from './refetch.ts'
 import { runWatch, watchPicture } from './watch.ts'
 import { runWebhooks, webhooksPicture } from './webhooks.ts'
@@ -41,6 +42,7 @@ const BENCHES = {
   webhooks: bench(runWebhooks, webhooksPicture),
   charge: bench(runCharge, chargePicture),
   fanout: bench(runFanout, fanoutPicture),
+  reconcile: bench(runReconcile, reconcilePicture),
 }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]

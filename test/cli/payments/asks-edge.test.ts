@@ -88,7 +88,7 @@ describe('payments reconcile', () => {
     const id = await order('order-1', false)
     setup.script.status = () => reported('Paid')
     const text = `${HEAD}${id},25000,IQD,1970-01-01\n`
-    expect(await reconcile(text, '--ask')).toMatchObject({ code: 1, err: /answered 403/ })
+    expect(await reconcile(text, '--ask')).toMatchObject({ code: 2, err: /answered 403/ })
     scope = 'payments:read payments:write'
     expect(await reconcile(text, '--ask')).toMatchObject({ code: 0 })
   })
