@@ -3,6 +3,7 @@
 import { Component } from 'preact'
 import type { Task } from '../../libraries/api/types.ts'
 import { linkTo } from '../router.ts'
+import { Time, timeAt } from '../ui/time.tsx'
 import {
   assigneesOf,
   type CardData,
@@ -50,7 +51,7 @@ export class Card extends Component<CardProps> {
           href={linkTo({ view: 'board', id })}
           data-open={id}
           tabIndex={isActive ? 0 : -1}
-          aria-label={nameOf(card)}
+          aria-label={`${nameOf(card)}${sinceOf(card)}`}
         >
           <span class="title" dir="auto">
             <Title of={title} />
@@ -140,11 +141,27 @@ function Chips({ card }: { card: CardData }) {
   )
 }
 
-/** The state of the work, if there is anything to show. */
+/** The state of the work, if there is anything to show; and since when somebody works. */
 export function WorkChip({ card }: { card: CardData }) {
   const state = workState(card)
-  return state ? <span class={`chip work ${state.name}`}>{state.text}</span> : null
+  if (!state) return null
+  return (
+    <span class={`chip work ${state.name}`}>
+      {state.text}
+      {isWorked(card) && (
+        <>
+          {' since '}
+          <Time at={card.since} />
+        </>
+      )}
+    </span>
+  )
 }
+
+const isWorked = (card: CardData): card is CardData & { since: string } =>
+  card.since !== undefined && card.task.executionState !== undefined
+
+const sinceOf = (card: CardData): string => (isWorked(card) ? `, since ${timeAt(card.since)}` : '')
 
 export const LabelChips = ({ labels }: { labels: readonly string[] }) => (
   <>

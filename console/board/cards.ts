@@ -14,8 +14,9 @@ export interface CardData {
   /** Other tasks that block this one. */
   waitsFor: readonly Waiting[]
   parentTitle?: string
-  /** Who works on it, and their last progress report. */
+  /** Who works on it, since when (ISO 8601), and their last progress report. */
   actor?: string
+  since?: string
   progress?: string
 }
 
@@ -82,7 +83,7 @@ export function cardOf(task: Task, board: Board, { closed, isToDo }: States): Ca
     isReady: canBegin(task, isToDo),
     waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
     ...(parentTitle !== undefined && { parentTitle }),
-    ...(session && { actor: session.actor }),
+    ...(session && { actor: session.actor, since: session.startedAt }),
     ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
   }
 }
@@ -104,6 +105,7 @@ function isSame(one: CardData, other: CardData): boolean {
     one.isReady === other.isReady &&
     one.parentTitle === other.parentTitle &&
     one.actor === other.actor &&
+    one.since === other.since &&
     one.progress === other.progress &&
     one.waitsFor.length === other.waitsFor.length &&
     one.waitsFor.every((waiting, at) => {

@@ -26,7 +26,10 @@ describe.skipIf(!hasChromium)(`claims in Chromium${whySkipped}`, () => {
     await signalbox('renew', '--actor', 'ada', '--progress', 'measures the lamp')
 
     const reader = await openConsole(await newContext(), linkOf(start))
-    const card = reader.page.locator('article, li, a').filter({ hasText: 'Working: ada' }).first()
+    const card = reader.page
+      .locator('article, li, a')
+      .filter({ hasText: /Working: ada since \d/ })
+      .first()
     await card.waitFor()
     await reader.page.getByLabel('Who works').selectOption('ada')
     await reader.page.getByText('1 of 7 tasks').waitFor()

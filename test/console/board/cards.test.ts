@@ -103,6 +103,13 @@ describe('the object of a card', () => {
     expect(after.get('LAMP-2')).not.toBe(before.get('LAMP-2'))
   })
 
+  it('is a new one when somebody else works on it, or since another time', () => {
+    const since = session('ses_1', { startedAt: '2026-03-03T10:00:00Z' })
+    const after = cardsOf(boardOf([one, other], [since]), before)
+    expect(after.get('LAMP-1')?.since).toBe('2026-03-03T10:00:00Z')
+    expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))
+  })
+
   it('is a new one when a task that blocked it is closed', () => {
     const closed = task('LAMP-2', { status: 'done' })
     const after = cardsOf(boardOf([one, closed], beat('2026-03-03T09:25:00Z')), before)
