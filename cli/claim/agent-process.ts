@@ -32,9 +32,9 @@ interface Seen {
 }
 
 /** The nearest one above us that is an agent. */
-export function agentAbove(pid = process.ppid): number | undefined {
+export function agentAbove(pid = process.ppid, seenAs = look): number | undefined {
   for (let at = pid, steps = 0; at > 1 && steps < 64; steps++) {
-    const seen = look(at)
+    const seen = seenAs(at)
     if (!seen) return undefined
     if (AGENTS.includes(seen.name)) return at
     at = seen.parent
@@ -48,11 +48,13 @@ export function identify(pid: number): AgentProcess | undefined {
   return seen && { pid, startedAt: seen.startedAt, ...here() }
 }
 
-/** `elsewhere`: another boot or namespace has it, and nothing here can tell. */
+/**
+ * `elsewhere`: another boot or namespace has it, and nothing here can tell. Two machines may share
+ * the home of a user, and so may a machine and its containers.
+ */
 export function stateOf(agent: AgentProcess): 'running' | 'stopped' | 'gone' | 'elsewhere' {
   const { boot, namespace } = here()
-  if (agent.boot !== boot) return 'gone'
-  if (agent.namespace !== namespace) return 'elsewhere'
+  if (agent.boot !== boot || agent.namespace !== namespace) return 'elsewhere'
   const seen = look(agent.pid)
   if (seen?.startedAt !== agent.startedAt) return 'gone'
   return seen.isStopped ? 'stopped' : 'running'

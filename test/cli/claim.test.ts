@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
+import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
@@ -183,6 +183,35 @@ describe('a claim whose process is known', () => {
     }
   })
 
+  it('of another user is nothing to the Signalbox of this one', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const other = await mkdtemp(join(tmpdir(), 'signalbox-other-'))
+    const agent = program()
+    const end = new AbortController()
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const claim = ['claim', '--url', edge.origin, '--board', repo.path, '--pid', String(agent.pid)]
+    await run([...claim, '--actor', 'ada'], { HOME: other, SIGNALBOX_TOKEN })
+    await run([...claim, '--actor', 'bob'], { HOME: home, SIGNALBOX_TOKEN })
+    agent.kill('SIGKILL')
+    const watching = watchClaims({
+      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      token: async () => SIGNALBOX_TOKEN,
+    })
+    try {
+      const health = async () => {
+        const { sessions } = await repo.json<{ sessions: { actor: string; health: string }[] }>(
+          '/sessions',
+        )
+        return sessions.map((it) => `${it.actor} ${it.health}`).sort()
+      }
+      await expect.poll(health).toEqual(['ada active', 'bob canceled'])
+    } finally {
+      end.abort()
+      await watching
+      await rm(other, { recursive: true })
+    }
+  })
+
   it('is told from another one with the same pid, of another boot, and in another container', async () => {
     const agent = program()
     try {
@@ -192,7 +221,7 @@ describe('a claim whose process is known', () => {
       agent.kill('SIGSTOP')
       await expect.poll(() => stateOf(known)).toBe('stopped')
       expect(stateOf({ ...known, startedAt: '1' })).toBe('gone')
-      expect(stateOf({ ...known, boot: 'another' })).toBe('gone')
+      expect(stateOf({ ...known, boot: 'another' })).toBe('elsewhere')
       expect(stateOf({ ...known, namespace: 'pid:[1]' })).toBe('elsewhere')
     } finally {
       agent.kill('SIGKILL')
@@ -210,4 +239,38 @@ describe('a claim whose process is known', () => {
     expect(byPs('    1 Z    Mon Jan  5 08:00:00 2026     (claude)\n')).toBeUndefined()
     expect(byPs(undefined)).toBeUndefined()
   })
+
+  it.each([
+    // `claude` runs `timeout 20 sh -c …`.
+    ['behind timeout and shells', 22_578, 22_574],
+    // A window of tmux runs `claude`, which runs a shell.
+    ['in a window of tmux', 22_586, 22_583],
+    // `claude` had tmux open a window, which runs a shell: it may outlive the agent.
+    ['whose tmux runs the command', 22_618, undefined],
+    ['by the end of its path, as on macOS', 301, 300],
+    ['where none is above', 22_567, undefined],
+  ])('is found %s', (_, caller, agent) => {
+    const lines = TREES.trim()
+      .split('\n')
+      .map((line) => /^ *(\d+) (.*)$/.exec(line) ?? [])
+    const seenAs = (pid: number) => byPs(lines.find(([, own]) => own === String(pid))?.[2])
+    expect(agentAbove(caller, seenAs)).toBe(agent)
+  })
 })
+
+/** Recorded with `ps -e -o pid=,ppid=,stat=,lstart=,comm=`. */
+const TREES = `
+22566  9008 S    Fri Nov 27 13:33:52 2026 bash
+22567 22566 S    Fri Nov 27 13:33:52 2026 bash
+22574 22567 S    Fri Nov 27 13:33:52 2026 claude
+22576 22574 S    Fri Nov 27 13:33:52 2026 timeout
+22577 22576 S    Fri Nov 27 13:33:52 2026 sh
+22578 22577 S    Fri Nov 27 13:33:52 2026 sh
+22582     1 Ss   Fri Nov 27 13:33:52 2026 tmux: server
+22583 22582 Ss+  Fri Nov 27 13:33:52 2026 claude
+22586 22583 S+   Fri Nov 27 13:33:52 2026 sh
+22613     1 Ss   Fri Nov 27 13:33:53 2026 tmux: server
+22618 22613 Ss+  Fri Nov 27 13:33:53 2026 sh
+  300     1 S    Fri Nov 27 13:33:53 2026 /opt/homebrew/bin/gemini
+  301   300 S    Fri Nov 27 13:33:53 2026 /bin/zsh
+`
