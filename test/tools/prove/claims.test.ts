@@ -41,6 +41,13 @@ describe('(i) one agent, one task', () => {
     expectChanged('last', isKept, (line) => ({ ...line, status: 410 }), ['i'])
   })
 
+  it('finds a late one that is renewed though another has the task', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('renewal', { generation: 2 }))
+    lines[at] = { ...(lines[at] as { kind: string }), status: 200, expiresAt: 24_000 }
+    expect(findings(lines)).toEqual([{ check: 'i', line: indexOf(lines, isLast, 'last') + 1 }])
+  })
+
   it('finds that nothing was claimed at all', () => {
     const lines = goodHistory().filter(({ kind }) => kind !== 'claim')
     expect(findings(lines)).toContainEqual({ check: 'rest', line: lines.length })
