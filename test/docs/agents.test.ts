@@ -37,6 +37,20 @@ it('each of both is ten lines at most, and names only commands and options that 
   // test/e2e/agents-that-claim.test.ts follows those of the first.
 })
 
+it('the hooks have the form and the events of the documentation, and run what there is', async () => {
+  const [, json = ''] = /```json\n(\{\n.*?)```/s.exec(page) ?? []
+  const { hooks } = JSON.parse(json) as { hooks: Record<string, { hooks: object[] }[]> }
+  // Neither needs a matcher.
+  expect(Object.keys(hooks)).toEqual(['SessionStart', 'Stop'])
+  for (const [group, ...others] of Object.values(hooks)) {
+    expect(others).toEqual([])
+    expect(group?.hooks).toEqual([{ type: 'command', command: expect.any(String) }])
+    const [{ command = '' } = {}] = (group?.hooks ?? []) as { command: string }[]
+    const [, ...words] = /^signalbox (\w+)/.exec(command) ?? []
+    await inputOf(words)
+  }
+})
+
 it('the commands that wait run as they stand there', async () => {
   const none = await type('wait --timeout 1s')
   expect(none.code).toBe(3)
