@@ -23,6 +23,7 @@ import {
 import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
+  readEngine,
   readSchemaState,
   SCHEMA_VERSION,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
@@ -283,12 +284,24 @@ async function checkSchema(database: Database, name: string): Promise<Finding[]>
   try {
     const mismatch = mismatchOf(await readSchemaState(database.read), SCHEMA_VERSION)
     return [
-      ok('database', `${name} can be read.`),
+      await checkEngine(database, name),
       mismatch ? error('schema', mismatch) : ok('schema', `It has schema ${SCHEMA_VERSION}.`),
     ]
   } catch (thrown) {
     return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
   }
+}
+
+/** Turso has two, and only one of them is libSQL. */
+export async function checkEngine(
+  { read }: Pick<Database, 'read'>,
+  name: string,
+): Promise<Finding> {
+  const engine = await readEngine(read).catch(() => undefined)
+  if (engine?.isLibsql) return ok('database', `${name} can be read (libSQL, ${engine.version}).`)
+  const met = engine ? `SQLite ${engine.version}` : 'an engine that does not say what it is'
+  const why = 'Signalbox is tested with libSQL alone, and what another one lacks is not known'
+  return warn('database', `${name} is ${met}: ${why}. Use turso db create without --tursodb.`)
 }
 
 function checkHost(url: URL): Finding[] {

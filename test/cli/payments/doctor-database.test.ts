@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkDatabase } from '../../../cli/doctor/payments.ts'
+import { checkDatabase, checkEngine } from '../../../cli/doctor/payments.ts'
 import { statementsOf } from '../../../system/migrate.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { databaseAccess } from '../../../system/tokens.ts'
@@ -14,7 +15,11 @@ import { type Child, spawnChild } from '../../../tools/start/child.ts'
 import { libsqlServer } from '../../../tools/start/processes.ts'
 import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import {
+  type Row,
+  type Statement,
+  statement,
+} from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { serve } from '../../support/serve.ts'
 import { lineOf } from './fake-system.ts'
@@ -71,7 +76,7 @@ describe('the schema of the database', () => {
     if (known.length > 0) await sql(...known.map((name) => `DROP TABLE ${name}`))
   })
 
-  const READ = 'ok database: HOST can be read.'
+  const READ = expect.stringMatching(/^ok database: HOST can be read \(libSQL, 3\.\d+\.\d+\)\.$/)
 
   it('is complete after schema.sql has run, once or twice', async () => {
     await sql(...statementsOf(script))
@@ -96,6 +101,17 @@ describe('the schema of the database', () => {
 })
 
 describe('a database', () => {
+  it('of another engine is named, with what makes one of libSQL', async () => {
+    const sqlite = new DatabaseSync(':memory:')
+    const read = async (statements: readonly Statement[]) =>
+      statements.map((each) => sqlite.prepare(each.sql).all() as Row[])
+    const finding = lineOf(await checkEngine({ read }, 'HOST'))
+    expect(finding).toMatch(/^warn database: HOST is SQLite 3\.[\d.]+: .* without --tursodb\.$/)
+    const none = () => Promise.reject(new Error('no such table: pragma_function_list'))
+    const unknown = lineOf(await checkEngine({ read: none }, 'HOST'))
+    expect(unknown).toContain('HOST is an engine that does not say what it is')
+  })
+
   it('that does not answer is reported without its tables', async () => {
     const [found, ...more] = await check(undefined, loopbackUrl(await freePort()))
     expect(found).toMatch(/^error database: HOST cannot be read: .*ECONNREFUSED/)

@@ -31,6 +31,22 @@ export async function readSchemaState(run: Run): Promise<SchemaState> {
   return { version: Number(version), step: Number(step), passed: String(passed) }
 }
 
+export interface Engine {
+  isLibsql: boolean
+  /** Of SQLite, as it says. */
+  version: string
+}
+
+/** Known by a function that no other engine has. */
+const ENGINE = `SELECT sqlite_version() AS version,
+  (SELECT count(*) FROM pragma_function_list WHERE name = 'libsql_vector_idx') AS libsql`
+
+/** Which engine answers. Rejects where it does not know the question. */
+export async function readEngine(run: Run): Promise<Engine> {
+  const [[row] = []] = await run([statement(ENGINE)])
+  return { isLibsql: Number(row?.libsql) > 0, version: String(row?.version) }
+}
+
 /** Why a failure may have come of the schema. Undefined: the schema is right, or not known. */
 export async function schemaMismatch({ read }: Pick<Database, 'read'>, cause: unknown) {
   const state = await readSchemaState(read).catch(() => undefined)
