@@ -192,6 +192,8 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
 
   it('another board is chosen by keyboard, without what was open of the first; Back leads back', async () => {
     const { context, page } = await signedIn([lamp, 'test/*'])
+    // A sign-in that is under way would take the address for its own.
+    await shows(page, 'Dim the lamp', lamp)
     await page.goto(`${edge.origin}/#/board?q=dim&path=${lamp}`)
     await page.getByText('1 of 1 task').waitFor()
     await openList(page)
