@@ -3,6 +3,8 @@
 
 import type {
   Gateway,
+  MovementDays,
+  Movements,
   PaymentResponse,
   RefundResult,
   TransactionStory,
@@ -43,6 +45,10 @@ export function createPayments(options: PaymentsOptions): Payments {
       get: (id) => send<TransactionStory>('GET', story(id)),
       check: (id) => send<TransactionStory>('POST', `${story(id)}/check`),
       cancel: (id) => send<TransactionStory>('POST', `${story(id)}/cancel`),
+    },
+    movements: {
+      list: (filter = {}) => send<Movements>('GET', `/movements${queryOf(filter)}`),
+      days: (span) => send<MovementDays>('GET', `/movements/days${queryOf(span)}`),
     },
     gateways: {
       list: async () => (await send<{ gateways: Gateway[] }>('GET', '/gateways')).gateways,

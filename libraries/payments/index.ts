@@ -4,6 +4,10 @@ export type {
   Alert,
   ChargeRequest,
   Gateway,
+  Movement,
+  MovementDays,
+  MovementSum,
+  Movements,
   Paid,
   PaymentError,
   PaymentResponse,
@@ -17,6 +21,7 @@ export type {
 } from '../api/types.ts'
 export { createPayments } from './client.ts'
 export {
+  type MovementFilter,
   type Payments,
   PaymentsError,
   type PaymentsErrorCode,

@@ -4,6 +4,8 @@ import type {
   ChargeRequest,
   FailureCodes,
   Gateway,
+  MovementDays,
+  Movements,
   PaymentResponse,
   PaymentStatus,
   RefundRequest,
@@ -44,6 +46,17 @@ export interface TransactionFilter {
   limit?: number | undefined
 }
 
+export interface MovementFilter {
+  /** From that day, or time of RFC 3339, on. */
+  after?: string | undefined
+  /** Before that one. */
+  before?: string | undefined
+  /** Key of the configuration. */
+  gateway?: string | undefined
+  /** An IANA name, at whose midnight a day begins. Default: `UTC`. */
+  zone?: string | undefined
+}
+
 /** Every operation rejects with a PaymentsError. */
 export interface Payments {
   charges: {
@@ -72,6 +85,15 @@ export interface Payments {
      */
     cancel(id: string): Promise<TransactionStory>
   }
+  movements: {
+    /**
+     * The books of a span of days or times, oldest first, with their sums. It is one answer: ask
+     * for a day at a time where a month is long.
+     */
+    list(filter?: MovementFilter): Promise<Movements>
+    /** The sums of each day: of 100 at most. */
+    days(span: MovementFilter & { after: string; before: string }): Promise<MovementDays>
+  }
   gateways: {
     /** The configured gateways, what they support, and whether they work. */
     list(): Promise<Gateway[]>
@@ -86,6 +108,8 @@ type Operations =
   | 'getTransaction'
   | 'checkTransaction'
   | 'cancelTransaction'
+  | 'listMovements'
+  | 'listMovementDays'
   | 'listGateways'
 
 /** A code of the edge, or one of the client. */

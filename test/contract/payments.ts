@@ -174,6 +174,46 @@ export function paymentsContract(host: Host): void {
     })
   })
 
+  describe(`open payments on ${host}`, () => {
+    const end = async (transactionId: string) => {
+      const answer = await system.post(`/transactions/${transactionId}/cancel`)
+      return [answer.status, (await answer.json()) as { status?: string; code?: string }] as const
+    }
+    const stateOf = async (id: string) => (await system.simulator.payment(id)).state
+
+    it.each([
+      [{ gateway: 'fib' }, 'cancelled', 'Cancelled'],
+      [DOLLARS, 'expired', 'Expired'],
+    ] as const)('are closed for a changed cart, and cancelled: %j', async (own, state, status) => {
+      const one = order(own)
+      const first = await charge(one)
+      const two = { ...one, amount: 2 * Number(one.amount) }
+      expect(await charge(two)).toMatchObject({ status: 409, code: 'reference_conflict' })
+      const second = await charge({ ...two, replace: true })
+      expect(second.status).toBe(201)
+      expect(await stateOf(first.gatewayTransactionId)).toBe(state)
+      const { error } = await system.story(first.transactionId)
+      expect(error?.code).toBe('replaced')
+      expect(await end(second.transactionId)).toMatchObject([200, { status }])
+      expect(await stateOf(second.gatewayTransactionId)).toBe(state)
+      const ended = ['PaymentInitiated', 'PaymentCancelled']
+      await system.expectEvents(first.transactionId, ended)
+      await system.expectEvents(second.transactionId, ended)
+    })
+
+    it('stay open at redirect, which is named to who charges elsewhere', async () => {
+      const one = order()
+      const first = await charge(one)
+      expect(await end(first.transactionId)).toMatchObject([409, { code: 'not_cancellable' }])
+      const changed = { ...one, amount: 50_000, replace: true }
+      expect(await charge(changed)).toMatchObject({ status: 409, code: 'reference_conflict' })
+      const { transactionId } = first
+      expect(await charge({ ...changed, gateway: 'fib' })).toMatchObject({
+        ...{ status: 201, otherOpen: [{ gateway: 'redirect', transactionId }] },
+      })
+    })
+  })
+
   describe(`webhooks on ${host}`, () => {
     it('get a one-word text answer, on both routes, and the second is a duplicate', async () => {
       const { transactionId, ...made } = await system.charged()

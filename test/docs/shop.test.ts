@@ -39,6 +39,14 @@ it('It shows the shop that is tested', async () => {
   }
 })
 
+it('Its shop handles each event that the page says to handle', async () => {
+  const shop = await readFile('examples/shop/shop.mts', 'utf8')
+  const named = rows(page, /^`(Payment|Refund|Alert)[A-Z]\w+`$/).flatMap(([name]) => codesIn(name))
+  expect(named.length).toBeGreaterThan(5)
+  const handled = Array.from(shop.matchAll(/^ {4}(?:async )?(\w+)[(:]/gm), ([, name]) => name)
+  expect(named.filter((name) => !handled.includes(name))).toEqual([])
+})
+
 it.each(['express', 'hono', 'fastify'])('The shop on %s adds 30 lines at most', async (name) => {
   const shop = await readFile(`examples/shop/${name}.mts`, 'utf8')
   expect(shop.trimEnd().split('\n').length).toBeLessThanOrEqual(30)

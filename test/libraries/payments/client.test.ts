@@ -69,6 +69,23 @@ describe('The client of payments', () => {
     expect(await payments.gateways.list()).toMatchObject([{ key: 'bank', refunds: 'partial' }])
   })
 
+  it('reads the books, and the sums of each day', async () => {
+    const { setup, payments } = setUp()
+    const { gatewayTransactionId = '' } = await payments.charges.create(ORDER)
+    await setup.webhook({ gatewayTransactionId })
+    const span = { after: '1970-01-01', before: '1970-01-02', zone: 'Asia/Baghdad' }
+    const sum = { gateway: 'bank', currency: 'IQD', amountMinor: 25_000 }
+    expect(await payments.movements.list({ ...span, gateway: 'bank' })).toMatchObject({
+      movements: [{ kind: 'paid', reference: 'order-1', amount: '25000' }],
+      sums: [sum],
+    })
+    expect(await payments.movements.days(span)).toMatchObject({
+      days: [{ day: '1970-01-01', sums: [sum] }],
+    })
+    const wrong = payments.movements.list({ zone: 'Mars' })
+    expect(await failureOf(wrong)).toMatchObject({ code: 'invalid_argument' })
+  })
+
   it('cancels a payment, and says why it cannot', async () => {
     const { setup, payments } = setUp()
     const { transactionId: id, gatewayTransactionId = '' } = await payments.charges.create(ORDER)

@@ -194,6 +194,12 @@ function linesOf(own: Payment): Line[] {
       payment: { ...booking, ...(paid !== undefined && { paid: money(paid) }) },
     },
     { kind: 'stored', transaction: stored },
+    ...[paid ?? 0, -refunded]
+      .filter((amount) => amount !== 0)
+      .map((amountMinor): Line => {
+        const movement = { kind: amountMinor > 0 ? 'paid' : 'refunded', transactionId: id }
+        return { kind: 'movement', movement: { ...movement, amountMinor } }
+      }),
     { kind: 'event', event: { gateway, eventId, gatewayTransactionId: payment } },
     ...(isOther ? [{ kind: 'alert', alert }] : []),
   ]

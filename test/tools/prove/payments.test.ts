@@ -448,6 +448,8 @@ describe('(f) late money that is still there has an open alert', () => {
       const at = indexOf(lines, isIt)
       lines[at] = change(lines[at] as Line)
     }
+    const movement = { kind: 'late_paid', transactionId: 'tx-3', amountMinor: 5_000 }
+    lines.splice(-1, 0, { kind: 'movement', movement })
     addAlert(lines, 'late_payment', 'tx-3', { amount: 5_000 })
     expect(findings(lines)).toEqual([])
     const at = indexOf(lines, isOf('alert'), 'last')
@@ -538,6 +540,17 @@ describe('(g) what was answered is in the database', () => {
   it('finds a charge whose transaction is not there, also one that was answered 503', () => {
     const change = (line: Line) => ({ ...line, status: 503, body: { transactionId: 'tx-9' } })
     expectChanged('first', isOf('charge'), change, ['g'])
+  })
+
+  it('finds books that have less or more than is left of a payment', () => {
+    const lines = goodHistory()
+    const at = lines.findIndex(isOf('movement'))
+    const { movement } = lines[at] as unknown as { movement: { transactionId: string } }
+    const line = indexOf(lines, isStored(movement.transactionId)) + 1
+    const without = lines.filter((_, n) => n !== at)
+    expect(findings(without)).toEqual([{ check: 'e', line }])
+    const beside = { ...movement, kind: 'disputed', amountMinor: 7 }
+    expect(findings(lines.toSpliced(at + 1, 0, { kind: 'movement', movement: beside }))).toEqual([])
   })
 
   it('finds a payment that was answered as cancelled, and is not', () => {

@@ -105,6 +105,8 @@ interface Kinds {
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
   stored: { transaction: Transaction }
+  /** The books, in the order in which they are exported. */
+  movement: { movement: { kind: string; transactionId: string; amountMinor: number } }
   event: { event: { eventId: string; outcome: string } & Partial<Record<EventIds, string>> }
   alert: { alert: Alert }
   /** Always the last line. */

@@ -7,12 +7,15 @@ import { finding } from './history.ts'
 
 export function checkPayments(history: History): Finding[] {
   const bookings = bookingsOf(history)
+  const money = moneyAgrees(history, bookings)
+  const wrong = new Set(money.map(({ line }) => line))
   return [
     ...changesAreToldOnce(history),
     ...refundsStayOver(history),
     ...eventsAreDelivered(history),
     ...deliveriesAreLeased(history),
-    ...moneyAgrees(history, bookings),
+    ...money,
+    ...booksAgree(history).filter(({ line }) => !wrong.has(line)),
     ...paymentsAreMadeOnce(history),
     ...refundsAreMadeOnce(history, bookings),
     ...strangersMoveNothing(history, bookings),
@@ -191,6 +194,23 @@ function differenceOf(
     return rows.length !== 1 || rows[0]?.amount !== amount || rows[0].status !== right
   })
   return wrong && `${wrong.id} of ${wrong.amount} is ${wrong.status} there, and not so in its rows`
+}
+
+/** (e) The movements of a transaction add up to what is left of what was paid. */
+function booksAgree({ of }: History): Finding[] {
+  const counted = of('movement').map(({ movement }) => movement)
+  const sums = new Map<string, number>()
+  for (const { kind, transactionId: id, amountMinor } of counted) {
+    if (kind === 'refused_paid' || kind === 'disputed') continue
+    sums.set(id, (sums.get(id) ?? 0) + amountMinor)
+  }
+  return of('stored').flatMap(({ line, transaction: { id, paid, refundedAmount } }) => {
+    const left = (paid?.amount ?? 0) - refundedAmount
+    const booked = sums.get(id) ?? 0
+    return booked === left
+      ? []
+      : [finding('e', line, `${id}: ${left} is left, and the books have ${booked}`)]
+  })
 }
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')

@@ -114,6 +114,7 @@ export async function writeDown(system: System, recorder: Recorder): Promise<voi
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
   await writeTransactions(system, recorder, 'stored')
+  for (const movement of await movements(system)) recorder.write({ kind: 'movement', movement })
   for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
@@ -165,6 +166,9 @@ async function all(system: System, path: string, name: string, filter = ''): Pro
     cursor = `&cursor=${String(page.cursor)}`
   }
 }
+
+const movements = async (system: System): Promise<Json[]> =>
+  (await ask<{ movements: Json[] }>(system, '/movements')).movements
 
 async function ask<Answer>(system: System, path: string, method = 'GET'): Promise<Answer> {
   const headers = { authorization: `Bearer ${system.tokens.payments}` }
