@@ -11,6 +11,7 @@ export default defineConfig({
       redirect: { driver: 'redirect' },
       fib: { driver: 'fib' },
       stripe: { driver: 'stripe' },
+      mollie: { driver: 'mollie' },
     },
     webhooks: {
       route_prefix: 'payments/webhooks',

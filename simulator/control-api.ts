@@ -15,6 +15,7 @@ const ACTIONS = [
   'cancel',
   'expire',
   'refund',
+  'charge_back',
 ] as const satisfies Action[]
 
 /** Of any part. `amount`: all that is left by itself. `refundId`: one that is there ends so. */

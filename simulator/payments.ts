@@ -53,6 +53,8 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   declinedAt?: number
   /** The paid amount, if it differs. */
   paid?: { amount: number; currency: string }
+  /** When its payer got the money back from the bank. */
+  chargedBackAt?: number
   /** The gateway's id of the refund. */
   refundId?: string
   /** How many refunds that were requested have failed; those of parts are in `refunds`. */
@@ -84,6 +86,7 @@ export type Action =
   | 'request_refund'
   | 'refuse_refund'
   | 'refund'
+  | 'charge_back'
 
 /** To which state an action leads, from each state that allows it. */
 export type Moves = Readonly<Partial<Record<Action, Readonly<Partial<Record<State, State>>>>>>
@@ -93,6 +96,8 @@ export interface Rules {
   moves: Moves
   /** Refunds may be of any part, and have states of their own: withRefund(). */
   hasPartialRefunds?: true
+  /** A refund is accepted first, and made later. */
+  refundsTakeTime?: true
   /** There is one payment for each external reference. */
   isUnique?: true
   /** Missing: a UUID. */
@@ -138,6 +143,7 @@ export function movePayment(
     updatedAt: now,
     ...(isPaying && { paidAt: now }),
     ...(isPaying && paid !== undefined && { paid }),
+    ...(action === 'charge_back' && { chargedBackAt: now }),
     ...(isDeclined && { declinedAt: now }),
     ...(refundId !== undefined && { refundId }),
     ...(action === 'refuse_refund' && { refusedRefunds: (before.refusedRefunds ?? 0) + 1 }),

@@ -172,6 +172,11 @@ export class Simulator {
     if (state === 'open') {
       this.#clock.after(Math.max(expiresAt - this.now(), 0), () => this.act(payment, 'expire'))
     }
+    for (const refund of payment.refunds ?? []) {
+      const isWaiting =
+        this.traitsOf(payment.gateway).refundsTakeTime && refund.status === 'pending'
+      this.#endLater(payment, refund, isWaiting ? 'succeeded' : undefined)
+    }
     if (state === 'refund_requested') {
       this.#clock.after(this.settings.refundMs, () => this.act(payment, 'refund'))
     }
@@ -187,20 +192,29 @@ export class Simulator {
   ): Acted {
     const before = this.payments.find(payment.id) ?? payment
     if (before.state !== 'paid') return { ok: false, state: before.state }
+    const { refundsTakeTime } = this.traitsOf(before.gateway)
     const refund: Refund = {
       amount: remainderOf(before),
       metadata: {},
-      status: 'succeeded',
+      status: refundsTakeTime ? 'pending' : 'succeeded',
       ...part,
       id: this.#newIdOf(before.gateway, 'refund'),
       createdAt: this.now(),
     }
-    if (this.faultsOf(before).refundFails) {
-      this.#clock.after(this.settings.refundMs, () =>
-        this.#setRefund(before, { ...refund, status: 'failed' }),
-      )
-    }
+    const outcome = refundsTakeTime ? 'succeeded' : undefined
+    this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
     return this.#setRefund(before, refund)
+  }
+
+  /** `status`: undefined if it has ended already. */
+  #endLater({ id }: Payment, refund: Refund, status: Refund['status'] | undefined): void {
+    if (status === undefined) return
+    this.#clock.after(this.settings.refundMs, () => {
+      const now = this.payments.find(id)
+      const current = now?.refunds?.find((each) => each.id === refund.id)
+      // The staff of the gateway may have ended it otherwise.
+      if (now && current?.status === refund.status) this.#setRefund(now, { ...refund, status })
+    })
   }
 
   /** A refund of a part that was made, or that waits, ends otherwise. Undefined: there is none. */

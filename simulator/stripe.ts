@@ -4,16 +4,17 @@
 import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
+import { IdempotencyKeys } from './idempotency-keys.ts'
 import { type Order, type Payment, type Refund, remainderOf, type Transition } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
 import {
   expandIn,
   formOf,
-  IdempotencyKeys,
   invalid,
   keyOf,
   metadataIn,
   refusal,
+  refuseKey,
   unknown,
   wholeIn,
 } from './stripe-http.ts'
@@ -35,7 +36,7 @@ const MINUTE_MS = 60_000
 function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
   const { faults, payments } = simulator
   const { settings, callbackUrl } = simulator.merchantOf('stripe')
-  const keys = new IdempotencyKeys()
+  const keys = new IdempotencyKeys(refuseKey)
   const app = new Hono().basePath('/v1')
   app.use('*', async (c, next) => {
     const key = keyOf(c)

@@ -65,7 +65,9 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   it('charges once for a double click, and the story shows the payment without a reload', async () => {
     await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
     const offered = page.getByRole('dialog').getByLabel('Gateway').getByRole('option')
-    await expect.poll(() => offered.allTextContents()).toEqual(['redirect', 'fib', 'stripe'])
+    await expect
+      .poll(() => offered.allTextContents())
+      .toEqual(['redirect', 'fib', 'stripe', 'mollie'])
     await page.getByLabel('Amount').fill('30000')
     await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()

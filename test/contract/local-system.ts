@@ -93,6 +93,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
 gateways    redirect: simulated (${simulator})
             fib: simulated (${simulator})
             stripe: real (https://api.stripe.com)
+            mollie: simulated (${simulator})
 `)
       const { gatewayTransactionId = '' } = await start.charge('order-1')
       await new SimulatorControl(simulator).act(gatewayTransactionId, 'expire')

@@ -135,11 +135,12 @@ export function paymentsContract(host: Host): void {
       expect(await simulator.payments(reference)).toHaveLength(1)
     })
 
-    it.each(['redirect', 'fib', 'stripe'])(
+    it.each(['redirect', 'fib', 'stripe', 'mollie'])(
       'at %s stay Pending when their answer was lost and each repetition is refused with 409',
       async (gateway) => {
         const { simulator } = system
-        const money = gateway === 'stripe' ? { amount: 2_500, currency: 'USD' } : {}
+        const isDollars = gateway === 'stripe' || gateway === 'mollie'
+        const money = isDollars ? { amount: 2_500, currency: 'USD' } : {}
         const request = order({ gateway, ...money, returnUrl: SHOP })
         const reference = String(request.reference)
         await simulator.faults(reference, { answerLost: true })
@@ -458,6 +459,23 @@ export function paymentsContract(host: Host): void {
       expect(answers.filter((answer) => answer === 'ok')).toHaveLength(3)
       expect(answers.filter((answer) => answer === 'duplicate')).toHaveLength(12)
       await system.expectEvents(transactionId, [...REFUNDED, 'PaymentRefunded'])
+    })
+
+    it('at Mollie are accepted, and made when its refunds have ended', async () => {
+      const made = await system.charged({ ...DOLLARS, gateway: 'mollie' })
+      const { transactionId, gatewayTransactionId, redirectUrl = '' } = made
+      const body = new URLSearchParams({ action: 'pay' })
+      await fetch(redirectUrl, { method: 'POST', body, redirect: 'manual' })
+      await system.untilStatus(transactionId, 'Paid')
+      const answer = await refund('mollie', transactionId, 400)
+      expect(answer).toMatchObject([200, { success: true }])
+      await system.untilStatus(transactionId, 'PartiallyRefunded')
+      await refund('mollie', transactionId, 850)
+      await system.untilStatus(transactionId, 'Refunded')
+      expect(await system.story(transactionId)).toMatchObject({ refundedAmount: 1_250 })
+      await system.simulator.act(gatewayTransactionId, 'charge_back')
+      const kinds = async () => (await system.story(transactionId)).alerts.map(({ kind }) => kind)
+      await expect.poll(kinds, PATIENT).toContain('dispute')
     })
   })
 

@@ -3,7 +3,8 @@
 
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { IdempotencyKeys } from '../../simulator/stripe-http.ts'
+import { IdempotencyKeys } from '../../simulator/idempotency-keys.ts'
+import { refuseKey } from '../../simulator/stripe-http.ts'
 import { type SimulatorSetup, STRIPE, setUpSimulator } from '../support/simulator.ts'
 
 let setup: SimulatorSetup
@@ -211,7 +212,7 @@ describe('Stripe’s own client', () => {
   })
 
   it('gets 409 for a key whose first request still runs', async () => {
-    const keys = new IdempotencyKeys()
+    const keys = new IdempotencyKeys(refuseKey)
     const { promise, resolve } = Promise.withResolvers<Response>()
     const first = keys.once('key', 'request', () => promise)
     const second = await keys.once('key', 'request', () => expect.fail('It ran twice.'))

@@ -13,6 +13,8 @@ export const API_KEY = 'the-merchants-api-key-of-32-bytes-or-more'
 export const CLIENT = { id: 'merchant', secret: 'client-secret' }
 export const STRIPE = { secretKey: 'sk_test_merchant', webhookSecret: 'whsec_of-the-merchant' }
 
+export const MOLLIE = { apiKey: 'test_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM' }
+
 type Json = Record<string, unknown>
 
 /** Receives webhooks, and answers with the statuses of the test. */
@@ -82,6 +84,7 @@ export async function setUpSimulator(env: Record<string, string> = {}): Promise<
     SIMULATOR_STRIPE_CALLBACK_URL: callback,
     SIMULATOR_STRIPE_SECRET_KEY: STRIPE.secretKey,
     SIMULATOR_STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
+    SIMULATOR_MOLLIE_API_KEY: MOLLIE.apiKey,
     SIMULATOR_REFUND_MS: '20',
     SIMULATOR_RETRIES_MS: '10 10',
     ...env,

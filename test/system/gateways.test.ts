@@ -19,12 +19,12 @@ const secrets = gatewaySecrets('s'.repeat(43))
 describe('the secrets of simulated gateways', () => {
   it('are the same at every start with a data folder, and different in another', () => {
     expect(gatewaySecrets('s'.repeat(43))).toEqual(secrets)
-    const all = [secrets, gatewaySecrets('t'.repeat(43))].flatMap(({ redirect, fib, stripe }) =>
-      [redirect, fib, stripe].flatMap(({ client_id, ...own }: Record<string, string>) =>
+    const all = [secrets, gatewaySecrets('t'.repeat(43))].flatMap((each) =>
+      Object.values(each).flatMap(({ client_id, ...own }: Record<string, string>) =>
         Object.values(own),
       ),
     )
-    expect(new Set(all).size).toBe(10)
+    expect(new Set(all).size).toBe(12)
     expect(all.every((secret) => secret.length >= 43)).toBe(true)
   })
 })
@@ -32,7 +32,10 @@ describe('the secrets of simulated gateways', () => {
 describe('the gateways of a local system', () => {
   const modes = (given: Record<string, string>, file = signalbox) =>
     Object.fromEntries(gatewaysHere(file, given).map(({ key, mode }) => [key, mode]))
-  const ALL_SIMULATED = { redirect: 'simulated', fib: 'simulated', stripe: 'simulated' }
+  const ALL_SIMULATED = {
+    ...{ redirect: 'simulated', fib: 'simulated', stripe: 'simulated' },
+    mollie: 'simulated',
+  }
 
   it('are all simulated if the environment has no credentials', () => {
     expect(modes({ PAYMENT_TOLERANCE_SECONDS: '60' })).toEqual(ALL_SIMULATED)
@@ -49,6 +52,8 @@ describe('the gateways of a local system', () => {
       STRIPE_BASE_URL: SIMULATOR,
       STRIPE_SECRET_KEY: secrets.stripe.secret_key,
       STRIPE_WEBHOOK_SECRET: secrets.stripe.webhook_secret,
+      MOLLIE_BASE_URL: SIMULATOR,
+      MOLLIE_API_KEY: secrets.mollie.api_key,
     })
     expect(describeGateways(variables)).toEqual({
       redirect: { api_key: secrets.redirect.api_key },
@@ -135,7 +140,7 @@ describe('the edge of a local system', () => {
     ])
     expect(() => checkVariables(variables, signalbox, { embeds: true })).not.toThrow()
     const { payments } = readConfig(variables, signalbox, { embeds: true })
-    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect', 'fib'])
+    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect', 'fib', 'mollie'])
   })
 })
 
@@ -180,5 +185,6 @@ it('the greeting says of each gateway whether it is real, simulated or left out'
 gateways    redirect: simulated (${SIMULATOR}); REDIRECT_GATEWAY_BASE_URL has no effect without REDIRECT_GATEWAY_CLIENT_ID, REDIRECT_GATEWAY_CLIENT_SECRET, REDIRECT_GATEWAY_API_KEY
             fib: left out (missing: FIB_CLIENT_SECRET)
             stripe: real (https://api.stripe.com)
+            mollie: simulated (${SIMULATOR})
 `)
 })

@@ -9,6 +9,7 @@ describe('the network of the edge under Deno', () => {
       REDIRECT_GATEWAY_BASE_URL: 'https://pay.example',
       FIB_BASE_URL: 'http://127.0.0.1:9001',
       STRIPE_BASE_URL: 'http://127.0.0.1:9001',
+      MOLLIE_BASE_URL: 'http://127.0.0.1:9001',
       PAYMENT_EVENTS_URL: 'https://shop.example:8443/events',
       FIB_CLIENT_ID: 'no url',
     }

@@ -33,7 +33,9 @@ type ArbitrariesOf<Args extends unknown[]> = { [at in keyof Args]: fc.Arbitrary<
 const steps = (name: DriverName) => {
   const index = fc.nat({ max: 20 })
   const amount =
-    name === 'stripe' ? fc.constantFrom(PAID, 5_000, 10_000, 20_000) : fc.constant(PAID)
+    name === 'stripe' || name === 'mollie'
+      ? fc.constantFrom(PAID, 5_000, 10_000, 20_000)
+      : fc.constant(PAID)
   return fc.array(
     fc.oneof(
       step(3, 'ask', amount),
@@ -61,7 +63,7 @@ const reads = fc.array(
 
 /** The refunds that the gateway holds, with the states that ours have. */
 function heldBy({ gateway, state, refunds = [] }: Payment) {
-  if (gateway === 'stripe') {
+  if (gateway === 'stripe' || gateway === 'mollie') {
     return refunds.map(({ id, amount, status }) => ({ id, amount, status: stateOf(status) }))
   }
   if (state === 'refunded') return [{ amount: PAID, status: 'succeeded' }]
@@ -83,7 +85,7 @@ function expectGateways(story: Story, payment: Payment): void {
   const sum = made.reduce((total, { amount }) => total + amount, 0)
   expect(transaction.refundedAmount).toBe(sum)
   const sorted = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
-  const isListed = payment.gateway === 'stripe'
+  const isListed = ['stripe', 'mollie'].includes(payment.gateway)
   const rows = refunds.map(({ gatewayRefundId: id, amount, status }) =>
     isListed ? { id, amount, status } : { amount, status },
   )
@@ -128,7 +130,7 @@ function expectToldOnce({ transaction, events }: Story): void {
   expect(events.filter(({ type }) => type === 'PaymentSucceeded')).toHaveLength(1)
 }
 
-it.each(['redirect', 'fib', 'stripe'] as const)(
+it.each(['redirect', 'fib', 'stripe', 'mollie'] as const)(
   'refunds at %s end as their gateway has them, and each change is told once',
   async (name) => {
     const lived = fc.asyncProperty(steps(name), reads, async (life, answers) => {
@@ -186,8 +188,9 @@ const SEEN: Record<DriverName, [Step[], Read[]][]> = {
     ],
   ],
   stripe: [],
+  mollie: [],
 }
 
-const RUNS = { redirect: 20, fib: 40, stripe: 60 }
+const RUNS = { redirect: 20, fib: 40, stripe: 60, mollie: 60 }
 /** Times as many, and other ones each time. */
 const MORE = Number(process.env.MORE_RUNS ?? 1)

@@ -89,9 +89,14 @@ export class RefundWorld {
     return answer
   }
 
+  /** Of any part, each with a state of its own. */
+  get #isInParts(): boolean {
+    return this.#name === 'stripe' || this.#name === 'mollie'
+  }
+
   #howIsRead({ method, url }: Request): Read {
     if (method !== 'GET') return 'now'
-    if (!this.#isNextHeld || !/\/(refunds\?|.*\/status$)/.test(url))
+    if (!this.#isNextHeld || !/\/(refunds\?|tr_|.*\/status$)/.test(url))
       return this.#reads.shift() ?? 'now'
     this.#isNextHeld = false
     return 'late'
@@ -109,7 +114,7 @@ export class RefundWorld {
 
   /** Charged, and paid at the gateway, which has sent its event. */
   async pay(): Promise<void> {
-    const currency = this.#name === 'stripe' ? 'USD' : 'IQD'
+    const currency = this.#isInParts ? 'USD' : 'IQD'
     const asked = { ...request({ gateway: 'bank', amount: PAID }), currency }
     const charging = this.#setup.payments.charge(
       { ...asked, returnUrl: 'https://shop.example/' },
@@ -145,7 +150,7 @@ export class RefundWorld {
   /** Made by the staff of the gateway. */
   async atDesk(amount: number, status: Refund['status']): Promise<void> {
     const part = { amount: Math.min(amount, this.#remainder()), status }
-    if (this.#name !== 'stripe') {
+    if (!this.#isInParts) {
       const action = status === 'pending' ? 'request_refund' : 'refund'
       await this.#sent(() => void this.#simulator.act(this.payment, action))
     } else if (part.amount > 0) {
@@ -160,7 +165,7 @@ export class RefundWorld {
 
   /** A refund of the gateway ends, or one that was made fails. */
   async ends(which: number, to: Refund['status']): Promise<void> {
-    if (this.#name !== 'stripe') {
+    if (!this.#isInParts) {
       const action = to === 'succeeded' ? 'refund' : 'refuse_refund'
       const isAsked = this.payment.state === 'refund_requested'
       if (isAsked) await this.#sent(() => void this.#simulator.act(this.payment, action))

@@ -116,7 +116,9 @@ function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean):
 type Moved = Decision & { outcome?: Outcome }
 
 function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
-  if (event.alert === 'dispute') return { payment, events: [], alerts: [] }
+  if (event.alert === 'dispute') {
+    return event.refunds === null ? unchanged(payment) : applySet(payment, event, delivered)
+  }
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
   const { now } = delivered

@@ -23,7 +23,7 @@ export interface GatewayCall {
 export interface GatewayRequest {
   /** Its name in events and logs, such as `transaction/init`: without ids or secrets. */
   endpoint: string
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   /** Absolute. */
   url: string
   headers?: Record<string, string>

@@ -4,10 +4,11 @@
 
 import { fib } from './fib/fib.ts'
 import type { Driver } from './gateway.ts'
+import { mollie } from './mollie/mollie.ts'
 import { redirect } from './redirect/redirect.ts'
 import { stripe } from './stripe/stripe.ts'
 
-export const DRIVERS = { redirect, fib, stripe } as const satisfies Record<string, Driver>
+export const DRIVERS = { redirect, fib, stripe, mollie } as const satisfies Record<string, Driver>
 
 export type DriverName = keyof typeof DRIVERS
 

@@ -7,6 +7,7 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
+import { callbackAddress } from '../callback-address.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -19,7 +20,7 @@ import type {
   SupportsStatusCheck,
 } from '../gateway.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../reply.ts'
-import { callbackAddress, idIn } from './webhook.ts'
+import { idIn } from './webhook.ts'
 import * as wire from './wire.ts'
 
 const PRODUCTION = 'https://fib.prod.fib.iq'
