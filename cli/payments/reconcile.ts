@@ -166,8 +166,9 @@ function tableOf({ counts, skipped, days }: Comparison, different: readonly Comp
   const sums = CLASSES.filter((name) => counts[name] > 0).map(
     (name) => `${counts[name]} ${NAMES[name]}`,
   )
-  const span = days ? `${days.first} to ${days.last}` : 'no dates, so what it lacks is not known'
-  const left = skipped > 0 ? `; ${skipped} rows of sums, fees and payouts left out` : ''
+  const undated = 'without dates (--map date=…) what it lacks is not known'
+  const span = days ? `${days.first} to ${days.last}` : undated
+  const left = skipped > 0 ? `; left out: ${skipped} of sums, fees and payouts` : ''
   return `${table}${sums.join(', ') || 'no rows'} (${span}${left})\n`
 }
 

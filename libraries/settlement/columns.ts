@@ -26,7 +26,9 @@ const NAMES: Readonly<Record<Field, string>> = {
     'order invoice رقمالطلب المرجع',
   amount: 'customerfacingamount grossamount gross transactionamount amount value المبلغ',
   currency: 'customerfacingcurrency transactioncurrency currency ccy العملة',
-  date: 'transactiondate createdat created paidat datetime date time التاريخ',
+  date:
+    'transactiondate createdat created paidat datetime date time valuedate bookingdate ' +
+    'postingdate settlementdate التاريخ',
   type: 'reportingcategory transactiontype type kind النوع',
 }
 

@@ -73,7 +73,7 @@ describe('payments reconcile', () => {
     expect(out).toMatch(/3 +not ours +nobody +1 IQD/)
     expect(out).toMatch(/ +here and not there +order-2 +25000 IQD paid/)
     expect(out).toContain('1 not ours, 1 other amount, 1 here and not there (1970-01-01')
-    expect(out).toContain('1 rows of sums')
+    expect(out).toContain('left out: 1 of sums')
   })
 
   it('prints one JSON object', async () => {
