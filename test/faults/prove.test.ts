@@ -12,6 +12,7 @@ const run = promisify(execFile)
 const FAULTS = [
   ...['kill-edge', 'lose-edge-gateway', 'evict-ledger'],
   ...['two-ledgers', 'kill-database', 'kill-sidecar'],
+  ...['evict-board', 'lose-sidecar-edge'],
 ]
 /** It takes three minutes on a quiet machine. After each fault it waits until all are current, as long as that takes. */
 const ENDS_WITHIN_MS = 1_180_000

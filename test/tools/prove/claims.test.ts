@@ -48,6 +48,10 @@ describe('(i) one agent, one task', () => {
     expect(findings(lines)).toEqual([{ check: 'i', line: indexOf(lines, isLast, 'last') + 1 }])
   })
 
+  it.each(['active', 'stalled'])('finds one that the dead still hold, and is %s', (health) => {
+    expectChanged('last', isOf('left'), (line) => ({ ...line, health }), ['i'])
+  })
+
   it('finds that nothing was claimed at all', () => {
     const lines = goodHistory().filter(({ kind }) => kind !== 'claim')
     expect(findings(lines)).toContainEqual({ check: 'rest', line: lines.length })

@@ -225,6 +225,7 @@ const claims: Line[] = [
   renewal(2, 410),
   renewal(13, 200, 24_000),
   { kind: 'release', generation: 13 },
+  { kind: 'left', generation: 1, health: 'canceled' },
 ]
 
 export function goodHistory(): Line[] {

@@ -9,11 +9,14 @@ const PUBLISHED_MS = 60_000
 export function checkClaims({ of }: History): Finding[] {
   const claims = of('claim').toSorted((a, b) => a.generation - b.generation)
   const renewals = Map.groupBy(of('renewal'), ({ generation }) => generation)
-  /** Its holder has released it, or its task is gone. */
+  /** Its holder has released it or was killed, or its task is gone. */
   const isOver = ({ task, generation, t }: Line<'claim'>, before: number) =>
     of('release').some((it) => it.generation === generation && it.line < before) ||
     of('write').some((it) => isGone(it, task) && it.t > t - PUBLISHED_MS && it.line < before)
-  return claims.flatMap((claim, n) => {
+  const unreturned = of('left')
+    .filter(({ health }) => health === 'active' || health === 'stalled')
+    .map(({ line, generation }) => finding('i', line, `the dead still hold ${generation}`))
+  const found = claims.flatMap((claim, n) => {
     const { task, generation, known, line, beganAt } = claim
     const found: Finding[] = []
     const before = claims.slice(0, n).findLast((it) => it.task === task)
@@ -33,6 +36,7 @@ export function checkClaims({ of }: History): Finding[] {
     }
     return found
   })
+  return [...found, ...unreturned]
 }
 
 const isGone = (write: Line<'write'>, task: string) => write.task === task && write.version === null

@@ -64,8 +64,10 @@ interface Kinds {
   }
   /** Without `expiresAt` it holds nothing any more. */
   renewal: { generation: number; status: number; expiresAt?: number }
-  /** Written before it is asked for. */
+  /** Written before it is asked for, or before its process is killed. */
   release: { generation: number }
+  /** Its process was killed: how it is at the end of the run. */
+  left: { generation: number; health: string }
   connect: { client: string; lastEventId?: string }
   message: Block
   cursor: Block

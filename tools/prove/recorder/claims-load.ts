@@ -82,10 +82,10 @@ export class ClaimsLoad {
 
   /** Until there is an answer: a lost one is asked for again, by the same claim. */
   async #ask(route: string, body: object): Promise<Answer> {
-    const { edgeUrl, repo, tokens } = this.#system
+    const { proxies, repo, tokens } = this.#system
     for (;;) {
       try {
-        const url = `${edgeUrl}/api/claims${route}?path=${encodeURIComponent(repo)}`
+        const url = `${proxies.sidecar.url}/api/claims${route}?path=${encodeURIComponent(repo)}`
         const response = await fetch(url, {
           method: 'POST',
           headers: { authorization: `Bearer ${tokens.agent}`, 'content-type': 'application/json' },

@@ -1,21 +1,31 @@
-// The Worker's entry with two more routes: one evicts the ledger's object in the middle of its
-// work, as the platform does at a deploy, the other moves the clock. All else is the product's.
+// The Worker's entry with three more routes: two evict an object in the middle of its work, as the
+// platform does at a deploy: the ledger's, or a board's. The third moves the clock. All else is the
+// product's.
 
-import worker, { LedgerObject as Ledger } from '../../../worker/index.ts'
+import worker, {
+  LedgerObject as Ledger,
+  RepositoryObject as Repository,
+} from '../../../worker/index.ts'
 
 export {
   DirectoryObject,
   Dispatcher,
-  RepositoryObject,
   SessionsObject,
 } from '../../../worker/index.ts'
 
 interface Env {
   LIBSQL_URL: string
   LEDGER: DurableObjectNamespace<LedgerObject>
+  REPOSITORY: DurableObjectNamespace<RepositoryObject>
 }
 
 export class LedgerObject extends Ledger {
+  evict(): void {
+    this.ctx.abort('evicted')
+  }
+}
+
+export class RepositoryObject extends Repository {
   evict(): void {
     this.ctx.abort('evicted')
   }
@@ -36,6 +46,11 @@ export default {
     if (pathname === '/move-clock') {
       movedMs = Number(await request.text())
       return new Response('moved')
+    }
+    if (pathname === '/evict-board') {
+      const board = env.REPOSITORY.getByName(await request.text())
+      await board.evict().catch(() => undefined)
+      return new Response('evicted')
     }
     if (pathname !== '/evict-ledger') {
       return worker.fetch(request, env as unknown as Parameters<typeof worker.fetch>[1])

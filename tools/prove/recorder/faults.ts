@@ -58,6 +58,7 @@ const REPEATED_MS = 6_000
 /** How long after the eviction the batch under way arrives. */
 const EVICTED_UNDER_MS = 1_000
 const DELAY_MS = 2_000
+const EVICTED_EVERY_MS = 500
 
 const killed = (name: ProcessName): Fault => ({
   brief: 500,
@@ -124,6 +125,20 @@ const evictLedger: Fault = {
     }),
 }
 
+/** The object that decides who holds a task, again and again. */
+const evictBoard: Fault = {
+  brief: 2_000,
+  full: 10_000,
+  async run({ system }, ms) {
+    const url = `${system.edgeUrl}/evict-board`
+    for (let n = 0; n < ms / EVICTED_EVERY_MS; n++) {
+      await fetch(url, { method: 'POST', body: system.repo })
+      await sleep(EVICTED_EVERY_MS)
+    }
+    return { times: Math.ceil(ms / EVICTED_EVERY_MS) }
+  },
+}
+
 const twoLedgers: Fault = {
   brief: 4_000,
   full: 20_000,
@@ -177,6 +192,11 @@ const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
   }),
 })
 
+const loses = (name: ProxyName): Fault =>
+  onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => {
+    proxy.conditions = { loses: true }
+  })
+
 /** In the order of a run. Faults of the gateway come last: they open its circuit for 30 s. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'late-batch': lateBatch,
@@ -184,15 +204,15 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'two-ledgers': twoLedgers,
   'lock-database': lockDatabase,
   'evict-ledger': evictLedger,
+  'evict-board': evictBoard,
   'move-clock': moveClock,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),
   ...proxyFaults('sidecar-edge'),
+  'lose-sidecar-edge': loses('sidecar-edge'),
   ...Object.fromEntries(PROCESSES.map((name) => [`stop-${name}`, stopped(name)])),
   ...proxyFaults('edge-gateway'),
-  'lose-edge-gateway': onProxies('edge-gateway', { brief: 1_000, full: 5_000 }, (proxy) => {
-    proxy.conditions = { loses: true }
-  }),
+  'lose-edge-gateway': loses('edge-gateway'),
 }
 
 const OF_SERVER = /^(late|abandoned)-batch$|-database$/
@@ -204,7 +224,7 @@ const OF_FILE = 'lock-database'
  */
 export const faultsOf = (host: System['host']): string[] =>
   Object.keys(FAULTS).filter((name) => {
-    if (name === 'evict-ledger') return host === 'workerd'
+    if (name.startsWith('evict-')) return host === 'workerd'
     // What runs inside workerd is not told another time from outside.
     if (name === 'move-clock') return host !== 'workerd'
     if (name === OF_FILE) return host === 'node'

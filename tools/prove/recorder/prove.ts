@@ -9,6 +9,7 @@ import { FAULTS, type Scene } from './faults.ts'
 import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
 import { PaymentsLoad } from './payments-load.ts'
+import { ProcessesLoad } from './processes-load.ts'
 import { Recorder } from './recorder.ts'
 import { boardRests, comeToRest, writeDown } from './rest.ts'
 import { Seeded } from './seeded.ts'
@@ -54,6 +55,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
   recorder.write({ kind: 'run', seed, host, seconds, faults: names, clients: clientNames })
   const random = new Seeded(seed)
   const system = await startSystem(host)
+  const processes = new ProcessesLoad(system, recorder, random.fork())
   try {
     const board = new BoardLoad(system.store, recorder, random.fork())
     const claims = new ClaimsLoad(system, recorder, random.fork())
@@ -65,7 +67,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     )
     const leaving = new AbortController()
     const coming = comeAndGo(clients, random.fork(), leaving.signal)
-    const loading = Promise.all([board.run(), payments.run(), claims.run()])
+    const loading = Promise.all([board.run(), payments.run(), claims.run(), processes.run()])
     // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
     loading.catch(() => undefined)
 
@@ -76,8 +78,10 @@ export async function prove(plan: Plan): Promise<Recorder> {
     leaving.abort()
     board.end()
     claims.end()
+    processes.end()
     payments.end()
     await Promise.all([loading, coming])
+    await processes.rest()
     await payments.rest()
     await payments.lookAgain()
     await comeToRest(system, recorder, board, clients)
@@ -89,6 +93,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     await Promise.all(clients.map((client) => client.close()))
   } finally {
     recorder.close()
+    await processes.close()
     await system.close()
   }
   return recorder

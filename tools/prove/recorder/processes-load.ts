@@ -1,0 +1,201 @@
+// Processes that hold claims: the commands of agents claim for them, under two homes with a
+// Signalbox each. Some processes are killed, some are stopped for longer than their lease, and so
+// are the Signalboxes killed.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { machineVariables } from '../../../system/environment.ts'
+import { Process } from '../../harness/process.ts'
+import type { Recorder } from './recorder.ts'
+import type { Seeded } from './seeded.ts'
+import type { System } from './system.ts'
+
+const HOMES = 2
+const WORKERS_OF_EACH = 4
+const TTL_MS = 10_000
+/** Each command is a program that starts: the load must leave time for the rest. */
+const PAUSE_MS = 8_000
+const HOLDS_MS = 4_000
+const STOPPED_MS = 20_000
+const KILLED_EVERY_MS = 20_000
+const GIVEN_BACK_MS = 60_000
+const POLL_MS = 250
+const PROGRAM = resolve(import.meta.dirname, '../../../cli/signalbox.ts')
+
+interface Home {
+  env: Record<string, string>
+  signalbox: Process
+}
+
+interface Answer {
+  code: number
+  line: { type?: string; task?: string; generation?: number; expiresAt?: string; end?: object }
+  said: string
+}
+
+export class ProcessesLoad {
+  readonly #system: System
+  readonly #recorder: Recorder
+  readonly #random: Seeded
+  readonly #running = new Set<ChildProcess>()
+  readonly #killed: number[] = []
+  readonly #over = new AbortController()
+  #homes: Home[] = []
+  #dir = ''
+  #known = 0
+
+  constructor(system: System, recorder: Recorder, random: Seeded) {
+    this.#system = system
+    this.#recorder = recorder
+    this.#random = random
+  }
+
+  async run(): Promise<void> {
+    this.#dir = await mkdtemp(join(tmpdir(), 'signalbox-homes-'))
+    const names = Array.from({ length: HOMES }, (_, n) => `home-${n}`)
+    this.#homes = await Promise.all(names.map((name) => this.#open(name)))
+    const working = this.#homes.flatMap((home, n) =>
+      Array.from({ length: WORKERS_OF_EACH }, (_, m) => this.#work(home, `worker-${n}-${m}`)),
+    )
+    await Promise.all([...working, this.#killSignalboxes()])
+  }
+
+  end(): void {
+    this.#over.abort()
+  }
+
+  /** What the dead held is given back. It is recorded. */
+  async rest(): Promise<void> {
+    const until = performance.now() + GIVEN_BACK_MS
+    for (const generation of this.#killed) {
+      let session = await this.#sessionOf(generation)
+      while (['active', 'stalled'].includes(session.health) && performance.now() < until) {
+        await sleep(POLL_MS)
+        session = await this.#sessionOf(generation)
+      }
+      const { health, cancelReason: why } = session
+      this.#recorder.write({ kind: 'left', generation, health, why })
+    }
+  }
+
+  /** Leaves no process and no file. */
+  async close(): Promise<void> {
+    this.end()
+    for (const child of this.#running) child.kill('SIGKILL')
+    for (const { signalbox } of this.#homes) await signalbox.stop()
+    if (this.#dir) await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async #open(name: string): Promise<Home> {
+    const home = join(this.#dir, name)
+    await mkdir(join(home, 'project'), { recursive: true })
+    const { tokens, proxies } = this.#system
+    const env = {
+      ...machineVariables(process.env),
+      ...{ HOME: home, SIGNALBOX_TOKEN: tokens.agent },
+      NODE_COMPILE_CACHE: join(this.#dir, 'compiled'),
+    }
+    // It has no board of its own: it looks after the processes.
+    const publishing = [`--edge=${proxies.sidecar.url}`, `--repo=prove/${name}`, '--wait']
+    const signalbox = new Process({
+      ...{ name, command: process.execPath, env, logFile: join(home, 'log'), graceMs: 5_000 },
+      args: [PROGRAM, 'watch', join(home, 'project'), ...publishing],
+    })
+    await signalbox.start()
+    return { env, signalbox }
+  }
+
+  async #killSignalboxes(): Promise<void> {
+    while (await this.#pause(this.#random.below(2 * KILLED_EVERY_MS))) {
+      const { signalbox } = this.#homes[this.#random.below(HOMES)] ?? {}
+      await signalbox?.kill()
+      await signalbox?.start()
+    }
+  }
+
+  async #work(home: Home, claimer: string): Promise<void> {
+    while (await this.#pause(this.#random.below(PAUSE_MS))) {
+      // It ends with us, as its input does.
+      const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+      this.#running.add(child)
+      await this.#hold(home, claimer, child)
+      child.kill('SIGKILL')
+      this.#running.delete(child)
+    }
+  }
+
+  async #hold(home: Home, claimer: string, child: ChildProcess): Promise<void> {
+    const who = ['--pid', String(child.pid)]
+    const known = this.#known
+    const claimed = await this.#ask(home, 'claim', ...who, '--ttl', `${TTL_MS / 1_000}s`)
+    const { task, generation, expiresAt = '' } = claimed.line
+    if (claimed.code !== 0 || generation === undefined) return
+    this.#known = Math.max(this.#known, generation)
+    const until = Date.parse(expiresAt)
+    const times = { beganAt: until - TTL_MS, expiresAt: until }
+    this.#recorder.write({ kind: 'claim', claimer, task, generation, known, ...times })
+    await this.#pause(this.#random.below(HOLDS_MS))
+    const how = this.#random.weighted([
+      [3, 'killed'],
+      [3, 'released'],
+      [2, 'silent'],
+      [2, 'stopped'],
+    ])
+    if (how === 'silent') await this.#pause(2 * TTL_MS)
+    if (how === 'stopped') {
+      child.kill('SIGSTOP')
+      await this.#pause(this.#random.below(STOPPED_MS))
+      child.kill('SIGCONT')
+    }
+    if (how === 'silent' || how === 'stopped') await this.#check(home, generation, who)
+    this.#recorder.write({ kind: 'release', generation })
+    if (how === 'released') await this.#ask(home, 'release', ...who, '--abandoned')
+    else this.#killed.push(generation)
+  }
+
+  async #check(home: Home, generation: number, who: readonly string[]): Promise<void> {
+    const { code, line, said } = await this.#ask(home, 'check', ...who)
+    const isHeld = code === 0 && line.end === undefined
+    const until = isHeld ? { expiresAt: Date.parse(line.expiresAt ?? '') } : {}
+    const statuses: Record<number, number | undefined> = { 0: 200, 4: 410 }
+    const status = said.includes('holds no claim') ? 404 : statuses[code]
+    // Without one the edge was away for too long.
+    if (status !== undefined) {
+      this.#recorder.write({ kind: 'renewal', generation, status, ...until })
+    }
+  }
+
+  /** Until the edge has answered: one whose answer was lost is asked again, by the same claim. */
+  async #ask(home: Home, name: string, ...options: string[]): Promise<Answer> {
+    const { proxies, repo } = this.#system
+    const where = ['--url', proxies.sidecar.url, '--board', repo]
+    for (;;) {
+      const answer = await new Promise<Answer>((resolve) => {
+        const args = [PROGRAM, name, ...where, ...options]
+        execFile(process.execPath, args, { env: home.env }, (error, out, said) => {
+          resolve({ code: Number(error?.code ?? 0), line: out ? JSON.parse(out) : {}, said })
+        })
+      })
+      if (answer.code !== 1 || answer.said.includes('holds no claim')) return answer
+      if (!(await this.#pause(POLL_MS))) return answer
+    }
+  }
+
+  async #sessionOf(generation: number): Promise<{ health: string; cancelReason?: string }> {
+    const { edgeUrl, repo, tokens } = this.#system
+    const url = `${edgeUrl}/api/sessions/claim-${generation}?path=${encodeURIComponent(repo)}`
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.board}` } })
+    if (answer.status === 404) return { health: 'forgotten' }
+    return answer.ok ? ((await answer.json()) as { health: string }) : { health: 'active' }
+  }
+
+  /** False: it is over. */
+  async #pause(ms: number): Promise<boolean> {
+    const { signal } = this.#over
+    await sleep(ms, undefined, { signal }).catch(() => undefined)
+    return !signal.aborted
+  }
+}
