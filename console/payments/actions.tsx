@@ -1,5 +1,5 @@
-// Buttons that act at the edge (acknowledge an alert, redeliver an event, cancel a payment), with
-// the result beside them.
+// Buttons that act at the edge (acknowledge an alert, redeliver an event, ask about a payment and
+// cancel it), with the result beside them.
 
 import { useState } from 'preact/hooks'
 import type { Alert, AlertKind } from '../../libraries/api/types.ts'
@@ -61,6 +61,20 @@ export function Cancel({ id }: { id: string }) {
 }
 
 const CANCEL = 'Cancel this payment'
+
+/** Of a payment, by our id. What is new is in its story; nothing may be. */
+export function AskGateway({ id, gateway }: { id: string; gateway: string }) {
+  const { refresh } = useFeed()
+  return (
+    <ActionButton
+      label={`Ask the gateway now: ${gateway}`}
+      done={`${gateway} has answered: what is shown is what it says.`}
+      act={() => post(`/transactions/${encodeURIComponent(id)}/check`).finally(refresh)}
+    >
+      Ask the gateway now
+    </ActionButton>
+  )
+}
 
 interface RedeliverProps {
   /** The id of the delivery. */

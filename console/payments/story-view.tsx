@@ -9,7 +9,7 @@ import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
 import { Time } from '../ui/time.tsx'
-import { Cancel } from './actions.tsx'
+import { AskGateway, Cancel } from './actions.tsx'
 import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { RefundForm } from './refund-form.tsx'
@@ -95,6 +95,11 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
           Refunded <Money amount={refundedAmount} currency={paid.currency} />
         </span>
       )}
+      {gateway?.supportsStatusCheck &&
+        transaction.gatewayTransactionId &&
+        may('payments:write') && (
+          <AskGateway key={transaction.id} id={transaction.id} gateway={transaction.gateway} />
+        )}
       {status === 'Pending' && gateway?.supportsCancel && may('payments:write') && (
         <Cancel key={transaction.id} id={transaction.id} />
       )}

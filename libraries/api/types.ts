@@ -523,6 +523,8 @@ export interface Gateway {
    * too.
    */
   refunds?: 'full' | 'partial'
+  /** It can be asked about one payment. */
+  supportsStatusCheck: boolean
   /** An open payment can be ended, and replaced by another request. */
   supportsCancel: boolean
   /** Missing: the driver takes any. */

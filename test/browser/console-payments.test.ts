@@ -248,6 +248,21 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
+  it('asks the gateway about a payment whose webhook was lost', async () => {
+    await simulator.faults('order-lost', { lost: true })
+    const { gatewayTransactionId } = await start.charge('order-lost')
+    await row('order-lost').getByRole('link').click()
+    await page.getByRole('button', { name: 'Ask the gateway now: redirect' }).click()
+    await page.getByText('redirect has answered: what is shown is what it says.').waitFor()
+    const status = page.locator('.standing').getByRole('status').first()
+    expect(await status.textContent()).toBe('Pending')
+    await simulator.act(gatewayTransactionId, 'pay')
+    await page.getByRole('button', { name: 'Ask the gateway now: redirect' }).click()
+    await status.filter({ hasText: 'Paid' }).waitFor()
+    expect(await seriousFaults(page, 'main')).toEqual([])
+    await toList()
+  })
+
   it('plots the webhooks, and shows the same data as a table', async () => {
     await page.locator('.plot rect').first().waitFor()
     await page.getByText('As a table').click()
@@ -292,7 +307,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   it('fits a phone, and its cards are still a table for screen readers', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await expect.poll(() => page.getByRole('rowheader').count()).toBe(8)
+    await expect.poll(() => page.getByRole('rowheader').count()).toBe(9)
     await row('order-1').getByRole('link').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

@@ -300,6 +300,7 @@ export const gatewayHealthSchema = z.object({
         'parts too.',
     )
     .exactOptional(),
+  supportsStatusCheck: z.boolean().describe('It can be asked about one payment.'),
   supportsCancel: z
     .boolean()
     .describe('An open payment can be ended, and replaced by another request.'),

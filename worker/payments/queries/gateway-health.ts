@@ -1,7 +1,12 @@
 // The gateways as an operator sees them: their configuration and the state of their circuits.
 
 import type { GatewayHealth } from '../domain/types.ts'
-import { type AnyGateway, isClosable, supportsRefund } from '../gateways/gateway.ts'
+import {
+  type AnyGateway,
+  isClosable,
+  supportsRefund,
+  supportsStatusCheck,
+} from '../gateways/gateway.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Account } from '../gateways/registry.ts'
 
@@ -24,6 +29,7 @@ export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> 
 
 const capabilitiesOf = (gateway: AnyGateway) => ({
   ...refundsOf(gateway),
+  supportsStatusCheck: supportsStatusCheck(gateway),
   supportsCancel: isClosable(gateway),
   ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
 })

@@ -58,6 +58,7 @@ describe('the gateways', () => {
         key: 'bank',
         driver: 'redirect',
         supportsCancel: false,
+        supportsStatusCheck: true,
         breaker: {
           charge: { state: 'closed', failures: 0 },
           refund: { state: 'closed', failures: 0 },
