@@ -139,7 +139,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
 const MAX_LISTED = 4
 
 function GatewayItem({ gateway }: { gateway: Gateway }) {
-  const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
+  const { key, driver, breaker, supportsRefund, supportsCancel, currencies, isLocal } = gateway
   const troubled = (Object.keys(KINDS) as Kind[]).filter((kind) => breaker[kind].failures > 0)
   const listed =
     currencies && currencies.length > MAX_LISTED
@@ -150,6 +150,7 @@ function GatewayItem({ gateway }: { gateway: Gateway }) {
     isLocal && 'simulated',
     listed ?? 'any currency',
     supportsRefund ? 'refunds' : 'no refunds',
+    supportsCancel ? 'cancels' : 'cannot cancel',
   ]
   return (
     <li>

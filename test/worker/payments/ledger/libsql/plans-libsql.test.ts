@@ -4,7 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../../tools/harness/database.ts'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { TransactionFilter } from '../../../../../worker/payments/queries/queries-libsql.ts'
-import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import {
+  libsqlQueries,
+  type PaymentQueries,
+} from '../../../../../worker/payments/queries/queries-libsql.ts'
 
 describe('a page of payments', () => {
   let libsql: LibsqlServer
@@ -13,14 +16,17 @@ describe('a page of payments', () => {
   })
   afterAll(() => libsql.close())
 
-  async function planOf(filter: TransactionFilter): Promise<string> {
+  const planOf = (filter: TransactionFilter) =>
+    planOfAll((queries) => queries.transactions(filter, { limit: 50 }))
+
+  async function planOfAll(ask: (queries: PaymentQueries) => Promise<unknown>): Promise<string> {
     const asked: Statement[] = []
     const { database } = libsql
     const read = (statements: readonly Statement[]) => {
       asked.push(...statements)
       return database.read(statements)
     }
-    await libsqlQueries({ ...database, read }).transactions(filter, { limit: 50 })
+    await ask(libsqlQueries({ ...database, read }))
     const [page] = asked
     const rows = await libsql.query(`EXPLAIN QUERY PLAN ${page?.sql}`, page?.args)
     return rows.map(({ detail }) => detail).join('; ')
@@ -49,5 +55,21 @@ describe('a page of payments', () => {
     expect(await planOf({ startsWith: '0', status: 'Failed' })).toContain(
       'payment_transactions_by_status_not_paid (status=? AND id>? AND id<?)',
     )
+  })
+
+  it('that a settlement names is looked up by each of its names', async () => {
+    const row = { type: 'payment', amount: 1, currency: 'IQD' } as const
+    const rows = [{ ...row, id: 'a', ours: 'b', reference: 'c' }]
+    const plan = await planOfAll((queries) => queries.settledPayments('redirect', rows))
+    expect(plan).not.toMatch(/SCAN (t|payment_)/)
+    for (const index of ['by_gateway_id', 'by_external_reference', 'by_reference']) {
+      expect(plan).toContain(`payment_transactions_${index}`)
+    }
+  })
+
+  it('that is open at other gateways is found by its order', async () => {
+    const order = { gateway: 'redirect', reference: 'order-1' }
+    const plan = await planOfAll((queries) => queries.openElsewhere(order, 0))
+    expect(plan).toContain('payment_transactions_by_reference (reference=?)')
   })
 })
