@@ -201,7 +201,8 @@ export class Simulator {
       id: this.#newIdOf(before.gateway, 'refund'),
       createdAt: this.now(),
     }
-    const outcome = refundsTakeTime ? 'succeeded' : undefined
+    // Its staff says itself what becomes of one.
+    const outcome = refundsTakeTime && part?.status === undefined ? 'succeeded' : undefined
     this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
     return this.#setRefund(before, refund)
   }

@@ -1,10 +1,16 @@
 // What the staff of a gateway does with a payment that is paid: refunds that nobody asked for
-// through us. At Stripe of any part, and some of them wait, are cancelled, or fail after all.
+// through us. At Stripe and Mollie of any part, and some wait, are cancelled, or fail after all.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment, Refund } from '../../../simulator/payments.ts'
 import type { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { Seeded } from './seeded.ts'
+
+/** Of payments that are paid: the gateway's own staff refunds them, some before we know of them. */
+export const AT_DESK = { stripe: 0.6, mollie: 0.6, redirect: 0.08, fib: 0.08 } as const
+
+/** Refunds may be of any part, and have states of their own. The payments are in dollars. */
+export const isInParts = (gateway: string): boolean => gateway === 'stripe' || gateway === 'mollie'
 
 type Course = readonly Refund['status'][]
 
@@ -27,7 +33,7 @@ export async function refundAtDesk(
   random: Seeded,
 ): Promise<void> {
   const { gateway } = await simulator.payment(id)
-  if (gateway !== 'stripe') return void (await simulator.act(id, 'refund').catch(refused))
+  if (!isInParts(gateway)) return void (await simulator.act(id, 'refund').catch(refused))
   const times = 1 + random.below(MOST_REFUNDS)
   const refunds = Array.from({ length: times }, () => refundPart(simulator, id, random.fork()))
   await Promise.all(refunds)
@@ -56,9 +62,9 @@ const isOfDesk = ({ metadata }: Refund): boolean => metadata.refund_id === undef
 /** There was nothing left to refund. */
 const refused = (): Payment | undefined => undefined
 
-/** What a shop asks for: everything, or at Stripe some parts of it. */
+/** What a shop asks for: everything, or some parts of it. */
 export function partsOf(gateway: string, whole: number, random: Seeded): number[] {
-  if (gateway !== 'stripe' || random.next() < WHOLE) return [whole]
+  if (!isInParts(gateway) || random.next() < WHOLE) return [whole]
   const times = 1 + random.below(MOST_REFUNDS)
   return Array.from({ length: times }, () => 1 + random.below(Math.max(1, Math.floor(whole / 2))))
 }

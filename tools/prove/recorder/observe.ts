@@ -74,8 +74,10 @@ export function observe(
 /** What the gateway sent, as far as it identifies the event. */
 function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   const gateway = /^\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? ''
-  const sent = JSON.parse(body) as Callback & Partial<StripeEvent>
   const line = { kind: 'webhook', gateway, status, answer }
+  // Mollie's is a form with an id.
+  if (body.startsWith('id=')) return { ...line, payment: body.slice('id='.length) }
+  const sent = JSON.parse(body) as Callback & Partial<StripeEvent>
   if (sent.data)
     return { ...line, ...ofStripe(sent.data.object), eventId: sent.id, says: sent.type }
   if (sent.webhook_token === undefined) return { ...line, payment: sent.id, says: sent.status }
@@ -108,7 +110,7 @@ const ofStripe = ({ id, object, payment_intent: intent = '' }: StripeEvent['data
 
 /**
  * A refund by the payment's id, which is in the request of two gateways, and in the URL of the
- * third. A charge of the bank by our reference of the attempt, in the address for its callbacks.
+ * others. A charge of the bank by our reference of the attempt, in the address for its callbacks.
  */
 function recordCall({ passed, status, tookMs }: Answered, recorder: Recorder): void {
   const { url, body } = passed
@@ -127,7 +129,7 @@ function refundedIn(url: string, body: string): string | undefined {
   if (url.endsWith('/transaction/reverse')) {
     return (JSON.parse(body) as { transactionId: string }).transactionId
   }
-  if (url !== '/v1/refunds') return /\/payments\/([^/]+)\/refund$/.exec(url)?.[1]
+  if (url !== '/v1/refunds') return /\/payments\/([^/]+)\/refunds?$/.exec(url)?.[1]
   return sessionIdOf(new URLSearchParams(body).get('payment_intent') ?? '')
 }
 

@@ -10,7 +10,7 @@ import type { Action, Payment } from '../../../simulator/payments.ts'
 import { redirect } from '../../../simulator/redirect.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import { changeWhilePaid, mayChange } from './changed-carts.ts'
-import { partsOf, refundAtDesk } from './desk.ts'
+import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
 import { ANSWER_MS, ShopRequests } from './shop-requests.ts'
@@ -36,12 +36,11 @@ const GOES_BACK = ['late_payment', 'double_payment']
 const BY_HAND = 0.3
 /** Of refunds that failed: the shop asks again, once for each payment. */
 const REFUNDED_AGAIN = 0.6
-/** Of payments that are paid: the gateway's own staff refunds them, some before we know of them. */
-const AT_DESK = { stripe: 0.6, redirect: 0.08, fib: 0.08 } as const
 const EARLY = 0.2
 const EARLY_MS = 1_500
-const OF_STRIPE = 0.3
-const GATEWAYS = 3
+const IN_DOLLARS = 0.5
+const OF_STRIPE = 0.5
+const GATEWAYS = 4
 /** Looks at payments that wait for each other while the load goes on. */
 const MAX_LOOKS = 40
 /** Of old refunds, months later. */
@@ -80,9 +79,9 @@ interface ChargeBody {
   amount: number
   currency: string
   description: string
+  returnUrl: string
 }
 
-/** The gateway, our id of the payment, how much of it, and the name of the refund's key. */
 type Asking = [gateway: string, transactionId: string, amount: number, name: string]
 type RaisedAlert = NonNullable<ReceivedEvent['data']['alert']>
 type Refundable = NonNullable<ReceivedEvent['data']['transaction']>
@@ -156,7 +155,7 @@ export class PaymentsLoad {
     }
     if (type !== 'PaymentSucceeded' || !paid || this.#random.next() >= REFUNDED) return
     const times = this.#random.next() < REFUNDED_TWICE ? 2 : 1
-    const parts = partsOf(gateway, gateway === 'stripe' ? paid.amount : amount, this.#random)
+    const parts = partsOf(gateway, isInParts(gateway) ? paid.amount : amount, this.#random)
     const all = Array.from({ length: times }, () => parts).flat()
     for (const [n, part] of all.entries())
       this.#chore(this.#refund(gateway, id, part, `refund ${n}`))
@@ -166,7 +165,7 @@ export class PaymentsLoad {
     { id, gateway, amount, paid }: Refundable,
     { id: alertId, kind, createdAt, detail }: RaisedAlert,
   ): void {
-    const whole = gateway === 'stripe' ? (paid?.amount ?? detail.amount ?? amount) : amount
+    const whole = isInParts(gateway) ? (paid?.amount ?? detail.amount ?? amount) : amount
     const isAgain = kind === 'refund_failed' && !this.#refundedAgain.has(id)
     if (kind === 'late_payment' && this.#random.next() < BY_HAND) {
       this.#chore(this.#sendBack(alertId, [gateway, id, whole, 'refund once more']))
@@ -174,7 +173,7 @@ export class PaymentsLoad {
       this.#chore(this.#refund(gateway, id, whole, `refund for ${kind} ${createdAt}`))
     } else if (isAgain && this.#random.next() < REFUNDED_AGAIN) {
       this.#refundedAgain.add(id)
-      const again = gateway === 'stripe' ? (detail.amount ?? whole) : whole
+      const again = isInParts(gateway) ? (detail.amount ?? whole) : whole
       this.#chore(this.#refund(gateway, id, again, 'refund again'))
     }
   }
@@ -238,16 +237,17 @@ export class PaymentsLoad {
     const faults = random.weighted(TREATMENTS)
     // At the bank nobody can pay before its code was shown (docs/reliability.md, known limits).
     const isRedirect = faults.beforeAnswer || random.next() < 0.7
-    const other = isRedirect ? 'redirect' : 'fib'
-    const gateway = random.next() < OF_STRIPE ? 'stripe' : other
+    const inDinars = isRedirect ? 'redirect' : 'fib'
+    const inDollars = random.next() < OF_STRIPE ? 'stripe' : 'mollie'
+    const gateway = random.next() < IN_DOLLARS ? inDollars : inDinars
     const drawn = random.weighted(ENDINGS)
-    // At Stripe a payer who is declined may try again, and nobody can cancel.
+    // At Stripe a payer who is declined tries again, and nobody can cancel.
     const ending = gateway === 'stripe' && drawn !== 'pay' && drawn ? 'expire' : drawn
     if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
     const amount = 1_000 + 250 * random.below(200)
-    // Stripe has no dinar.
-    const currency = gateway === 'stripe' ? 'USD' : 'IQD'
-    const request = { gateway, reference: order, amount, currency, description: order } as const
+    const currency = isInParts(gateway) ? 'USD' : 'IQD'
+    const names = { reference: order, description: order, returnUrl: 'https://shop.example' }
+    const request = { gateway, amount, currency, ...names } as const
     const key = random.next() < WITHOUT_KEY ? undefined : `key of ${order}`
     const isTwice = random.next() < CHARGED_AT_ONCE
     const charging = Promise.all([
@@ -263,7 +263,7 @@ export class PaymentsLoad {
     if (ending === undefined || faults.beforeAnswer) return
     if (gateway === 'redirect' && random.next() < MIXED_UP)
       await this.#mixUp(request, payments, random)
-    if (gateway !== 'stripe' && random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
+    if (!isInParts(gateway) && random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
     for (const payment of payments) {
       await sleep(random.below(500))
       if (mayChange(gateway, random)) {

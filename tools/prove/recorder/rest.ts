@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from '../../../simulator/payments.ts'
 import type { BoardClient } from './board-client.ts'
 import type { BoardLoad } from './board-load.ts'
+import { isInParts } from './desk.ts'
 import type { Recorder } from './recorder.ts'
 import type { System } from './system.ts'
 
@@ -138,7 +139,7 @@ function bookingOf({ gateway, ...payment }: Payment) {
   const { id, reference, externalReference, state, amount, currency } = payment
   const isPaid = ['paid', 'refund_requested', 'refunded'].includes(state)
   const paid = payment.paid ?? { amount, currency }
-  const listed = gateway === 'stripe' ? refundsOf(payment) : undefined
+  const listed = isInParts(gateway) ? refundsOf(payment) : undefined
   const whole = state === 'refunded' ? paid.amount : 0
   const refunded = listed ? sumOf(listed.filter(({ status }) => status === 'succeeded')) : whole
   const names = { id, reference, ...(externalReference !== undefined && { externalReference }) }

@@ -16,7 +16,8 @@ export default defineConfig({
     gateways: {
       redirect: { driver: 'redirect' },
       fib: { driver: 'fib' },
-      stripe: { driver: 'stripe', success_url: 'https://shop.example' },
+      stripe: { driver: 'stripe' },
+      mollie: { driver: 'mollie' },
     },
     listeners: {
       PaymentInitiated: logged('PaymentInitiated'),

@@ -11,6 +11,7 @@ export interface SentWebhook {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
+const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
 
 /** `now` in ms. */
 async function signAgain(
@@ -18,6 +19,7 @@ async function signAgain(
   secrets: GatewaySecrets,
   now: number,
 ): Promise<{ headers: Record<string, string>; body: string }> {
+  if (body.startsWith('id=')) return { headers: FORM_TYPE, body }
   const content = JSON.parse(body) as { webhook_token?: string; data?: object; id: string }
   if (content.webhook_token !== undefined) {
     const [, claims = ''] = content.webhook_token.split('.')
