@@ -18,7 +18,8 @@ async function asked(answers: Answers, env: Record<string, string>, key: string)
   const server = await fakeGateway(answers)
   open.push(server)
   const { url } = server
-  const urls = { REDIRECT_GATEWAY_BASE_URL: url, FIB_BASE_URL: url, STRIPE_BASE_URL: url }
+  const names = ['REDIRECT_GATEWAY', 'FIB', 'STRIPE', 'MOLLIE']
+  const urls = Object.fromEntries(names.map((name) => [`${name}_BASE_URL`, url]))
   const { findings } = await diagnose('', { LIBSQL_URL: url, ...urls, ...env })
   return findings
     .filter((finding) => finding.includes(` ${key}: `))
@@ -145,6 +146,20 @@ describe('other gateways', () => {
     )
     expect(await asked(paths(all, all, all), STRIPE, 'stripe')).toContain(
       'ok stripe: Stripe accepts STRIPE_SECRET_KEY.',
+    )
+  })
+
+  it('a key of Mollie is accepted, refused, or may not read everything', async () => {
+    const [all, none] = [() => Response.json({}), () => Response.json({}, { status: 403 })]
+    const mollie = { MOLLIE_API_KEY: 'test_key' }
+    const paths = (payments: typeof all, refunds: typeof all) => ({
+      ...{ '/v2/payments': payments, '/v2/refunds': refunds },
+    })
+    expect(await asked(paths(all, all), mollie, 'mollie')).toContain(
+      'ok mollie: Mollie accepts MOLLIE_API_KEY.',
+    )
+    expect(await asked(paths(all, none), mollie, 'mollie')).toContain(
+      'error mollie: MOLLIE_API_KEY is restricted: it cannot read refunds (403).',
     )
   })
 })

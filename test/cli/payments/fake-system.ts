@@ -22,6 +22,7 @@ export const FILE = defineConfig({
       redirect: { driver: 'redirect' },
       fib: { driver: 'fib' },
       stripe: { driver: 'stripe' },
+      mollie: { driver: 'mollie' },
     },
   },
 })

@@ -96,6 +96,13 @@ describe('payments simulate', () => {
     expect(edge.bodies).toEqual(['{"id":"pay-1","status":"DECLINED"}'])
   })
 
+  it('posts a form with a bare id for Mollie', async () => {
+    edge = await fakeEdge(OWN)
+    const argv = `payments simulate mollie --edge ${edge.url} --transaction tr_1 --status Cancelled`
+    await run(argv, OWN)
+    expect(edge.bodies).toEqual(['id=tr_1'])
+  })
+
   it('uses the ids of the order’s newest payment', async () => {
     const asked: string[] = []
     edge = await fakeEdge(OWN, (request) => {
@@ -144,7 +151,9 @@ describe('payments simulate', () => {
 it('a gateway that there is not is answered with those that there are', async () => {
   const { code, err } = await run(`payments simulate nope --edge http://127.0.0.1:1 ${PAYMENT}`)
   expect(code).toBe(2)
-  expect(err).toContain('There is no gateway nope; signalbox.config.ts has: redirect, fib, stripe.')
+  expect(err).toContain(
+    'There is no gateway nope; signalbox.config.ts has: redirect, fib, stripe, mollie.',
+  )
 })
 
 describe('missing options', () => {
