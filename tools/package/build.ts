@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '../..')
 // biome-ignore format: several names a line.
 const PAGES = [
   'agents', 'api', 'boards', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics',
-  'payments', 'performance', 'protocol', 'serve', 'shop', 'simulator',
+  'payments', 'performance', 'protocol', 'scaling', 'serve', 'shop', 'simulator',
 ].map((name) => `docs/${name}.md`)
 const LINKED = ['README.md', 'examples/README.md', ...PAGES]
 const EXAMPLES = ['board', 'receivers', 'shop', 'worker'].map((name) => `examples/${name}`)
