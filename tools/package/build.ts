@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { buildConsole } from '../../console/build.ts'
 import { bundleForAnyHost, bundleForNode, bundleForWorkerd } from './bundle.ts'
-import { packageManifest, TYPED } from './manifest.ts'
+import { packageManifest, TYPED, workerManifest } from './manifest.ts'
 import { writeTypes } from './types.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -38,6 +38,7 @@ export async function buildPackage(outDir: string, repository?: string): Promise
   for (const name of COPIED) await cp(join(ROOT, name), join(outDir, name), { recursive: true })
   for (const name of LINKED) await withoutDeadLinks(outDir, name)
   await writeFile(join(outDir, 'LICENSES.txt'), await licensesOf(bundles.flat()))
+  await writeJson(join(outDir, 'examples/worker/package.json'), workerManifest())
   await writeManifest(outDir, repository)
 }
 
@@ -48,10 +49,10 @@ export async function buildLibraries(outDir: string): Promise<void> {
 }
 
 const writeManifest = (outDir: string, repository?: string): Promise<void> =>
-  writeFile(
-    join(outDir, 'package.json'),
-    `${JSON.stringify(packageManifest(repository), null, 2)}\n`,
-  )
+  writeJson(join(outDir, 'package.json'), packageManifest(repository))
+
+const writeJson = (file: string, value: object): Promise<void> =>
+  writeFile(file, `${JSON.stringify(value, null, 2)}\n`)
 
 /** Drops the images of a page that are not in the package, and the links of what is not. */
 async function withoutDeadLinks(outDir: string, page: string): Promise<void> {

@@ -54,3 +54,22 @@ export function packageManifest(repository: string | undefined) {
     publishConfig: { access: 'public', provenance: true },
   }
 }
+
+/**
+ * package.json of examples/worker: a copy of that folder, with the package beside it, can be a
+ * repository of its own. A clone has none there, since its files find `signalbox/worker` by the
+ * package.json above them.
+ */
+export function workerManifest() {
+  const { devDependencies, dependencies, cloudflare } = manifest
+  return {
+    name: 'my-signalbox',
+    private: true,
+    type: 'module',
+    scripts: { dev: 'wrangler dev', deploy: 'wrangler deploy' },
+    // Its name is not ours on npm.
+    dependencies: { signalbox: 'file:signalbox.tgz', zod: dependencies.zod },
+    devDependencies: { wrangler: devDependencies.wrangler },
+    cloudflare,
+  }
+}

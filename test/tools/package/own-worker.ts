@@ -27,9 +27,12 @@ export function ownWorker(installed: () => InstalledPackage): void {
     beforeAll(async () => {
       const { folder, dir } = installed()
       await cp(join(dir, 'examples/worker'), folder, { recursive: true })
-      await symlink(resolve('node_modules/zod'), join(folder, 'node_modules/zod'))
-      const deploy = ['deploy', '--dry-run', '--outdir', 'uploaded']
-      await run(WRANGLER, deploy, { cwd: folder, env: wranglerEnv(folder) })
+      // What `npm install` would put there, without asking a registry.
+      for (const name of ['zod', 'wrangler', '.bin/wrangler']) {
+        await symlink(resolve('node_modules', name), join(folder, 'node_modules', name))
+      }
+      const deploy = ['run', 'deploy', '--', '--dry-run', '--outdir', 'uploaded']
+      await run('npm', deploy, { cwd: folder, env: { ...MACHINE, ...wranglerEnv(folder) } })
 
       const page = 'https://acme.example/pay/p-1'
       acme = await serve(() => Response.json({ id: 'p-1', page }, { status: 201 }))
