@@ -7,7 +7,7 @@ import type { Alert, FailingEndpoints, Unreadable } from '../../libraries/api/ty
 import { linkTo } from '../router.ts'
 import { count, LOADING, quote } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
-import { Age, now, timeAt } from '../ui/time.tsx'
+import { DatedAge, now, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'
 import {
   AN_ENDPOINT,
@@ -121,7 +121,7 @@ function AlertItem({ alert }: { alert: Alert }) {
           <Money amount={amount} currency={currency} />
         )}
         <span class="hint">
-          <Age at={createdAt} />
+          <DatedAge at={createdAt} />
         </span>
       </div>
       <AlertSentence alert={alert} />
@@ -167,7 +167,7 @@ const Issue = ({ title, at, isStop, children }: IssueProps) => (
     <h3>{title}</h3>
     <div class="alert-money row">
       <span class="hint">
-        <Age at={at} />
+        <DatedAge at={at} />
       </span>
     </div>
     {children}

@@ -7,7 +7,7 @@ import { linkTo, route } from '../router.ts'
 import { Choice, FilterBar } from '../ui/filter-bar.tsx'
 import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
-import { Age } from '../ui/time.tsx'
+import { DatedAge } from '../ui/time.tsx'
 import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { STATUSES } from './format.ts'
@@ -91,7 +91,7 @@ const Rows = ({ shown }: { shown: TransactionsShown }) => (
           Amount
         </th>
         <th scope="col" class="head-age number">
-          Age
+          Created
         </th>
       </tr>
     </thead>
@@ -140,7 +140,7 @@ function Row({ row, changes }: RowProps) {
           )}
         </td>
         <td class="cell-age number">
-          <Age at={createdAt} />
+          <DatedAge at={createdAt} />
         </td>
       </tr>
     )

@@ -32,6 +32,16 @@ export function Age({ at }: MomentProps) {
 /** A time of day, with the date unless it is today. */
 export const Time = ({ at }: MomentProps) => <Moment at={at} text={() => timeAt(at)} />
 
+/** A time with its age, for lists that people look through by date. */
+export const DatedAge = ({ at }: MomentProps) => (
+  <>
+    <Time at={at} />{' '}
+    <span class="hint">
+      <Age at={at} />
+    </span>
+  </>
+)
+
 /** A time of day as text, which does not move with the clock. */
 export const timeAt = (at: string): string => timeOf(Date.parse(at), now.peek())
 
