@@ -164,7 +164,9 @@ export function beginClosing(payment: Payment, start: ClosingStart): Closing {
   const { id, now, until, correlationId, isClosable, unseenIsUnpayable } = start
   if (UNPAID_ENDS.includes(status)) return { state: 'ended', decision: unchanged(payment) }
   if (status !== 'Pending') return { state: 'paid' }
-  if (called_until !== null && isCalled(transaction, now)) {
+  // This call is repeated: the answer to its first try was lost.
+  const isMine = transaction.called_by === closedBy(start)
+  if (!isMine && called_until !== null && isCalled(transaction, now)) {
     return { state: 'in_progress', until: called_until }
   }
   if (gatewayId === null && (isUnsent(transaction) || unseenIsUnpayable)) {

@@ -188,6 +188,7 @@ describe('the fluent builder', () => {
     const response = await lamp
       .amount(25_000, 'IQD')
       .returnUrl('https://shop.example/thanks')
+      .cancelUrl('https://shop.example/cart')
       .customerPhone('9647800000000')
       .metadata({ service_type: 'Express' })
       .idempotencyKey('key-7')
@@ -197,6 +198,7 @@ describe('the fluent builder', () => {
       reference: 'order-7',
       amount: 25_000,
       returnUrl: 'https://shop.example/thanks',
+      cancelUrl: 'https://shop.example/cart',
       customerPhone: '9647800000000',
       metadata: { service_type: 'Express' },
     })

@@ -84,7 +84,8 @@ function checkStory(story: Story, before: Story | undefined): void {
     // One that was told before may have failed since.
     else if (refund && isTold(id)) expect(['succeeded', 'failed']).toContain(refund.status)
     else if (refund) expect(refund.status).toBe('succeeded')
-    else if (payload.transaction.error?.code === 'replaced') expect(status).toBe('Cancelled')
+    else if (/^(replaced|cancelled)$/.test(payload.transaction.error?.code ?? ''))
+      expect(status).toBe('Cancelled')
     else expect(status).toBe(type === 'PaymentInitiated' ? 'Pending' : 'Failed')
   }
   for (const each of webhookEvents) {
@@ -348,7 +349,7 @@ describe('money, when the answer to each save is lost,', () => {
 const OUTCOMES = [
   ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
   ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
-  ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
+  ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced', 'cancelled'],
   ...['moved paid', 'moved late_paid', 'moved refunded', 'moved refund_failed'],
   'moved refused_paid',
   ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],

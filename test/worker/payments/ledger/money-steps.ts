@@ -2,6 +2,7 @@
 // generates its ids before its call, so that the same call can be repeated.
 
 import fc from 'fast-check'
+import { closedBy } from '../../../../worker/payments/domain/close-charge.ts'
 import type { Transaction } from '../../../../worker/payments/domain/types.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import type { DispatchedEvent } from '../../../support/ledger-fakes.ts'
@@ -61,6 +62,49 @@ const begin: fc.Arbitrary<Step> = fc
       },
     }
     return call
+  })
+
+const closing = fc.record({
+  reference: order,
+  purpose: fc.constantFrom('cancel' as const, 'replace' as const),
+  isClosable: fc.constantFrom(true, true, false),
+  unseenIsUnpayable: fc.boolean(),
+})
+
+/** Its page is being closed: what the gateway reports of it is a webhook or a check. */
+const close: fc.Arbitrary<Step> = closing.map(({ reference, ...wish }) => async (w, now) => {
+  const transaction = await newest(w, reference)
+  if (!transaction) return undefined
+  const start = { id: w.id(), transactionId: transaction.id, now, until: now + MINUTE, ...wish }
+  return {
+    async make() {
+      await w.ledger.beginClosing(start)
+      return { pending: w.deliverer.take() }
+    },
+  }
+})
+
+/** It was closed, and a changed order takes its place; or it was not, and stays as it is. */
+const replace: fc.Arbitrary<Step> = fc
+  .record({ reference: order, isEnded: fc.boolean() })
+  .map(({ reference, isEnded }) => async (w, now) => {
+    const transaction = await newest(w, reference)
+    if (!transaction) return undefined
+    const by = { id: w.id(), transactionId: transaction.id, purpose: 'replace' } as const
+    const closes = { ...by, isClosable: true, unseenIsUnpayable: false, now, until: now + MINUTE }
+    const replaces = {
+      ...{ transactionId: transaction.id, eventId: w.id(), closedBy: closedBy(by) },
+      nextCheckAt: now + 5 * MINUTE,
+    }
+    const start = w.start({ request: { reference, amount: AMOUNT + 1 }, now, replaces })
+    return {
+      async make() {
+        const { state } = await w.ledger.beginClosing(closes)
+        if (state === 'begun' && isEnded) await w.ledger.beginCharge(start)
+        else await w.ledger.endClosing(by)
+        return { pending: w.deliverer.take() }
+      },
+    }
   })
 
 const finish: fc.Arbitrary<Step> = fc
@@ -240,6 +284,8 @@ export const steps = fc.array(
     step: fc.oneof(
       { arbitrary: begin, weight: 4 },
       { arbitrary: finish, weight: 4 },
+      { arbitrary: close, weight: 1 },
+      { arbitrary: replace, weight: 1 },
       { arbitrary: webhook, weight: 8 },
       { arbitrary: pay, weight: 4 },
       { arbitrary: refund, weight: 6 },

@@ -1,0 +1,63 @@
+// A page that is being closed: who may close it, and why it has ended.
+
+import { describe, expect, it } from 'vitest'
+import {
+  beginClosing,
+  type ClosingStart,
+  closedBy,
+  closingError,
+  endClosing,
+} from '../../../../worker/payments/domain/close-charge.ts'
+import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+import { came, MINUTE, NOW, paymentOf, transactionRow } from '../../../support/payment-rows.ts'
+
+const start = (own: Partial<ClosingStart> = {}): ClosingStart => ({
+  ...{ id: '02', transactionId: '01TX', purpose: 'cancel', isClosable: true },
+  ...{ unseenIsUnpayable: false, now: NOW, until: NOW + MINUTE, ...own },
+})
+const page = { charge_answer: '{}', gateway_transaction_id: 'gateway-1' }
+const begin = (row: Partial<TransactionRow>, own: Partial<ClosingStart> = {}) =>
+  beginClosing(paymentOf({ ...page, ...row }), start(own))
+
+describe('closing a page', () => {
+  it.each([
+    ['an open one', {}, {}, 'begun'],
+    ['one of the same call, whose answer was lost', { called_by: 'cancel 02' }, {}, 'begun'],
+    ['one that another call closes', { called_by: 'replace 03' }, {}, 'in_progress'],
+    ['one that is paid', came('Paid'), {}, 'paid'],
+    ['one that has ended', came('Expired'), {}, 'ended'],
+    ['one whose gateway cannot', {}, { isClosable: false }, 'unsupported'],
+  ] as const)('of %s is %s', (_what, row, own, state) => {
+    const called = 'called_by' in row ? { called_until: NOW + 1 } : {}
+    expect(begin({ ...row, ...called }, own).state).toBe(state)
+  })
+
+  it.each([
+    ['was never sent', { called_until: 0 }, {}, 'ended'],
+    ['nobody can have seen', {}, { unseenIsUnpayable: true }, 'ended'],
+    ['may exist', {}, {}, 'unknown'],
+  ] as const)('that the gateway has not named, and that %s, is %s', (_what, row, own, state) => {
+    const unnamed = { charge_answer: null, gateway_transaction_id: null, ...row }
+    expect(begin(unnamed, own).state).toBe(state)
+  })
+
+  it('is why it ends, until its time is over or its gateway has not ended it', () => {
+    for (const [purpose, code] of [
+      ['cancel', 'cancelled'],
+      ['replace', 'replaced'],
+    ] as const) {
+      const begun = begin({}, { purpose })
+      if (!('decision' in begun)) throw new Error(begun.state)
+      const { payment } = begun.decision
+      expect(closingError(payment.transaction, NOW)?.code).toBe(code)
+      expect(closingError(payment.transaction, NOW + MINUTE)).toBeUndefined()
+      const ended = endClosing(payment, closedBy({ purpose, id: '02' })).transaction
+      expect(closingError(ended, NOW)).toBeUndefined()
+      expect(ended.next_check_at).toBe(NOW + MINUTE)
+      expect(endClosing(payment, 'another')).toBe(payment)
+    }
+    expect(closingError(transactionRow({ called_by: '01', called_until: NOW + 1 }), NOW)).toBe(
+      undefined,
+    )
+  })
+})
