@@ -183,6 +183,30 @@ describe('a claim whose process is known', () => {
     }
   })
 
+  it('is not renewed while it is stopped: another gets the task, and the woken one a 4', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1')])
+    const agent = program()
+    const end = new AbortController()
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const pid = ['--pid', String(agent.pid)]
+    await command(repo, 'claim', '--actor', 'ada', ...pid, '--ttl', '10s')
+    agent.kill('SIGSTOP')
+    const watching = watchClaims({
+      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      token: async () => SIGNALBOX_TOKEN,
+    })
+    try {
+      const next = await command(repo, 'claim', '--actor', 'bob', '--wait', '60s')
+      expect([next.code, lineOf(next)]).toMatchObject([0, { task: 'A-1' }])
+      agent.kill('SIGCONT')
+      expect((await command(repo, 'check', '--actor', 'ada')).code).toBe(4)
+    } finally {
+      agent.kill('SIGKILL')
+      end.abort()
+      await watching
+    }
+  })
+
   it('of another user is nothing to the Signalbox of this one', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
     const other = await mkdtemp(join(tmpdir(), 'signalbox-other-'))
