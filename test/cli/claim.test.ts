@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { hostname, tmpdir, userInfo } from 'node:os'
+import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
@@ -71,6 +71,20 @@ describe('signalbox claim', () => {
     expect([lost.code, lineOf(lost)]).toMatchObject([4, { type: 'claim_lost', by: 'bob' }])
     const { code, err } = await command(repo, 'release', '--done', '--abandoned')
     expect([code, err]).toEqual([2, expect.stringContaining('give one')])
+  })
+
+  it('is for the process that is watched, else for the folder: each agent of a person is one', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const claim = ['claim', '--url', edge.origin, '--board', repo.path]
+    const env = { HOME: home, SIGNALBOX_TOKEN }
+    await run([...claim, '--pid', String(process.pid)], env, { cwd: home })
+    await run(claim, env, { cwd: home })
+    const { sessions } = await repo.json<{ sessions: { actor: string }[] }>('/sessions')
+    const whose = [process.pid, agentAbove() ?? basename(home)]
+    expect(new Set(sessions.map(({ actor }) => actor))).toEqual(
+      new Set(whose.map((who) => `${userInfo().username}@${hostname()}:${who}`)),
+    )
   })
 
   it('says in one sentence that files alone give no claims', async () => {

@@ -1,5 +1,6 @@
 // The lines of docs/agents.md for an agent's instructions, followed on a board.
 
+import { spawnSync } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,6 +50,12 @@ it('the hooks have the form and the events of the documentation, and run what th
     const [, ...words] = /^signalbox (\w+)/.exec(command) ?? []
     await inputOf(words)
   }
+})
+
+it.each([0, 1, 2, 3, 4])('the hook of commits refuses only a lost claim: exit code %i', (code) => {
+  const [, hook = ''] = /```sh\n(#!.*?)```/s.exec(page) ?? []
+  const script = `signalbox() { return ${code}; }\n${hook}`
+  expect(spawnSync('/bin/sh', ['-c', script]).status).toBe(code === 4 ? 1 : 0)
 })
 
 it('the commands that wait run as they stand there', async () => {
