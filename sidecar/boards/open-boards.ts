@@ -17,6 +17,7 @@ import {
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
+import { isGone, readLastBoards, tellMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
 
 export interface BoardsPlan
@@ -178,21 +179,39 @@ class Boards implements OpenBoards {
     }
   }
 
+  /** Of the boards of the last start, those whose folder is gone are told as missing. */
+  async #tellGone({ cacheDir, dirs, edgeOf, version, log }: BoardsPlan): Promise<void> {
+    if (cacheDir === undefined) return
+    const memory = { cacheDir, dirs }
+    const names = new Set(this.#names.values())
+    for (const last of await readLastBoards(memory)) {
+      if (this.#boards.has(last.key) || names.has(last.name) || !(await isGone(last, dirs)))
+        continue
+      log('warn', 'store.missing', { board: last.name, root: last.root })
+      await tellMissing(edgeOf(last.name), last, version)
+    }
+    await this.#remember()
+  }
+
+  async #remember(): Promise<void> {
+    const { cacheDir, dirs } = this.#plan
+    if (cacheDir !== undefined) await writeLastBoards({ cacheDir, dirs }, this.boards())
+  }
+
   async #run(end: AbortSignal): Promise<void> {
+    const defect = (error: unknown) => this.#plan.log('error', 'boards.defect', { error })
+    const telling = this.#tellGone(this.#plan).catch(defect)
     this.#open(end)
     for (;;) {
       const pause = (this.#plan.pauseMs ?? pauseMs)(this.#lookedMs, this.#boards.size > 0)
       await sleep(pause, undefined, { signal: end }).catch(() => undefined)
       if (end.aborted) break
-      try {
-        await this.look({ since: performance.now(), signal: end })
-      } catch (error) {
-        this.#plan.log('error', 'boards.defect', { error })
-      }
+      await this.look({ since: performance.now(), signal: end }).catch(defect)
       for (const board of this.boards()) if (board.state === 'failed') board.state = 'waiting'
       this.#open(end)
     }
-    await Promise.all(this.#running)
+    await Promise.all([telling, ...this.#running])
+    await this.#remember().catch(defect)
   }
 
   /** Opens the sidecars of those that have none, a few at a time. */

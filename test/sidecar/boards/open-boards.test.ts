@@ -18,7 +18,7 @@ import { randomFrom } from '../../../tools/bench/statistics.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { token } from '../../support/edge.ts'
-import { processEdge } from '../../support/in-process-edge.ts'
+import { type ProcessEdge, processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { makeFolder } from '../layouts/store.ts'
 
@@ -51,13 +51,17 @@ interface How extends Partial<BoardsPlan> {
   repos?: string[]
   /** Boards that fail by a defect. */
   broken?: ReadonlySet<string>
+  /** Absent: one of its own. */
+  edge?: ProcessEdge
 }
 
 const ALL = ['shop', 'shop#*', 'shop/*']
 
 /** What one test works with: the boards below `dir`, and an edge of this process. */
-async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }: How = {}) {
-  const edge = processEdge()
+async function publish(
+  dir: string,
+  { repos = ALL, broken = new Set(), edge = processEdge(), ...plan }: How = {},
+) {
   const writer = await token({ repos })
   const reader = await token({ repos: ['*'] })
   const transport = callTransport((request) => {
@@ -86,10 +90,11 @@ async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }
   })
   const end = new AbortController()
   const { ready, ended } = open.run(end.signal)
-  ends.push(async () => {
+  const finish = async () => {
     end.abort()
     await ended
-  })
+  }
+  ends.push(finish)
   const get = async (route: string, name?: string) => {
     const headers = { authorization: `Bearer ${reader}` }
     const query = name === undefined ? '' : `?path=${encodeURIComponent(name)}`
@@ -102,7 +107,7 @@ async function publish(dir: string, { repos = ALL, broken = new Set(), ...plan }
     }
   }
   return {
-    ...{ open, ready, logs, opened, metrics },
+    ...{ open, ready, logs, opened, metrics, end: finish },
     names: () => open.boards().map(({ name }) => name),
     /** The ids of a board at the edge, or the code of the error. */
     async ids(name: string) {
@@ -192,6 +197,39 @@ test('one whose folder stays missing is let go as missing, and is found again if
   expect(new Set(names())).toEqual(new Set([...left, 'shop#kiro', 'shop#openspec']))
   await until(async () => expect(await status('shop')).toMatchObject({ store: 'present' }))
   expect(logged('board.defect')).toEqual([])
+})
+
+test('one whose folder is gone at the next start is missing, unless somebody publishes it', async () => {
+  const dir = makeFolder({ ...CAIRN, ...below('a', KIRO), ...below('b', KIRO) })
+  const other = makeFolder(below('b', KIRO))
+  const cacheDir = makeFolder()
+  const edge = processEdge()
+  const first = await publish(dir, { cacheDir, edge })
+  await first.ready
+  await first.end()
+  for (const name of ['a', 'b']) rmSync(join(dir, name), { recursive: true })
+  const elsewhere = await publish(other, { edge })
+  await elsewhere.ready
+
+  const second = await publish(dir, { cacheDir, edge })
+  await second.ready
+  expect(second.names()).toEqual(['shop'])
+  await until(async () => {
+    expect(await second.status('shop/a#kiro')).toMatchObject({ store: 'missing' })
+  })
+  await until(() => {
+    const gone = second.logged('store.missing').map(({ board }) => board)
+    expect(new Set(gone)).toEqual(new Set(['shop/a#kiro', 'shop/b#kiro']))
+  })
+  await second.end()
+  expect(await second.status('shop/b#kiro')).toMatchObject({ store: 'present' })
+  put(join(other, 'b'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  await until(async () => expect(await elsewhere.ids('shop/b#kiro')).toContain('jam/1'))
+  // It is told once.
+  const third = await publish(dir, { cacheDir, edge })
+  await third.ready
+  await third.end()
+  expect(third.logged('store.missing')).toEqual([])
 })
 
 test('what the token does not cover is refused in a clear line, and the others go on', async () => {
