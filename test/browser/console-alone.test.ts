@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)(`the console without a board in Chromium${whySkipp
   it('shows the payments, and nothing of a board', async () => {
     await page.getByText('No open issues.').waitFor()
     expect(page.url()).toMatch(/#\/payments$/)
-    expect(await views().allTextContents()).toEqual(['Payments'])
+    expect(await views().allTextContents()).toEqual(['Payments', 'Books'])
     expect(await page.getByText(/Last signals|Sidecar|Board/).count()).toBe(0)
     await page.goto(`${new URL(page.url()).origin}/#/board/LAMP-4`)
     await page.getByText('No open issues.').waitFor()
@@ -52,6 +52,6 @@ describe.skipIf(!hasChromium)(`the console without a board in Chromium${whySkipp
     await shows(/^As of/)
     await page.reload()
     await shows(/^As of/)
-    expect(await views().allTextContents()).toEqual(['Payments'])
+    expect(await views().allTextContents()).toEqual(['Payments', 'Books'])
   })
 })
