@@ -66,6 +66,17 @@ interface UnavailableOptions extends FailureOptions {
   isUnsent?: boolean
 }
 
+/**
+ * For `catch`, where a gateway could not be asked about the payment that a webhook is about: the
+ * webhook gets 500, and the payment is asked about soon, whether or not it is sent again.
+ */
+export const aboutPayment =
+  (gatewayTransactionId: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof GatewayUnavailableException)) throw error
+    throw new GatewayUnavailableException(error.message, { cause: error, gatewayTransactionId })
+  }
+
 /** The request is invalid: nothing was sent to the gateway. */
 export class InvalidArgumentException extends PaymentFailure {
   override readonly name = 'InvalidArgumentException'

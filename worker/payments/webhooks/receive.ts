@@ -4,7 +4,10 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { createRateLimit, type RateLimit } from '../../shared/rate-limit.ts'
 import { counted } from '../counted.ts'
-import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
+import {
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
 import { isoTime } from '../domain/shown.ts'
@@ -105,6 +108,12 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       }
       if (!(error instanceof InvalidWebhookSignatureException)) {
         log('error', 'payments.webhook.failed', { ...fields, error: String(error) })
+        // The gateway may have given up by the time at which it can be asked again.
+        const about = error instanceof GatewayUnavailableException && error.gatewayTransactionId
+        if (about) {
+          const ids = { gatewayTransactionId: about }
+          later(ledger.checkSoon({ gateway: key, ids, now: clock.now() }))
+        }
         return { status: 500, body: 'error' }
       }
       const headers = maskHeaders(request.headers)

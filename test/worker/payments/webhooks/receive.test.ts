@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
+import {
+  aboutPayment,
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/domain/types.ts'
 import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
 import { webhookBody } from '../../../support/webhook-body.ts'
@@ -124,6 +128,19 @@ describe('a webhook', () => {
     }
     expect(await send(setup, {})).toEqual({ status: 500, body: 'error' })
     expect(await stored(setup)).toEqual([])
+  })
+
+  it('whose payment could not be read is asked about, though it is not sent again', async () => {
+    const setup = setUpPayments()
+    const { transactionId } = await charge(setup)
+    const down = Promise.reject(new GatewayUnavailableException('The circuit is open.'))
+    setup.script.webhook = () => down.catch(aboutPayment('gateway-1')) as never
+    setup.script.status = () => reported('Paid')
+    expect(await send(setup, {})).toEqual({ status: 500, body: 'error' })
+    await setup.quiet()
+    expect(await setup.payments.queries.alerts({}, { limit: 9 })).toEqual([])
+    await setup.payments.sweeper.sweep()
+    expect((await setup.payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
   })
 
   it.each([

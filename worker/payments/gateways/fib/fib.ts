@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import {
+  aboutPayment,
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
@@ -146,7 +147,7 @@ export const fib = {
         if (id === undefined) throw new InvalidWebhookSignatureException('It has no payment id')
         // Verified before the bank is asked: only unproven callbacks share the small limit.
         const externalReferenceId = await address.verify(query)
-        const payment = await read(id, call, externalReferenceId)
+        const payment = await read(id, call, externalReferenceId).catch(aboutPayment(id))
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
         if (payment.id !== id) throw new GatewayUnavailableException(ANOTHER)

@@ -3,6 +3,7 @@
 
 import { isLoopback } from '../../../shared/loopback.ts'
 import {
+  aboutPayment,
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
@@ -132,7 +133,8 @@ export const mollie = {
         const id = idIn(body)
         if (id === undefined) throw new InvalidWebhookSignatureException('It has no payment id')
         const provenFor = await address.verify(query)
-        const found = await read(id, call, provenFor === undefined ? {} : { provenFor })
+        const proof = provenFor === undefined ? {} : { provenFor }
+        const found = await read(id, call, proof).catch(aboutPayment(id))
         // 200, as Mollie asks for: another answer would tell a stranger which ids there are.
         if (!found) return { ignored: 'a payment that our key does not know' }
         const { payment, refunds, raw } = found
