@@ -123,7 +123,7 @@ const argumentsOf = ({ dryRun }: Options, secretsFile: string | undefined): stri
 ]
 
 /** What was typed, what the last run chose, or what the person at the terminal answers. */
-async function choose(
+export async function choose(
   { options }: Input<Options>,
   { io, cwd }: Context,
   before: Choice | undefined,
@@ -142,8 +142,12 @@ async function choose(
   }
   const problem = pathProblem(board)
   if (problem !== undefined) throw new UsageError(`--board: ${problem}`)
-  return { name, board, payments: options.payments ?? before?.payments ?? false }
+  const payments = options.payments ?? before?.payments ?? (await isYes(io, 'With payments?'))
+  return { name, board, payments }
 }
+
+const isYes = async ({ ask }: Context['io'], question: string): Promise<boolean> =>
+  /^y/i.test((await ask?.(`${question} [y/N]: `)) ?? '')
 
 /** `isKnown`: the Worker may have them already. Throws UsageError. */
 function databaseSecrets(
@@ -161,8 +165,7 @@ async function npx({ yes }: Options, { io }: Context): Promise<Wrangler | undefi
   const line = [NPX.command, ...NPX.args].join(' ')
   const notice = noticeTo(io)
   notice(`There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`)
-  const isWanted = yes || /^y/i.test((await io.ask?.('Run it? [y/N]: ')) ?? '')
-  if (isWanted) return NPX
+  if (yes || (await isYes(io, 'Run it?'))) return NPX
   notice('Nothing was deployed: install wrangler, or say --yes.')
   return undefined
 }

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { expect, it, onTestFinished } from 'vitest'
+import { choose } from '../../cli/commands/deploy.ts'
+
+/** Answers the questions in their order. */
+async function chosen(answers: readonly string[], before?: Parameters<typeof choose>[2]) {
+  const cwd = await mkdtemp(`${tmpdir()}/lamps-`)
+  onTestFinished(() => rm(cwd, { recursive: true }))
+  const asked: string[] = []
+  const io = {
+    out: () => undefined,
+    err: () => undefined,
+    isTerminal: true,
+    shutdownSignal: () => new AbortController().signal,
+    async ask(question: string) {
+      asked.push(question)
+      return answers[asked.length - 1] ?? ''
+    },
+  }
+  const context = { io, env: {}, cwd, loadFile: () => Promise.reject(new Error('none')) }
+  const input = { arguments: [], options: {}, typed: new Set<string>() }
+  return { asked, cwd, choice: await choose(input, context, before) }
+}
+
+it('deploy asks for the names and for payments, and offers what Enter takes', async () => {
+  const { asked, choice } = await chosen(['my-edge', 'team/board', 'yes'])
+  expect(choice).toEqual({ name: 'my-edge', board: 'team/board', payments: true })
+  expect(asked).toEqual([
+    'Name of the Worker [signalbox]: ',
+    expect.stringMatching(/^Name of the board \[lamps-\w+\]: $/),
+    'With payments? [y/N]: ',
+  ])
+  const plain = await chosen([])
+  const board = plain.cwd.replace(/^.*\//, '')
+  expect(plain.choice).toEqual({ name: 'signalbox', board, payments: false })
+})
+
+it('deploy asks nothing that the last run has chosen', async () => {
+  const before = { name: 'my-edge', board: 'b', payments: true }
+  expect(await chosen([], before)).toMatchObject({ asked: [], choice: before })
+})
