@@ -11,8 +11,8 @@ import { LOOPBACK } from '../system/ports.ts'
 import type { SharePlan, Sharing } from '../system/share.ts'
 
 export interface Greeting {
-  /** None: payments alone. `tasks`: absent where another process counts them. */
-  boards: readonly (LocalBoard & { tasks?: number })[]
+  /** None: payments alone. */
+  boards: readonly ListedBoard[]
   dataDir: string
   /** Its secret is in it. */
   trustsData: boolean
@@ -26,6 +26,13 @@ export interface Greeting {
   isExample: boolean
   /** Paths below it are shown short. */
   cwd: string
+}
+
+interface ListedBoard extends LocalBoard {
+  /** Absent where another process counts them. */
+  tasks?: number
+  /** Files of a large board that is being read for the first time. */
+  reading?: number | undefined
 }
 
 /** Other programs wait for this line, word for word. */
@@ -67,8 +74,8 @@ function boardsOf(boards: Greeting['boards'], cwd: string): string {
   return `boards      ${shown.join(INDENTED)}`
 }
 
-const boardLine = ({ dir, layout, tasks }: Greeting['boards'][number], cwd: string): string =>
-  `${printable(near(dir, cwd))} (${layout}${countOf(tasks)})`
+const boardLine = ({ dir, layout, ...counted }: ListedBoard, cwd: string): string =>
+  `${printable(near(dir, cwd))} (${layout}${countOf(counted)})`
 
 function gatewayLine({ key, mode, url, missing, unused }: GatewayHere, local: LocalJson): string {
   const without = missing.join(', ')
@@ -86,8 +93,10 @@ function gatewayLine({ key, mode, url, missing, unused }: GatewayHere, local: Lo
 const eventsOf = ({ eventsUrl }: LocalJson): string =>
   eventsUrl === undefined ? '' : `events      ${eventsUrl}\n`
 
-const countOf = (tasks: number | undefined): string =>
-  tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
+function countOf({ tasks, reading }: Pick<ListedBoard, 'tasks' | 'reading'>): string {
+  if (reading !== undefined) return `, reading ${reading.toLocaleString('en-GB')} files …`
+  return tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
+}
 
 function afterReady(greeting: Greeting): string {
   const { boards, dataDir, trustsData, local, link, gateways, cwd } = greeting

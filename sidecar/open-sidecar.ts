@@ -34,6 +34,8 @@ export interface SidecarPlan {
   /** Absent: it is not shown. */
   progress?: Progress | undefined
   onFailure?: (failure: Failure) => unknown
+  /** A large board is read for the first time, and the edge tells how far it is. */
+  onReading?: (files: number) => void
   /** Absent: nothing is counted. */
   metrics?: SidecarMetrics | undefined
   /** When the board was found, by `performance.now`. Absent: when the process began. */
@@ -87,6 +89,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     clock,
     log,
     version,
+    ...(plan.onReading && { onReading: plan.onReading }),
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
   const run = (end: AbortSignal) => {

@@ -46,6 +46,8 @@ interface SidecarDeps {
   /** Of the sidecar. */
   version: string
   onProgress?: (progress: { done: number; total: number }) => void
+  /** A large board is read for the first time, and the edge tells how far it is. */
+  onReading?: (files: number) => void
 }
 
 /** What one turn has to do. `since`: when the first of `paths` was hinted; absent: nothing was. */
@@ -235,11 +237,15 @@ export class Sidecar {
 
   /** Of a large board that is read for the first time. */
   async #beginSeed(report: ScanReport | undefined): Promise<void> {
-    const { board, publisher, store, version } = this.#deps
+    const { board, publisher, store, version, log, onReading } = this.#deps
     const isFirst = !this.#isPublishing && board.files.size === 0
     if (!isFirst || report?.state !== 'present' || report.files < SEEDED_FILES) return
-    await publisher.seed?.begin({ state: 'present', layout: store.layout, version })
-    this.#isSeeding = true
+    const { files } = report
+    const state = { state: 'present', layout: store.layout, version } as const
+    this.#isSeeding = (await publisher.seed?.begin(state)) === true
+    if (!this.#isSeeding) return
+    log('info', 'sidecar.reading', { files })
+    onReading?.(files)
   }
 
   /** Of two scans, the earlier one is kept. */

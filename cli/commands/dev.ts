@@ -215,7 +215,9 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const local = localNow()
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      boards: system.boards().map((board) => ({ ...localBoard(board), tasks: board.tasks() })),
+      boards: system
+        .boards()
+        .map((it) => ({ ...localBoard(it), tasks: it.tasks(), reading: it.reading })),
       local,
       link,
       host: 'node',

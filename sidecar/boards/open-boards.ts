@@ -52,6 +52,8 @@ export interface BoardsPlan
 
 export interface OpenBoard extends NamedBoard {
   tasks(): number
+  /** Files of a large board that is being read for the first time. */
+  readonly reading: number | undefined
 }
 
 export interface OpenBoards {
@@ -63,7 +65,8 @@ export interface OpenBoards {
   health(): Health
   /**
    * Publishes them until the signal is aborted. `ready` resolves when one is at the edge, and of
-   * all that were found by then each is, or cannot be without a person.
+   * all that were found by then each is, or cannot be without a person. Of a large board that is
+   * read for the first time the edge tells how far it is: nobody waits for it.
    */
   run(end: AbortSignal): { ready: Promise<void>; ended: Promise<void> }
 }
@@ -245,6 +248,10 @@ class Boards implements OpenBoards {
       board.settled.resolve()
       board.state = 'failed'
     }
+    const shown = (): void => {
+      board.settled.resolve()
+      this.#anyPublished.resolve()
+    }
     try {
       const sidecar = openSidecar({
         store,
@@ -258,13 +265,17 @@ class Boards implements OpenBoards {
         metrics: this.#metrics,
         progress: this.#progress,
         onFailure: (failure) => isFinal(failure) && board.settled.resolve(),
+        onReading: (files) => {
+          board.reading = files
+          shown()
+        },
         ...(since !== undefined && { since }),
       })
       board.sidecar = sidecar
       const { ready, ended } = sidecar.run(end)
       void ready.then(() => {
-        board.settled.resolve()
-        this.#anyPublished.resolve()
+        board.reading = undefined
+        shown()
       })
       const closed = ended.catch((error: unknown) => {
         failed(error)
@@ -297,11 +308,12 @@ class Board implements OpenBoard {
   readonly store: NamedBoard['store']
   /** When it was found, by `performance.now`. Undefined: at the beginning. */
   readonly since: number | undefined
-  /** The edge holds it, or cannot without a person. */
+  /** The edge holds it, tells how far it is, or cannot have it without a person. */
   readonly settled = Promise.withResolvers<void>()
   /** One that failed by a defect of ours is opened again after the next search. */
   state: 'waiting' | 'open' | 'failed' = 'waiting'
   sidecar: OpenSidecar | undefined
+  reading: number | undefined
   /** Of its sidecar. */
   ended = Promise.resolve()
   /** By `performance.now`, as the searches see it. */

@@ -22,10 +22,11 @@ export class Seed {
     this.#deps = deps
   }
 
-  /** Asks whose turn it is. */
-  async begin(store: StoreState): Promise<void> {
+  /** Asks whose turn it is. False: nothing goes ahead. */
+  async begin(store: StoreState): Promise<boolean> {
     const { edge, standing } = this.#deps
     this.#isOpen = (await askRoot(edge, NO_ROOT, store, standing)).ok
+    return this.#isOpen
   }
 
   /** These are known now. Waits for those before, so that few texts are in memory. */

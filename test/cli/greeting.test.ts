@@ -51,6 +51,11 @@ describe('the greeting', () => {
     expect(lines).toContain(`For another board, add to curl: ${add}`)
   })
 
+  it('says that a large board is being read for the first time', () => {
+    const [board] = linesWith([{ ...FIRST, tasks: 3_000, reading: 100_001 }])
+    expect(board).toBe('board       /shop (openspec, reading 100,001 files …)')
+  })
+
   it('counts what is beyond ten boards', () => {
     const boards = Array.from({ length: 23 }, (_, n) => boardIn(`/shop/packages/p${n}`, n))
     const lines = linesWith([FIRST, ...boards])

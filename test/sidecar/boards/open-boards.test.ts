@@ -273,6 +273,36 @@ test('a few are opened at a time, and all in the end', async () => {
   for (const name of names) expect(await ids(`shop/${name}#cairn`)).toBe('T-1')
 })
 
+test('nobody waits for a large board that is read for the first time: the edge says how far it is', async () => {
+  const tasks = Array.from({ length: 2_000 }, (_, n) => [
+    `.cairn/tasks/T-${n}.md`,
+    `---\ntitle: Task ${n}\nstatus: open\n---\n`,
+  ])
+  const dir = makeFolder({ ...CAIRN, ...Object.fromEntries(tasks), ...below('tea', KIRO) })
+  const edge = processEdge()
+  const asked = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holding = {
+    ...edge,
+    async fetch(path: string, init?: RequestInit) {
+      const answer = await edge.fetch(path, init)
+      if (!path.startsWith('/api/changes') || path.includes('tea')) return answer
+      asked.resolve()
+      await held.promise
+      return answer
+    },
+  }
+  const { ready, open, status, ids, logged } = await publish(dir, { edge: holding })
+  await ready
+  await asked.promise
+  expect(open.boards().map(({ reading }) => reading)).toEqual([2_001, undefined])
+  expect(logged('sidecar.reading')).toMatchObject([{ board: 'shop', files: 2_001 }])
+  expect(await status('shop')).toMatchObject({ reading: { total: 2_001 } })
+  held.resolve()
+  await until(async () => expect((await ids('shop'))?.split(' ')).toHaveLength(2_000))
+  await until(() => expect(open.boards()[0]?.reading).toBeUndefined())
+})
+
 test('of two boards with one name the second is left out, and said once', async () => {
   const dir = makeFolder({ ...below('a/jam', CAIRN), ...below('b/jam', CAIRN), 'a/x/y': '' })
   const dirs = ['a', 'b/jam'].map((name) => join(dir, name))
