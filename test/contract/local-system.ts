@@ -101,6 +101,25 @@ gateways    redirect: simulated (${simulator})
       await expect.poll(() => start.stdout, PATIENT).toContain(line)
     })
 
+    it('has books, and compares the rows of a settlement file with them', async () => {
+      const { simulator } = await start.local()
+      const { gatewayTransactionId: id } = await start.charge('order-booked')
+      await new SimulatorControl(simulator).act(id, 'pay')
+      const booked = () => start.payments<{ movements: object[] }>('/movements')
+      const paid = { kind: 'paid', reference: 'order-booked', amountMinor: 25_000 }
+      await expect
+        .poll(async () => (await booked()).movements, PATIENT)
+        .toEqual([expect.objectContaining(paid)])
+      const row = { type: 'payment', currency: 'IQD' }
+      const rows = [
+        { ...row, id, amount: 25_000 },
+        { ...row, id: 'nobody', amount: 1 },
+      ]
+      expect(await start.payments('/reconcile', { gateway: 'redirect', rows })).toMatchObject({
+        rows: [{ as: 'same' }, { as: 'not_ours' }],
+      })
+    })
+
     it('sends a saved task to a client', async () => {
       const stream = await (await start.stream()).joined()
       await editTask(start, 'LAMP-4', retitle('Wake up to a lamp'))
