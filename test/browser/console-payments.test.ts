@@ -212,6 +212,18 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(page.url()).toMatch(/#\/payments\?path=/)
   })
 
+  it('shows in the list when each payment was made, beside its age', async () => {
+    const times = row('order-1').locator('time')
+    const at = (await transactions()).find(({ reference }) => reference === 'order-1')?.createdAt
+    const shown = await times.evaluateAll((all) =>
+      all.map((each) => [each.getAttribute('datetime'), each.textContent]),
+    )
+    expect(shown).toEqual([
+      [at, expect.stringMatching(/\d:\d\d/)],
+      [at, expect.stringMatching(/ago|just now/)],
+    ])
+  })
+
   it('refunds the paid amount, and shows the sentence of the edge after a refusal', async () => {
     await row('order-1')
       .getByText(/paid IQD.20,000/)
@@ -256,6 +268,10 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText('redirect has answered: what is shown is what it says.').waitFor()
     const status = page.locator('.standing').getByRole('status').first()
     expect(await status.textContent()).toBe('Pending')
+    await page
+      .getByRole('definition')
+      .filter({ hasText: /: Pending$/ })
+      .waitFor()
     await simulator.act(gatewayTransactionId, 'pay')
     await page.getByRole('button', { name: 'Ask the gateway now: redirect' }).click()
     await status.filter({ hasText: 'Paid' }).waitFor()
