@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 4 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 5 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
@@ -99,7 +99,11 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- Rises with each change of refunded_amount, so that of two events the later one is known.
   refund_revision INTEGER NOT NULL DEFAULT 0,
   -- When the gateway had what is stored of its refunds: an older report of them changes nothing.
-  refunds_read_at INTEGER
+  refunds_read_at INTEGER,
+  -- When its gateway was last asked about it, and the status that it reported, `unknown` or
+  -- `unreachable`: a sweep that changed nothing is seen, too.
+  last_check_at INTEGER,
+  last_check_status TEXT
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.

@@ -1,17 +1,23 @@
 // The story of one payment: its status, its timeline and its facts.
 
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { PaymentEvents, PaymentResponse, Transaction } from '../../libraries/api/types.ts'
+import type {
+  Gateway,
+  PaymentEvents,
+  PaymentResponse,
+  Transaction,
+} from '../../libraries/api/types.ts'
 import { may } from '../data/session.ts'
 import { go, linkTo, route } from '../router.ts'
 import { ActionButton } from '../ui/action-button.tsx'
 import { Facts } from '../ui/elements.tsx'
 import { isWeb, LOADING } from '../ui/format.ts'
 import { useFocusFallback, useKey } from '../ui/keyboard.ts'
-import { Time } from '../ui/time.tsx'
+import { now, Time } from '../ui/time.tsx'
 import { AskGateway, Cancel } from './actions.tsx'
 import { FreshnessLamp, Ids, idFact, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
+import { STATUSES } from './format.ts'
 import { RefundForm } from './refund-form.tsx'
 import { post } from './requests.ts'
 import { refundable, type Story, timeline } from './story.ts'
@@ -95,11 +101,9 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
           Refunded <Money amount={refundedAmount} currency={paid.currency} />
         </span>
       )}
-      {gateway?.supportsStatusCheck &&
-        transaction.gatewayTransactionId &&
-        may('payments:write') && (
-          <AskGateway key={transaction.id} id={transaction.id} gateway={transaction.gateway} />
-        )}
+      {gateway && canBeAsked(gateway, transaction) && may('payments:write') && (
+        <AskGateway key={transaction.id} id={transaction.id} gateway={transaction.gateway} />
+      )}
       {status === 'Pending' && gateway?.supportsCancel && may('payments:write') && (
         <Cancel key={transaction.id} id={transaction.id} />
       )}
@@ -118,6 +122,15 @@ function Summary({ story, transaction, onRefunded }: StoryProps & { onRefunded()
       )}
     </div>
   )
+}
+
+/** By the gateway's id, or by ours while it still knows that. */
+function canBeAsked(gateway: Gateway, transaction: Transaction): boolean {
+  const { supportsStatusCheck, findsLostForS } = gateway
+  const { gatewayTransactionId, status, createdAt } = transaction
+  const ageS = (now.peek() - Date.parse(createdAt)) / 1_000
+  const isFound = status === 'Pending' && ageS < findsLostForS
+  return supportsStatusCheck && (gatewayTransactionId !== undefined || isFound)
 }
 
 /** For a payment that is open but cannot be paid: replaces it, and explains that before. */
@@ -179,12 +192,27 @@ function StoryBody({ story }: { story: Story }) {
           ))}
         </ol>
       </section>
-      {story.transaction && <PaymentFacts transaction={story.transaction} />}
+      {story.transaction && <PaymentFacts transaction={story.transaction} check={story.check} />}
     </div>
   )
 }
 
-function PaymentFacts({ transaction }: { transaction: Transaction }) {
+function LastCheck({ check: { lastAt = '', lastStatus } }: Pick<Story, 'check'>) {
+  return (
+    <>
+      <Time at={lastAt} />
+      {lastStatus && `: ${CHECKED[lastStatus]}`}
+    </>
+  )
+}
+
+const CHECKED: Readonly<Record<NonNullable<Story['check']['lastStatus']>, string>> = {
+  ...STATUSES,
+  unknown: 'it does not have this payment',
+  unreachable: 'no answer',
+}
+
+function PaymentFacts({ transaction, check }: { transaction: Transaction; check: Story['check'] }) {
   const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = transaction
   const { status, redirectUrl, metadata = {}, paid, isRepeat } = transaction
   const isOpen = status === 'Pending'
@@ -207,6 +235,8 @@ function PaymentFacts({ transaction }: { transaction: Transaction }) {
           ['Paid', paid && <Money {...paid} />],
           ['Last change', updatedAt !== createdAt && <Time at={updatedAt} />],
           ['Expires', isOpen && expiresAt && <Time at={expiresAt} />],
+          ['Gateway asked', check.lastAt && <LastCheck key="check" check={check} />],
+          ['Asked again', check.nextAt && <Time at={check.nextAt} />],
           ...Object.entries(metadata).map(([name, value]) => [name, String(value)] as const),
         ]}
       />

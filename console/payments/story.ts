@@ -23,11 +23,13 @@ export type Story = ReturnType<typeof storyOf>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export function storyOf(answer: TransactionStory) {
-  const { isStranded, webhookEvents, refunds, events, alerts, audit, ...row } = answer
+  const { isStranded, check, webhookEvents, refunds, events, alerts, audit, ...row } = answer
   const transaction: Transaction | Unreadable = row
   return {
     /** The payment is open but cannot be paid. */
     isStranded,
+    /** When the gateway was last asked, what it said, and when it is asked next. */
+    check,
     /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
     transaction: isReadable(transaction) ? transaction : undefined,
     invalid: isUnreadable(transaction) ? transaction.invalid : undefined,

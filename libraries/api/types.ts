@@ -525,6 +525,11 @@ export interface Gateway {
   refunds?: 'full' | 'partial'
   /** It can be asked about one payment. */
   supportsStatusCheck: boolean
+  /**
+   * So many seconds after its charge, it can also be asked about a payment of which it has
+   * given no id: the charge is sent again under our own, which makes no second payment.
+   */
+  findsLostForS: number
   /** An open payment can be ended, and replaced by another request. */
   supportsCancel: boolean
   /** Missing: the driver takes any. */
@@ -1443,6 +1448,23 @@ export type TransactionStory =
       alert?: OpenAlert
       /** It is open but cannot be paid: a charge with `replace` resolves it. */
       isStranded: boolean
+      /** When the gateway was last asked about it, what it said, and when it is asked next. */
+      check: {
+        lastAt?: string
+        /** `unknown`: the gateway does not have it. `unreachable`: it did not answer. */
+        lastStatus?:
+          | 'Pending'
+          | 'Paid'
+          | 'Failed'
+          | 'Cancelled'
+          | 'Expired'
+          | 'Refunded'
+          | 'PartiallyRefunded'
+          | 'unknown'
+          | 'unreachable'
+        /** Missing: nothing of it is open any more. */
+        nextAt?: string
+      }
       webhookEvents: (WebhookEvent | Unreadable)[]
       refunds: (Refund | Unreadable)[]
       events: (StoredEvent | Unreadable)[]
@@ -1456,6 +1478,23 @@ export type TransactionStory =
       invalid: string
       /** It is open but cannot be paid: a charge with `replace` resolves it. */
       isStranded: boolean
+      /** When the gateway was last asked about it, what it said, and when it is asked next. */
+      check: {
+        lastAt?: string
+        /** `unknown`: the gateway does not have it. `unreachable`: it did not answer. */
+        lastStatus?:
+          | 'Pending'
+          | 'Paid'
+          | 'Failed'
+          | 'Cancelled'
+          | 'Expired'
+          | 'Refunded'
+          | 'PartiallyRefunded'
+          | 'unknown'
+          | 'unreachable'
+        /** Missing: nothing of it is open any more. */
+        nextAt?: string
+      }
       webhookEvents: (WebhookEvent | Unreadable)[]
       refunds: (Refund | Unreadable)[]
       events: (StoredEvent | Unreadable)[]

@@ -50,6 +50,8 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   unreadable_event: null,
   alert: null,
   installation: null,
+  last_check_at: null,
+  last_check_status: null,
   ...own,
 })
 

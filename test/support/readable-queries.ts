@@ -35,6 +35,7 @@ export const readable = (queries: PaymentQueries): ReadableQueries => ({
 const readStory = (story: ListedStory): Story => ({
   transaction: read(story.transaction),
   isStranded: story.isStranded,
+  check: story.check,
   webhookEvents: story.webhookEvents.map(read),
   refunds: story.refunds.map(read),
   events: story.events.map(read),

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import {
   ACTIONS,
   type CallKind,
+  CHECK_STATUSES,
   DURABLE_EVENTS,
   MOVEMENT_KINDS,
   OUTCOMES,
@@ -192,10 +193,22 @@ export const movementDaysSchema = z.object({
   days: z.array(movementDaySchema).describe('Oldest first; a day without any is not listed.'),
 })
 
+const checkSchema = z
+  .object({
+    lastAt: timeSchema.exactOptional(),
+    lastStatus: z
+      .enum(CHECK_STATUSES)
+      .describe('`unknown`: the gateway does not have it. `unreachable`: it did not answer.')
+      .exactOptional(),
+    nextAt: timeSchema.describe('Missing: nothing of it is open any more.').exactOptional(),
+  })
+  .describe('When the gateway was last asked about it, what it said, and when it is asked next.')
+
 const storyParts = z.object({
   isStranded: z
     .boolean()
     .describe('It is open but cannot be paid: a charge with `replace` resolves it.'),
+  check: checkSchema,
   webhookEvents: listedSchema(eventRecordSchema),
   refunds: listedSchema(refundRecordSchema),
   events: listedSchema(storedEventSchema),
@@ -301,6 +314,12 @@ export const gatewayHealthSchema = z.object({
     )
     .exactOptional(),
   supportsStatusCheck: z.boolean().describe('It can be asked about one payment.'),
+  findsLostForS: z
+    .int()
+    .describe(
+      'So many seconds after its charge, it can also be asked about a payment of which it has ' +
+        'given no id: the charge is sent again under our own, which makes no second payment.',
+    ),
   supportsCancel: z
     .boolean()
     .describe('An open payment can be ended, and replaced by another request.'),

@@ -26,6 +26,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     createdAt: at(0),
     updatedAt: at(9),
     isStranded: false,
+    check: {},
     webhookEvents: [],
     refunds: [],
     events: [],
@@ -72,7 +73,7 @@ describe('the story of a payment', () => {
     expect(whole.unreadable.map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
     // The unreadable refund may be in progress.
     expect(refundable(whole)).toBe(0)
-    const own = storyOf({ ...row('01'), isStranded: false, ...parts, webhookEvents })
+    const own = storyOf({ ...row('01'), isStranded: false, check: {}, ...parts, webhookEvents })
     expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
     expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
   })

@@ -300,6 +300,8 @@ function newCharge({ attempts, installation }: KnownCharges, start: ChargeStart)
     unreadable_event: null,
     alert: null,
     installation,
+    last_check_at: null,
+    last_check_status: null,
   }
   const event = newEvent('PaymentInitiated', transaction, { id, now })
   return { state: 'begun', transaction, earlier: 'none', events: [event], keys: [] }

@@ -13,7 +13,7 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
-import type { PaymentStatus } from './status.ts'
+import type { CheckStatus, PaymentStatus } from './status.ts'
 import { hasCome } from './time.ts'
 import type { AlertDetail } from './types.ts'
 
@@ -22,6 +22,8 @@ export interface CheckSettled {
   now: number
   /** When it is due, as its claim stored that. */
   due: number | null
+  /** What the gateway said. Missing: it was not asked. */
+  asked?: CheckStatus
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
   /**
@@ -105,10 +107,15 @@ export function rememberUnreadable(
   }
 }
 
+/** The gateway was asked about it: also a check that changed nothing is seen. */
+export const withCheck = (payment: Payment, said: CheckStatus, now: number): Payment =>
+  withTransaction(payment, { last_check_at: now, last_check_status: said })
+
 export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
-  const { now, due, nextCheckAt, whileStill, alert } = settled
+  const { now, due, asked, nextCheckAt, whileStill, alert } = settled
   const { id, gateway, status, next_check_at: current } = payment.transaction
-  const open = settled.isPageClosed ? withPageClosed(payment) : payment
+  const seen = asked ? withCheck(payment, asked, now) : payment
+  const open = settled.isPageClosed ? withPageClosed(seen) : seen
   const rest = failRefund(open, settled)
   const isAsked = isOpen(rest) || status === whileStill
   const next = isAsked ? (nextCheckAt ?? null) : null

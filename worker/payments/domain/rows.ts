@@ -6,6 +6,7 @@
 import type {
   Action,
   AlertKind,
+  CheckStatus,
   DurableEvent,
   MovementKind,
   Outcome,
@@ -48,6 +49,8 @@ export interface TransactionRow {
   /** An OpenAlert. */
   alert: string | null
   installation: string | null
+  last_check_at: number | null
+  last_check_status: CheckStatus | null
 }
 
 export interface ChargeKeyRow {

@@ -14,9 +14,11 @@ import type {
   TransactionRow,
   WebhookEventRow,
 } from './rows.ts'
+import { isTime } from './time.ts'
 import type {
   AlertDetail,
   AuditRecord,
+  CheckTimes,
   DeliveryRecord,
   EventRecord,
   Listed,
@@ -59,6 +61,13 @@ export function toTransaction(row: TransactionRow): Transaction {
       isRepeat: row.is_repeat === 1 ? true : null,
     }),
   }
+}
+
+/** A time that no date has is left out: the rest of the payment is shown. */
+export function toCheck(row: TransactionRow): CheckTimes {
+  const { last_check_at: last, last_check_status: lastStatus, next_check_at: next } = row
+  const possible = (ms: number | null) => (ms !== null && isTime(ms) ? isoTime(ms) : null)
+  return present({ lastAt: possible(last), lastStatus, nextAt: possible(next) })
 }
 
 export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {

@@ -28,6 +28,14 @@ export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   Refunded: [],
 }
 
+/**
+ * What a gateway said when it was asked about a payment. `unknown`: that it does not have it.
+ * `unreachable`: nothing.
+ */
+export const CHECK_STATUSES = [...PAYMENT_STATUSES, 'unknown', 'unreachable'] as const
+
+export type CheckStatus = (typeof CHECK_STATUSES)[number]
+
 /** Ends without money: the order may be paid again, and a late `Paid` is an alert. */
 export const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
 

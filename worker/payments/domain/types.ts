@@ -82,20 +82,28 @@ interface StoryParts {
   audit: AuditRecord
 }
 
-/** One payment with its webhook events, refunds, events and alerts. */
-export type Story = { transaction: Transaction; isStranded: boolean } & {
-  [Part in keyof StoryParts]: StoryParts[Part][]
+interface StoryFacts {
+  isStranded: boolean
+  check: CheckTimes
 }
 
+/** One payment with its webhook events, refunds, events and alerts. */
+export type Story = { transaction: Transaction } & StoryFacts & {
+    [Part in keyof StoryParts]: StoryParts[Part][]
+  }
+
 /** A story in which any part may be an unreadable row. */
-export type ListedStory = { transaction: Listed<Transaction>; isStranded: boolean } & {
-  [Part in keyof StoryParts]: Listed<StoryParts[Part]>[]
-}
+export type ListedStory = { transaction: Listed<Transaction> } & StoryFacts & {
+    [Part in keyof StoryParts]: Listed<StoryParts[Part]>[]
+  }
 
 /** One gateway as `GET /api/payments/gateways` shows it. */
 export type GatewayHealth = api.Gateway
 /** By kind of call. */
 export type Breakers = GatewayHealth['breaker']
 export type BreakerHealth = Breakers['charge']
+
+/** When the gateway was last asked about a payment, and when it is asked next. */
+export type CheckTimes = api.TransactionStory['check']
 
 export type SweepReport = api.SweepReport

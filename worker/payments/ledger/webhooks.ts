@@ -1,7 +1,7 @@
 // A gateway's event: recorded once, and applied to its payment, or parked until that appears.
 
 import { type Applied, applyEvent, type Delivered, rejectEvent } from '../domain/apply-event.ts'
-import { checkSoon } from '../domain/check.ts'
+import { checkSoon, withCheck } from '../domain/check.ts'
 import { withPageClosed } from '../domain/finish-charge.ts'
 import type { PaymentIds } from '../domain/match.ts'
 import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
@@ -41,13 +41,20 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
       // It has just answered: it is asked again when that is due.
       const isAnswer = transactionId !== undefined
       const decided = decideOn(matched, event, { now, refundId, isAnswer })
+      const seen = isAnswer
+        ? { ...decided, payment: answered(decided.payment, payload, now) }
+        : decided
       const isClosed = payload.isPageClosed && decided.event.outcome !== 'rejected'
-      const closed = isClosed ? { ...decided, payment: withPageClosed(decided.payment) } : decided
+      const closed = isClosed ? { ...seen, payment: withPageClosed(seen.payment) } : seen
       storeEvent(rows, { before: matched.payment, decided: closed, now }, rules)
       return recordedAs(decided.event, true)
     },
   }
 }
+
+/** Without the gateway's id it was given up, and not asked about. */
+const answered = (payment: Payment, { status }: VerifiedWebhook, now: number): Payment =>
+  payment.transaction.gateway_transaction_id === null ? payment : withCheck(payment, status, now)
 
 /**
  * Refunds are read when an event is delivered, so an old one may come with news: a bank without ids

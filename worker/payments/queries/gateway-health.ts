@@ -30,6 +30,7 @@ export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> 
 const capabilitiesOf = (gateway: AnyGateway) => ({
   ...refundsOf(gateway),
   supportsStatusCheck: supportsStatusCheck(gateway),
+  findsLostForS: Math.floor(gateway.chargeRepeatableForMs / 1_000),
   supportsCancel: isClosable(gateway),
   ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
 })

@@ -16,6 +16,7 @@ import {
   present,
   toAct,
   toAlert,
+  toCheck,
   toEventRecord,
   toRefund,
   toStoredEvent,
@@ -164,6 +165,7 @@ export function libsqlQueries(database: Database) {
           return {
             transaction: listed(toTransaction)(row),
             isStranded: isStranded(row, now),
+            check: toCheck(row),
             webhookEvents: rowsOf<WebhookEventRow>(events).map(listed(toEventRecord)),
             refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
             events: rowsOf<Parameters<typeof toEvent>[0]>(outbox).map(listed(toEvent)),

@@ -14,6 +14,7 @@ import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { NEVER_CALLED } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import type { CheckStatus } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { GatewayClient } from '../gateways/client.ts'
 import {
@@ -53,6 +54,13 @@ export interface Reconciled {
   isAlerted: boolean
 }
 
+interface Settling {
+  result?: 'waits' | 'unreachable'
+  answer?: KnownStatus
+  /** Missing: the gateway was not asked. */
+  asked?: CheckStatus | undefined
+}
+
 /** Rejects with the ledger's errors only; a gateway's failure is a result. */
 export type Reconcile = (check: Check) => Promise<Reconciled>
 
@@ -65,7 +73,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const gateway = gateways.get(transaction.gateway)
     if (!gateway) {
       log('warn', 'payments.check.unknown_gateway', idsOf(transaction))
-      return await settle(check, 'unreachable')
+      return await settle(check, { result: 'unreachable' })
     }
     if (transaction.gateway_transaction_id !== null) return await askStatus(gateway, check)
     // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
@@ -91,9 +99,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     }
     if (!answer.known) {
       log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
-      return await settle(check)
+      return await settle(check, { asked: 'unknown' })
     }
-    if (!mustApply(transaction, answer, check.refunds)) return await settle(check, 'waits', answer)
+    if (!mustApply(transaction, answer, check.refunds)) return await settle(check, { answer })
     return await apply(check, answer, askedAt)
   }
 
@@ -106,7 +114,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     if (hasMoved) return { result: 'moved', isAlerted: false }
     // About another payment, it settles nothing here.
     const isAnswer = !isOfAnother(check.transaction, answer)
-    return await settle(check, 'waits', isAnswer ? answer : undefined)
+    return await settle(check, isAnswer ? { answer } : {})
   }
 
   /**
@@ -170,17 +178,17 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const fields = { ...idsOf(check.transaction), error: reasonOf(error) }
     log(level, 'payments.check.no_answer', fields)
-    return await settle(check, 'unreachable')
+    return await settle(check, { result: 'unreachable', asked: 'unreachable' })
   }
 
   async function settle(
     check: Check,
-    result: 'waits' | 'unreachable' = 'waits',
-    answer?: KnownStatus,
+    { result = 'waits', answer, asked = answer?.status }: Settling = {},
   ): Promise<Reconciled> {
     const { status } = check.transaction
     const settled = {
       ...settledAs(check, clock.now(), answer),
+      ...(asked && { asked }),
       ...(result === 'unreachable' && { whileStill: status }),
     }
     await ledger.settleCheck(settled)
@@ -291,6 +299,12 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
     const gateway = gatewayOf(gateways, key)
     if (!supportsStatusCheck(gateway)) {
       throw new InvalidArgumentException(`${key} does not support status checks.`)
+    }
+    const { gateway_transaction_id: id, status } = check.transaction
+    const isFound = status === 'Pending' && isRepeatable(check.transaction, gateway, now)
+    if (id === null && !isFound) {
+      const why = `${key} has given no id of this payment, and cannot be asked by ours.`
+      throw new InvalidArgumentException(`${why} Look for its amount there.`)
     }
     const { result } = await reconcile(check)
     if (result === 'unreachable') {

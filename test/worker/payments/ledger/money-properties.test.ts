@@ -31,12 +31,15 @@ const RANK: Record<PaymentStatus, number> = {
   Expired: 4,
 }
 
-/** All stored data of all payments, without the leases of dispatches. */
+/** All stored data of all payments, without the leases of dispatches and of checks. */
 async function everything(w: LedgerSetup) {
   const page = { limit: 1_000 }
   const transactions = await w.queries.transactions({}, page)
   return {
-    stories: await Promise.all(transactions.map(({ id }) => w.story(id))),
+    stories: (await Promise.all(transactions.map(({ id }) => w.story(id)))).map((story) => ({
+      ...story,
+      check: {},
+    })),
     webhookEvents: await w.queries.webhookEvents({}, page),
     alerts: await w.queries.alerts({ all: true }, page),
     movements: await w.queries.movements({ after: 0, before: T0 * 2 }, 1_000),

@@ -59,6 +59,7 @@ describe('the gateways', () => {
         driver: 'redirect',
         supportsCancel: false,
         supportsStatusCheck: true,
+        findsLostForS: expect.any(Number),
         breaker: {
           charge: { state: 'closed', failures: 0 },
           refund: { state: 'closed', failures: 0 },

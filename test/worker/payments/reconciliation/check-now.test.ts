@@ -47,6 +47,50 @@ it('A check that its gateway does not answer fails with the id of the payment', 
   await expect(check()).rejects.toMatchObject({ code: 'gateway_unavailable', transactionId })
 })
 
+it('A check is seen with what the gateway said, also if nothing changed', async () => {
+  const { setup, transactionId, check } = await charged()
+  const seen = async () => (await setup.payments.queries.story(transactionId))?.check
+  expect(await seen()).toEqual({ nextAt: expect.any(String) })
+  const lastAt = expect.any(String)
+  setup.script.status = () => ({ ...paid, status: 'Pending' })
+  await check()
+  expect(await seen()).toEqual({ lastAt, lastStatus: 'Pending', nextAt: expect.any(String) })
+  setup.script.status = () => ({ known: false })
+  await check()
+  expect(await seen()).toMatchObject({ lastStatus: 'unknown' })
+  setup.script.status = unavailable
+  await check().catch(() => undefined)
+  expect(await seen()).toMatchObject({ lastStatus: 'unreachable' })
+  setup.script.status = () => paid
+  await check()
+  expect(await seen()).toEqual({ lastAt, lastStatus: 'Paid' })
+})
+
+it('A charge without an id is asked about by ours, where the gateway still knows that', async () => {
+  const lost = async (chargeRepeatableForMs: number) => {
+    const setup = setUpPayments({ gateway: { chargeRepeatableForMs } })
+    setup.script.charge = unavailable
+    const { transactionId } = await setup.payments.charge(request()).catch((error) => error)
+    setup.script.charge = () =>
+      Promise.resolve({
+        ok: true,
+        gatewayTransactionId: 'g-1',
+        redirectUrl: 'https://pay.example/',
+      })
+    return { setup, transactionId: String(transactionId) }
+  }
+  const known = await lost(60_000)
+  await known.setup.payments.checkNow(known.transactionId)
+  expect(await known.setup.payments.queries.story(known.transactionId)).toMatchObject({
+    transaction: { gatewayTransactionId: 'g-1' },
+  })
+  const unknown = await lost(0)
+  await expect(unknown.setup.payments.checkNow(unknown.transactionId)).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining('has given no id of this payment'),
+  })
+})
+
 it('A check of a charge under way is refused', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const setup = setUpPayments()

@@ -148,6 +148,7 @@ const COLUMNS = {
     'charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at',
     'correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount',
     'paid_currency', 'is_repeat', 'unreadable_event', 'alert', 'installation',
+    'last_check_at', 'last_check_status',
   ],
   chargeKeys: ['id', 'gateway', 'idempotency_key', 'transaction_id'],
   // biome-ignore format: several names a line.
