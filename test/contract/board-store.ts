@@ -48,15 +48,16 @@ export function boardStoreContract(
           sessionRecord('ses_1'),
           runRecord('A-1', '20260101-100000.000'),
         ]
-        for (const record of records) expect(store.put(record, 1).change).toBe('changed')
+        for (const record of records)
+          expect(store.put([record], 1)).toMatchObject([{ change: 'changed' }])
         store.save(store.state())
         expect(store.root()).toBe(sums(records).root)
         expect(store.buckets()).toEqual(sums(records).buckets)
         const [first, ...others] = records
         if (!first) throw new Error('there is a first record')
-        expect(store.put(first, 1).change).toBe('same')
+        expect(store.put([first], 1)).toEqual([])
         const changed = taskRecord('A-1', { title: 'Another' })
-        expect(store.put(changed, 1).change).toBe('changed')
+        expect(store.put([changed], 1)).toMatchObject([{ change: 'changed' }])
         expect(store.remove('task:A-2', 1)).toBe('task:A-2')
         expect(store.remove('task:A-2', 1)).toBeUndefined()
         store.save(store.state())
@@ -68,10 +69,32 @@ export function boardStoreContract(
     )
 
     it(
+      'writes many of all kinds at once as it writes them one by one, the last of two with one id',
+      on(({ sql, store }) => {
+        const records = Array.from({ length: 40 }, (_, n) => [
+          taskRecord(`A-${n}`),
+          sessionRecord(`ses_${n}`),
+          runRecord(`A-${n}`, '20260101-100000.000'),
+        ]).flat()
+        const twice = taskRecord('A-7', { title: 'Another' })
+        const known = records.slice(0, 3)
+        store.put(known, 1)
+        const put = store.put([...records, twice], 2)
+        expect(new Set(put.map(({ record }) => record))).toEqual(
+          new Set([...records.slice(3), twice]),
+        )
+        const kept = records.map((record) => (record.id === 'A-7' ? twice : record))
+        expect(store.root()).toBe(sums(kept).root)
+        expect(store.counts()).toMatchObject({ tasks: 40, sessions: 40, runs: 40 })
+        expect(sql.all("SELECT hash FROM tasks WHERE id = 'A-7'")).toEqual([{ hash: twice.hash }])
+      }),
+    )
+
+    it(
       'writes the sums that have changed, and each of them once',
       on(({ sql, store }) => {
         const rows = () => sql.all<{ n: number }>('SELECT n FROM buckets').map(({ n }) => n)
-        store.put(taskRecord('A-1'), 1)
+        store.put([taskRecord('A-1')], 1)
         store.save(store.state())
         expect(rows()).toEqual([bucketOf('task:A-1')])
         sql.all('DELETE FROM buckets')
@@ -84,15 +107,17 @@ export function boardStoreContract(
       'tells a task whose file changed from one that only follows from others',
       on(({ store }) => {
         const task = taskRecord('A-1')
-        store.put(task, 1)
+        store.put([task], 1)
         const ready = following(task, { ready: false })
-        expect(store.put(ready, 1)).toEqual({ change: 'follows', inList: true })
-        expect(store.put(ready, 1)).toEqual({ change: 'same', inList: false })
-        expect(store.put(taskRecord('A-1'), 1)).toEqual({ change: 'changed', inList: true })
+        expect(store.put([ready], 1)).toMatchObject([{ change: 'follows', inList: true }])
+        expect(store.put([ready], 1)).toEqual([])
+        expect(store.put([taskRecord('A-1')], 1)).toMatchObject([
+          { change: 'changed', inList: true },
+        ])
         const other = taskRecord('A-1', { body: 'Another text' })
-        expect(store.put(other, 1)).toEqual({ change: 'changed', inList: false })
+        expect(store.put([other], 1)).toMatchObject([{ change: 'changed', inList: false }])
         store.remove('task:A-1', 1)
-        expect(store.put(task, 1)).toEqual({ change: 'changed', inList: true })
+        expect(store.put([task], 1)).toMatchObject([{ change: 'changed', inList: true }])
       }),
     )
 
@@ -102,8 +127,8 @@ export function boardStoreContract(
       ['the version that had no number', 'DROP TABLE board_schema'],
     ])('of %s begins anew under another epoch, and keeps what was spent', (_, change) =>
       on(({ sql, store }) => {
-        store.put(taskRecord('A-1'), 1)
-        store.put(sessionRecord('ses_1'), 1)
+        store.put([taskRecord('A-1')], 1)
+        store.put([sessionRecord('ses_1')], 1)
         store.save({ ...store.state(), published: true, run: 3 })
         store.append({ type: 'tasks-changed' }, 1)
         expect(openRepository(sql).spend('a-link', 1_000, 1)).toBe(true)
@@ -115,7 +140,7 @@ export function boardStoreContract(
         expect(again.task('A-1')).toBeUndefined()
         expect(again.head()).toBe(0)
         expect(openRepository(sql).spend('a-link', 1_000, 2)).toBe(false)
-        again.put(taskRecord('A-2'), 1)
+        again.put([taskRecord('A-2')], 1)
         createBoardTables(sql)
         expect(sqliteBoardStore(sql, 'epoch3').task('A-2')).toBeDefined()
       })(),
@@ -124,12 +149,12 @@ export function boardStoreContract(
     it(
       'leaves nothing of a turn that failed, neither rows nor sums',
       on(({ store }) => {
-        store.put(taskRecord('A-1'), 1)
+        store.put([taskRecord('A-1')], 1)
         store.save(store.state())
         const root = store.root()
         const fail = () =>
           store.transaction(() => {
-            store.put(taskRecord('A-2'), 1)
+            store.put([taskRecord('A-2')], 1)
             throw new Error('on purpose')
           })
         expect(fail).toThrow('on purpose')
@@ -142,7 +167,7 @@ export function boardStoreContract(
       'names the task of a run that is removed',
       on(({ store }) => {
         const run = runRecord('A-1', '20260101-100000.000')
-        store.put(run, 1)
+        store.put([run], 1)
         expect(store.remove(keyOf(run), 1)).toBe('task:A-1')
       }),
     )
@@ -151,7 +176,7 @@ export function boardStoreContract(
       'lists entries of the buckets that are asked for, and of no other',
       on(({ store }) => {
         const records = Array.from({ length: 50 }, (_, i) => taskRecord(`A-${i}`))
-        for (const record of records) store.put(record, 1)
+        for (const record of records) store.put([record], 1)
         const wanted = bucketOf('task:A-7')
         const keys = records.map(keyOf).filter((key) => bucketOf(key) === wanted)
         expect(new Set(store.entries([wanted]).keys())).toEqual(new Set(keys))
@@ -162,8 +187,8 @@ export function boardStoreContract(
     it(
       'pages tasks by id and counts them',
       on(({ store }) => {
-        for (let i = 0; i < 5; i++) store.put(taskRecord(`A-${i}`), 1)
-        store.put(taskRecord('B-0', { invalid: 'It is broken.' }), 1)
+        for (let i = 0; i < 5; i++) store.put([taskRecord(`A-${i}`)], 1)
+        store.put([taskRecord('B-0', { invalid: 'It is broken.' })], 1)
         expect(store.tasks({}, '', 2).map(({ id }) => id)).toEqual(['A-0', 'A-1'])
         expect(store.tasks({}, 'A-1', 9).map(({ id }) => id)).toEqual(['A-2', 'A-3', 'A-4', 'B-0'])
         expect(store.counts()).toEqual({ tasks: 6, sessions: 0, runs: 0, invalid: 1 })

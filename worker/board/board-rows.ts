@@ -3,7 +3,7 @@
 import type * as z from 'zod'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
-import type { Reading, StoreState } from './wire.ts'
+import type { DataRecord, Reading, StoreState } from './wire.ts'
 
 /** Everything that a repository stores besides its records and its log. */
 export interface RepositoryState {
@@ -75,9 +75,11 @@ export interface ChangedRow extends Row {
   shown: boolean
 }
 
+/** What writing a record has changed. */
 export interface PutResult {
+  record: DataRecord
   /** `follows`: a task has changed, but its own file has not. */
-  change: 'same' | 'follows' | 'changed'
+  change: 'follows' | 'changed'
   /** What a list shows of it has changed, too. */
   inList: boolean
 }

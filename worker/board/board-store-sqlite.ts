@@ -15,7 +15,6 @@ import type {
   TaskFilter,
 } from './board-rows.ts'
 import {
-  columnsOf,
   conditions,
   covered,
   joinObjects,
@@ -24,6 +23,7 @@ import {
   type StoredTask,
   TASK_CONDITIONS,
 } from './columns-sqlite.ts'
+import { putRecords, TABLE_OF } from './put-records-sqlite.ts'
 import { parseEventId } from './sse.ts'
 import {
   BUCKETS,
@@ -31,8 +31,6 @@ import {
   type DataRecord,
   EMPTY_HASH,
   type Key,
-  type Kind,
-  keyOf,
   type Message,
   parseKey,
   toggleHash,
@@ -46,13 +44,6 @@ const NEWEST: Cursor = { at: Number.MAX_VALUE, id: '' }
 
 /** Messages that a reconnecting client can still get one by one. */
 export const LOG_ROWS = 1_024
-
-const TABLE_OF: Record<Kind, string> = {
-  task: 'tasks',
-  session: 'sessions',
-  run: 'runs',
-  board: 'boards',
-}
 
 export type BoardStore = ReturnType<typeof sqliteBoardStore>
 
@@ -104,16 +95,6 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     changedSums.add(n)
   }
 
-  /** Of the claim that the task has, if there is one. */
-  const overlayOf = (id: string): Overlay | undefined => {
-    const [claim] = sql.all<{ id: string; health: string }>(
-      'SELECT id, health FROM claims WHERE task = ? AND ended = 0',
-      id,
-    )
-    if (!claim) return undefined
-    const executionState = claim.health === 'stalled' ? 'stalled' : 'active'
-    return { activeAttempt: claim.id, executionState, sessionId: claim.id }
-  }
   const storedTasks = (where: string, ...values: SqlValue[]): StoredTask[] =>
     sql
       .all<{ file: string; light: string }>(
@@ -147,30 +128,10 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
     },
 
-    /** Writes the record unless the same hash is stored. `seq`: the number of the next message. */
-    put(record: DataRecord, seq: number): PutResult {
-      const { id, hash } = record
-      const table = TABLE_OF[record.kind]
-      const columns = record.kind === 'task' ? 'hash, file, light' : 'hash'
-      const [old] = sql.all<{ hash: string; file?: string; light?: string }>(
-        `SELECT ${columns} FROM ${table} WHERE id = ?`,
-        id,
-      )
-      if (old?.hash === hash) return { change: 'same', inList: false }
-      const bucket = bucketOf(keyOf(record))
-      const row: Record<string, SqlValue> = { id, bucket, hash, ...columnsOf(record, seq) }
-      if (record.kind === 'task') Object.assign(row, covered(String(row.light), overlayOf(id)))
-      const marks = Object.keys(row).map(() => '?')
-      sql.all(
-        `INSERT OR REPLACE INTO ${table} (${Object.keys(row).join()}) VALUES (${marks.join()})`,
-        ...Object.values(row),
-      )
-      if (!old) sql.all('DELETE FROM gone WHERE list = ? AND id = ?', table, id)
-      toggle(bucket, old ? toggleHash(old.hash, hash) : hash)
-      if (record.kind !== 'task') return { change: 'changed', inList: record.kind === 'session' }
-      const change = old?.file === record.file ? 'follows' : 'changed'
-      return { change, inList: old?.light !== row.light }
-    },
+    /** Writes those that are not stored with the same hash. `seq`: of the next message. */
+    put: (records: readonly DataRecord[], seq: number): PutResult[] => [
+      ...putRecords(sql, records, seq, toggle),
+    ],
     /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
     remove(key: Key, seq: number): Key | undefined {
       const { kind, id } = parseKey(key)

@@ -74,6 +74,7 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
         execution: executionState ?? null,
         invalid: Number(invalid !== undefined),
         seq,
+        published: null,
         light: JSON.stringify(light),
         rest: JSON.stringify({ checks, provenance, extra, body }),
       }

@@ -108,9 +108,7 @@ export class Repository {
       state.lastSeenAt = now
       if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
-      for (const record of request.upserts) {
-        const { change, inList } = this.#store.put(record, seq)
-        if (change === 'same') continue
+      for (const { record, change, inList } of this.#store.put(request.upserts, seq)) {
         const { kind, id } = record
         const key: Key = kind === 'run' ? `task:${record.task}` : `${kind}:${id}`
         state.pending =

@@ -12,8 +12,7 @@ it.each<Query>([
   const sql = openSql(':memory:')
   createBoardTables(sql)
   const store = sqliteBoardStore(sql, 'epoch1')
-  store.put(taskRecord('A-1'), 1)
-  store.put(sessionRecord('ses_1'), 1)
+  store.put([taskRecord('A-1'), sessionRecord('ses_1')], 1)
   store.save({ ...store.state(), published: true })
   const reads = new Reads(store)
   const host = { streams: 0, awakeSince: '', now: '' }

@@ -1,0 +1,104 @@
+// Writes the records of a message. What is stored of them is asked for at once, and several are
+// written by one statement: a first publication has a hundred thousand.
+
+import type { Sql, SqlValue } from '../shared/sql.ts'
+import type { PutResult } from './board-rows.ts'
+import { columnsOf, covered, type Overlay } from './columns-sqlite.ts'
+import { bucketOf, type DataRecord, type Kind, keyOf, toggleHash } from './wire.ts'
+
+export const TABLE_OF: Record<Kind, string> = {
+  task: 'tasks',
+  session: 'sessions',
+  run: 'runs',
+  board: 'boards',
+}
+
+/** What Cloudflare binds in one statement. */
+const MAX_VALUES = 100
+
+/** Of ids, as one value. */
+const AMONG = 'IN (SELECT value FROM json_each(?))'
+
+type Columns = Record<string, SqlValue>
+
+/** `file` and `light`: of a task. */
+type Stored = { id: string; hash: string; file?: string; light?: string }
+
+/**
+ * Writes those that are not stored with the same hash. `seq`: the number of the next message.
+ * `toggle` takes a hash out of the sum of its bucket, or into it.
+ */
+export function* putRecords(
+  sql: Sql,
+  records: readonly DataRecord[],
+  seq: number,
+  toggle: (bucket: number, hash: string) => void,
+): Generator<PutResult> {
+  for (const [kind, some] of Map.groupBy(records, (record) => record.kind)) {
+    const table = TABLE_OF[kind]
+    const ids = some.map(({ id }) => id)
+    const columns = kind === 'task' ? 'id, hash, file, light' : 'id, hash'
+    const known = sql.all<Stored>(
+      `SELECT ${columns} FROM ${table} WHERE id ${AMONG}`,
+      JSON.stringify(ids),
+    )
+    const stored = new Map(known.map((row) => [row.id, row]))
+    const overlays = kind === 'task' ? overlaysOf(sql, ids) : new Map<string, Overlay>()
+    const fresh: string[] = []
+    const rows = new Map<string, Columns>()
+    for (const record of some) {
+      const { id, hash } = record
+      const old = stored.get(id)
+      if (old?.hash === hash) continue
+      const bucket = bucketOf(keyOf(record))
+      const row: Columns = { id, bucket, hash, ...columnsOf(record, seq) }
+      const overlay = overlays.get(id)
+      if (overlay) Object.assign(row, covered(String(row.light), overlay))
+      rows.set(id, row)
+      if (!old) fresh.push(id)
+      toggle(bucket, old ? toggleHash(old.hash, hash) : hash)
+      if (record.kind === 'task') {
+        const { file } = record
+        const light = String(row.light)
+        stored.set(id, { id, hash, file, light })
+        const change = old?.file === file ? 'follows' : 'changed'
+        yield { record, change, inList: old?.light !== light }
+      } else {
+        stored.set(id, { id, hash })
+        yield { record, change: 'changed', inList: kind === 'session' }
+      }
+    }
+    insert(sql, table, [...rows.values()])
+    if (fresh.length > 0) {
+      sql.all(`DELETE FROM gone WHERE list = ? AND id ${AMONG}`, table, JSON.stringify(fresh))
+    }
+  }
+}
+
+/** Of the claims that these tasks have. */
+function overlaysOf(sql: Sql, tasks: readonly string[]): Map<string, Overlay> {
+  const claims = sql.all<{ task: string; id: string; health: string }>(
+    `SELECT task, id, health FROM claims WHERE ended = 0 AND task ${AMONG}`,
+    JSON.stringify(tasks),
+  )
+  return new Map(
+    claims.map(({ task, id, health }) => {
+      const executionState = health === 'stalled' ? 'stalled' : 'active'
+      return [task, { activeAttempt: id, executionState, sessionId: id }]
+    }),
+  )
+}
+
+/** All rows have the same columns. */
+function insert(sql: Sql, table: string, rows: readonly Columns[]): void {
+  const names = Object.keys(rows[0] ?? {})
+  const marks = `(${names.map(() => '?').join()})`
+  const atOnce = Math.floor(MAX_VALUES / Math.max(1, names.length))
+  for (let from = 0; from < rows.length; from += atOnce) {
+    const some = rows.slice(from, from + atOnce)
+    sql.all(
+      `INSERT OR REPLACE INTO ${table} (${names.join()}) VALUES ${some.map(() => marks).join()}`,
+      ...some.flatMap((row) => Object.values(row)),
+    )
+  }
+}
