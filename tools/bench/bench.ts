@@ -19,6 +19,8 @@ export interface BenchRun {
   workDir: string
   /** A work folder in memory; undefined if there is no file system in memory. */
   memoryDir: string | undefined
+  /** The folder of an earlier version, with its packages, to measure beside this one. */
+  beforeDir: string | undefined
   /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
   command: string

@@ -54,7 +54,7 @@ async function measureBoards(plan: BoardsPlan): Promise<BoardsRow> {
   await using stack = new AsyncDisposableStack()
   const served = ['serve', '--port', '0', '--data', join(workDir, 'edge')]
   const env = { AUTH_SECRETS, LIBSQL_URL: '', METRICS_PORT: '' }
-  const edge = await startNode([SIGNALBOX, ...served], /^signalbox ready /, WAIT_MS, env)
+  const edge = await startNode([SIGNALBOX, ...served], /^signalbox ready /, WAIT_MS, { env })
   stack.defer(edge.stop)
   const url = edge.line.split(' ').at(-1) ?? ''
   const coldReadyMs = await readyOnce(plan, url)
@@ -97,7 +97,7 @@ async function start(
   const to = ['--edge', url, '--cache', join(workDir, 'cache')]
   const watch = (folder: string, repo: string) =>
     startNode([SIGNALBOX, 'watch', folder, '--repo', repo, ...to], /"boards\.ready"/, WAIT_MS, {
-      SIGNALBOX_TOKEN,
+      env: { SIGNALBOX_TOKEN },
     })
   const startedAt = performance.now()
   const sidecars =

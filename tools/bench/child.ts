@@ -40,17 +40,18 @@ export interface Child {
 
 /**
  * Resolves when a line of output matches. Rejects if the process ends before, or after a timeout.
- * `env`: variables besides ours.
+ * `env`: variables besides ours. `cwd`: absent: ours.
  */
 export async function startNode(
   args: string[],
   ready: RegExp,
   waitMs: number,
-  env: Readonly<Record<string, string>> = {},
+  { env, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
 ): Promise<Child> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
+    ...(cwd !== undefined && { cwd }),
   })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   void ended.then(() => running.delete(child))

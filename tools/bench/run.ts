@@ -1,6 +1,6 @@
 // `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout]
-// [reconcile] [--quick] [--out DIR]`: measures this system and the alternatives in one run on this machine, and writes
-// numbers and plots.
+// [reconcile] [--quick] [--out DIR] [--before DIR]`: measures this system and the alternatives, such
+// as an earlier version in DIR, in one run on this machine, and writes numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: ${parsed}\n`)
     return 2
   }
-  const { names, isQuick, outDir } = parsed
+  const { names, isQuick, outDir, beforeDir } = parsed
   let isReached = true
   for (const name of names) {
     const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
@@ -83,7 +83,8 @@ async function main(): Promise<number> {
     process.once('exit', clear)
     const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
     const say = (text: string) => void process.stdout.write(`${text}\n`)
-    const { found, picture } = await BENCHES[name]({ workDir, memoryDir, isQuick, command, say })
+    const run = { workDir, memoryDir, beforeDir, isQuick, command, say }
+    const { found, picture } = await BENCHES[name](run)
     save(outDir, name, found, picture)
     clear()
     process.off('exit', clear)
@@ -97,7 +98,11 @@ async function main(): Promise<number> {
 }
 
 function parse(args: string[]) {
-  const options = { quick: { type: 'boolean', default: false }, out: { type: 'string' } } as const
+  const options = {
+    quick: { type: 'boolean', default: false },
+    out: { type: 'string' },
+    before: { type: 'string' },
+  } as const
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     const unknown = positionals.find((name) => !NAMES.includes(name as BenchName) && name !== 'all')
@@ -109,6 +114,7 @@ function parse(args: string[]) {
       names: isAll ? NAMES : (positionals as BenchName[]),
       isQuick: values.quick,
       outDir: resolve(values.out ?? usual),
+      beforeDir: values.before === undefined ? undefined : resolve(values.before),
     }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -27,16 +27,25 @@ export interface Target {
   stop(): Promise<void>
 }
 
-const HOME = resolve(import.meta.dirname, '../..')
+/** Of this version. */
+export const HOME = resolve(import.meta.dirname, '../..')
 const START_WAIT_MS = 150_000
 const READY_POLL_MS = 50
 
-/** `dataDir` keeps what a system stores between two starts; the baseline stores nothing. */
-export function startTarget(system: System, boardDir: string, dataDir: string): Promise<Target> {
+/**
+ * `dataDir` keeps what a system stores between two starts; the baseline stores nothing. `home`: the
+ * folder of the version of Signalbox.
+ */
+export function startTarget(
+  system: System,
+  boardDir: string,
+  dataDir: string,
+  home = HOME,
+): Promise<Target> {
   switch (system) {
     case 'signalbox':
     case 'signalbox-node':
-      return startSignalbox(system, boardDir, dataDir)
+      return startSignalbox(system, boardDir, dataDir, home)
     case 'chokidar':
     case 'chokidar-tuned':
       return startBaseline(system, boardDir)
@@ -47,13 +56,16 @@ async function startSignalbox(
   system: 'signalbox' | 'signalbox-node',
   boardDir: string,
   dataDir: string,
+  home: string,
 ): Promise<Target> {
   const isNode = system === 'signalbox-node'
   const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
   const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
-  const signalbox = join(HOME, 'cli/bin.js')
+  const signalbox = join(home, 'cli/bin.js')
   const startedAt = performance.now()
-  const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS)
+  const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS, {
+    cwd: home,
+  })
   const printedMs = Math.round(performance.now() - startedAt)
   try {
     const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))

@@ -1,9 +1,10 @@
-// The benchmark `watch`: bursts on two boards, then a huge board at rest.
+// The benchmark `watch`: bursts on two boards, first starts, then a huge board at rest.
 
 import { join } from 'node:path'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { type BurstRow, type Medium, measureBursts } from './burst.ts'
+import { type FirstStartRow, firstStartVerdicts, measureFirstStarts } from './first-start.ts'
 import { type IdleRow, measureIdle } from './idle.ts'
 import type { DotRow } from './plot/dot-rows.ts'
 import { LOOKS, measuredOn, type Picture, TUNED } from './plot/picture.ts'
@@ -24,6 +25,7 @@ const FULL = {
   longestRunMs: 12_000,
   /** For all runs of one system on one board. */
   maxMs: 75_000,
+  firstStarts: { boards: [20_000, 100_000], starts: 3 },
   idleTasks: 100_000,
   warmStarts: 3,
   settleMs: 10_000,
@@ -37,6 +39,7 @@ const QUICK: typeof FULL = {
   runs: { signalbox: 2, chokidar: 1, 'chokidar-tuned': 1 },
   diskRuns: { signalbox: 1, chokidar: 1, 'chokidar-tuned': 1 },
   longestRunMs: 3_000,
+  firstStarts: { boards: [2_000], starts: 1 },
   idleTasks: 2_000,
   warmStarts: 1,
   settleMs: 1_000,
@@ -46,6 +49,7 @@ const QUICK: typeof FULL = {
 export interface WatchResult extends Result {
   targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
   bursts: BurstRow[]
+  firstStarts: FirstStartRow[]
   idle: IdleRow[]
 }
 
@@ -63,9 +67,11 @@ export async function runWatch(run: BenchRun): Promise<WatchResult> {
     const onDisk = { ...plan, dir: workDir, place: 'disk', runs: plan.diskRuns } as const
     bursts.push(...(await burstsOn(plan.burstBoards.at(-1) ?? 0, onDisk, run)))
   }
+  const firstStarts = await measureFirstStarts(plan.firstStarts, run)
   const idle = await idleOn(plan, run)
   const verdicts = [
     ...bursts.filter((row) => row.system === 'signalbox' && row.place === place).map(burstVerdict),
+    ...firstStartVerdicts(firstStarts),
     ...idle.filter(({ system }) => system === 'signalbox').flatMap(idleVerdicts),
   ]
   return {
@@ -73,6 +79,7 @@ export async function runWatch(run: BenchRun): Promise<WatchResult> {
     targets: TARGETS,
     verdicts,
     bursts,
+    firstStarts,
     idle,
   }
 }

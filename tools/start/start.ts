@@ -149,12 +149,14 @@ async function run(
       boards.splice(0, boards.length, ...boards.filter(({ path }) => path !== name))
       rewriteLocal()
     }
+    const reading = new Map<string, number>()
     const tokens = await mintTokens(secret, reposOf(repo, [repo]), Date.now())
     const sharePlan = { location, secret, tokens, ports }
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
-    const own = { path: repo, boards, onFound, onLeft, tokens, secret, ports, gateways, sharing }
+    const ofBoards = { path: repo, boards, reading, onFound, onLeft }
+    const own = { ...ofBoards, tokens, secret, ports, gateways, sharing }
     const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
     const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!up) return 0
@@ -165,7 +167,7 @@ async function run(
     await writeLocal(() => up)
     const link = await signInLink(secret, local, Date.now())
     const greets = greeting({
-      boards,
+      boards: boards.map((board) => ({ ...board, reading: reading.get(board.path) })),
       isExample: storeDir === EXAMPLE,
       dataDir,
       trustsData,
@@ -193,6 +195,8 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   path: string
   /** All that were found so far. */
   boards: readonly LocalBoard[]
+  /** Files of those that are being read for the first time, by their names. */
+  reading: Map<string, number>
   onFound(board: LocalBoard): void
   /** Its name. */
   onLeft(board: string): void
@@ -276,8 +280,10 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
         onEvent(event, fields) {
           isReady ||= event === 'boards.ready'
           onBoard(event, fields)
-          const { board, dir, layout } = fields as Record<string, unknown> & LocalBoard
+          const { board, dir, layout, files } = fields as Record<string, unknown> & LocalBoard
           if (event === 'board.found') plan.onFound({ path: String(board), dir, layout })
+          if (event === 'sidecar.reading') plan.reading.set(String(board), Number(files))
+          if (event === 'sidecar.ready') plan.reading.delete(String(board))
           if (event === 'board.left') plan.onLeft(String(board))
         },
       }),
