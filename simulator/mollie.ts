@@ -32,9 +32,11 @@ const titleOf = (status: number): string =>
   (TITLES as Record<number, string>)[status] ??
   (status === 409 ? 'Conflict' : 'Unprocessable Entity')
 
+const DOCS = { documentation: { href: 'https://docs.mollie.com/', type: 'text/html' } }
+
 /** Mollie's errors are HAL, too. */
 const errorAnswer = (status: number, detail: string, field?: string): Response =>
-  hal({ status, title: titleOf(status), detail, ...(field && { field }), _links: {} }, status)
+  hal({ status, title: titleOf(status), detail, ...(field && { field }), _links: DOCS }, status)
 const refusal = (status: 401 | 404 | 409 | 422, detail: string, field?: string): HTTPException =>
   new HTTPException(status, { res: errorAnswer(status, detail, field) })
 
@@ -132,7 +134,7 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
 function listed(c: Context, name: string, all: readonly object[]): Response {
   const limit = Math.min(Number(c.req.query('limit') ?? 50), MAX_LISTED)
   const found = all.slice(0, limit)
-  return hal({ count: found.length, _embedded: { [name]: found }, _links: { next: null } })
+  return hal({ count: found.length, _embedded: { [name]: found }, _links: { next: null, ...DOCS } })
 }
 
 const bodyOf = (c: Context): Promise<Body> => c.req.json<Body>().catch(() => ({}))
@@ -246,11 +248,24 @@ function paymentAnswer(payment: Payment, payUrl: string, embed: string) {
     ...(callbackUrl !== undefined && { webhookUrl: callbackUrl }),
     ...(Object.keys(embedded).length > 0 && { _embedded: embedded }),
     _links: {
-      self: { href: `https://api.mollie.com/v2/payments/${id}`, type: 'application/hal+json' },
+      self: linkTo(`payments/${id}`),
+      dashboard: { href: `https://my.mollie.com/dashboard/payments/${id}`, type: 'text/html' },
       ...(state === 'open' && { checkout: { href: payUrl, type: 'text/html' } }),
     },
   }
 }
+
+const linkTo = (path: string) => ({
+  href: `https://api.mollie.com/v2/${path}`,
+  type: 'application/hal+json',
+})
+
+/** Of what belongs to a payment. */
+const linksOf = ({ id }: Payment, name: string) => ({
+  self: linkTo(`payments/${id}/${name}`),
+  payment: linkTo(`payments/${id}`),
+  ...DOCS,
+})
 
 const REFUND_STATUSES: Record<Refund['status'], string> = {
   pending: 'pending',
@@ -274,23 +289,24 @@ const refundAnswer = (refund: Refund, payment: Payment) => ({
   description: payment.description,
   metadata: refund.metadata,
   paymentId: payment.id,
-  _links: {},
+  _links: linksOf(payment, `refunds/${refund.id}`),
 })
 
 /** Of all of it. */
 function chargebacksOf(payment: Payment) {
   if (payment.chargedBackAt === undefined) return []
   const { amount, currency } = amountOf(payment)
+  const id = payment.id.replace('tr_', 'chb_')
   return [
     {
       resource: 'chargeback',
-      id: payment.id.replace('tr_', 'chb_'),
+      id,
       amount: amountIn(amount, currency),
       createdAt: time(payment.chargedBackAt),
       reason: { code: 'AC01', description: 'Account identifier incorrect' },
       reversedAt: null,
       paymentId: payment.id,
-      _links: {},
+      _links: linksOf(payment, `chargebacks/${id}`),
     },
   ]
 }
