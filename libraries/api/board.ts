@@ -156,6 +156,8 @@ const publishing = (
 const TASK = { path: { id: 'The id of the task.' } }
 const UNKNOWN_TASK = { failures: ['unknown_task'] } as const
 
+const SOCKET = ['upgrade_required', 'too_many_sidecars'] as const
+
 const OPERATIONS: Record<string, Operation> = {
   'GET /api/events': {
     id: 'streamEvents',
@@ -264,6 +266,17 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 204: { description: 'It is not listed any more.' } },
     failures: [...(['invalid_path', 'unknown_filter', 'unknown_repository', 'published'] as const)],
   },
+  'GET /api/sidecar': {
+    id: 'attachSidecar',
+    summary: 'For sidecars: a WebSocket that shows that one is there',
+    description:
+      'Where the answer to a root sync has `socket`. `ping` at once and every 25 s, in place of ' +
+      'reports; `free` tells one that waits to publish.',
+    needs: 'board:write',
+    query: records.sidecarQuery,
+    answers: { 101: { description: 'The socket is open.' } },
+    failures: ['invalid_path', 'invalid_request', 'not_found', 'sync_required', ...SOCKET],
+  },
   'POST /api/sync': publishing(
     {
       id: 'sync',
@@ -326,14 +339,8 @@ const CLAIMS: Record<string, Operation> = {
       201: { description: 'The task is yours until `expiresAt`.', schema: claimedSchema },
     },
     [
-      'nothing_ready',
-      'not_found',
-      'claimed',
-      'closed',
-      'not_ready',
-      'already_holding',
-      'claim_lost',
-      'too_many_claims',
+      ...(['nothing_ready', 'not_found', 'claimed', 'closed', 'not_ready'] as const),
+      ...(['already_holding', 'claim_lost', 'too_many_claims'] as const),
     ],
   ),
   'POST /api/claims/renew': claiming(

@@ -852,7 +852,9 @@ export interface Problem {
     | 'invalid_argument'
     | 'gateway_refused'
     | 'refund_failed'
+    | 'upgrade_required'
     | 'too_many_claims'
+    | 'too_many_sidecars'
     | 'internal'
     | 'not_configured'
     | 'misconfigured'
@@ -1187,6 +1189,8 @@ export type SyncAnswer =
       match: boolean
       /** What clients see of the store. */
       store: 'present' | 'missing'
+      /** `GET /api/sidecar` takes a socket, which is held in place of reports. */
+      socket?: true
       /** The version of the publishing protocol. */
       wire: 3
     }
@@ -2042,6 +2046,19 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'sessions_unavailable'
+  attachSidecar:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'sync_required'
+    | 'upgrade_required'
+    | 'too_many_sidecars'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
   sync:
     | 'invalid_path'
     | 'invalid_request'

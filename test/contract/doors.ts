@@ -58,6 +58,8 @@ export const DOORS: Record<string, Door> = {
   'GET /api/status': board('/api/status', 200),
   'GET /api/boards': { ...board('/api/boards', 200), isOfAll: true },
   // Nothing in them says what version of the wire they are.
+  // Its query has no run.
+  'GET /api/sidecar': board('/api/sidecar', 400, 'board:write'),
   'POST /api/sync': board('/api/sync', 409, 'board:write'),
   'POST /api/changes': board('/api/changes', 409, 'board:write'),
   'PUT /api/boards': board('/api/boards', 409, 'board:write'),

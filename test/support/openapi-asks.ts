@@ -215,6 +215,11 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/changes', status: 400, body: { wire: WIRE } },
     ],
   }),
+  // On workerd alone there is one: test/workerd/sidecar-socket.test.ts.
+  'GET /api/sidecar': () => [
+    { path: `/api/sidecar?path=${encodeURIComponent(board.path)}&run=1`, status: 404 },
+    { path: `/api/sidecar?path=${encodeURIComponent(board.path)}`, status: 400 },
+  ],
   'GET /api/boards': () => [
     { path: '/api/boards', status: 200 },
     { path: '/api/boards', status: 304, headers: { 'If-None-Match': '*' } },

@@ -56,6 +56,8 @@ export const CLAIM_TABLES = [
 
 export const sessionId = (generation: number): string => `claim-${generation}`
 
+type Planned = 'claims' | 'sidecar'
+
 export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 
 export function sqliteClaimStore(sql: Sql) {
@@ -136,11 +138,11 @@ export function sqliteClaimStore(sql: Sql) {
         .map(({ id }) => id),
 
     /** When the first one of a kind is due, in ms; undefined: none is. */
-    plan(what: 'claims', at: number | undefined): void {
+    plan(what: Planned, at: number | undefined): void {
       if (at === undefined) sql.all('DELETE FROM agenda WHERE what = ?', what)
       else sql.all('INSERT OR REPLACE INTO agenda (what, at) VALUES (?, ?)', what, at)
     },
-    planned: (what: 'claims'): number | undefined =>
+    planned: (what: Planned): number | undefined =>
       sql.all<{ at: number }>('SELECT at FROM agenda WHERE what = ?', what)[0]?.at,
     /** Of anything. */
     nextDue: (): number | undefined =>

@@ -5,12 +5,14 @@ import type { Sql } from '../shared/sql.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
 import { Claims } from './claims.ts'
+import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
 
 export interface OpenRepository {
   repository: Repository
   claims: Claims
+  presence: Presence
   reads: Reads
   /** When the first of what is on the agenda is due, in ms. */
   nextDue(): number | undefined
@@ -22,18 +24,21 @@ export interface OpenRepository {
   spend(id: string, expiresAt: number, now: number): boolean
 }
 
-export function openRepository(sql: Sql): OpenRepository {
+/** `sockets`: of sidecars, where the host has them. */
+export function openRepository(sql: Sql, sockets: SidecarSockets = () => []): OpenRepository {
   createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const claimStore = sqliteClaimStore(sql)
   const claims = new Claims(store, claimStore)
+  const presence = new Presence(store, claimStore, sockets)
   return {
-    repository: new Repository(store, claims),
+    repository: new Repository(store, claims, presence),
     claims,
+    presence,
     nextDue: claimStore.nextDue,
-    reads: new Reads(store),
+    reads: new Reads(store, presence),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)

@@ -90,6 +90,10 @@ export const SYNC_ANSWERS = {
     epoch: z.string(),
     match: z.boolean(),
     store: z.enum(['present', 'missing']).describe('What clients see of the store.'),
+    socket: z
+      .literal(true)
+      .exactOptional()
+      .describe('`GET /api/sidecar` takes a socket, which is held in place of reports.'),
   }),
   buckets: z.object({ step: z.literal('buckets'), differ: z.array(z.int()) }),
   entries: z.object({ step: z.literal('entries'), lack: z.array(keySchema), dropped: counter }),

@@ -3,6 +3,7 @@
 
 import type { ChangedRow, CursorRow, List, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
+import type { Presence } from './presence.ts'
 import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 
@@ -42,9 +43,11 @@ const CHUNK_CHARS = 64 << 10
 
 export class Reads {
   readonly #store: BoardStore
+  readonly #presence: Presence
 
-  constructor(store: BoardStore) {
+  constructor(store: BoardStore, presence: Presence) {
     this.#store = store
+    this.#presence = presence
   }
 
   /** `ifNoneMatch` is the request's header. */
@@ -99,7 +102,8 @@ export class Reads {
       }
       case 'status': {
         const json = this.#status(host)
-        const { run, batch, store, lastSeenAt } = state
+        const { run, batch, store } = state
+        const { lastSeenAt } = this.#presence.seenIn(state)
         const tag = `${seq}-${run}-${batch}-${store}-${lastSeenAt}`
         return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
       }
@@ -159,6 +163,7 @@ export class Reads {
 
   #status(host: HostStatus): string {
     const state = this.#store.state()
+    const { lastSeenAt, currentAt } = this.#presence.seenIn(state)
     const row = this.#store.config()
     const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
     const { layout = state.layout, ...config } = board ?? {}
@@ -168,11 +173,11 @@ export class Reads {
       store: state.store,
       counts: this.#store.counts(),
       sidecar: {
-        lastSeenAt: timeText(state.lastSeenAt),
+        lastSeenAt: timeText(lastSeenAt),
         version: state.sidecarVersion,
         ...(state.unwatched && { unwatched: true }),
       },
-      currentAt: timeText(state.currentAt),
+      currentAt: timeText(currentAt),
       ...(state.reading && { reading: state.reading }),
       ...host,
     })

@@ -217,6 +217,13 @@ const path = z
 
 export const repositoryQuery = z.object({ path })
 
+export const sidecarQuery = repositoryQuery.extend({
+  run: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/)
+    .describe('Of the sidecar, from its sync.'),
+})
+
 const filter = (description: string) => z.string().describe(description).exactOptional()
 
 /** Anything: a place that is not known is answered with the whole list. */

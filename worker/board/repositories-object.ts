@@ -27,6 +27,22 @@ import {
 import { roundStreams, type StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
+/** Tags: whose sockets they are. */
+const STREAMS = 'streams'
+const SIDECARS = 'sidecars'
+/** One that publishes, one that waits, and one more of each while connections are dialled again. */
+const MAX_SIDECARS = 4
+/** Another socket of the same run took its place. */
+const REPLACED = 4001
+
+/** What is attached to the socket of a sidecar; to that of an isolate, how many streams it has. */
+interface OfSidecar {
+  run: number
+}
+
+const runOf = (socket: WebSocket): number | undefined =>
+  (socket.deserializeAttachment() as OfSidecar | null)?.run
+
 export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
@@ -36,12 +52,21 @@ export class RepositoryObject extends DurableObject {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#sql = objectSql(ctx.storage)
+    // Answered by the runtime: the object sleeps on.
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
+    this.#find()?.presence.restored(Date.now())
     // An alarm that was lost would never be missed.
     if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
   sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
-    return this.#broadcast(this.#open().repository.sync(request, Date.now()))
+    const published = this.#broadcast(this.#open().repository.sync(request, Date.now()))
+    if (!published.ok) return published
+    const { answer } = published
+    if (answer.step === 'end') this.#free()
+    return answer.step === 'root'
+      ? { ...published, answer: { ...answer, socket: true } }
+      : published
   }
 
   changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
@@ -51,6 +76,7 @@ export class RepositoryObject extends DurableObject {
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
+    if (query.kind === 'status') this.#send(known.presence.look(Date.now()))
     const now = new Date().toISOString()
     const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
     return known.reads.answer(query, host, ifNoneMatch)
@@ -73,6 +99,9 @@ export class RepositoryObject extends DurableObject {
     const known = this.#find()
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
+    const { frames, free } = known.presence.due(Date.now())
+    this.#send(frames)
+    if (free) this.#free()
     await this.#arm()
   }
 
@@ -92,12 +121,13 @@ export class RepositoryObject extends DurableObject {
    * turn, so that no message falls between them or comes twice.
    */
   override fetch(request: Request): Response {
-    const query = new URL(request.url).searchParams
+    const { pathname, searchParams: query } = new URL(request.url)
+    if (pathname === '/sidecar') return this.#attach(Number(query.get('run')))
     const isolate = query.get('isolate') ?? ''
     for (const left of this.ctx.getWebSockets(isolate)) left.close(1000)
     const { 0: client, 1: server } = new WebSocketPair()
     // Not server.accept(): that would keep the object in memory for as long as anybody listens.
-    this.ctx.acceptWebSocket(server, [isolate])
+    this.ctx.acceptWebSocket(server, [STREAMS, isolate])
     server.serializeAttachment(Number(query.get('streams')))
     const lastEventId = query.get('last') ?? undefined
     for (const block of this.missed({ lastEventId, since: Number(query.get('since')) })) {
@@ -109,18 +139,57 @@ export class RepositoryObject extends DurableObject {
 
   /** An isolate reports how many streams it holds. */
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (runOf(socket) !== undefined) {
+      socket.close(1008)
+      return
+    }
     if (typeof message !== 'string') return
     socket.serializeAttachment(Number(message))
     this.#sendOthers(socket)
   }
 
-  override webSocketClose(socket: WebSocket, code: number): void {
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     // 1005 and 1006 say how a socket ended and may not be sent.
     socket.close(code === 1005 || code === 1006 ? 1000 : code)
+    await this.#detached(socket)
   }
 
-  override webSocketError(socket: WebSocket): void {
+  override async webSocketError(socket: WebSocket): Promise<void> {
     socket.close(1011)
+    await this.#detached(socket)
+  }
+
+  /** A sidecar shows by a socket that it is there. It leaves the object asleep. */
+  #attach(run: number): Response {
+    const known = this.#find()
+    if (!known?.presence.knows(run)) return new Response(null, { status: 409 })
+    const others = this.#sockets(SIDECARS).filter((socket) => {
+      const isSame = runOf(socket) === run
+      if (isSame) socket.close(REPLACED)
+      return !isSame
+    })
+    if (others.length >= MAX_SIDECARS) return new Response(null, { status: 429 })
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.ctx.acceptWebSocket(server, [SIDECARS])
+    server.serializeAttachment({ run } satisfies OfSidecar)
+    this.#send(known.presence.opened(run, Date.now()))
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  async #detached(socket: WebSocket): Promise<void> {
+    const run = runOf(socket)
+    if (run === undefined) return
+    this.#find()?.presence.closed({ run, pingedAt: this.#pingedAt(socket) }, Date.now())
+    await this.#arm()
+  }
+
+  #pingedAt(socket: WebSocket): number | undefined {
+    return this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime()
+  }
+
+  /** Those that wait may publish: they ask, and the repository decides. */
+  #free(): void {
+    for (const socket of this.#sockets(SIDECARS)) socket.send('free')
   }
 
   /** Undefined: there is no database. Reading or subscribing must not create one. */
@@ -129,7 +198,12 @@ export class RepositoryObject extends DurableObject {
   }
 
   #open(): OpenRepository {
-    this.#opened ??= openRepository(this.#sql)
+    this.#opened ??= openRepository(this.#sql, () =>
+      this.#sockets(SIDECARS).map((socket) => ({
+        run: runOf(socket) ?? 0,
+        pingedAt: this.#pingedAt(socket),
+      })),
+    )
     return this.#opened
   }
 
@@ -139,14 +213,14 @@ export class RepositoryObject extends DurableObject {
 
   /** What the isolates have reported, in all. */
   #streams(except?: WebSocket): number {
-    return this.#sockets()
+    return this.#sockets(STREAMS)
       .filter((socket) => socket !== except)
       .reduce((sum, socket) => sum + Number(socket.deserializeAttachment()), 0)
   }
 
-  /** Those that isolates listen to. A closed one stays listed until its other end knows. */
-  #sockets(): WebSocket[] {
-    return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN)
+  /** A closed one stays listed until its other end knows. */
+  #sockets(of: typeof STREAMS | typeof SIDECARS): WebSocket[] {
+    return this.ctx.getWebSockets(of).filter(({ readyState }) => readyState === WebSocket.OPEN)
   }
 
   /** For the earliest of what is on the agenda: a second alarm would replace the first. */
@@ -174,7 +248,7 @@ export class RepositoryObject extends DurableObject {
   #send(frames: readonly string[]): void {
     for (const frame of frames) {
       const bytes = this.#encoder.encode(frame)
-      for (const socket of this.#sockets()) {
+      for (const socket of this.#sockets(STREAMS)) {
         try {
           socket.send(bytes)
         } catch (error) {
@@ -207,6 +281,12 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
         renew: (renewal) => stub().renew(renewal),
         release: (release) => stub().release(release),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
+        async attach(run) {
+          const headers = { Upgrade: 'websocket' }
+          const answer = await stub().fetch(`https://repository/sidecar?run=${run}`, { headers })
+          if (answer.status === 101) return answer
+          return answer.status === 429 ? 'too_many_sidecars' : 'sync_required'
+        },
         subscribe(from, sink) {
           const shared =
             subscriptions.get(path) ??

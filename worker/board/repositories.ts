@@ -27,6 +27,11 @@ export interface RepositoryHandle {
    */
   spend(id: string, expiresAt: number): Promise<boolean>
   /**
+   * Takes the socket by which a sidecar shows that it is there. Absent: the host has none, and
+   * reports show it.
+   */
+  attach?(run: number): Promise<Response | AttachRefusal>
+  /**
    * Joins the change stream, also of a repository that is not published, and stores nothing. If the
    * repository cannot be reached, the stream waits for it.
    */
@@ -36,6 +41,9 @@ export interface RepositoryHandle {
 export type PublishOutcome<Answer> =
   /** `signals`: how many messages the streams were sent. */
   { ok: true; answer: Answer; signals: number } | ({ ok: false } & PublishRefusal)
+
+/** The edge gave nobody this run, or the repository has as many sockets as it may. */
+export type AttachRefusal = 'sync_required' | 'too_many_sidecars'
 
 export type ClaimOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & ClaimRefusal)
 

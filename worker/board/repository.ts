@@ -13,6 +13,7 @@ import {
   touch,
   touchFollowing,
 } from './message.ts'
+import type { Presence } from './presence.ts'
 import { type EventId, formatEventId, idOnly, messageFrame } from './sse.ts'
 import {
   type ChangesAnswer,
@@ -21,7 +22,6 @@ import {
   type Kind,
   type Message,
   parseKey,
-  REPORT_MS,
   type StoreState,
   type SyncAnswer,
   type SyncRequest,
@@ -41,12 +41,6 @@ export type Published<Answer> =
   | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
 
-/**
- * A sidecar that is silent for so long was killed, and an earlier one may go on. One report that
- * needs a second try is not silence yet.
- */
-const SIDECAR_SILENT_MS = REPORT_MS + 20_000
-
 /** No log has this epoch: a client that returns with it when there is a log starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
 
@@ -61,19 +55,21 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
 export class Repository {
   readonly #store: BoardStore
   readonly #claims: Claims
+  readonly #presence: Presence
 
-  constructor(store: BoardStore, claims: Claims) {
+  constructor(store: BoardStore, claims: Claims, presence: Presence) {
     this.#store = store
     this.#claims = claims
+    this.#presence = presence
   }
 
   /** One step of a sync. `now` in ms. The caller has validated the request. */
   sync(request: SyncRequest, now: number): Published<SyncAnswer> {
     return this.#store.transaction(() => {
       const state = this.#store.state()
-      const refusal = refuseRun(request, state, now)
+      const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
-      state.lastSeenAt = now
+      heardOf(state, now)
       if (request.step === 'root') return this.#syncRoot(request, state, now)
       state.ended = request.step === 'end'
       if (request.step === 'end') {
@@ -95,7 +91,7 @@ export class Repository {
     return this.#store.transaction(() => {
       const state = this.#store.state()
       if (request.epoch !== state.epoch) return { ok: false, reason: 'sync_required' }
-      const refusal = refuseRun(request, state, now)
+      const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
       // Readers would see a part of the board.
       if (request.reading && state.published) return { ok: false, reason: 'sync_required' }
@@ -105,7 +101,7 @@ export class Repository {
         return { ok: true, answer, frames: [] }
       }
       state.batch = request.batch
-      state.lastSeenAt = now
+      heardOf(state, now)
       if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
       for (const { record, change, inList } of this.#store.put(request.upserts, seq)) {
@@ -162,6 +158,7 @@ export class Repository {
     now: number,
   ): Published<SyncAnswer> {
     if (request.run !== state.run) {
+      delete state.socket
       // Above what was asked for, too: an edge that lost its state must not give a run again that
       // another sidecar still believes to hold.
       state.run = Math.max(state.run, request.run ?? 0) + 1
@@ -256,27 +253,33 @@ export class Repository {
     return { message, frames }
   }
 
+  #refuseRun(
+    request: SyncRequest | ChangesRequest,
+    state: RepositoryState,
+    now: number,
+  ): ({ ok: false } & PublishRefusal) | undefined {
+    const { run } = request
+    if (run === null || run === state.run) return undefined
+    if (run < state.run && this.#presence.holdsRun(state, now)) {
+      return { ok: false, reason: 'superseded' }
+    }
+    return 'step' in request && request.step === 'root'
+      ? undefined
+      : { ok: false, reason: 'sync_required' }
+  }
+
   #seq(state: RepositoryState): string {
     return formatEventId({ epoch: state.epoch, seq: this.#store.head() })
   }
 }
 
-function refuseRun(
-  request: SyncRequest | ChangesRequest,
-  state: RepositoryState,
-  now: number,
-): ({ ok: false } & PublishRefusal) | undefined {
-  const { run } = request
-  if (run === null || run === state.run) return undefined
-  if (run < state.run && holdsRun(state, now)) return { ok: false, reason: 'superseded' }
-  return 'step' in request && request.step === 'root'
-    ? undefined
-    : { ok: false, reason: 'sync_required' }
-}
-
-/** A time ahead of `now` was taken before the clock was set back, and means nothing. */
-function holdsRun({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolean {
-  return !ended && lastSeenAt <= now && now - lastSeenAt < SIDECAR_SILENT_MS
+/** Clients were told that it is gone. Its return counts as a change of the configuration. */
+function heardOf(state: RepositoryState, now: number): void {
+  state.lastSeenAt = now
+  delete state.socket?.isFreed
+  if (state.offlineSince === undefined) return
+  delete state.offlineSince
+  if (state.published) state.pending = { ...state.pending, list: true }
 }
 
 function noteList(state: RepositoryState, kind: Kind): void {

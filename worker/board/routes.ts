@@ -16,7 +16,7 @@ import { type Directory, inOrder, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
 import { checkChanges, checkReport, checkSync } from './publishing.ts'
 import { matchesTag, type Query } from './reads.ts'
-import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
+import { repositoryQuery, sessionsQuery, sidecarQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
@@ -169,6 +169,24 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     }
   })
 
+  app.get('/sidecar', async (c) => {
+    const repository = deps.repositories.open(pathOf(c, 'board:write'))
+    const { run } = readQuery(c.req.url, sidecarQuery, WRONG)
+    // A page of another origin could open one with the cookie, since no browser asks before.
+    if (c.get('grant').via !== 'header') throw new Problem('forbidden', 'Send a bearer token.')
+    if (!repository.attach) throw new Problem('not_found', 'This edge takes no socket: report.')
+    if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') {
+      throw new Problem('upgrade_required', 'This route is a WebSocket.')
+    }
+    const attached = await repository.attach(Number(run))
+    switch (attached) {
+      case 'sync_required':
+        throw new Problem('sync_required', refusal(attached))
+      case 'too_many_sidecars':
+        throw new Problem(attached, 'Too many sidecars hold sockets of this repository.')
+    }
+    return attached
+  })
   app.post('/sync', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
     const request = await bodyOf(c, checkSync)

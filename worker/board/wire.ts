@@ -42,6 +42,10 @@ export type StoreState = z.infer<typeof publishing.storeSchema>
 export const WIRE = 3
 /** A sidecar syncs at least this often, also without changes: silence means that it is gone. */
 export const REPORT_MS = 30_000
+/** Over a socket a sidecar pings so often, and reports nothing. */
+export const SOCKET_PING_MS = 25_000
+/** Over a socket it compares everything so often. */
+export const COMPARE_MS = 3_600_000
 /** Without changes, a sidecar reports to the directory of boards about this often. */
 export const HEARTBEAT_MS = 300_000
 

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
+import { sqliteClaimStore } from '../../../worker/board/claim-store-sqlite.ts'
 import { createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
+import { Presence } from '../../../worker/board/presence.ts'
 import { type Query, Reads } from '../../../worker/board/reads.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
@@ -14,7 +16,7 @@ it.each<Query>([
   const store = sqliteBoardStore(sql, 'epoch1')
   store.put([taskRecord('A-1'), sessionRecord('ses_1')], 1)
   store.save({ ...store.state(), published: true })
-  const reads = new Reads(store)
+  const reads = new Reads(store, new Presence(store, sqliteClaimStore(sql), () => []))
   const host = { streams: 0, awakeSince: '', now: '' }
   const first = reads.answer(query, host, undefined)
   if (first.state !== 'found') throw new Error(`it is ${first.state}`)

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
+import type { SidecarSocket } from '../../../worker/board/presence.ts'
+import { EMPTY_HASH, type SyncRequest } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+
+const root = (run: number | null): SyncRequest => ({
+  ...{ step: 'root', run, root: EMPTY_HASH },
+  store: { state: 'present', version: '1' },
+})
+const SOME = 1_000_000
+const TOLD = expect.stringContaining('tasks-changed')
+
+/** A repository whose sidecar of run 1 holds a socket and pinged, all at `SOME`. */
+function attached() {
+  const sql = openSql(':memory:')
+  const sockets: SidecarSocket[] = []
+  const opened = openRepository(sql, () => sockets)
+  const { repository, presence } = opened
+  repository.sync(root(null), SOME)
+  const attach = (run: number, now: number) => {
+    sockets.push({ run, pingedAt: now })
+    return presence.opened(run, now)
+  }
+  const detach = (run: number, now: number) => {
+    const [socket] = sockets.splice(
+      sockets.findIndex((it) => it.run === run),
+      1,
+    )
+    if (socket) presence.closed(socket, now)
+  }
+  const ping = (run: number, now: number) => {
+    for (const socket of sockets) if (socket.run === run) socket.pingedAt = now
+  }
+  attach(1, SOME)
+  return { ...opened, sql, sockets, attach, detach, ping }
+}
+
+describe('a socket that closes', () => {
+  it('is told ten seconds later, once', () => {
+    const { presence, nextDue, detach } = attached()
+    detach(1, SOME + 1)
+    expect(nextDue()).toBe(SOME + 10_001)
+    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: false })
+    expect(presence.due(SOME + 10_001)).toEqual({ frames: [TOLD], free: false })
+    expect(nextDue()).toBeUndefined()
+    expect(presence.due(SOME + 20_000).frames).toEqual([])
+  })
+
+  it('is not told when the sidecar dials again, or starts again, before that', () => {
+    const again = attached()
+    again.detach(1, SOME)
+    expect(again.attach(1, SOME + 8_000)).toEqual([])
+    expect(again.presence.due(SOME + 10_000).frames).toEqual([])
+
+    const other = attached()
+    other.detach(1, SOME)
+    other.repository.sync(root(null), SOME + 8_000)
+    expect(other.presence.due(SOME + 10_000).frames).toEqual([])
+  })
+
+  it('is not told while the sidecar reports instead, until it is silent', () => {
+    const { presence, repository, nextDue, detach } = attached()
+    detach(1, SOME)
+    repository.sync(root(1), SOME + 5_000)
+    expect(presence.due(SOME + 10_000).frames).toEqual([])
+    expect(nextDue()).toBe(SOME + 55_000)
+    expect(presence.due(SOME + 55_000).frames).toEqual([TOLD])
+  })
+
+  it('is not told after an end in order', () => {
+    const { presence, repository, nextDue, detach } = attached()
+    repository.sync({ step: 'end', run: 1 }, SOME)
+    detach(1, SOME)
+    expect(nextDue()).toBeUndefined()
+    expect(presence.due(SOME + 60_000).frames).toEqual([])
+  })
+
+  it('of a replaced one ends nothing', () => {
+    const { nextDue, attach, detach } = attached()
+    attach(1, SOME + 1)
+    detach(1, SOME + 2)
+    expect(nextDue()).toBeUndefined()
+  })
+})
+
+it('tells the return of a sidecar whose end was told, and no other', () => {
+  const { presence, repository, attach, detach } = attached()
+  detach(1, SOME)
+  presence.due(SOME + 10_000)
+  expect(attach(1, SOME + 11_000)).toEqual([TOLD])
+  detach(1, SOME + 12_000)
+  presence.due(SOME + 22_000)
+  expect(repository.sync(root(1), SOME + 23_000)).toMatchObject({ frames: [TOLD] })
+  expect(repository.sync(root(1), SOME + 24_000)).toMatchObject({ frames: [] })
+})
+
+it('tells a frozen sidecar 55 s after its last ping, and its return at its next', () => {
+  const { presence, ping } = attached()
+  expect(presence.look(SOME + 54_999)).toEqual([])
+  expect(presence.look(SOME + 55_000)).toEqual([TOLD])
+  expect(presence.look(SOME + 56_000)).toEqual([])
+  ping(1, SOME + 57_000)
+  expect(presence.look(SOME + 57_001)).toEqual([TOLD])
+})
+
+it('tells a socket that was lost with a reset of its host after 55 s, unless it is dialled', () => {
+  const { presence, nextDue, sockets } = attached()
+  sockets.length = 0
+  presence.restored(SOME + 1_000)
+  presence.restored(SOME + 2_000)
+  expect(nextDue()).toBe(SOME + 56_000)
+  expect(presence.due(SOME + 56_000).frames).toEqual([TOLD])
+})
+
+describe('a second sidecar', () => {
+  /** Run 1 waits, run 2 leads. */
+  function rivals() {
+    const it = attached()
+    it.repository.sync(root(null), SOME)
+    it.attach(2, SOME)
+    return it
+  }
+
+  it('waits for as long as the one that leads pings, without a report', () => {
+    const { repository, ping } = rivals()
+    for (let now = SOME; now < SOME + 3_600_000; now += 25_000) {
+      ping(2, now)
+      expect(repository.sync(root(1), now + 24_000)).toEqual({ ok: false, reason: 'superseded' })
+    }
+  })
+
+  it('is told to go on, before anybody is told that the first is gone', () => {
+    const { presence, repository, nextDue, detach } = rivals()
+    detach(2, SOME)
+    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: true })
+    expect(nextDue()).toBe(SOME + 20_000)
+    expect(repository.sync(root(1), SOME + 10_001)).toMatchObject({ answer: { run: 3 } })
+    expect(presence.due(SOME + 20_000)).toEqual({ frames: [], free: false })
+  })
+
+  it('that does not go on is not waited for', () => {
+    const { presence, detach } = rivals()
+    detach(2, SOME)
+    presence.due(SOME + 10_000)
+    expect(presence.due(SOME + 20_000)).toEqual({ frames: [TOLD], free: false })
+  })
+
+  it('neither holds the run nor shows the first as there, by its own pings', () => {
+    const { presence, repository, ping } = rivals()
+    ping(1, SOME + 60_000)
+    expect(presence.look(SOME + 60_000)).toEqual([TOLD])
+    expect(repository.sync(root(1), SOME + 60_001)).toMatchObject({ ok: true })
+  })
+})

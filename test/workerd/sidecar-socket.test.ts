@@ -1,0 +1,184 @@
+// The socket of a sidecar, on the runtime itself.
+
+import {
+  env,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  SELF,
+} from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
+import type { SyncAnswer } from '../../worker/board/wire.ts'
+import { type Edge, publishedRepo, Repo, sums, taskRecord, token } from '../support/edge.ts'
+import { documentedFetch } from '../support/openapi-operations.ts'
+
+const { REPOSITORY } = env as unknown as {
+  REPOSITORY: DurableObjectNamespace<RepositoryObject>
+}
+const origin = 'https://edge.test'
+const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
+const task = taskRecord('A-1')
+const objectOf = (repo: Repo) => REPOSITORY.getByName(repo.path)
+
+async function upgrade(repo: Repo, run: number | string, headers: Record<string, string> = {}) {
+  const Authorization = `Bearer ${await token({ repos: [repo.path] })}`
+  const query = new URLSearchParams({ path: repo.path, run: String(run) })
+  return SELF.fetch(`${origin}/api/sidecar?${query}`, {
+    headers: { Upgrade: 'websocket', Authorization, ...headers },
+  })
+}
+
+async function attach(repo: Repo, run = repo.run) {
+  const { status, webSocket: socket } = await upgrade(repo, run)
+  expect(status).toBe(101)
+  if (!socket) throw new Error('there is no socket')
+  const received: unknown[] = []
+  const closed = Promise.withResolvers<number>()
+  socket.addEventListener('message', ({ data }) => void received.push(data))
+  socket.addEventListener('close', ({ code }) => closed.resolve(code))
+  socket.accept()
+  const ping = async () => {
+    const before = received.length
+    socket.send('ping')
+    await expect.poll(() => received.length).toBeGreaterThan(before)
+  }
+  return { socket, received, closed: closed.promise, ping }
+}
+
+const statusOf = (repo: Repo) =>
+  repo.json<{ streams: number; sidecar: { lastSeenAt: string }; currentAt: string }>('/status')
+
+const rootOf = (repo: Repo, run: number | null) =>
+  repo.sync<SyncAnswer & { step: 'root' }>({
+    ...{ step: 'root', run, root: sums([task]).root },
+    store: { state: 'present', layout: 'cairn', version: '1' },
+  })
+
+describe('the socket of a sidecar', () => {
+  it('is offered by the answer to a root', async () => {
+    const repo = await publishedRepo(edge, [task])
+    expect(await rootOf(repo, repo.run)).toMatchObject({ socket: true })
+  })
+
+  it('is answered by the runtime, and a ping shows as seen and current', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const before = await statusOf(repo)
+    const sidecar = await attach(repo)
+    const from = Date.now()
+    await sidecar.ping()
+    expect(sidecar.received).toEqual(['pong'])
+    const after = await statusOf(repo)
+    expect(Date.parse(after.sidecar.lastSeenAt)).toBeGreaterThanOrEqual(from)
+    expect(Date.parse(after.currentAt)).toBeGreaterThan(Date.parse(before.currentAt))
+    sidecar.socket.close(1000)
+  })
+
+  it('pings an object that sleeps, without waking it', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const sidecar = await attach(repo)
+    await evictDurableObject(objectOf(repo))
+    await sidecar.ping()
+    await expect(evictDurableObject(objectOf(repo))).rejects.toThrow('not currently running')
+    sidecar.socket.close(1000)
+  })
+
+  it('gets no message of a stream, and is counted as none', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const sidecar = await attach(repo)
+    const stream = await (await repo.stream()).joined()
+    await repo.changes({ upserts: [taskRecord('A-2')] })
+    await stream.until(({ messages }) => messages.length > 0)
+    expect((await statusOf(repo)).streams).toBe(1)
+    await sidecar.ping()
+    expect(sidecar.received).toEqual(['pong'])
+    sidecar.socket.close(1000)
+    await stream.close()
+  })
+
+  it('arms the one alarm as it closes, and the alarm tells every stream', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const sidecar = await attach(repo)
+    const stream = await (await repo.stream()).joined()
+    sidecar.socket.close(1000)
+    const alarmOf = () => runInDurableObject(objectOf(repo), (_, { storage }) => storage.getAlarm())
+    await expect.poll(alarmOf).not.toBeNull()
+    const inMs = ((await alarmOf()) ?? 0) - Date.now()
+    expect(inMs).toBeGreaterThan(5_000)
+    expect(inMs).toBeLessThanOrEqual(10_000)
+    // As if the ten seconds were over.
+    await runInDurableObject(objectOf(repo), (_, { storage }) => {
+      storage.sql.exec('UPDATE agenda SET at = 0')
+    })
+    await runDurableObjectAlarm(objectOf(repo))
+    await stream.until(({ messages }) => messages.length > 0)
+    expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+    await stream.close()
+  })
+
+  it('of an older run waits, and is told when the one that leads has ended', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const waits = await attach(repo)
+    const { run } = await rootOf(repo, null)
+    const leads = await attach(repo, run)
+    await repo.sync({ step: 'end', run })
+    await expect.poll(() => waits.received).toEqual(['free'])
+    expect(await rootOf(repo, repo.run)).toMatchObject({ run: run + 1 })
+    for (const { socket } of [waits, leads]) socket.close(1000)
+  })
+})
+
+describe('what is wrong', () => {
+  it('with an upgrade is refused with a code', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const other = new Repo(edge)
+    const foreign = `Bearer ${await token({ repos: [other.path] })}`
+    const reader = `Bearer ${await token({ repos: [repo.path], scope: 'board:read' })}`
+    const answers = await Promise.all([
+      upgrade(repo, repo.run, { Authorization: '' }),
+      upgrade(repo, repo.run, { Authorization: foreign }),
+      upgrade(repo, repo.run, { Authorization: reader }),
+      upgrade(repo, repo.run, { Upgrade: '' }),
+      upgrade(repo, 'one'),
+      upgrade(repo, repo.run + 1),
+      upgrade(other, 1),
+    ])
+    const seen = await Promise.all(
+      answers.map(async (it) => [it.status, (await it.json<{ code: string }>()).code]),
+    )
+    expect(seen).toEqual([
+      [401, 'unauthorized'],
+      [403, 'forbidden'],
+      [403, 'forbidden'],
+      [426, 'upgrade_required'],
+      [400, 'invalid_request'],
+      [409, 'sync_required'],
+      [409, 'sync_required'],
+    ])
+  })
+
+  it.each([
+    ['text', 'pong'],
+    ['a ping of 1 MiB', 'ping'.repeat(1 << 18)],
+  ])('as a message closes the socket: %s', async (_, message) => {
+    const repo = await publishedRepo(edge, [task])
+    const sidecar = await attach(repo)
+    sidecar.socket.send(message)
+    expect(await sidecar.closed).toBe(1008)
+    expect((await repo.request('/tasks')).status).toBe(200)
+  })
+
+  it('a second socket of a run closes its first, and a fifth one is refused', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const first = await attach(repo)
+    const sockets = [await attach(repo)]
+    expect(await first.closed).toBe(4001)
+    const runs: number[] = []
+    for (let n = 0; n < 4; n++) runs.push((await rootOf(repo, null)).run)
+    for (const run of runs.slice(0, 3)) sockets.push(await attach(repo, run))
+    const refused = await upgrade(repo, runs[3] ?? 0)
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({ code: 'too_many_sidecars' })
+    for (const { socket } of sockets) socket.close(1000)
+  })
+})

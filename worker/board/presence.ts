@@ -1,0 +1,193 @@
+// Whether the sidecar of a repository is there, where it holds a socket. Pure except for its store;
+// the host knows the sockets and has one alarm. Where hosts have no such sockets, reports say it.
+
+import type { RepositoryState } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import type { ClaimStore } from './claim-store-sqlite.ts'
+import { messageFrame } from './sse.ts'
+import { REPORT_MS, SOCKET_PING_MS } from './wire.ts'
+
+/** The open socket of a sidecar. */
+export interface SidecarSocket {
+  run: number
+  /** In ms; undefined: there was no ping yet. */
+  pingedAt: number | undefined
+}
+
+export type SidecarSockets = () => readonly SidecarSocket[]
+
+/**
+ * A sidecar that is silent for so long was killed, and an earlier one may go on. One report that
+ * needs a second try is not silence yet.
+ */
+const REPORTS_SILENT_MS = REPORT_MS + 20_000
+/** One ping may be lost. */
+const PINGS_SILENT_MS = 2 * SOCKET_PING_MS + 5_000
+/** A restart, or a connection that is dialled again, ends nothing. */
+const CLOSED_MS = 10_000
+
+type Agenda = Pick<ClaimStore, 'plan' | 'planned'>
+/** `frames`: what every stream is sent. `free`: what sidecars that wait are sent. */
+export interface Told {
+  frames: string[]
+  free: boolean
+}
+
+const NOTHING: Told = { frames: [], free: false }
+
+export class Presence {
+  readonly #store: BoardStore
+  readonly #agenda: Agenda
+  readonly #sockets: SidecarSockets
+
+  constructor(store: BoardStore, agenda: Agenda, sockets: SidecarSockets) {
+    this.#store = store
+    this.#agenda = agenda
+    this.#sockets = sockets
+  }
+
+  /** False: the edge gave nobody this run. */
+  knows(run: number): boolean {
+    return run > 0 && run <= this.#store.state().run
+  }
+
+  /** Of an earlier run than the one that leads, a socket waits, and nothing is stored of it. */
+  opened(run: number, now: number): string[] {
+    return this.#turn((state) => {
+      if (run < state.run) return []
+      state.socket = { run, since: now }
+      this.#agenda.plan('sidecar', undefined)
+      return this.#returned(state, now)
+    })
+  }
+
+  /** `pingedAt`: the last ping of the socket that closed. */
+  closed({ run, pingedAt }: SidecarSocket, now: number): void {
+    this.#turn((state) => {
+      seen(state, pingedAt)
+      if (state.socket?.run === run && !state.ended) this.#missing(state, now, CLOSED_MS)
+      return []
+    })
+  }
+
+  /** A reset of the host loses sockets, and tells of no close. */
+  restored(now: number): void {
+    const { socket, ended } = this.#store.state()
+    if (!socket || socket.closedAt !== undefined || ended) return
+    if (!this.#isOpen(socket.run)) {
+      this.#turn((state) => {
+        this.#missing(state, now, PINGS_SILENT_MS)
+        return []
+      })
+    }
+  }
+
+  /** What the alarm does. */
+  due(now: number): Told {
+    const at = this.#agenda.planned('sidecar')
+    if (at === undefined || at > now) return NOTHING
+    let free = false
+    const frames = this.#turn((state) => {
+      this.#agenda.plan('sidecar', undefined)
+      const { socket, lastSeenAt = 0 } = state
+      if (!socket || state.ended || this.#isOpen(socket.run)) return []
+      if (lastSeenAt > (socket.closedAt ?? now) && !isOver(lastSeenAt, REPORTS_SILENT_MS, now)) {
+        // It reports instead, behind a proxy that drops sockets.
+        this.#agenda.plan('sidecar', lastSeenAt + REPORTS_SILENT_MS)
+        return []
+      }
+      const isWaitedFor = this.#sockets().some(({ run }) => run < state.run)
+      if (!isWaitedFor || socket.isFreed) return this.#lost(state, now)
+      socket.isFreed = true
+      this.#agenda.plan('sidecar', now + CLOSED_MS)
+      free = true
+      return []
+    })
+    return { frames, free }
+  }
+
+  /** A frozen sidecar closes nothing: whatever reads the status finds out, also of its return. */
+  look(now: number): string[] {
+    const state = this.#store.state()
+    const { socket, lastSeenAt = 0 } = state
+    if (!socket || state.ended || !this.#isOpen(socket.run)) return []
+    const last = Math.max(this.#pingedAt(state) ?? 0, lastSeenAt, socket.since)
+    const isLost = isOver(last, PINGS_SILENT_MS, now)
+    if (isLost === (state.offlineSince !== undefined)) return []
+    return this.#turn((found) => (isLost ? this.#lost(found, now) : this.#returned(found, now)))
+  }
+
+  /** Of the sidecar that leads, in ms; undefined: never. */
+  #pingedAt({ run: leader }: RepositoryState): number | undefined {
+    const pings = this.#sockets().flatMap(({ run, pingedAt }) =>
+      run >= leader && pingedAt !== undefined ? [pingedAt] : [],
+    )
+    return pings.length > 0 ? Math.max(...pings) : undefined
+  }
+
+  /** Whether an earlier sidecar has to wait. A time ahead of `now` means nothing: see `isOver`. */
+  holdsRun(state: RepositoryState, now: number): boolean {
+    if (state.ended) return false
+    if (!isOver(this.#pingedAt(state), PINGS_SILENT_MS, now)) return true
+    return !state.socket?.isFreed && !isOver(state.lastSeenAt ?? 0, REPORTS_SILENT_MS, now)
+  }
+
+  /** For the status. `lastSeenAt` and `currentAt` are at least the last ping's time. */
+  seenIn(state: RepositoryState): Pick<RepositoryState, 'lastSeenAt' | 'currentAt'> {
+    const shown = { ...state }
+    seen(shown, this.#pingedAt(state))
+    return shown
+  }
+
+  #isOpen(run: number): boolean {
+    return this.#sockets().some((socket) => socket.run >= run)
+  }
+
+  /** Nothing is told before `patienceMs` have passed. */
+  #missing(state: RepositoryState, now: number, patienceMs: number): void {
+    const { socket } = state
+    if (!socket || this.#isOpen(socket.run) || state.offlineSince !== undefined) return
+    socket.closedAt = now
+    this.#agenda.plan('sidecar', now + patienceMs)
+  }
+
+  #lost(state: RepositoryState, now: number): string[] {
+    seen(state, this.#pingedAt(state))
+    state.offlineSince = state.socket?.closedAt ?? state.lastSeenAt ?? now
+    return this.#message(state, now)
+  }
+
+  #returned(state: RepositoryState, now: number): string[] {
+    if (state.offlineSince === undefined) return []
+    delete state.offlineSince
+    return this.#message(state, now)
+  }
+
+  /** Streams of a board that is not published yet wait for its first message. */
+  #message({ epoch, published }: RepositoryState, now: number): string[] {
+    if (!published) return []
+    const message = { type: 'tasks-changed' } as const
+    return [messageFrame({ epoch, seq: this.#store.append(message, now) }, message)]
+  }
+
+  #turn(run: (state: RepositoryState) => string[]): string[] {
+    return this.#store.transaction(() => {
+      const state = this.#store.state()
+      const frames = run(state)
+      this.#store.save(state)
+      return frames
+    })
+  }
+}
+
+/** A ping means that the edge held all that the sidecar saw. */
+function seen(state: RepositoryState, pingedAt: number | undefined): void {
+  if (pingedAt === undefined) return
+  state.lastSeenAt = Math.max(state.lastSeenAt ?? 0, pingedAt)
+  if (state.currentAt === undefined || state.store === 'missing') return
+  state.currentAt = Math.max(state.currentAt, pingedAt)
+}
+
+/** Undefined: never. A time ahead of `now` was taken before the clock was set back. */
+const isOver = (at: number | undefined, ms: number, now: number): boolean =>
+  at === undefined || at > now || now - at >= ms
