@@ -6,7 +6,15 @@ import * as https from 'node:https'
 import { type ChangesAnswer, WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { hideTokens } from '../../worker/shared/secrets.ts'
 import { messageOf } from '../log.ts'
-import type { Edge, Failure, FailureReason, Reply, StepAnswer } from './edge.ts'
+import type {
+  Edge,
+  EdgeSocket,
+  Failure,
+  FailureReason,
+  Reply,
+  SocketEvents,
+  StepAnswer,
+} from './edge.ts'
 
 export interface EdgeHttpOptions {
   /** Base URL; a path in it stays in front of `api/`. */
@@ -31,7 +39,16 @@ export class EdgeHttp implements Edge {
     this.#options = options
     this.repo = options.repo
     this.#transport = options.transport ?? socketTransport(options.url, options.timeoutMs)
+    // Node has it from version 22 on.
+    if (options.transport || typeof WebSocket === 'undefined') return
+    this.attach = (run, on) => {
+      const target = this.#target('sidecar')
+      target.searchParams.set('run', String(run))
+      return dial(target, `Bearer ${this.#token}`, on)
+    }
   }
+
+  readonly attach?: (run: number, on: SocketEvents) => EdgeSocket
 
   root = (request: object): Promise<Reply<StepAnswer<'root'>>> =>
     this.#send('sync', request, (a) => a.step === 'root' && typeof a.run === 'number')
@@ -66,14 +83,13 @@ export class EdgeHttp implements Edge {
     request: object,
     isAnswer: (body: Record<string, unknown>) => boolean,
   ): Promise<Reply<T>> {
-    const { url, repo, token } = this.#options
+    const { token } = this.#options
     try {
       if (this.#token === undefined) this.#token = await token()
     } catch (error) {
       return fail('unauthorized', `The token could not be read: ${messageOf(error)}`)
     }
-    const base = url.href.endsWith('/') ? url.href : `${url.href}/`
-    const target = new URL(`api/${route}?path=${encodeURIComponent(repo)}`, base)
+    const target = this.#target(route)
     const body = Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
     let answer: Answer
     try {
@@ -86,6 +102,12 @@ export class EdgeHttp implements Edge {
     this.#noteSkew(answer)
     if (answer.status === 401 || answer.status === 403) this.#token = undefined
     return understand<T>(answer, isAnswer)
+  }
+
+  #target(route: string): URL {
+    const { url, repo } = this.#options
+    const base = url.href.endsWith('/') ? url.href : `${url.href}/`
+    return new URL(`api/${route}?path=${encodeURIComponent(repo)}`, base)
   }
 
   #noteSkew(answer: Answer): void {
@@ -252,6 +274,30 @@ function whole(response: http.IncomingMessage): Promise<Answer> {
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
     })
   })
+}
+
+/** A browser's takes no headers, Node's does. Why one was refused, it does not say. */
+type WithHeaders = new (url: URL, options: { headers: Record<string, string> }) => WebSocket
+
+function dial(target: URL, authorization: string, on: SocketEvents): EdgeSocket {
+  target.protocol = target.protocol === 'https:' ? 'wss:' : 'ws:'
+  const socket = new (WebSocket as unknown as WithHeaders)(target, { headers: { authorization } })
+  let isOver = false
+  socket.addEventListener('open', () => !isOver && on.open())
+  socket.addEventListener('message', ({ data }) => {
+    if (!isOver && typeof data === 'string') on.text(data)
+  })
+  socket.addEventListener('close', () => {
+    if (!isOver) on.closed()
+    isOver = true
+  })
+  return {
+    send: (text) => socket.send(text),
+    close() {
+      isOver = true
+      socket.close()
+    },
+  }
 }
 
 /** The edge of this process, which cannot be away: no timeout, and nothing to close. */

@@ -47,6 +47,17 @@ export interface Failure {
 
 export type Reply<T> = { ok: true; value: T } | Failure
 
+export interface SocketEvents {
+  open(): void
+  text(text: string): void
+  closed(): void
+}
+
+export interface EdgeSocket {
+  send(text: string): void
+  close(): void
+}
+
 export interface Edge {
   /** The name of the repository there. */
   readonly repo: string
@@ -57,6 +68,11 @@ export interface Edge {
   changes(request: ChangesRequest): Promise<Reply<ChangesAnswer>>
   /** For the directory of boards. It delays no other message. */
   report(report: BoardReport): Promise<Reply<unknown>>
+  /**
+   * Opens a socket of this run. Absent: nothing on this way takes one. Answers `closed` once, also
+   * where it never opened, but not after `close`.
+   */
+  attach?(run: number, on: SocketEvents): EdgeSocket
   /** Breaks off what is in flight, which then fails as `network`, and lets the process end. */
   close(): void
 }

@@ -2,13 +2,14 @@
 // records, so a day without an edge costs no more memory than a minute, and what is sent is always
 // the newest content.
 
-import { type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
+import { COMPARE_MS, type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Records } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
+import { Presence } from './presence.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry, Unreadable } from './retry.ts'
 import { Seed } from './seed.ts'
@@ -17,6 +18,10 @@ import { Seed } from './seed.ts'
 const MAX_DIRTY = 50_000
 /** The end waits so long at most for what is pending. */
 const FLUSH_MS = 3_000
+/** What is not at the edge for so long is behind: a ping would say that it is not. */
+const UNSENT_MS = 30_000
+/** An edge with a socket says when the other sidecar is gone. */
+const TOLD_MS = 300_000
 const NEVER = Number.POSITIVE_INFINITY
 
 interface PublisherDeps {
@@ -57,9 +62,12 @@ export class Publisher {
   /** When what is due, by `clock.elapsed()`. Nothing is sent before `retry`. */
   readonly #due = { sync: NEVER, retry: 0 }
   readonly #unreadable: Unreadable
+  readonly #presence: Presence
   #dirty = new Set<Key>()
   /** When the first of what is not at the edge yet was hinted. */
   #since = NEVER
+  /** When the first of what is not at the edge yet came here. */
+  #unsentSince = NEVER
   #change: Change | undefined
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
@@ -77,12 +85,21 @@ export class Publisher {
     this.#deps = deps
     this.#retry = new Retry(deps.log, () => deps.clock.random())
     this.#unreadable = new Unreadable(deps.log)
+    this.#presence = new Presence({
+      ...deps,
+      isCurrent: () => this.#isCurrent(),
+      onOpen: (isAgain) => this.#onSocket(isAgain ? 0 : COMPARE_MS),
+      onPong: () => this.#onPong(),
+      onFree: () => this.#onFree(),
+      onLost: () => this.#onSocket(REPORT_MS * deps.clock.random()),
+    })
     this.seed = new Seed({ ...deps, standing: this.#standing })
   }
 
   /** They may have changed, appeared or gone, since then. One call is one window is one signal. */
   changed(keys: Iterable<Key>, since: number = NEVER): void {
     this.#since = Math.min(this.#since, since)
+    this.#unsentSince = Math.min(this.#unsentSince, this.#deps.clock.elapsed())
     for (const key of keys) this.#dirty.add(key)
     this.#bound()
     this.#wake()
@@ -94,6 +111,7 @@ export class Publisher {
     const isSame = was === state.state && unwatched === state.unwatched
     if (isSame && layout === state.layout && version === state.version) return
     this.#store = state
+    this.#unsentSince = Math.min(this.#unsentSince, this.#deps.clock.elapsed())
     this.#syncWanted = true
     this.#wake()
   }
@@ -123,6 +141,7 @@ export class Publisher {
     await Promise.race([this.#running, late.promise])
     cancel()
     this.#isClosed = true
+    this.#presence.close()
     this.#deps.edge.close()
   }
 
@@ -203,17 +222,48 @@ export class Publisher {
       const failure = this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
       if (failure) {
         onFailure?.(failure)
-        this.#wait(this.#retry.failed(failure, clock.elapsed()), since)
+        const next = this.#retry.failed(failure, clock.elapsed())
+        const isTold = failure.code === 'superseded' && this.#presence.isOpen
+        this.#wait(isTold ? { ...next, waitMs: TOLD_MS } : next, since)
       } else {
         if (since !== NEVER) onPublished?.(clock.elapsed() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#retry.recovered(clock.elapsed())
+        this.#unsentSince = this.#hasWork() ? clock.elapsed() : NEVER
+        const { run, takesSocket } = this.#standing
+        if (takesSocket && run !== null) this.#presence.hold(run)
         this.#reportToDirectory()
       }
     } catch (error) {
       this.#wait(this.#retry.defect(error, clock.elapsed()), since)
     }
     this.#isBusy = false
+  }
+
+  #isCurrent(): boolean {
+    const unsentMs = this.#deps.clock.elapsed() - this.#unsentSince
+    return this.#retry.text === undefined && unsentMs < UNSENT_MS
+  }
+
+  /** The next comparison comes by then: reports take over from a socket, and one from reports. */
+  #onSocket(inMs: number): void {
+    const at = this.#deps.clock.elapsed() + inMs
+    this.#due.sync = this.#presence.isOpen ? at : Math.min(this.#due.sync, at)
+    this.#wake()
+  }
+
+  /** As good as a report: the edge holds everything. */
+  #onPong(): void {
+    if (!this.#isCurrent() || this.#isBusy || this.#hasWork()) return
+    this.#lastSyncAt = this.#deps.clock.now()
+    this.#reportToDirectory()
+  }
+
+  #onFree(): void {
+    this.#due.retry = 0
+    this.#syncWanted = true
+    this.#bound()
+    this.#wake()
   }
 
   #reportToDirectory(): void {
@@ -264,7 +314,8 @@ export class Publisher {
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
-    this.#due.sync = clock.elapsed() + REPORT_MS * (1 - 0.2 * clock.random())
+    const withinMs = this.#presence.isOpen ? COMPARE_MS : REPORT_MS
+    this.#due.sync = clock.elapsed() + withinMs * (1 - 0.2 * clock.random())
     return undefined
   }
 

@@ -15,6 +15,8 @@ export interface Standing {
   batch: number
   /** What the edge makes of a bare store. */
   store: 'present' | 'missing'
+  /** The edge takes a socket in place of reports. */
+  takesSocket: boolean
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
   partBytes: number
   /** What the edge refused and is not asked again in this delivery: key → hash, if it has one. */
@@ -27,6 +29,7 @@ export const unknownStanding = (): Standing => ({
   run: null,
   batch: 0,
   store: 'present',
+  takesSocket: false,
   partBytes: PART_BYTES,
   refused: new Map(),
 })
@@ -45,6 +48,7 @@ export async function askRoot(
   standing.run = run
   standing.epoch = epoch
   standing.store = reply.value.store
+  standing.takesSocket = reply.value.socket === true
   return reply
 }
 

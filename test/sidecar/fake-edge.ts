@@ -90,6 +90,8 @@ export class FakeEdge implements Edge {
   ended = false
   signals = 0
   closed = false
+  takesSocket = false
+  attach?: NonNullable<Edge['attach']>
   store: string | undefined
   fail: (body: Body) => Failure | undefined | Promise<Failure | undefined> = () => undefined
   after: (body: Body) => Failure | undefined = () => undefined
@@ -136,7 +138,8 @@ export class FakeEdge implements Edge {
       this.store = body.store.state
       const match = body.root === this.held.root()
       const store = body.store.state === 'missing' ? 'missing' : 'present'
-      return { step: 'root', run: this.run, epoch: this.epoch, match, store }
+      const socket = this.takesSocket && ({ socket: true } as const)
+      return { step: 'root', run: this.run, epoch: this.epoch, match, store, ...socket }
     })
 
   buckets: Edge['buckets'] = (body) =>

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import type { EdgeSocket, SocketEvents } from '../../../sidecar/publish/edge.ts'
+import { COMPARE_MS, REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
+import { task } from '../fake-edge.ts'
+import { MINUTE, setUp } from './publisher-setup.ts'
+
+/** An edge that takes sockets; each of them answers until it is told not to. */
+async function setUpAttached() {
+  const it = setUp(3)
+  const { edge } = it
+  const dials: { run: number; sent: string[]; on: SocketEvents; isClosed: boolean }[] = []
+  const conditions = { opens: true, answers: true }
+  edge.takesSocket = true
+  edge.attach = (run, on): EdgeSocket => {
+    const dialled = { run, sent: [] as string[], on, isClosed: false }
+    dials.push(dialled)
+    queueMicrotask(() => (conditions.opens ? on.open() : on.closed()))
+    return {
+      send(text) {
+        dialled.sent.push(text)
+        if (conditions.answers) queueMicrotask(() => on.text('pong'))
+      },
+      close: () => {
+        dialled.isClosed = true
+      },
+    }
+  }
+  await it.start()
+  await it.clock.advance(0)
+  edge.log.length = 0
+  return { ...it, dials, conditions }
+}
+
+const FAILED = { ok: false, reason: 'busy', status: 503, message: 'It is full.' } as const
+
+describe('over a socket', () => {
+  it('pings at once and every 25 s, and sends nothing else for almost an hour', async () => {
+    const { edge, clock, dials } = await setUpAttached()
+    expect(dials[0]).toMatchObject({ run: 1, sent: ['ping'] })
+    await clock.advance(0.75 * COMPARE_MS)
+    expect(dials[0]?.sent).toHaveLength(1 + (0.75 * COMPARE_MS) / SOCKET_PING_MS)
+    expect(edge.steps).toEqual([])
+    await clock.advance(0.25 * COMPARE_MS)
+    expect(edge.steps).toEqual(['root'])
+    expect(dials).toHaveLength(1)
+  })
+
+  it('counts a pong as a sync, for health checks', async () => {
+    const { publisher, clock } = await setUpAttached()
+    await clock.advance(10 * MINUTE)
+    expect(clock.now() - (publisher.status().lastSyncAt ?? 0)).toBeLessThan(SOCKET_PING_MS)
+  })
+
+  it('does not ping while its last post has failed, and pings when one is taken', async () => {
+    const { edge, records, publisher, clock, dials } = await setUpAttached()
+    edge.fail = () => FAILED
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(5 * MINUTE)
+    const { length } = dials[0]?.sent ?? []
+    expect(length).toBe(1)
+    edge.fail = () => undefined
+    await clock.advance(MINUTE)
+    expect(dials[0]?.sent.length).toBeGreaterThan(length)
+  })
+
+  it('does not ping while something is unsent for 30 s', async () => {
+    const { edge, records, publisher, clock, dials } = await setUpAttached()
+    const answer = Promise.withResolvers<undefined>()
+    edge.fail = () => answer.promise
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(30_000)
+    const { length } = dials[0]?.sent ?? []
+    await clock.advance(5 * MINUTE)
+    expect(dials[0]?.sent).toHaveLength(length)
+    answer.resolve(undefined)
+    await clock.advance(SOCKET_PING_MS)
+    expect(dials[0]?.sent.length).toBeGreaterThan(length)
+  })
+
+  it('dials again when a ping is not answered, and compares everything then', async () => {
+    const { edge, clock, dials, conditions } = await setUpAttached()
+    conditions.answers = false
+    await clock.advance(SOCKET_PING_MS + 10_000)
+    expect(dials[0]?.isClosed).toBe(true)
+    conditions.answers = true
+    await clock.advance(MINUTE)
+    expect(dials).toHaveLength(2)
+    expect(edge.steps).toEqual(['root'])
+  })
+
+  it('reports as ever where every socket is refused, and dials ever more rarely', async () => {
+    const { edge, clock, dials, conditions } = await setUpAttached()
+    conditions.opens = false
+    dials[0]?.on.closed()
+    await clock.advance(60 * MINUTE)
+    expect(edge.steps.length).toBeGreaterThanOrEqual((60 * MINUTE) / REPORT_MS)
+    expect(dials.length).toBeLessThan(100)
+    expect(dials.length).toBeGreaterThan(20)
+  })
+
+  it('asks for its turn when the other sidecar is gone, and not every second', async () => {
+    const { edge, publisher, records, clock, dials } = await setUpAttached()
+    edge.run = 2
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(4 * MINUTE)
+    expect(edge.steps).toEqual(['changes'])
+    edge.ended = true
+    dials[0]?.on.text('free')
+    await clock.advance(0)
+    expect(edge.steps.slice(0, 2)).toEqual(['changes', 'root'])
+    expect(edge.held.map.get('task:T-1')).toMatchObject(task(1, 2))
+    // Its run is another one now.
+    expect(dials.map(({ run, isClosed }) => [run, isClosed])).toEqual([
+      [1, true],
+      [3, false],
+    ])
+  })
+
+  it('ends with its publisher, and leaves no timer', async () => {
+    const { publisher, clock, dials } = await setUpAttached()
+    const closed = publisher.close()
+    await clock.advance(10_000)
+    await closed
+    expect(dials[0]?.isClosed).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('dials nowhere where the way to the edge takes no socket', async () => {
+  const { edge, clock, start } = setUp(3)
+  edge.takesSocket = true
+  await start()
+  await clock.advance(5 * MINUTE)
+  expect(edge.steps.length).toBeGreaterThanOrEqual(10)
+})
