@@ -172,6 +172,10 @@ export const FOLLOW_LINKS = new Setting(
   '--follow-links',
   'publish the board in DIR also if it is a link that leads out of DIR',
 )
+export const NO_WORKTREES = new Setting(
+  '--no-worktrees',
+  'show nothing of linked worktrees of git, and do not look for boards in them',
+)
 export const ONLY = new Setting(
   '--only <LAYOUT>',
   'boards of this layout; may be given several times [all]',
@@ -234,7 +238,14 @@ export const JSON_OUTPUT = new Setting('--json', 'print one JSON object instead 
 /** Of commands that read the data folder of a running system. */
 export const RUNNING = [DATA, TRUST_DATA] as const
 /** Of commands that publish the boards of their folders. */
-export const PUBLISHES = [ONLY, FOLLOW_LINKS, POLL, WATCH_TIMEOUT, RUN_OUTPUT] as const
+export const PUBLISHES = [
+  ONLY,
+  FOLLOW_LINKS,
+  NO_WORKTREES,
+  POLL,
+  WATCH_TIMEOUT,
+  RUN_OUTPUT,
+] as const
 
 export const WRITTEN = 'folder for everything that is written'
 export const KEPT_PORT = new Setting(

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { hostClock as clock } from '../worker/shared/clock.ts'
 import { Board } from './board/board.ts'
-import { createFileReader, type RunOutput } from './files/file-reader.ts'
+import { type Copies, createFileReader, type RunOutput } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
 import { intervalMs } from './files/scan.ts'
 import type { SidecarStatus } from './health.ts'
@@ -15,6 +15,8 @@ import { DirectoryWriter } from './publish/directory.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
+import { BoardTrees } from './trees/board-trees.ts'
+import type { Repositories } from './trees/repository.ts'
 import type { Watch } from './watch/watch.ts'
 
 export interface SidecarPlan {
@@ -38,6 +40,8 @@ export interface SidecarPlan {
   onReading?: (files: number) => void
   /** Absent: nothing is counted. */
   metrics?: SidecarMetrics | undefined
+  /** Absent: linked worktrees are left out. */
+  trees?: { repositories: Repositories /** Of its project. */; dir: string }
   /** When the board was found, by `performance.now`. Absent: when the process began. */
   since?: number
 }
@@ -60,8 +64,19 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     progress?.end()
     plan.log(...event)
   }
-  const read = createFileReader({ store, clock, runOutput })
-  const board = new Board(store, read)
+  const trees = plan.trees && new BoardTrees({ store, log, ...plan.trees })
+  const copies: Omit<Copies, 'isSparing'> = {
+    storeOf: (path) => board.trees.treeOf(path)?.store,
+    isBusy(path) {
+      const tree = board.trees.treeOf(path)
+      return tree !== undefined && (trees?.isBusy(tree) ?? false)
+    },
+    compare: (...file) => board.trees.compare(...file),
+  }
+  const reader = { store, clock, runOutput }
+  const read = createFileReader({ ...reader, copies: { ...copies, isSparing: true } })
+  const readWhole = createFileReader({ ...reader, copies: { ...copies, isSparing: false } })
+  const board: Board = new Board(store, readWhole)
   const publisher = new Publisher({
     edge,
     records: board,
@@ -83,6 +98,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     watch: plan.watch,
     watchWithinMs: plan.watchWithinMs,
     publisher,
+    ...(trees && { trees }),
     ...(cacheDir !== undefined && {
       cache: new HashCache(join(cacheDir, nameOf(store)), store, { version, runOutput }, log),
     }),

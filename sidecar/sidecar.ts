@@ -2,7 +2,7 @@
 // settle the board, hand what changed to the publisher. One turn at a time; what comes meanwhile
 // waits for the next one. Times and files come in from outside.
 
-import type { Clock } from '../worker/shared/clock.ts'
+import { type Clock, within } from '../worker/shared/clock.ts'
 import type { Board } from './board/board.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { HashCache } from './files/hash-cache.ts'
@@ -12,11 +12,15 @@ import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
+import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
+import type { Tree } from './trees/tree-copies.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 
 /** A file that is being written is looked at again this often. */
 const HELD_MS = 100
+/** git may be slow over a long history. */
+const TREES_WITHIN_MS = 5_000
 const SAVE_EVERY_MS = 60_000
 /** After a turn that failed by a defect of ours. */
 const AFTER_DEFECT_MS = 1_000
@@ -40,6 +44,8 @@ interface SidecarDeps {
   /** Absent: `WATCH_WITHIN_MS`. */
   watchWithinMs?: number | undefined
   publisher: PublishTarget
+  /** Absent: linked worktrees are left out. */
+  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy'>
   cache?: HashCache
   clock: Clock
   log: Log
@@ -75,6 +81,8 @@ export class Sidecar {
   #scanWhy = 'start'
   #isPublishing: boolean = false
   #isSeeding: boolean = false
+  /** There are other trees than the board has. */
+  #hasOtherTrees: boolean = false
   #saving: Promise<void> | undefined
   #wake: () => void = () => undefined
 
@@ -83,7 +91,15 @@ export class Sidecar {
     const { store, watch, watchWithinMs: withinMs = WATCH_WITHIN_MS, clock, log } = deps
     const { board, read } = deps
     const patience = { clock, withinMs }
-    this.#hints = new Hints({ store, watch, patience, clock, log, onOpen: () => this.#wake() })
+    const watched = watchedWith(store, board.trees)
+    this.#hints = new Hints({
+      store: watched,
+      watch,
+      patience,
+      clock,
+      log,
+      onOpen: () => this.#wake(),
+    })
     this.#status = new StoreStatus(deps)
     this.#intake = new Intake({ board, read, log, elapsed: () => clock.elapsed() })
   }
@@ -98,6 +114,7 @@ export class Sidecar {
     const { log, board } = this.#deps
     try {
       await this.#restore()
+      await this.#startTrees()
       await this.#turn(signal)
       // Nothing waits for the watcher, which reads every folder again (2 s at 100,000 files), and
       // may be stuck. What changes until it hints, the scans find.
@@ -115,6 +132,16 @@ export class Sidecar {
 
   async #restore(): Promise<void> {
     await this.#deps.cache?.load((path, file) => this.#deps.board.restore(path, file))
+  }
+
+  /** A start without them would take their marks off the board, and put them on again. */
+  async #startTrees(): Promise<void> {
+    const { trees, clock } = this.#deps
+    const started = trees?.start(() => {
+      this.#hasOtherTrees = true
+      this.#wake()
+    })
+    if (started) await within(clock, TREES_WITHIN_MS, () => started).catch(() => undefined)
   }
 
   /** Turns go on until it watches; then comes the scan for what changed before. */
@@ -135,7 +162,8 @@ export class Sidecar {
   /** Until the next deadline, the first hint, or the end. */
   async #sleep(signal: AbortSignal): Promise<void> {
     const { held, stale, save } = this.#due
-    const next = Math.min(this.#hints.deadline, this.#scanDue, held, stale, save)
+    const scan = this.#hasOtherTrees && !this.#hints.isOpen ? 0 : this.#scanDue
+    const next = Math.min(this.#hints.deadline, scan, held, stale, save)
     const ms = next - this.#deps.clock.elapsed()
     if (ms <= 0 || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -179,6 +207,7 @@ export class Sidecar {
       scanWhy ??= this.#scanWhy
       this.#due.scan = NEVER
     }
+    if (this.#hasOtherTrees && !this.#hints.isOpen) scanWhy ??= 'other trees'
     if (isMany) this.#scanAt(now + AFTER_MANY_MS, 'after many hints')
     if (now >= this.#due.held) for (const path of this.#intake.held) paths.add(path)
     const isStale = now >= this.#due.stale
@@ -187,11 +216,18 @@ export class Sidecar {
   }
 
   async #do({ paths, since, scanWhy }: Work, signal: AbortSignal): Promise<void> {
+    if (this.#hasOtherTrees) this.#takeTrees()
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state !== 'missing') {
       await this.#beginSeed(report)
-      const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
+      const inTrees = report ? await this.#scanTrees() : { found: [], trees: [] }
+      const own = report ? [...report.changed, ...report.gone, ...report.suspects] : []
+      const found = [...own, ...inTrees.found]
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
+      const { board } = this.#deps
+      const { due } = board.trees
+      if (due.size > 0) await this.#take(new Set(due), report !== undefined, signal)
+      if (!signal.aborted) board.touchNames(board.trees.read(inTrees.trees))
       const now = this.#deps.clock.elapsed()
       const unhinted = news.filter((path) => !paths.has(path))
       if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)
@@ -233,6 +269,30 @@ export class Sidecar {
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#status.scanned(report)
     return report
+  }
+
+  #takeTrees(): void {
+    const { trees, board } = this.#deps
+    this.#hasOtherTrees = false
+    if (trees) board.touchNames(board.trees.take(trees.all()))
+  }
+
+  /** Those that git is writing are looked at again. A tree that is not there is no empty one. */
+  async #scanTrees(): Promise<{ found: string[]; trees: Tree[] }> {
+    const { board, trees, clock } = this.#deps
+    const found: string[] = []
+    const scanned: Tree[] = []
+    for (const { tree, table } of board.trees.trees()) {
+      if (trees?.isBusy(tree)) {
+        this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
+        continue
+      }
+      const { state, changed, gone, suspects } = await scan(tree.store, table)
+      if (state === 'missing') continue
+      found.push(...changed, ...gone, ...suspects)
+      scanned.push(tree)
+    }
+    return { found, trees: scanned }
   }
 
   /** Of a large board that is read for the first time. */
@@ -283,6 +343,7 @@ export class Sidecar {
 
   async #end(signal: AbortSignal): Promise<void> {
     const { publisher, cache, board, log } = this.#deps
+    this.#deps.trees?.close()
     const hinted = await this.#hints.close()
     // The hint of the last save may not have arrived yet, so it scans, too.
     const paths = new Set([...hinted, ...this.#intake.held])

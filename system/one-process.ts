@@ -164,6 +164,7 @@ function openBoardsHere(
   return openBoards({
     ...boards,
     cacheDir: data.cacheDir,
+    path: process.env.PATH,
     version,
     log,
     metrics,

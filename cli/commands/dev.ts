@@ -88,6 +88,7 @@ const OF_THE_BOARD: readonly FlagOf<DevOptions>[] = [
   '--example',
   '--only',
   '--follow-links',
+  '--no-worktrees',
   '--poll',
   '--watch-timeout',
   '--run-output',
@@ -264,7 +265,8 @@ async function findHere(
   if (folders.length > 1 && (isExample || !options.board)) {
     throw new UsageError(`${isExample ? '--example' : '--no-board'} takes one DIR, not several.`)
   }
-  const search = { followsLinks: options.followLinks, only: options.only }
+  const { only, followLinks: followsLinks, worktrees } = options
+  const search = { followsLinks, only, worktrees }
   const { dirs, below } = options.board
     ? await projectsIn(isExample ? [await makeExample(here)] : folders, search)
     : { dirs: folders, below: [] }

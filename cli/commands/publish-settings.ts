@@ -7,6 +7,7 @@ import {
   EDGE,
   FOLLOW_LINKS,
   LOG,
+  NO_WORKTREES,
   type OptionsOf,
   REPO,
   RUN_OUTPUT,
@@ -21,6 +22,7 @@ export const PUBLISHING = [
   REPO,
   TOKEN_FILE,
   FOLLOW_LINKS,
+  NO_WORKTREES,
   RUN_OUTPUT,
   new Setting(
     '--cache <DIR>',
@@ -54,6 +56,7 @@ export function readPublishing(input: Input<PublishOptions>, { io, env }: Contex
     runOutput,
     log,
     version: VERSION,
+    path: options.worktrees ? (env.PATH ?? '') : undefined,
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
   }
   return { dir, dirs, repo, url, token, followsLinks: options.followLinks ?? false, log, plan }

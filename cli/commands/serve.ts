@@ -4,9 +4,9 @@
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
-import { leadingFolder } from '../../sidecar/boards/worktrees.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
+import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
 import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
@@ -63,6 +63,7 @@ const OF_THE_BOARD: readonly FlagOf<ServeOptions>[] = [
   '--repo',
   '--only',
   '--follow-links',
+  '--no-worktrees',
   '--poll',
   '--watch-timeout',
   '--run-output',
@@ -120,7 +121,8 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
   checkKeys(variables, isWithBoards)
   checkVariables(variables, file, { embeds: true })
   const folders = input.arguments.map((dir) => resolve(cwd, dir))
-  const search = { followsLinks: options.followLinks, only: options.only }
+  const { only, followLinks: followsLinks, worktrees } = options
+  const search = { followsLinks, only, worktrees }
   const { dirs } = await findProjects(folders, search, boardIn)
   // All that is written is for its owner alone.
   process.umask(0o077)

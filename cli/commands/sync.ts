@@ -2,9 +2,11 @@
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../sidecar/layouts/registry.ts'
+import { openStore, projectOf } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { isFinal } from '../../sidecar/publish/retry.ts'
+import { Repositories } from '../../sidecar/trees/repository.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import type { Context, Input } from '../command.ts'
 import { define } from '../definition.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
@@ -41,6 +43,12 @@ async function run(input: Input<SyncOptions>, context: Context): Promise<number>
     ...plan,
     edge: plan.edgeOf(repo),
     store,
+    ...(plan.path !== undefined && {
+      trees: {
+        repositories: new Repositories({ path: plan.path, clock: hostClock, log }),
+        dir: await projectOf(dir, store),
+      },
+    }),
     onFailure: (failure) => isFinal(failure) && fail(failure.message),
   })
   const end = new AbortController()

@@ -54,6 +54,7 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
     watchTimeout: watchWithinMs,
     healthz: port,
     wait: waits,
+    worktrees,
     exitWithParent,
   } = input.options
   const { dirs, repo, followsLinks, plan, url, token, ...publishing } = readPublishing(
@@ -76,7 +77,7 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
     waits,
     log,
     metrics,
-    search: { followsLinks, only },
+    search: { followsLinks, only, worktrees },
     watch: poll ? undefined : watchChokidar,
     watchWithinMs,
   })

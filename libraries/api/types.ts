@@ -1297,6 +1297,24 @@ export interface Task {
   activeAttempt?: string
   executionState?: 'active' | 'stalled' | 'awaiting_review'
   sessionId?: string
+  /**
+   * The linked worktrees that changed the task, where one did: against the main tree, and
+   * against what both have in common. Every other field is the main tree’s.
+   */
+  trees?: {
+    /** Its name in `worktrees/` of the repository. */
+    tree: string
+    branch?: string
+    /** Its top folder. */
+    dir: string
+    status?: string
+    title?: string
+    updatedAt?: string
+    /** It took the task out. */
+    gone?: true
+  }[]
+  /** Only `trees` have the task: its fields are those of the newest copy. */
+  inMain?: false
   checks?: Check[]
   provenance?: Provenance[]
   /** Fields of the file that Signalbox does not know, as they stand there. */
@@ -1341,6 +1359,24 @@ export interface TaskDetail {
   activeAttempt?: string
   executionState?: 'active' | 'stalled' | 'awaiting_review'
   sessionId?: string
+  /**
+   * The linked worktrees that changed the task, where one did: against the main tree, and
+   * against what both have in common. Every other field is the main tree’s.
+   */
+  trees?: {
+    /** Its name in `worktrees/` of the repository. */
+    tree: string
+    branch?: string
+    /** Its top folder. */
+    dir: string
+    status?: string
+    title?: string
+    updatedAt?: string
+    /** It took the task out. */
+    gone?: true
+  }[]
+  /** Only `trees` have the task: its fields are those of the newest copy. */
+  inMain?: false
   checks?: Check[]
   provenance?: Provenance[]
   /** Fields of the file that Signalbox does not know, as they stand there. */

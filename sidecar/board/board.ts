@@ -2,7 +2,7 @@
 // bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
 // the time, `nextStaleAt` says when to come back.
 
-import type { DataRecord, Key } from '../../worker/board/wire.ts'
+import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import {
   compact,
   type Fact,
@@ -14,14 +14,16 @@ import {
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
+import { type InTrees, TreeCopies } from '../trees/tree-copies.ts'
 import { compose, fileHash, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
+import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
 type StoreRules = Pick<
   Store,
-  'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'roleOf' | 'remember'
+  'root' | 'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'roleOf' | 'remember'
 >
 const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */
@@ -43,9 +45,12 @@ export class Board implements Records {
   readonly #readFile: FileReader
   /** What is known of each file. */
   readonly files = new FileTable()
+  readonly trees: TreeCopies
   readonly #relations: Relations
   readonly #tree = new HashTree()
   readonly #parsed = new ParsedCache()
+  /** By name, the keys of tasks that trees have, and perhaps not the main tree. */
+  readonly #alone = new Map<string, Key>()
   /** Keys whose record may be another than the tree has. */
   #dirty = new Set<Key>()
   /** Every record may be; at the start a set of all keys would be held for nothing. */
@@ -67,6 +72,12 @@ export class Board implements Records {
     this.#store = store
     this.#readFile = read
     this.#relations = new Relations(store)
+    this.trees = new TreeCopies({
+      store,
+      hashOf: (path) => this.files.hashOf(path),
+      factsAt: (path) => this.files.factsOf(path),
+      claims: (name) => this.#relations.holders.claims(name),
+    })
     const entry = this.#fixedBoard()
     const fact = entry && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, entry, undefined)
     if (!fact) return
@@ -110,11 +121,28 @@ export class Board implements Records {
 
   /** Hash of the text that is known of a file. */
   hashOf(path: string): string | undefined {
-    return this.files.hashOf(path)
+    return this.trees.treeOf(path) ? this.trees.hashOf(path) : this.files.hashOf(path)
+  }
+
+  /** The next scan reports the file, even with the same stat. */
+  distrust(path: string): void {
+    if (this.trees.treeOf(path)) this.trees.distrust(path)
+    else this.files.distrust(path)
+  }
+
+  /** Tasks of these names may be others in `trees`. */
+  touchNames(names: ReadonlySet<string>): void {
+    this.#touchAll(names)
   }
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, file: ParsedFile | null): void {
+    if (this.trees.treeOf(path)) {
+      if (file) this.#parsed.put(path, file)
+      this.#touchAll(this.trees.ingest(path, file))
+      if (this.#isRead) this.#newsAt = Infinity
+      return
+    }
     if (file === null) {
       this.#parsed.drop(path)
       this.#replace(path, undefined)
@@ -209,14 +237,16 @@ export class Board implements Records {
       if (this.#find(key) !== fact || this.#relations.partOf(fact) !== part) continue
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
       const derived = this.#relations.derive(fact, this.#settledAt)
-      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact, part) }
-      return compose(key, hashes, entry, derived, other) ?? null
+      const trees = this.#treesOf(fact)
+      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact, part, trees) }
+      return compose(key, hashes, entry, derived, other, trees) ?? null
     }
   }
 
   /** `besides`: of a file that is restored. */
   #replace(path: string, after: FileFacts | undefined, besides?: ReadonlySet<Fact>): void {
     const before = this.files.factsOf(path)
+    const hashBefore = this.files.hashOf(path)
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
@@ -226,6 +256,7 @@ export class Board implements Records {
     for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
     if (after) this.files.put(path, after)
     else this.files.delete(path)
+    for (const name of this.trees.mainChanged(path, hashBefore)) names.add(name)
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
     // Rare, and any record may show it.
     if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
@@ -243,9 +274,23 @@ export class Board implements Records {
   }
 
   /** Marks all that these names may change; answers those that name a closed task. */
-  #touchAll(names: Set<string>): ReadonlySet<string> {
-    for (const name of names) this.#relations.touch(name, this.#dirty)
+  #touchAll(names: ReadonlySet<string>): ReadonlySet<string> {
+    for (const name of names) {
+      this.#relations.touch(name, this.#dirty)
+      this.#touchAlone(name)
+    }
     return new Set([...names].filter((name) => this.#relations.isClosed(name)))
+  }
+
+  /** As a task that only trees have, it may have had another key before. */
+  #touchAlone(name: string): void {
+    const before = this.#alone.get(name)
+    const copy = this.trees.newest(name)
+    const key: Key | undefined = copy && `task:${copy.id}`
+    if (before) this.#dirty.add(before)
+    if (key) this.#dirty.add(key)
+    if (key) this.#alone.set(name, key)
+    else this.#alone.delete(name)
   }
 
   #settleOne(key: Key): boolean {
@@ -265,6 +310,7 @@ export class Board implements Records {
       this.#relations.touch(name, keys)
       yield* keys
     }
+    yield* this.#alone.values()
   }
 
   #touch(fact: Fact): void {
@@ -272,16 +318,34 @@ export class Board implements Records {
   }
 
   #find(key: Key): Fact | undefined {
-    const fact = this.#relations.holders.find(key)
+    const fact = this.#relations.holders.find(key) ?? this.#findInTrees(key)
     // Heartbeats are part of their session; of two configurations only the first counts.
     if (fact?.kind === 'live' || fact?.kind === 'setting') return undefined
     if (fact?.kind === 'board' && key !== 'board:board') return undefined
     return fact
   }
 
+  /** A task that only trees have. */
+  #findInTrees(key: Key): Fact | undefined {
+    const { kind, id } = parseKey(key)
+    if (kind !== 'task') return undefined
+    const name = `task:${this.#store.fold(id)}`
+    const fact = this.#relations.holders.holder(name) ? undefined : this.trees.newest(name)
+    return fact?.id === id ? fact : undefined
+  }
+
+  /** One listed beside its holder is no task of a tree. */
+  #treesOf(fact: Fact): InTrees | undefined {
+    if (fact.kind !== 'task') return undefined
+    const { holders } = this.#relations
+    const name = holders.nameOf(fact)
+    const holder = holders.holder(name)
+    return holder === undefined || holder === fact ? this.trees.of(name) : undefined
+  }
+
   #hashOf(key: Key, fact: Fact): string {
     const derived = this.#relations.derive(fact, this.#settledAt)
-    return recordHash(key, fact, derived, this.#relations.partOf(fact))
+    return recordHash(key, fact, derived, this.#relations.partOf(fact), this.#treesOf(fact))
   }
 
   /** The entry of a fact, from its file as it is now; undefined if it is gone. */
@@ -291,7 +355,9 @@ export class Board implements Records {
     if (file === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
-    const twins = this.files.factsOf(fact.path).filter(isSame)
+    const isCopy = this.trees.treeOf(fact.path) !== undefined
+    const facts = isCopy ? this.trees.factsAt(fact.path) : this.files.factsOf(fact.path)
+    const twins = facts.filter(isSame)
     return file.entries.filter(isSame)[twins.indexOf(fact)]
   }
 
@@ -332,37 +398,3 @@ export class Board implements Records {
 
 /** The log of a run counts as a file of its task. */
 const isOfTask = ({ kind }: Fact): boolean => kind === 'task' || kind === 'run'
-
-/** A few thousand small files, or one large one: what a burst leaves to the publisher. */
-const MAX_CHARS = 4 << 20
-
-/**
- * Entries that were parsed a moment ago, so that a save is parsed once and not once more when it is
- * published. Bounded by the text that the entries keep alive; losing one costs a second parse.
- */
-class ParsedCache {
-  readonly #files = new Map<string, ParsedFile>()
-  #chars = 0
-
-  put(path: string, file: ParsedFile): void {
-    this.drop(path)
-    this.#files.set(path, file)
-    this.#chars += file.chars
-    for (const oldest of this.#files.keys()) {
-      // The newest stays however large it is: each of its thousand tasks is going to be asked for.
-      if (this.#chars <= MAX_CHARS || oldest === path) break
-      this.drop(oldest)
-    }
-  }
-
-  /** The parsed file, if its text is still the one that is known. */
-  get(path: string, hash: string | undefined): ParsedFile | undefined {
-    const file = this.#files.get(path)
-    return file?.hash === hash ? file : undefined
-  }
-
-  drop(path: string): void {
-    this.#chars -= this.#files.get(path)?.chars ?? 0
-    this.#files.delete(path)
-  }
-}

@@ -4,6 +4,7 @@
 import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest, type Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
+import type { InTrees } from '../trees/tree-copies.ts'
 import type { Derived } from './relations.ts'
 
 export interface Hashes {
@@ -23,6 +24,7 @@ export function compose(
   entry: Entry,
   derived: Derived,
   part: Entry | undefined,
+  trees?: InTrees,
 ): DataRecord | undefined {
   const { id } = parseKey(key)
   switch (entry.kind) {
@@ -32,8 +34,12 @@ export function compose(
       const own = about ? { ...about, ...entry.task, title: about.title } : entry.task
       const task = { ...own, id, ready: false, ...derived.task, ...invalid }
       // What its file says of its status and deps may be wrong: an agent must not begin on it.
-      const shown = invalid.invalid ? { ...task, ready: false } : task
-      return { kind: 'task', id, hash, file, task: shown }
+      const shown = invalid.invalid || trees?.isAlone ? { ...task, ready: false } : task
+      const inTrees = trees && {
+        trees: [...trees.marks],
+        ...(trees.isAlone && { inMain: false as const }),
+      }
+      return { kind: 'task', id, hash, file, task: { ...shown, ...inTrees } }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
@@ -67,14 +73,17 @@ export function recordHash(
   fact: Fact,
   { task, health, board, invalid }: Derived,
   part: Fact | undefined,
+  trees?: InTrees,
 ): string {
   // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
   const own = [key, fact.hash, fact.sent, folderOf(fact)]
-  return digest(JSON.stringify([...own, task, health, board, part?.hash, part?.sent, invalid]))
+  const more = [part?.hash, part?.sent, invalid, trees]
+  return digest(JSON.stringify([...own, task, health, board, ...more]))
 }
 
-export const fileHash = (fact: Fact, part: Fact | undefined): string =>
-  digest(JSON.stringify([fact.hash, folderOf(fact), part?.hash]))
+/** A copy in a tree counts as the task's file. */
+export const fileHash = (fact: Fact, part: Fact | undefined, trees?: InTrees): string =>
+  digest(JSON.stringify([fact.hash, folderOf(fact), part?.hash, trees]))
 
 /** The folders' names say something in some layouts (`archive/tasks`), even of the same bytes. */
 const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).slice(-3, -1).join('/')

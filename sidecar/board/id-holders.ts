@@ -123,6 +123,11 @@ export class IdHolders {
     return claims.some((other) => other.path !== first.path && this.#rankOf(other) === 0)
   }
 
+  /** Everyone who claims a name. */
+  claims(name: string): readonly Fact[] {
+    return [this.#get(name) ?? []].flat()
+  }
+
   /** Who is meant by a name. */
   holder(name: string): Fact | undefined {
     const claims = this.#get(name)

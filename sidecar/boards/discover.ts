@@ -15,8 +15,8 @@ import {
 } from '../layouts/registry.ts'
 import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
+import { inMain, type LinkedTree, linkedTree, linkedTreeOf } from '../trees/worktrees.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
-import { inMain, type LinkedTree, linkedTree, linkedTreeOf } from './worktrees.ts'
 
 export interface FoundBoard {
   store: Store
@@ -104,8 +104,8 @@ class Walk {
   /** Why there may be more. */
   #cutOff: string | undefined
 
-  constructor({ followsLinks = false, only = LAYOUT_NAMES }: Search, bounds: Bounds) {
-    this.#search = { followsLinks }
+  constructor({ followsLinks = false, only = LAYOUT_NAMES, worktrees }: Search, bounds: Bounds) {
+    this.#search = { followsLinks, worktrees }
     this.#only = only
     this.#bounds = bounds
   }
@@ -159,6 +159,7 @@ class Walk {
     })
     const names = new Set(entries.map(({ name }) => name))
     const tree = depth > 0 && names.has('.git') ? await linkedTree(path) : treeAbove
+    if (tree !== treeAbove && this.#search.worktrees === false) return
     if (depth > 0) await this.#stores(path, tree, names)
     const inherited = names.has('.git') ? [] : above
     const rules = names.has('.gitignore') ? await withRulesOf(path, inherited) : inherited

@@ -1,11 +1,11 @@
 // Which folders the `.gitignore` files of a repository leave out. They are read by a library: git
 // itself runs programs that the repository's own configuration names.
 
-import { lstat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { createContext, Script } from 'node:vm'
 import ignore, { type Ignore } from 'ignore'
 import { readSmall } from '../layouts/open-here.ts'
+import { isRepository } from '../trees/worktrees.ts'
 
 /** A person's longest has some hundred lines. */
 const FILE_BYTES = 256 << 10
@@ -110,10 +110,3 @@ function readmitted(path: string, { folder, rules, isRisky }: RuleFile): RuleFil
 }
 
 const slashed = (from: string, to: string): string => relative(from, to).split(sep).join('/')
-
-/** Whether it is the top of one. */
-export const isRepository = (folder: string): Promise<boolean> =>
-  lstat(join(folder, '.git')).then(
-    () => true,
-    () => false,
-  )

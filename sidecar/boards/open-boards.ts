@@ -2,6 +2,7 @@
 // again and again, since one may be made at any time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hostClock } from '../../worker/shared/clock.ts'
 import type { Metrics } from '../../worker/shared/metrics.ts'
 import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
@@ -16,6 +17,7 @@ import {
 } from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
+import { Repositories } from '../trees/repository.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, tellMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
@@ -36,6 +38,8 @@ export interface BoardsPlan
   edgeOf(name: string): Edge
   /** Without a board it waits for one. */
   waits?: boolean | undefined
+  /** Where the program git is looked for. Absent: nothing is shown of linked worktrees. */
+  path?: string | undefined
   /** Shows a line of progress. Absent: it is not shown. */
   terminal?: ((text: string) => void) | undefined
   /** Absent: nothing is counted. */
@@ -99,6 +103,7 @@ class Boards implements OpenBoards {
   readonly #plan: BoardsPlan
   readonly #metrics: SidecarMetrics | undefined
   readonly #progress: Progress | undefined
+  readonly #repositories: Repositories | undefined
   /** By their keys, in the order of their names at the first search, then as they appeared. */
   readonly #boards = new Map<string, Board>()
   /** Of those that were let go, too. */
@@ -113,6 +118,9 @@ class Boards implements OpenBoards {
 
   constructor(plan: BoardsPlan) {
     this.#plan = plan
+    const { path, log, search } = plan
+    const isShown = path !== undefined && search.worktrees !== false
+    this.#repositories = isShown ? new Repositories({ path, log, clock: hostClock }) : undefined
     this.#metrics = plan.metrics && sidecarMetrics(plan.metrics)
     this.#metrics?.watch(() => this.health())
     this.#progress = plan.terminal && createProgress(plan.terminal)
@@ -270,6 +278,9 @@ class Boards implements OpenBoards {
           shown()
         },
         ...(since !== undefined && { since }),
+        ...(this.#repositories && {
+          trees: { repositories: this.#repositories, dir: board.dir },
+        }),
       })
       board.sidecar = sidecar
       const { ready, ended } = sidecar.run(end)

@@ -79,6 +79,8 @@ export interface ParsedFile extends Parsed {
   chars: number
   /** As it was before the text was read: a write meanwhile then differs. */
   stat?: SeenStat
+  /** Of a file in a linked worktree: the ids that git may have given its bytes. */
+  blobs?: readonly string[]
 }
 
 /** What is known of a file. */

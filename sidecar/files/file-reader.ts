@@ -40,14 +40,29 @@ export type FileState =
 
 export type FileReader = (path: string, knownHash?: string) => FileState
 
+/** Of linked worktrees, which hold copies of the store. */
+export interface Copies {
+  /** Undefined: the file is in none. */
+  storeOf(path: string): Store | undefined
+  /** git is writing this tree. */
+  isBusy(path: string): boolean
+  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] }
+  /** Only those are parsed that say anything new. */
+  isSparing: boolean
+}
+
 /** `runOutput`: what of runs leaves this machine; all else of them is never kept. */
 export function createFileReader(deps: {
   store: Store
   clock: Pick<Clock, 'now'>
   runOutput: RunOutput
+  copies?: Copies
 }): FileReader {
-  const { store, clock, runOutput } = deps
+  const { clock, runOutput, copies } = deps
   return (path, knownHash) => {
+    const copied = copies?.storeOf(path)
+    const store = copied ?? deps.store
+    if (copied && copies?.isBusy(path)) return { state: 'later', why: 'git is writing its tree' }
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
     const { source, stat } = lookAt(store, path)
@@ -77,9 +92,15 @@ export function createFileReader(deps: {
       const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...looked }
       return { state: 'parsed', file, unsure: false }
     }
+    const copy = copied && copies?.compare(path, hash, source.bytes)
+    const signs = copy ? { ...looked, blobs: copy.blobs } : looked
+    if (copies?.isSparing && copy && !copy.isNews) {
+      const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...signs }
+      return { state: 'parsed', file, unsure: false }
+    }
     const parsed = parseFile(store, path, kind, text)
     const entries = parsed.entries.map((entry) => publishedEntry(entry, runOutput))
-    const file = { hash, state: parsed.state, entries, chars: text.length, ...looked }
+    const file = { hash, state: parsed.state, entries, chars: text.length, ...signs }
     const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
     return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
   }

@@ -5,7 +5,6 @@ import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileReader, type FileState, HALF_WRITTEN_MS } from './file-reader.ts'
-import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5
@@ -22,7 +21,8 @@ interface IntakeDeps {
     hashOf(path: string): string | undefined
     /** null: the file is gone. */
     ingest(path: string, file: ParsedFile | null): void
-    files: Pick<FileTable, 'distrust'>
+    /** The next scan reports it, even with the same stat. */
+    distrust(path: string): void
   }
   read: FileReader
   log: Log
@@ -79,7 +79,7 @@ export class Intake {
       return this.#ingest(path, known, read(path, known))
     } catch (error) {
       log('error', 'file.defect', { path, error })
-      board.files.distrust(path)
+      board.distrust(path)
       return false
     }
   }
@@ -93,7 +93,7 @@ export class Intake {
         this.#held.delete(path)
         // Never read before: listed with what hinders it, or a disk's error would hide a task.
         if (known === undefined && seen.file) board.ingest(path, seen.file)
-        board.files.distrust(path)
+        board.distrust(path)
         return false
       case 'gone':
         this.#held.delete(path)

@@ -19,6 +19,7 @@ export type Source =
   | {
       state: 'read'
       text: string
+      bytes: Buffer
       /** As it was before the text was read. */
       stat: FileStat
       /** It was still being written after several tries: another change is certain to follow. */
@@ -79,7 +80,7 @@ function readRegular(path: string, kind: FileKind | undefined, pathOfFd?: PathOf
     if (text === undefined) {
       return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
     }
-    const source = { state: 'read', text, stat: before } as const
+    const source = { state: 'read', text, bytes, stat: before } as const
     return again ? { source: { ...source, changing: true }, again } : settled(source)
   } finally {
     closeSync(fd)

@@ -57,6 +57,8 @@ export interface Search {
   followsLinks?: boolean | undefined
   /** Absent: all layouts. */
   only?: readonly LayoutName[] | undefined
+  /** False: linked worktrees of git are left out. */
+  worktrees?: boolean | undefined
 }
 
 /**

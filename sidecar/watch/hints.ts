@@ -1,10 +1,9 @@
 // Collects the hints of the watcher in windows, and notices when the watcher misses changes.
 
 import { type Clock, DeadlineExceeded, within } from '../../worker/shared/clock.ts'
-import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import { messageOf } from '../log.ts'
-import type { Watch, Watcher, WatchPatience } from './watch.ts'
+import type { Watch, WatchedStore, Watcher, WatchPatience } from './watch.ts'
 
 /** A hint may come so long after a scan found its change. After that, the watcher missed it. */
 const LATE_HINT_MS = 5_000
@@ -15,7 +14,7 @@ const CLOSED_WITHIN_MS = 1_000
 const NEVER = Number.POSITIVE_INFINITY
 
 interface HintsDeps {
-  store: Store
+  store: WatchedStore
   watch: Watch | undefined
   patience: WatchPatience
   clock: Clock

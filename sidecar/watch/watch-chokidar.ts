@@ -25,11 +25,13 @@ export const watchChokidar: Watch = async (store, events, patience) => {
   return watcher satisfies Watcher
 }
 
-/** The root of a store, its folders, and the folders between them. */
-function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
-  const found = new Set([root])
+/** The roots of a store, its folders, and the folders between them. */
+function foldersOf({ root, roots, folders }: WatchedStore): ReadonlySet<string> {
+  const tops = [root, ...(roots?.() ?? [])]
+  const found = new Set(tops)
   for (let folder of folders()) {
-    for (; folder.startsWith(root + sep); folder = dirname(folder)) found.add(folder)
+    const top = tops.find((it) => folder.startsWith(it + sep))
+    for (; top && folder.length > top.length; folder = dirname(folder)) found.add(folder)
   }
   return found
 }
@@ -83,11 +85,12 @@ class ChokidarWatcher {
   }
 
   async #open(): Promise<void> {
-    const { root } = this.#store
+    const { root, roots } = this.#store
     const folders = this.#folders
     // Without a root chokidar would watch the folder above it, which may be a home folder.
-    if (this.#isClosed || !folders.has(root)) return
-    const chokidar = watch(root, {
+    const tops = [root, ...(roots?.() ?? [])].filter((top) => folders.has(top))
+    if (this.#isClosed || tops.length === 0) return
+    const chokidar = watch(tops, {
       ignored: (path) => !folders.has(path),
       ignoreInitial: true,
       followSymlinks: false,

@@ -5,7 +5,10 @@ import type { Clock } from '../../worker/shared/clock.ts'
 import type { Store } from '../layouts/layout.ts'
 
 /** What a watcher needs to know of a store. */
-export type WatchedStore = Pick<Store, 'root' | 'folders' | 'classify'>
+export interface WatchedStore extends Pick<Store, 'root' | 'folders' | 'classify'> {
+  /** Those of its copies in linked worktrees. Asked at every look. */
+  roots?(): readonly string[]
+}
 
 /**
  * More hinted files at once may mean that the system's own queue overflowed (16,384 events on

@@ -8,8 +8,10 @@ import { expect } from 'vitest'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
+import { Repositories } from '../../sidecar/trees/repository.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import type { Message, Task } from '../../worker/board/wire.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { Repo, token } from '../support/edge.ts'
 import type { EventStream } from '../support/event-stream.ts'
 import { type EdgeServer, serveEdge } from './edge-server.ts'
@@ -30,13 +32,18 @@ export class PublishedFolder {
     this.#repo = new Repo(server.edge)
   }
 
-  /** Its first sync is in, and a client listens. */
-  static async open(files: Files): Promise<PublishedFolder> {
+  /** Its first sync is in, and a client listens. `prepare` is called with the project before. */
+  static async open(files: Files, prepare?: (dir: string) => void): Promise<PublishedFolder> {
     const folder = new PublishedFolder(await serveEdge())
     for (const [name, text] of Object.entries(files)) folder.write(name, text)
+    prepare?.(folder.dir)
     await folder.startSidecar()
     folder.#stream = await (await folder.#repo.stream()).joined()
     return folder
+  }
+
+  get dir(): string {
+    return join(this.#home, 'project')
   }
 
   get messages(): Message[] {
@@ -72,7 +79,15 @@ export class PublishedFolder {
     const url = new URL(this.#server.url)
     const { sidecar, publisher } = openSidecar({
       version: '0.0.0',
-      store: await openStore(join(this.#home, 'project')),
+      store: await openStore(this.dir),
+      trees: {
+        repositories: new Repositories({
+          path: process.env.PATH ?? '',
+          clock: hostClock,
+          log: () => undefined,
+        }),
+        dir: this.dir,
+      },
       edge: new EdgeHttp({ url, repo, token: () => Promise.resolve(bearer) }),
       cacheDir: join(this.#home, 'cache'),
       watch: watchChokidar,
@@ -117,6 +132,6 @@ export class PublishedFolder {
   }
 
   #path(name: string): string {
-    return join(this.#home, 'project', name)
+    return join(this.dir, name)
   }
 }

@@ -37,6 +37,18 @@ export const provenanceSchema = z.object({
 })
 
 const executionSchema = z.enum(['active', 'stalled', 'awaiting_review'])
+const treeSchema = z
+  .object({
+    tree: z.string().describe('Its name in `worktrees/` of the repository.'),
+    branch: optionalText,
+    dir: z.string().describe('Its top folder.'),
+    status: optionalText,
+    title: optionalText,
+    updatedAt: optionalText,
+    gone: z.literal(true).describe('It took the task out.').exactOptional(),
+  })
+  .describe('What a linked worktree of the repository made of a task.')
+
 const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
 
 export const taskSchema = z
@@ -76,6 +88,17 @@ export const taskSchema = z
     activeAttempt: optionalText,
     executionState: executionSchema.exactOptional(),
     sessionId: optionalText,
+    trees: z
+      .array(treeSchema)
+      .describe(
+        'The linked worktrees that changed the task, where one did: against the main tree, and ' +
+          'against what both have in common. Every other field is the main tree’s.',
+      )
+      .exactOptional(),
+    inMain: z
+      .literal(false)
+      .describe('Only `trees` have the task: its fields are those of the newest copy.')
+      .exactOptional(),
     checks: z.array(checkSchema).exactOptional(),
     provenance: z.array(provenanceSchema).exactOptional(),
     extra: z

@@ -19,7 +19,7 @@ test('a file that could not be read, and was removed without a hint, is reported
   files.put(path, { hash: 'known', facts: [], stat })
   expect((await scan(store, files)).changed).not.toContain(path)
   const intake = new Intake({
-    board: { hashOf: () => 'known', ingest: () => undefined, files },
+    board: { hashOf: () => 'known', ingest: () => undefined, distrust: (it) => files.distrust(it) },
     read: () => ({ state: 'later', why: 'a disk that fails' }),
     log: () => undefined,
     elapsed: performance.now,

@@ -1,11 +1,11 @@
 // Linked worktrees of a git repository hold copies of its boards: the main tree's are the ones that
 // count. Only git's own small files are read, and no program is run.
 
+import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { readSmall } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { isWithin, realFolder } from '../layouts/store-folder.ts'
-import { isRepository } from './gitignore.ts'
 
 /** A linked worktree whose repository knows it. Real paths. */
 export interface LinkedTree {
@@ -13,6 +13,8 @@ export interface LinkedTree {
   dir: string
   /** That of the main tree. */
   main: string
+  /** Its own folder in `worktrees/` of the repository's. */
+  gitFolder: string
 }
 
 const POINTER_BYTES = 8 << 10
@@ -32,7 +34,34 @@ export async function linkedTree(dir: string): Promise<LinkedTree | undefined> {
   const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
   const isKnown = back !== undefined && (await realFolder(dirname(resolve(own, back)))) === dir
   // The main tree of a bare repository is none.
-  return isKnown && basename(common) === '.git' ? { dir, main: dirname(common) } : undefined
+  const isLinked = isKnown && basename(common) === '.git'
+  return isLinked ? { dir, main: dirname(common), gitFolder: own } : undefined
+}
+
+/** The main tree that a folder is in. Undefined: it is in none, or in a linked one. */
+export async function mainTreeOf(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = dirname(at)) {
+    if (await isRepository(at)) {
+      const common = join(at, '.git')
+      return (await realFolder(common)) === common ? at : undefined
+    }
+    if (at === dirname(at)) return undefined
+  }
+}
+
+/** All linked worktrees of a main tree that are there, by name. */
+export async function linkedTreesOf(main: string): Promise<LinkedTree[]> {
+  const folder = join(main, '.git/worktrees')
+  const names = await readdir(folder).catch((): string[] => [])
+  const trees: LinkedTree[] = []
+  for (const name of names.toSorted()) {
+    const own = join(folder, name)
+    const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
+    const dir = back && (await realFolder(dirname(resolve(own, back))))
+    const tree = dir ? await linkedTree(dir) : undefined
+    if (tree?.gitFolder === own) trees.push(tree)
+  }
+  return trees
 }
 
 /** That in which a folder is. Real path. */
@@ -62,3 +91,10 @@ export async function leadingFolder(folder: string): Promise<string> {
   }
   return folder
 }
+
+/** Whether it is the top of a repository. */
+export const isRepository = (folder: string): Promise<boolean> =>
+  lstat(join(folder, '.git')).then(
+    () => true,
+    () => false,
+  )

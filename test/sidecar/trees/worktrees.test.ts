@@ -1,38 +1,23 @@
 // Made by git itself: what it writes is what counts.
 
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { discoverBoards } from '../../../sidecar/boards/discover.ts'
-import { leadingFolder } from '../../../sidecar/boards/worktrees.ts'
+import { leadingFolder } from '../../../sidecar/trees/worktrees.ts'
 import { boardsAbove } from '../../../system/find-board.ts'
 import { makeFolder } from '../layouts/store.ts'
+import { git, initialize } from './git-folder.ts'
 
 const BOARD = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }
-const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
-const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
-
-function git(dir: string, ...args: string[]): void {
-  const env = { PATH: process.env.PATH, ...NO_CONFIG }
-  const ended = spawnSync('git', [...AS, '-C', dir, ...args], { env, encoding: 'utf8' })
-  if (ended.status !== 0) throw new Error(`git ${args.join(' ')}: ${ended.stderr}`)
-}
-
 /** `main` with a board and one in a package; `tree` is a linked worktree beside it. */
 function repository(files: Readonly<Record<string, string>> = BOARD) {
   const below = Object.entries(BOARD).map(([name, text]) => [`main/packages/tea/${name}`, text])
   const own = Object.entries(files).map(([name, text]) => [`main/${name}`, text])
   const dir = makeFolder(Object.fromEntries([...own, ...below]))
-  git(join(dir, 'main'), 'init', '-q')
-  commitAll(join(dir, 'main'))
+  initialize(join(dir, 'main'))
   git(join(dir, 'main'), 'worktree', 'add', '-q', '../tree', '-b', 'feat')
   return { dir, main: join(dir, 'main'), tree: join(dir, 'tree') }
-}
-
-function commitAll(dir: string): void {
-  git(dir, 'add', '-A', '-f')
-  git(dir, 'commit', '-qm', 'all')
 }
 
 const sorted = (names: string[]) => names.toSorted((one, other) => (one < other ? -1 : 1))

@@ -1,0 +1,143 @@
+// The trees that have one board: which they are, and the files of it in each merge base.
+
+import { join, relative } from 'node:path'
+import type { Store } from '../layouts/layout.ts'
+import { storesIn } from '../layouts/registry.ts'
+import { realFolder } from '../layouts/store-folder.ts'
+import { type Log, messageOf } from '../log.ts'
+import type { WatchedStore } from '../watch/watch.ts'
+import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
+import type { Tree, TreeCopies } from './tree-copies.ts'
+import { inMain } from './worktrees.ts'
+
+interface BoardTreesDeps {
+  /** Of the main tree. */
+  store: Store
+  /** The folder of its project. */
+  dir: string
+  repositories: Repositories
+  log: Log
+}
+
+type Files = ReadonlyMap<string, string>
+
+export class BoardTrees {
+  readonly #deps: BoardTreesDeps
+  #repository: Repository | undefined
+  /** By their top folders. */
+  #trees = new Map<string, { now: TreeNow; tree: Tree }>()
+  /** Of commits that are in use. */
+  readonly #bases = new Map<string, Files>()
+  #looking: Promise<void> | undefined
+  #end: () => void = () => undefined
+
+  constructor(deps: BoardTreesDeps) {
+    this.#deps = deps
+  }
+
+  /** `onChange` is called when there are other trees. Resolves when the first are known. */
+  async start(onChange: () => void): Promise<void> {
+    const { repositories, dir, log } = this.#deps
+    this.#repository = await repositories.of(dir)
+    const repository = this.#repository
+    if (!repository) return
+    const first = Promise.withResolvers<void>()
+    const look = async () => {
+      const isOther = await this.#look(repository)
+      if (isOther) onChange()
+    }
+    this.#end = repository.follow(() => {
+      this.#looking ??= look()
+        .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))
+        .finally(() => {
+          this.#looking = undefined
+          first.resolve()
+        })
+    })
+    await first.promise
+  }
+
+  close(): void {
+    this.#end()
+  }
+
+  all(): readonly Tree[] {
+    return [...this.#trees.values()].map(({ tree }) => tree)
+  }
+
+  /** git is writing a tree: what was known of it stands. */
+  isBusy({ dir }: Pick<Tree, 'dir'>): boolean {
+    const now = this.#trees.get(dir)?.now
+    return now !== undefined && isBusy(now.gitFolder)
+  }
+
+  async #look(repository: Repository): Promise<boolean> {
+    const before = this.#trees
+    const trees: typeof before = new Map()
+    let isOther = false
+    for (const now of repository.trees()) {
+      const known = before.get(now.dir)
+      const isSame = known && isSameTree(known.now, now) && (await isThere(known.tree))
+      const tree = isSame ? known.tree : await this.#open(repository, now)
+      if (tree) trees.set(now.dir, { now, tree })
+      isOther ||= tree !== known?.tree
+    }
+    isOther ||= trees.size !== before.size
+    this.#trees = trees
+    const used = new Set([...trees.values()].flatMap(({ now }) => now.bases ?? []))
+    for (const id of this.#bases.keys()) if (!used.has(id)) this.#bases.delete(id)
+    return isOther
+  }
+
+  async #open(repository: Repository, now: TreeNow): Promise<Tree | undefined> {
+    const { dir: main, store } = this.#deps
+    const dir = join(now.dir, relative(repository.main, main))
+    for await (const found of storesIn(dir, { only: [store.layout] })) {
+      if (found.refused || inMain(now, found.store.root) !== store.root) return undefined
+      const { name, branch, isSparse } = now
+      const bases = await this.#filesOf(repository, now)
+      const algorithm = now.bases?.[0]?.length === 64 ? 'sha256' : 'sha1'
+      return { name, branch, dir: now.dir, store: tasksOf(found.store), bases, algorithm, isSparse }
+    }
+    return undefined
+  }
+
+  async #filesOf({ git, main }: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
+    const { store } = this.#deps
+    const isOfBoard = (path: string) => store.classify(join(main, path)) === 'task'
+    const all: Files[] = []
+    for (const id of bases ?? []) {
+      const files = this.#bases.get(id) ?? (await git.files(id, isOfBoard))
+      if (!files) return undefined
+      this.#bases.set(id, files)
+      all.push(files)
+    }
+    return bases && all
+  }
+}
+
+/** Of a tree, tasks count that have a file of their own. */
+const tasksOf = (store: Store): Store => ({
+  ...store,
+  classify: (path) => (store.classify(path) === 'task' ? 'task' : undefined),
+})
+
+const isSameTree = (one: TreeNow, other: TreeNow): boolean =>
+  one.gitFolder === other.gitFolder &&
+  one.branch === other.branch &&
+  one.isSparse === other.isSparse &&
+  String(one.bases) === String(other.bases)
+
+const isThere = async ({ store: { root } }: Tree): Promise<boolean> =>
+  (await realFolder(root)) === root
+
+/** What is watched of a board: its own files, and their copies in trees. */
+export const watchedWith = (store: Store, copies: TreeCopies): WatchedStore => {
+  const stores = () => [...copies.trees()].map(({ tree }) => tree.store)
+  return {
+    root: store.root,
+    roots: () => stores().map(({ root }) => root),
+    folders: () => [store, ...stores()].flatMap(({ folders }) => folders()),
+    classify: (path) => copies.treeOf(path)?.store.classify(path) ?? store.classify(path),
+  }
+}

@@ -1,0 +1,355 @@
+// What the linked worktrees of a repository changed of a board's tasks. A copy with the bytes of
+// the main tree's is not parsed, and neither is one that is merely old: as a merge base of the two
+// trees has it. No I/O, no clock.
+
+import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
+import type { Task } from '../../worker/board/wire.ts'
+import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
+import { FileTable } from '../files/file-table.ts'
+import type { Entry, Store } from '../layouts/layout.ts'
+
+/** A tree as it was found. */
+export interface Tree {
+  /** Its name in `worktrees/` of the repository. */
+  name: string
+  branch?: string | undefined
+  /** Its top folder. */
+  dir: string
+  /** The board that it has at the place of the main tree's. */
+  store: Store
+  /**
+   * Of each merge base with the main tree the board's files: path from the top, and id of the blob.
+   * Undefined: none is known, so what differs counts once it was seen to change.
+   */
+  bases: readonly ReadonlyMap<string, string>[] | undefined
+  algorithm: 'sha1' | 'sha256'
+  /** What is not there was not taken out. */
+  isSparse: boolean
+}
+
+export type TreeMark = NonNullable<Task['trees']>[number]
+
+/** What trees made of a task. */
+export interface InTrees {
+  marks: readonly TreeMark[]
+  /** Of the copies. */
+  hashes: readonly string[]
+  /** The main tree has not got it. */
+  isAlone: boolean
+}
+
+/** A task as a tree has it. */
+interface Copy {
+  files: TreeFiles
+  name: string
+  fact: TaskFact
+  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt'>
+  mtimeMs: number
+}
+
+/** A file whose bytes are not the main tree's. */
+interface Differing {
+  hash: string
+  blobs: readonly string[]
+  copies: readonly Copy[]
+}
+
+/** The files of one tree. */
+interface TreeFiles {
+  tree: Tree
+  table: FileTable
+  differing: Map<string, Differing>
+  /** The hash of a file when the main tree's became another, or when it was first seen. */
+  old: Map<string, string>
+  /** Files that were there once. */
+  removed: Set<string>
+  /** All of its files were read once. */
+  isRead: boolean
+}
+
+/** What is known of the main tree. */
+interface MainTree {
+  store: Pick<Store, 'root' | 'fold'>
+  hashOf(path: string): string | undefined
+  factsAt(path: string): readonly Fact[]
+  /** All that claim a name. */
+  claims(name: string): readonly Fact[]
+}
+
+const NONE: readonly never[] = []
+
+export class TreeCopies {
+  readonly #main: MainTree
+  readonly #trees = new Map<string, TreeFiles>()
+  readonly #copies = new Map<string, Copy[]>()
+  /** Files to be read again: another one is compared with them now. */
+  readonly due = new Set<string>()
+
+  constructor(main: MainTree) {
+    this.#main = main
+  }
+
+  /** The tree that has this file. */
+  treeOf(path: string): Tree | undefined {
+    return this.#filesOf(path)?.tree
+  }
+
+  *trees(): Generator<Pick<TreeFiles, 'tree' | 'table'>> {
+    yield* this.#trees.values()
+  }
+
+  /** Takes all trees that there are now. Returns the names of tasks that may be others. */
+  take(trees: readonly Tree[]): Set<string> {
+    const names = new Set<string>()
+    const now = new Map(trees.map((tree) => [tree.dir, tree]))
+    for (const files of this.#trees.values()) {
+      const next = now.get(files.tree.dir)
+      now.delete(files.tree.dir)
+      if (next === files.tree) continue
+      this.#namesOf(files, names)
+      if (next && next.store.root === files.tree.store.root) this.#rebase(files, next)
+      else this.#drop(files)
+      this.#namesOf(files, names)
+    }
+    for (const tree of now.values()) this.#trees.set(tree.dir, newFiles(tree))
+    return names
+  }
+
+  /** All files of these trees were read. Returns the names of tasks that may be others. */
+  read(trees: readonly Tree[]): Set<string> {
+    const names = new Set<string>()
+    for (const { dir } of trees) {
+      const files = this.#trees.get(dir)
+      if (!files || files.isRead) continue
+      files.isRead = true
+      this.#namesOf(files, names)
+    }
+    return names
+  }
+
+  hashOf(path: string): string | undefined {
+    return this.due.has(path) ? undefined : this.#filesOf(path)?.table.hashOf(path)
+  }
+
+  distrust(path: string): void {
+    this.#filesOf(path)?.table.distrust(path)
+  }
+
+  /** Of what was read: whether it says anything new, and the ids that git may have given it. */
+  compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
+    const files = this.#filesOf(path)
+    if (!files || hash === this.#main.hashOf(this.#mainPath(files, path))) {
+      return { isNews: false, blobs: [] }
+    }
+    const blobs = blobIds(bytes, files.tree.algorithm)
+    return { isNews: !isOld(files, path, hash, blobs), blobs }
+  }
+
+  /** Takes what a file says now; null: it is gone. Returns the tasks that may be others. */
+  ingest(path: string, file: ParsedFile | null): Set<string> {
+    const files = this.#filesOf(path)
+    const names = new Set<string>()
+    if (!files) return names
+    if (file && this.hashOf(path) === file.hash) {
+      files.table.touch(path, file.stat)
+      return names
+    }
+    this.due.delete(path)
+    this.#namesAt(files, path, names)
+    this.#forget(files, path)
+    if (!file) {
+      if (files.table.hashOf(path) !== undefined) files.removed.add(path)
+      files.table.delete(path)
+    } else {
+      const { hash, stat } = file
+      files.removed.delete(path)
+      files.table.put(path, { hash, facts: NONE, stat })
+      if (hash !== this.#main.hashOf(this.#mainPath(files, path))) this.#differs(files, path, file)
+    }
+    this.#namesAt(files, path, names)
+    return names
+  }
+
+  /** A file of the main tree has changed. Returns the names of tasks that may be others. */
+  mainChanged(path: string, before: string | undefined): Set<string> {
+    const names = new Set<string>()
+    const hash = this.#main.hashOf(path)
+    for (const files of this.#trees.values()) {
+      const own = files.tree.store.root + path.slice(this.#main.store.root.length)
+      const known = files.table.hashOf(own)
+      if (known === undefined) continue
+      if (known === hash) {
+        this.#namesAt(files, own, names)
+        this.#forget(files, own)
+      } else if (!files.differing.has(own)) {
+        this.due.add(own)
+        if (known === before) files.old.set(own, known)
+      }
+    }
+    return names
+  }
+
+  /** What trees changed of a task, by the names of the trees. Undefined: nothing. */
+  of(name: string): InTrees | undefined {
+    const claims = this.#main.claims(name)
+    const found: { mark: TreeMark; hash: string }[] = []
+    for (const files of this.#trees.values()) {
+      if (!files.isRead) continue
+      const { name: tree, branch, dir } = files.tree
+      const mark = { tree, ...(branch !== undefined && { branch }), dir }
+      const copies = this.#copies.get(name)?.filter((copy) => copy.files === files) ?? []
+      const [first] = copies
+      if (first && !copies.some(({ fact }) => this.#isAny(claims, fact, files))) {
+        const hash = copies.map(({ fact }) => fact.hash).join(' ')
+        found.push({ mark: { ...mark, ...first.shown }, hash })
+      } else if (!first && claims.length > 0 && this.#isGone(files, claims)) {
+        found.push({ mark: { ...mark, gone: true }, hash: '' })
+      }
+    }
+    if (found.length === 0) return undefined
+    found.sort((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
+    const marks = found.map(({ mark }) => mark)
+    return { marks, hashes: found.map(({ hash }) => hash), isAlone: claims.length === 0 }
+  }
+
+  /** The newest copy of a task that only trees have. */
+  newest(name: string): TaskFact | undefined {
+    const copies = this.#copies.get(name)?.filter(({ files }) => files.isRead) ?? []
+    return copies.toSorted(newerFirst)[0]?.fact
+  }
+
+  factsAt(path: string): readonly Fact[] {
+    const copies = this.#filesOf(path)?.differing.get(path)?.copies ?? NONE
+    return copies.map(({ fact }) => fact)
+  }
+
+  #filesOf(path: string): TreeFiles | undefined {
+    for (const files of this.#trees.values()) {
+      if (files.tree.store.classify(path) !== undefined) return files
+    }
+    return undefined
+  }
+
+  #mainPath({ tree }: TreeFiles, path: string): string {
+    return this.#main.store.root + path.slice(tree.store.root.length)
+  }
+
+  #differs(files: TreeFiles, path: string, { hash, stat, state, entries, blobs = [] }: ParsedFile) {
+    if (!files.isRead && !files.old.has(path)) files.old.set(path, hash)
+    const copies: Copy[] = []
+    for (const entry of isOld(files, path, hash, blobs) ? NONE : entries) {
+      if (entry.kind !== 'task') continue
+      const fact = factOf({ path, hash, state }, entry, undefined)
+      if (fact?.kind !== 'task') continue
+      const name = nameOf(this.#main.store, 'task', fact.id)
+      const copy = { files, name, fact, shown: shownOf(entry), mtimeMs: stat?.mtimeMs ?? 0 }
+      copies.push(copy)
+      this.#copies.set(name, [...(this.#copies.get(name) ?? []), copy])
+    }
+    files.differing.set(path, { hash, blobs, copies })
+  }
+
+  #forget(files: TreeFiles, path: string): void {
+    for (const copy of files.differing.get(path)?.copies ?? NONE) {
+      const others = this.#copies.get(copy.name)?.filter((other) => other !== copy) ?? []
+      if (others.length > 0) this.#copies.set(copy.name, others)
+      else this.#copies.delete(copy.name)
+    }
+    files.differing.delete(path)
+  }
+
+  #drop(files: TreeFiles): void {
+    for (const path of files.differing.keys()) this.#forget(files, path)
+    for (const path of this.due) if (this.#filesOf(path) === files) this.due.delete(path)
+    this.#trees.delete(files.tree.dir)
+  }
+
+  /** Only what turns from old to changed is read again. */
+  #rebase(files: TreeFiles, tree: Tree): void {
+    files.tree = tree
+    for (const [path, { hash, blobs, copies }] of [...files.differing]) {
+      const isMerelyOld = isOld(files, path, hash, blobs)
+      if (!isMerelyOld && copies.length === 0) this.due.add(path)
+      if (!isMerelyOld || copies.length === 0) continue
+      this.#forget(files, path)
+      files.differing.set(path, { hash, blobs, copies: NONE })
+    }
+  }
+
+  /** Adds the names of what a tree changed, and of what it may have taken out. */
+  #namesOf(files: TreeFiles, into: Set<string>): void {
+    for (const path of files.differing.keys()) this.#namesAt(files, path, into)
+    const { dir } = files.tree
+    const known = files.tree.bases?.flatMap((base) => [...base.keys()]) ?? []
+    for (const path of [...known.map((path) => pathIn(dir, path)), ...files.removed]) {
+      if (files.table.hashOf(path) === undefined) this.#namesAt(files, path, into)
+    }
+  }
+
+  #namesAt(files: TreeFiles, path: string, into: Set<string>): void {
+    for (const { name } of files.differing.get(path)?.copies ?? NONE) into.add(name)
+    for (const { kind, id } of this.#main.factsAt(this.#mainPath(files, path))) {
+      if (kind === 'task') into.add(nameOf(this.#main.store, kind, id))
+    }
+  }
+
+  /** The names of folders say something, even of the same bytes. */
+  #isAny(claims: readonly Fact[], { hash, path }: TaskFact, files: TreeFiles): boolean {
+    const folder = dirname(this.#mainPath(files, path))
+    return claims.some((claim) => claim.hash === hash && dirname(claim.path) === folder)
+  }
+
+  /** Whether the tree took out what the main tree has and every merge base had. */
+  #isGone(files: TreeFiles, claims: readonly Fact[]): boolean {
+    const { bases, dir, store, isSparse } = files.tree
+    if (isSparse) return false
+    return claims.every(({ path }) => {
+      const own = store.root + path.slice(this.#main.store.root.length)
+      if (files.table.hashOf(own) !== undefined) return false
+      return bases?.every((base) => base.has(pathFrom(dir, own))) ?? files.removed.has(own)
+    })
+  }
+}
+
+const newFiles = (tree: Tree): TreeFiles => ({
+  tree,
+  table: new FileTable(),
+  differing: new Map(),
+  old: new Map(),
+  removed: new Set(),
+  isRead: false,
+})
+
+function isOld({ tree, old }: TreeFiles, path: string, hash: string, blobs: readonly string[]) {
+  if (!tree.bases) return old.get(path) === hash
+  return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
+}
+
+/** git writes slashes. */
+const pathFrom = (dir: string, path: string): string =>
+  path.slice(dir.length + 1).replaceAll('\\', '/')
+
+const pathIn = (dir: string, path: string): string => `${dir}/${path}`
+
+function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
+  const { status, title, updatedAt } = task
+  return { ...(status !== '' && { status }), title, ...(updatedAt !== undefined && { updatedAt }) }
+}
+
+function newerFirst(one: Copy, other: Copy): number {
+  const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
+  const difference = timeOf(other) - timeOf(one)
+  return difference || (one.files.tree.name < other.files.tree.name ? -1 : 1)
+}
+
+/**
+ * The ids that git may have given these bytes: as they are, and with CR LF as LF. git itself would
+ * run its filters.
+ */
+export function blobIds(bytes: Buffer, algorithm: Tree['algorithm']): string[] {
+  const id = (text: Buffer) =>
+    createHash(algorithm).update(`blob ${text.length}\0`).update(text).digest('hex')
+  if (!bytes.includes('\r\n')) return [id(bytes)]
+  return [id(bytes), id(Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1'))]
+}

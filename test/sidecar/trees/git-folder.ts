@@ -1,0 +1,25 @@
+// A repository made by git itself, as tests use it: without the configuration of the machine.
+
+import { spawnSync } from 'node:child_process'
+
+const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
+const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
+
+/** What git says. Throws if it fails. */
+export function git(dir: string, ...args: string[]): string {
+  const env = { PATH: process.env.PATH, ...NO_CONFIG }
+  const ended = spawnSync('git', [...AS, '-C', dir, ...args], { env, encoding: 'utf8' })
+  if (ended.status !== 0) throw new Error(`git ${args.join(' ')}: ${ended.stderr}`)
+  return ended.stdout.trim()
+}
+
+export function commitAll(dir: string): void {
+  git(dir, 'add', '-A', '-f')
+  git(dir, 'commit', '-qm', 'all')
+}
+
+/** A new repository with what is there. */
+export function initialize(dir: string): void {
+  git(dir, 'init', '-q', '-b', 'main')
+  commitAll(dir)
+}

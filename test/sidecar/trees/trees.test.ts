@@ -1,0 +1,140 @@
+// One board over two linked worktrees, from the files to what a client reads.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Task } from '../../../worker/board/wire.ts'
+import { PATIENT } from '../../support/patience.ts'
+import { type Files, PublishedFolder } from '../published-folder.ts'
+import { commitAll, git, initialize } from './git-folder.ts'
+
+const CONFIG = 'project_name: "Tea"\nstatuses: ["To Do", "In Progress", "Done"]\n'
+
+const task = (id: number, status: string, title = `Task ${id}`) =>
+  `---\nid: task-${id}\ntitle: ${title}\nstatus: ${status}\n---\n`
+
+const fileOf = (id: number) => `backlog/tasks/task-${id} - Task-${id}.md`
+
+const BACKLOG: Files = {
+  'backlog/config.yml': CONFIG,
+  [fileOf(1)]: task(1, 'To Do'),
+  [fileOf(2)]: task(2, 'To Do'),
+}
+
+const FEAT = '../feat/'
+
+let folder: PublishedFolder
+afterEach(() => folder.close())
+
+/** With a linked worktree `feat` beside it. */
+async function open(files = BACKLOG): Promise<PublishedFolder> {
+  folder = await PublishedFolder.open(files, (dir) => {
+    initialize(dir)
+    git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  })
+  return folder
+}
+
+/** What trees say of the tasks that they changed. */
+async function marks(): Promise<Record<string, string>> {
+  const shown = ({ trees, inMain }: Task) =>
+    (inMain === false ? '+' : '') +
+    trees?.map((it) => `${it.tree}: ${it.gone ? 'gone' : it.status}`).join(', ')
+  const tasks = Object.values(await folder.tasks()).filter(({ trees }) => trees)
+  return Object.fromEntries(tasks.map((it) => [it.id, shown(it)]))
+}
+
+const until = (expected: Record<string, string>) =>
+  vi.waitFor(async () => expect(await marks()).toEqual(expected), PATIENT)
+
+const tree = () => join(folder.dir, FEAT)
+
+test('a task that is saved in a tree shows it on its row, with the message of a save', async () => {
+  const { write, received } = bound(await open())
+  expect(await marks()).toEqual({})
+  write(FEAT + fileOf(1), task(1, 'In Progress'))
+  expect(await received(1)).toEqual([{ type: 'task-changed', id: 'TASK-1' }])
+  const { 'TASK-1': row } = await folder.tasks()
+  expect(row).toMatchObject({
+    status: 'To Do',
+    ready: true,
+    trees: [{ tree: 'feat', branch: 'feat', status: 'In Progress', title: 'Task 1' }],
+  })
+  expect(row?.trees?.[0]?.dir).toBe(join(folder.dir, '../feat'))
+  // The text alone is a save, too.
+  write(FEAT + fileOf(1), `${task(1, 'In Progress')}more\n`)
+  expect(await received(2)).toHaveLength(2)
+  // As the main tree has it: no mark is left.
+  write(FEAT + fileOf(1), task(1, 'To Do'))
+  expect((await received(3))[2]).toEqual({ type: 'task-changed', id: 'TASK-1' })
+  expect(await marks()).toEqual({})
+})
+
+test('what is merely old in a tree is no change of it', async () => {
+  const { write } = bound(await open())
+  write(FEAT + fileOf(2), task(2, 'Done'))
+  await until({ 'TASK-2': 'feat: Done' })
+  write(fileOf(1), task(1, 'Done'))
+  write('backlog/tasks/task-3 - Task-3.md', task(3, 'To Do'))
+  await vi.waitFor(async () => expect(Object.keys(await folder.tasks())).toHaveLength(3), PATIENT)
+  expect(await marks()).toEqual({ 'TASK-2': 'feat: Done' })
+  commitAll(folder.dir)
+  commitAll(tree())
+  await until({ 'TASK-2': 'feat: Done' })
+  // The tree is brought up to the main tree, and then the main tree to it.
+  git(tree(), 'merge', '-q', '--no-edit', 'main')
+  await until({ 'TASK-2': 'feat: Done' })
+  git(folder.dir, 'merge', '-q', 'feat')
+  await until({})
+  expect((await folder.tasks())['TASK-2']?.status).toBe('Done')
+})
+
+test('a task that only a tree has is listed and never ready, and one that it took out is gone', async () => {
+  const { write } = bound(await open())
+  write(`${FEAT}backlog/tasks/task-7 - Task-7.md`, task(7, 'To Do'))
+  folder.remove(FEAT + fileOf(1))
+  await until({ 'TASK-7': '+feat: To Do', 'TASK-1': 'feat: gone' })
+  const { 'TASK-7': row } = await folder.tasks()
+  expect(row).toMatchObject({ title: 'Task 7', ready: false, inMain: false })
+  // Renamed with its title: it is not gone.
+  write(`${FEAT}backlog/tasks/task-1 - Other.md`, task(1, 'To Do', 'Other'))
+  await until({ 'TASK-7': '+feat: To Do', 'TASK-1': 'feat: To Do' })
+  git(folder.dir, 'worktree', 'remove', '--force', '../feat')
+  await until({})
+  expect(Object.keys(await folder.tasks())).toEqual(['TASK-1', 'TASK-2'])
+})
+
+test('trees that are added later, and a start, say nothing of what is not changed', async () => {
+  const { write, received } = bound(await open())
+  write(FEAT + fileOf(1), task(1, 'Done'))
+  await received(1)
+  const { place } = folder
+  await folder.stopSidecar()
+  await folder.startSidecar()
+  expect(await marks()).toEqual({ 'TASK-1': 'feat: Done' })
+  git(folder.dir, 'worktree', 'add', '-q', '../other', 'feat~0', '--detach')
+  write(fileOf(2), task(2, 'Done'))
+  expect(await folder.resumed(place, 1)).toEqual([{ type: 'task-changed', id: 'TASK-2' }])
+  write(`../other/${fileOf(1)}`, task(1, 'In Progress'))
+  await until({ 'TASK-1': 'feat: Done, other: In Progress' })
+})
+
+test('without a merge base, what differs counts once it was seen to change', async () => {
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    initialize(dir)
+    git(dir, 'worktree', 'add', '-q', '--detach', '../feat')
+    git(join(dir, '../feat'), 'checkout', '-q', '--orphan', 'alone')
+    rmSync(join(dir, '../feat', fileOf(2)))
+    commitAll(join(dir, '../feat'))
+  })
+  folder.write(fileOf(1), task(1, 'Done'))
+  await folder.received(1)
+  expect(await marks()).toEqual({})
+  folder.write(FEAT + fileOf(1), task(1, 'In Progress'))
+  await until({ 'TASK-1': 'feat: In Progress' })
+})
+
+const bound = (it: PublishedFolder) => ({
+  write: it.write.bind(it),
+  received: it.received.bind(it),
+})
