@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
-import type { Tree } from './trees/tree-copies.ts'
+import type { Tree } from './trees/merge-bases.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 
@@ -45,7 +45,7 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy'>
+  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn'>
   cache?: HashCache
   clock: Clock
   log: Log
@@ -225,8 +225,7 @@ export class Sidecar {
       const found = [...own, ...inTrees.found]
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
       const { board } = this.#deps
-      const { due } = board.trees
-      if (due.size > 0) await this.#take(new Set(due), report !== undefined, signal)
+      await this.#takeDue(report !== undefined, signal)
       if (!signal.aborted) board.touchNames(board.trees.read(inTrees.trees))
       const now = this.#deps.clock.elapsed()
       const unhinted = news.filter((path) => !paths.has(path))
@@ -269,6 +268,19 @@ export class Sidecar {
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#status.scanned(report)
     return report
+  }
+
+  /** Copies in trees that are compared with another file of the main tree, or of a merge base. */
+  async #takeDue(isScan: boolean, signal: AbortSignal): Promise<void> {
+    const { board, trees } = this.#deps
+    const take = async () => {
+      const { due } = board.trees
+      if (due.size > 0) await this.#take(new Set(due), isScan, signal)
+    }
+    await take()
+    if (board.trees.bases.wanted().length === 0) return
+    await trees?.learn(board.trees)
+    await take()
   }
 
   #takeTrees(): void {

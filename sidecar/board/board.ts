@@ -77,6 +77,7 @@ export class Board implements Records {
       hashOf: (path) => this.files.hashOf(path),
       factsAt: (path) => this.files.factsOf(path),
       claims: (name) => this.#relations.holders.claims(name),
+      isAbout: (fact) => this.#relations.holders.isAbout(fact),
     })
     const entry = this.#fixedBoard()
     const fact = entry && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, entry, undefined)
@@ -130,16 +131,11 @@ export class Board implements Records {
     else this.files.distrust(path)
   }
 
-  /** Tasks of these names may be others in `trees`. */
-  touchNames(names: ReadonlySet<string>): void {
-    this.#touchAll(names)
-  }
-
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, file: ParsedFile | null): void {
     if (this.trees.treeOf(path)) {
       if (file) this.#parsed.put(path, file)
-      this.#touchAll(this.trees.ingest(path, file))
+      this.touchNames(this.trees.ingest(path, file))
       if (this.#isRead) this.#newsAt = Infinity
       return
     }
@@ -231,10 +227,10 @@ export class Board implements Records {
       const fact = this.#find(key)
       if (fact === undefined) return null
       const entry = this.#entryOf(key, fact)
-      const part = this.#relations.partOf(fact)
+      const part = this.#partOf(fact)
       const other = part && this.#entryOf(key, part)
       // Reading may have found the file changed; then it is no longer this fact that counts.
-      if (this.#find(key) !== fact || this.#relations.partOf(fact) !== part) continue
+      if (this.#find(key) !== fact || this.#partOf(fact) !== part) continue
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
       const derived = this.#relations.derive(fact, this.#settledAt)
       const trees = this.#treesOf(fact)
@@ -251,7 +247,7 @@ export class Board implements Records {
     const names = new Set(facts.map((fact) => this.#relations.holders.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
     const isFirst = this.#isAllDirty && this.#tree.size === 0
-    const wasClosed = isFirst ? NONE : this.#touchAll(names)
+    const wasClosed = isFirst ? NONE : this.touchNames(names)
     for (const fact of before) this.#relations.remove(fact)
     for (const fact of after?.facts ?? []) this.#relations.add(fact, besides && !besides.has(fact))
     if (after) this.files.put(path, after)
@@ -266,7 +262,7 @@ export class Board implements Records {
       this.#newsAt = Math.max(this.#newsAt, at)
     }
     if (isFirst) return
-    this.#touchAll(names)
+    this.touchNames(names)
     for (const name of names) {
       if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
       this.#relations.touchDependents(name, this.#dirty)
@@ -274,7 +270,7 @@ export class Board implements Records {
   }
 
   /** Marks all that these names may change; answers those that name a closed task. */
-  #touchAll(names: ReadonlySet<string>): ReadonlySet<string> {
+  touchNames(names: ReadonlySet<string>): ReadonlySet<string> {
     for (const name of names) {
       this.#relations.touch(name, this.#dirty)
       this.#touchAlone(name)
@@ -334,6 +330,11 @@ export class Board implements Records {
     return fact?.id === id ? fact : undefined
   }
 
+  #partOf(fact: Fact): Fact | undefined {
+    const part = this.#relations.partOf(fact)
+    return part ?? (fact.kind === 'task' ? this.trees.about(fact) : undefined)
+  }
+
   /** One listed beside its holder is no task of a tree. */
   #treesOf(fact: Fact): InTrees | undefined {
     if (fact.kind !== 'task') return undefined
@@ -345,7 +346,7 @@ export class Board implements Records {
 
   #hashOf(key: Key, fact: Fact): string {
     const derived = this.#relations.derive(fact, this.#settledAt)
-    return recordHash(key, fact, derived, this.#relations.partOf(fact), this.#treesOf(fact))
+    return recordHash(key, fact, derived, this.#partOf(fact), this.#treesOf(fact))
   }
 
   /** The entry of a fact, from its file as it is now; undefined if it is gone. */
@@ -355,8 +356,7 @@ export class Board implements Records {
     if (file === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
-    const isCopy = this.trees.treeOf(fact.path) !== undefined
-    const facts = isCopy ? this.trees.factsAt(fact.path) : this.files.factsOf(fact.path)
+    const facts = this.trees.factsAt(fact.path) ?? this.files.factsOf(fact.path)
     const twins = facts.filter(isSame)
     return file.entries.filter(isSame)[twins.indexOf(fact)]
   }

@@ -1,13 +1,14 @@
 // The trees that have one board: which they are, and the files of it in each merge base.
 
 import { join, relative } from 'node:path'
-import type { Store } from '../layouts/layout.ts'
+import type { FileKind, Store } from '../layouts/layout.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
+import type { Tree } from './merge-bases.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
-import type { Tree, TreeCopies } from './tree-copies.ts'
+import type { TreeCopies } from './tree-copies.ts'
 import { inMain } from './worktrees.ts'
 
 interface BoardTreesDeps {
@@ -71,6 +72,14 @@ export class BoardTrees {
     return now !== undefined && isBusy(now.gitFolder)
   }
 
+  /** The texts of blobs of merge bases. */
+  async learn(copies: TreeCopies): Promise<void> {
+    for (const wanted of copies.bases.wanted()) {
+      const bytes = await this.#repository?.git.blob(wanted.blob)
+      copies.learn(wanted, bytes && new TextDecoder().decode(bytes))
+    }
+  }
+
   async #look(repository: Repository): Promise<boolean> {
     const before = this.#trees
     const trees: typeof before = new Map()
@@ -104,7 +113,7 @@ export class BoardTrees {
 
   async #filesOf({ git, main }: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
     const { store } = this.#deps
-    const isOfBoard = (path: string) => store.classify(join(main, path)) === 'task'
+    const isOfBoard = (path: string) => isShown(store.classify(join(main, path)))
     const all: Files[] = []
     for (const id of bases ?? []) {
       const files = this.#bases.get(id) ?? (await git.files(id, isOfBoard))
@@ -116,10 +125,16 @@ export class BoardTrees {
   }
 }
 
-/** Of a tree, tasks count that have a file of their own. */
+/** Of a tree, only tasks are shown. */
+const isShown = (kind: FileKind | undefined): boolean =>
+  kind === 'task' || kind === 'tasks' || kind === 'about'
+
 const tasksOf = (store: Store): Store => ({
   ...store,
-  classify: (path) => (store.classify(path) === 'task' ? 'task' : undefined),
+  classify(path) {
+    const kind = store.classify(path)
+    return isShown(kind) ? kind : undefined
+  },
 })
 
 const isSameTree = (one: TreeNow, other: TreeNow): boolean =>

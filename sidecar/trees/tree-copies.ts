@@ -2,31 +2,12 @@
 // the main tree's is not parsed, and neither is one that is merely old: as a merge base of the two
 // trees has it. No I/O, no clock.
 
-import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-
-/** A tree as it was found. */
-export interface Tree {
-  /** Its name in `worktrees/` of the repository. */
-  name: string
-  branch?: string | undefined
-  /** Its top folder. */
-  dir: string
-  /** The board that it has at the place of the main tree's. */
-  store: Store
-  /**
-   * Of each merge base with the main tree the board's files: path from the top, and id of the blob.
-   * Undefined: none is known, so what differs counts once it was seen to change.
-   */
-  bases: readonly ReadonlyMap<string, string>[] | undefined
-  algorithm: 'sha1' | 'sha256'
-  /** What is not there was not taken out. */
-  isSparse: boolean
-}
+import { BaseTasks, blobIds, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
@@ -42,6 +23,8 @@ export interface InTrees {
 /** A task as a tree has it. */
 interface Copy {
   files: TreeFiles
+  /** Its file has only what is about the task. */
+  isAbout: boolean
   name: string
   fact: TaskFact
   shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt'>
@@ -53,6 +36,8 @@ interface Differing {
   hash: string
   blobs: readonly string[]
   copies: readonly Copy[]
+  /** All that it has, of a file with many tasks. */
+  names?: ReadonlySet<string>
 }
 
 /** The files of one tree. */
@@ -75,6 +60,7 @@ interface MainTree {
   factsAt(path: string): readonly Fact[]
   /** All that claim a name. */
   claims(name: string): readonly Fact[]
+  isAbout(fact: Fact): boolean
 }
 
 const NONE: readonly never[] = []
@@ -85,9 +71,12 @@ export class TreeCopies {
   readonly #copies = new Map<string, Copy[]>()
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
+  /** Of files with many tasks. */
+  readonly bases: BaseTasks
 
   constructor(main: MainTree) {
     this.#main = main
+    this.bases = new BaseTasks(main.store)
   }
 
   /** The tree that has this file. */
@@ -113,6 +102,7 @@ export class TreeCopies {
       this.#namesOf(files, names)
     }
     for (const tree of now.values()) this.#trees.set(tree.dir, newFiles(tree))
+    this.bases.keep(trees)
     return names
   }
 
@@ -171,6 +161,13 @@ export class TreeCopies {
     return names
   }
 
+  /** Takes the text of a blob that was wanted. Undefined: it cannot be read. */
+  learn(wanted: Wanted, text: string | undefined): void {
+    const files = this.#filesOf(wanted.path)
+    this.bases.learn(wanted, files?.tree.store, text)
+    if (files) this.due.add(wanted.path)
+  }
+
   /** A file of the main tree has changed. Returns the names of tasks that may be others. */
   mainChanged(path: string, before: string | undefined): Set<string> {
     const names = new Set<string>()
@@ -199,11 +196,12 @@ export class TreeCopies {
       const { name: tree, branch, dir } = files.tree
       const mark = { tree, ...(branch !== undefined && { branch }), dir }
       const copies = this.#copies.get(name)?.filter((copy) => copy.files === files) ?? []
-      const [first] = copies
-      if (first && !copies.some(({ fact }) => this.#isAny(claims, fact, files))) {
-        const hash = copies.map(({ fact }) => fact.hash).join(' ')
-        found.push({ mark: { ...mark, ...first.shown }, hash })
-      } else if (!first && claims.length > 0 && this.#isGone(files, claims)) {
+      const others = copies.filter(({ fact }) => !this.#isAny(claims, fact, files))
+      const isTwin = copies.some((copy) => !copy.isAbout && !others.includes(copy))
+      if (others.length > 0 && !isTwin) {
+        const hash = others.map(({ fact }) => fact.hash).join(' ')
+        found.push({ mark: { ...mark, ...this.#shown(others, claims) }, hash })
+      } else if (copies.length === 0 && claims.length > 0 && this.#isGone(files, name, claims)) {
         found.push({ mark: { ...mark, gone: true }, hash: '' })
       }
     }
@@ -219,9 +217,19 @@ export class TreeCopies {
     return copies.toSorted(newerFirst)[0]?.fact
   }
 
-  factsAt(path: string): readonly Fact[] {
-    const copies = this.#filesOf(path)?.differing.get(path)?.copies ?? NONE
-    return copies.map(({ fact }) => fact)
+  /** Of a task that only trees have, the file beside it that is about it. */
+  about(fact: TaskFact): TaskFact | undefined {
+    const name = nameOf(this.#main.store, 'task', fact.id)
+    const copies = this.#copies.get(name) ?? []
+    const own = copies.find((copy) => copy.fact === fact)
+    if (!own || own.isAbout) return undefined
+    return copies.find(({ files, isAbout }) => isAbout && files === own.files)?.fact
+  }
+
+  /** Undefined: the file is of no tree. */
+  factsAt(path: string): readonly Fact[] | undefined {
+    const files = this.#filesOf(path)
+    return files && (files.differing.get(path)?.copies ?? NONE).map(({ fact }) => fact)
   }
 
   #filesOf(path: string): TreeFiles | undefined {
@@ -237,17 +245,38 @@ export class TreeCopies {
 
   #differs(files: TreeFiles, path: string, { hash, stat, state, entries, blobs = [] }: ParsedFile) {
     if (!files.isRead && !files.old.has(path)) files.old.set(path, hash)
+    const { store } = files.tree
+    const kind = store.classify(path)
+    const isNews = !isOld(files, path, hash, blobs)
+    const bases = isNews && kind === 'tasks' ? this.bases.of(files.tree, path) : []
     const copies: Copy[] = []
-    for (const entry of isOld(files, path, hash, blobs) ? NONE : entries) {
+    const names = new Set<string>()
+    // Without a base that must be known first, nobody knows yet what is changed.
+    for (const entry of isNews && bases ? entries : NONE) {
       if (entry.kind !== 'task') continue
       const fact = factOf({ path, hash, state }, entry, undefined)
       if (fact?.kind !== 'task') continue
       const name = nameOf(this.#main.store, 'task', fact.id)
-      const copy = { files, name, fact, shown: shownOf(entry), mtimeMs: stat?.mtimeMs ?? 0 }
+      names.add(name)
+      if (bases?.some((base) => base.get(name) === fact.hash)) continue
+      const isAbout = kind === 'about' || store.roleOf?.(path).about === fact.id
+      const mtimeMs = stat?.mtimeMs ?? 0
+      const copy = { files, isAbout, name, fact, shown: shownOf(entry), mtimeMs }
       copies.push(copy)
       this.#copies.set(name, [...(this.#copies.get(name) ?? []), copy])
     }
-    files.differing.set(path, { hash, blobs, copies })
+    const isMany = kind === 'tasks' && isNews && bases && state === 'ok'
+    files.differing.set(path, { hash, blobs, copies, ...(isMany && { names }) })
+  }
+
+  /** What is about a task has its title, where both trees have such a file. */
+  #shown(copies: readonly Copy[], claims: readonly Fact[]): Copy['shown'] {
+    const own = copies.find(({ isAbout }) => !isAbout)?.shown ?? {}
+    const about = copies.find(({ isAbout }) => isAbout)?.shown
+    if (about) return { ...about, ...own, ...(about.title !== undefined && { title: about.title }) }
+    if (!claims.some((claim) => this.#main.isAbout(claim))) return own
+    const { title: _, ...rest } = own
+    return rest
   }
 
   #forget(files: TreeFiles, path: string): void {
@@ -270,7 +299,8 @@ export class TreeCopies {
     files.tree = tree
     for (const [path, { hash, blobs, copies }] of [...files.differing]) {
       const isMerelyOld = isOld(files, path, hash, blobs)
-      if (!isMerelyOld && copies.length === 0) this.due.add(path)
+      const isMany = tree.store.classify(path) === 'tasks'
+      if (!isMerelyOld && (isMany || copies.length === 0)) this.due.add(path)
       if (!isMerelyOld || copies.length === 0) continue
       this.#forget(files, path)
       files.differing.set(path, { hash, blobs, copies: NONE })
@@ -301,11 +331,16 @@ export class TreeCopies {
   }
 
   /** Whether the tree took out what the main tree has and every merge base had. */
-  #isGone(files: TreeFiles, claims: readonly Fact[]): boolean {
+  #isGone(files: TreeFiles, name: string, claims: readonly Fact[]): boolean {
     const { bases, dir, store, isSparse } = files.tree
     if (isSparse) return false
     return claims.every(({ path }) => {
       const own = store.root + path.slice(this.#main.store.root.length)
+      const { names } = files.differing.get(own) ?? {}
+      if (names && bases) {
+        const before = this.bases.of(files.tree, own) ?? []
+        return !names.has(name) && before.length > 0 && before.every((base) => base.has(name))
+      }
       if (files.table.hashOf(own) !== undefined) return false
       return bases?.every((base) => base.has(pathFrom(dir, own))) ?? files.removed.has(own)
     })
@@ -326,10 +361,6 @@ function isOld({ tree, old }: TreeFiles, path: string, hash: string, blobs: read
   return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
 }
 
-/** git writes slashes. */
-const pathFrom = (dir: string, path: string): string =>
-  path.slice(dir.length + 1).replaceAll('\\', '/')
-
 const pathIn = (dir: string, path: string): string => `${dir}/${path}`
 
 function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
@@ -340,16 +371,9 @@ function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
 function newerFirst(one: Copy, other: Copy): number {
   const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
   const difference = timeOf(other) - timeOf(one)
-  return difference || (one.files.tree.name < other.files.tree.name ? -1 : 1)
-}
-
-/**
- * The ids that git may have given these bytes: as they are, and with CR LF as LF. git itself would
- * run its filters.
- */
-export function blobIds(bytes: Buffer, algorithm: Tree['algorithm']): string[] {
-  const id = (text: Buffer) =>
-    createHash(algorithm).update(`blob ${text.length}\0`).update(text).digest('hex')
-  if (!bytes.includes('\r\n')) return [id(bytes)]
-  return [id(bytes), id(Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1'))]
+  return (
+    Number(one.isAbout) - Number(other.isAbout) ||
+    difference ||
+    (one.files.tree.name < other.files.tree.name ? -1 : 1)
+  )
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hasGit, openGit } from '../../../sidecar/trees/git.ts'
-import { blobIds } from '../../../sidecar/trees/tree-copies.ts'
+import { blobIds } from '../../../sidecar/trees/merge-bases.ts'
 
 let root: string
 beforeEach(() => {

@@ -3,10 +3,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Task } from '../../../worker/board/wire.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { type Files, PublishedFolder } from '../published-folder.ts'
 import { commitAll, git, initialize } from './git-folder.ts'
+import { marksOf, openWithTree, untilMarks } from './open-with-tree.ts'
 
 const CONFIG = 'project_name: "Tea"\nstatuses: ["To Do", "In Progress", "Done"]\n'
 
@@ -26,26 +26,13 @@ const FEAT = '../feat/'
 let folder: PublishedFolder
 afterEach(() => folder.close())
 
-/** With a linked worktree `feat` beside it. */
 async function open(files = BACKLOG): Promise<PublishedFolder> {
-  folder = await PublishedFolder.open(files, (dir) => {
-    initialize(dir)
-    git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
-  })
+  ;({ folder } = await openWithTree(files))
   return folder
 }
 
-/** What trees say of the tasks that they changed. */
-async function marks(): Promise<Record<string, string>> {
-  const shown = ({ trees, inMain }: Task) =>
-    (inMain === false ? '+' : '') +
-    trees?.map((it) => `${it.tree}: ${it.gone ? 'gone' : it.status}`).join(', ')
-  const tasks = Object.values(await folder.tasks()).filter(({ trees }) => trees)
-  return Object.fromEntries(tasks.map((it) => [it.id, shown(it)]))
-}
-
-const until = (expected: Record<string, string>) =>
-  vi.waitFor(async () => expect(await marks()).toEqual(expected), PATIENT)
+const marks = () => marksOf(folder)
+const until = (expected: Record<string, string>) => untilMarks(folder, expected)
 
 const tree = () => join(folder.dir, FEAT)
 

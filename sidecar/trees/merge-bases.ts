@@ -1,0 +1,103 @@
+// What a linked worktree and the main tree have in common: the files of the commits where their
+// histories part. No I/O.
+
+import { createHash } from 'node:crypto'
+import { factOf, nameOf } from '../files/facts.ts'
+import type { Store } from '../layouts/layout.ts'
+
+/** A tree as it was found. */
+export interface Tree {
+  /** Its name in `worktrees/` of the repository. */
+  name: string
+  branch?: string | undefined
+  /** Its top folder. */
+  dir: string
+  /** The board that it has at the place of the main tree's. */
+  store: Store
+  /**
+   * Of each merge base with the main tree the board's files: path from the top, and id of the blob.
+   * Undefined: none is known, so what differs counts once it was seen to change.
+   */
+  bases: readonly ReadonlyMap<string, string>[] | undefined
+  algorithm: 'sha1' | 'sha256'
+  /** What is not there was not taken out. */
+  isSparse: boolean
+}
+
+/** A blob of a merge base, and the file of a tree that it is compared with. */
+export interface Wanted {
+  blob: string
+  path: string
+}
+
+/** Name and hash of each task of a file. */
+type Tasks = ReadonlyMap<string, string>
+
+/** Of files with many tasks what merge bases have, since their tasks are compared one by one. */
+export class BaseTasks {
+  readonly #store: Pick<Store, 'fold'>
+  /** By blob. */
+  readonly #wanted = new Map<string, Wanted>()
+  /** By blob. Undefined: it cannot be read. */
+  readonly #known = new Map<string, Tasks | undefined>()
+
+  constructor(store: Pick<Store, 'fold'>) {
+    this.#store = store
+  }
+
+  /** What must be learned before these files are read again. */
+  wanted(): readonly Wanted[] {
+    return [...this.#wanted.values()]
+  }
+
+  learn({ blob, path }: Wanted, store: Store | undefined, text: string | undefined): void {
+    this.#wanted.delete(blob)
+    if (text === undefined) this.#known.set(blob, undefined)
+    if (text === undefined || !store) return
+    const tasks = new Map<string, string>()
+    for (const entry of store.parse(path, 'tasks', text).entries) {
+      const fact = factOf({ path, hash: '', state: 'ok' }, entry, undefined)
+      if (fact?.kind === 'task') tasks.set(nameOf(this.#store, 'task', fact.id), fact.hash)
+    }
+    this.#known.set(blob, tasks)
+  }
+
+  /** What each merge base has of a file. Undefined: that is wanted first. */
+  of({ bases = [], dir }: Tree, path: string): Tasks[] | undefined {
+    let isKnown = true
+    const found: Tasks[] = []
+    for (const base of bases) {
+      const blob = base.get(pathFrom(dir, path))
+      if (blob === undefined) continue
+      if (!this.#known.has(blob)) this.#wanted.set(blob, { blob, path })
+      isKnown &&= this.#known.has(blob)
+      const tasks = this.#known.get(blob)
+      if (tasks) found.push(tasks)
+    }
+    return isKnown ? found : undefined
+  }
+
+  /** Forgets what no merge base of these trees has. */
+  keep(trees: readonly Tree[]): void {
+    if (this.#known.size === 0) return
+    const used = new Set<string>()
+    for (const { bases = [] } of trees)
+      for (const base of bases) for (const id of base.values()) used.add(id)
+    for (const blob of this.#known.keys()) if (!used.has(blob)) this.#known.delete(blob)
+  }
+}
+
+/** As git has it: from the top of the tree, with slashes. */
+export const pathFrom = (dir: string, path: string): string =>
+  path.slice(dir.length + 1).replaceAll('\\', '/')
+
+/**
+ * The ids that git may have given these bytes: as they are, and with CR LF as LF. git itself would
+ * run its filters.
+ */
+export function blobIds(bytes: Buffer, algorithm: Tree['algorithm']): string[] {
+  const id = (text: Buffer) =>
+    createHash(algorithm).update(`blob ${text.length}\0`).update(text).digest('hex')
+  if (!bytes.includes('\r\n')) return [id(bytes)]
+  return [id(bytes), id(Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1'))]
+}

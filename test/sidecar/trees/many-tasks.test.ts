@@ -1,0 +1,97 @@
+// Where one file holds many tasks, a linked worktree's are compared one by one.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import type { Files, PublishedFolder } from '../published-folder.ts'
+import { commitAll, git } from './git-folder.ts'
+import { openWithTree, untilMarks } from './open-with-tree.ts'
+
+let folder: PublishedFolder
+afterEach(() => folder.close())
+
+/** Saves in a tree as any program does. */
+function save(dir: string, files: Files): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true })
+    writeFileSync(join(dir, name), text)
+  }
+}
+
+const MASTER = '.taskmaster/tasks/tasks.json'
+const master = (...statuses: string[]) =>
+  JSON.stringify({
+    master: {
+      tasks: statuses.map((status, at) => ({
+        ...{ id: at + 1, title: `Task ${at + 1}`, status, dependencies: [], priority: 'high' },
+        subtasks: [],
+      })),
+    },
+  })
+
+test('of a tasks.json, what a tree changed is told from what is old in it', async () => {
+  const files = {
+    '.taskmaster/config.json': '{}',
+    [MASTER]: master('pending', 'pending', 'pending'),
+  }
+  const opened = await openWithTree(files)
+  folder = opened.folder
+  save(opened.tree, { [MASTER]: master('pending', 'done', 'pending') })
+  await untilMarks(folder, { 'master:2': 'feat: done' })
+  expect(folder.messages).toEqual([{ type: 'task-changed', id: 'master:2' }])
+  // The first is old in the tree now, and the fourth is not gone from it.
+  save(folder.dir, { [MASTER]: master('done', 'pending', 'pending', 'pending') })
+  await folder.received(2)
+  await untilMarks(folder, { 'master:2': 'feat: done' })
+  save(opened.tree, { [MASTER]: master('pending', 'done') })
+  await untilMarks(folder, { 'master:2': 'feat: done', 'master:3': 'feat: gone' })
+  save(folder.dir, { [MASTER]: master('done', 'done', 'pending', 'pending') })
+  await untilMarks(folder, { 'master:3': 'feat: gone' })
+  commitAll(folder.dir)
+  commitAll(opened.tree)
+  save(opened.tree, { [MASTER]: master('pending', 'done', 'pending', 'pending', 'pending') })
+  await untilMarks(folder, { 'master:5': '+feat: pending' })
+  // A commit alone changes nothing.
+  commitAll(opened.tree)
+  git(folder.dir, 'commit', '-q', '--allow-empty', '-m', 'empty')
+  save(opened.tree, { [MASTER]: master('pending', 'done', 'done', 'pending', 'pending') })
+  await untilMarks(folder, { 'master:3': 'feat: done', 'master:5': '+feat: pending' })
+})
+
+test('of a checklist, an item that was ticked in a tree is marked alone', async () => {
+  const list = (one: string, two: string) => `## 1. Tea\n- [${one}] 1.1 Heat\n- [${two}] 1.2 Pour\n`
+  const opened = await openWithTree({
+    'openspec/changes/add-tea/proposal.md': '# Tea\n\nWhy.\n',
+    'openspec/changes/add-tea/tasks.md': list(' ', ' '),
+  })
+  folder = opened.folder
+  save(opened.tree, { 'openspec/changes/add-tea/tasks.md': list('x', ' ') })
+  await untilMarks(folder, { 'add-tea/1.1': 'feat: done' })
+  save(folder.dir, { 'openspec/changes/add-tea/tasks.md': list(' ', 'x') })
+  await folder.received(2)
+  await untilMarks(folder, { 'add-tea/1.1': 'feat: done' })
+  // A change that only the tree has is one task, with its title.
+  save(opened.tree, {
+    'openspec/changes/add-pot/proposal.md': '# Pot\n\nWhy.\n',
+    'openspec/changes/add-pot/tasks.md': '- [ ] 1.1 Buy\n',
+  })
+  await untilMarks(folder, {
+    'add-tea/1.1': 'feat: done',
+    'add-pot': '+feat: todo',
+    'add-pot/1.1': '+feat: todo',
+  })
+  expect((await folder.tasks())['add-pot']).toMatchObject({ title: 'Pot', inMain: false })
+})
+
+test('of a sprint, a story that moved on in a tree is marked', async () => {
+  const sprint = (status: string) =>
+    `development_status:\n  epic-1: in-progress\n  1-1-heat: ${status}\n  1-2-pour: backlog\n`
+  const name = '_bmad-output/implementation-artifacts/sprint-status.yaml'
+  const opened = await openWithTree({
+    '_bmad/_config/manifest.yaml': 'installation:\n  version: 6.0.0\n',
+    [name]: sprint('ready-for-dev'),
+  })
+  folder = opened.folder
+  save(opened.tree, { [name]: sprint('review') })
+  await untilMarks(folder, { '1-1-heat': 'feat: review' })
+})
