@@ -54,6 +54,10 @@ const statusSchema = z.object({
   store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
   counts: z.object({ tasks: count, sessions: count, runs: count, invalid: count }),
   sidecar: z.object({
+    state: z
+      .enum(['running', 'offline', 'ended'])
+      .describe('`ended`: in order. `offline`: it was killed, or cannot reach the edge.'),
+    since: time.describe('Of `offline` and `ended`.').exactOptional(),
     lastSeenAt: time.exactOptional(),
     version: z.string().exactOptional(),
     unwatched: z

@@ -280,6 +280,10 @@ export interface BoardStatus {
     invalid: number
   }
   sidecar: {
+    /** `ended`: in order. `offline`: it was killed, or cannot reach the edge. */
+    state: 'running' | 'offline' | 'ended'
+    /** Of `offline` and `ended`. */
+    since?: string
     lastSeenAt?: string
     version?: string
     /** Its watcher has failed: changes are found by scans, each second or later. */

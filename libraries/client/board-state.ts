@@ -74,14 +74,12 @@ function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
 
 // How current the edge itself is.
 
-/** A sidecar reports at least every 30 s. Its next report has arrived by then. */
-const ASK_MS = 35_000
-/** After so long without a report, a sidecar counts as gone: one report late, and two questions. */
-const SIDECAR_SILENT_MS = 45_000
-/** Between two questions while a report is late. */
-const AGAIN_MS = 10_000
-/** Between two reads of the status while no sidecar reports. */
-export const IDLE_MS = 30_000
+/** Between two reads of the status. */
+export const ASK_MS = 30_000
+/** One that starts again was away for less. */
+const RESTART_MS = 10_000
+/** An older edge says when it heard of its sidecar, and no state: one report may be late. */
+const SILENT_MS = 45_000
 
 /** All times are by `clock.elapsed()`, in ms. */
 export interface Report {
@@ -90,7 +88,6 @@ export interface Report {
   /** Why the edge is not current any more. */
   reason: StaleReason | undefined
   isUnwatched: boolean
-  askAt: number
 }
 
 /**
@@ -104,11 +101,11 @@ export function reportOf(status: BoardStatus, sentAt: number, now: number): Repo
   const ours = (time: string | undefined): number | undefined =>
     time === undefined ? undefined : Math.min(sentAt, Date.parse(time) - ahead)
   const quietMs = now - (ours(sidecar.lastSeenAt) ?? Number.NEGATIVE_INFINITY)
-  const isSilent = quietMs >= SIDECAR_SILENT_MS
+  const { state } = sidecar
+  const isGone = state !== 'running' && quietMs >= (state ? RESTART_MS : SILENT_MS)
   return {
     currentAt: ours(status.currentAt),
-    reason: isSilent ? 'offline' : store === 'missing' ? 'missing' : undefined,
+    reason: isGone ? 'offline' : store === 'missing' ? 'missing' : undefined,
     isUnwatched: sidecar.unwatched === true,
-    askAt: now + (isSilent ? IDLE_MS : Math.max(AGAIN_MS, ASK_MS - quietMs)),
   }
 }

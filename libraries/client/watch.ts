@@ -1,7 +1,7 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
 import type { BoardStatus, Boards, ListedBoard, Session, Task, TaskDetail } from '../api/types.ts'
-import { IDLE_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
+import { ASK_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import { BOARDS_ROUTE } from './edge.ts'
 import type { Lifecycle } from './host.ts'
@@ -199,14 +199,13 @@ export class Watch implements BoardWatch {
       () => this.#parts.reads.read('/status'),
       (result) => {
         const now = this.#parts.clock.elapsed()
+        this.#askLater()
         if (result.state !== 'found') {
           this.#report = undefined
-          this.#askIn(IDLE_MS)
           return
         }
         const status = result.value as BoardStatus
         this.#report = reportOf(status, result.sentAt, now)
-        this.#askIn(this.#report.askAt - now)
         // The stream is behind, or dead without a sign of it.
         for (const list of this.#lists()) {
           if (list.staleSince === undefined && this.#lacks(list)) list.invalidate()
@@ -219,12 +218,12 @@ export class Watch implements BoardWatch {
   }
 
   /**
-   * No message says that a sidecar is gone, so its status is read again and again. Each question
-   * wakes the repository of the edge, so a hidden page asks none; `wake` begins again.
+   * Not every host can tell that a sidecar is gone, so its status is read again and again. Each
+   * question wakes the repository of the edge, so a hidden page asks none; `wake` begins again.
    */
-  #askIn(ms: number): void {
+  #askLater(): void {
     this.#cancelAsk()
-    this.#cancelAsk = this.#parts.clock.after(ms, () => {
+    this.#cancelAsk = this.#parts.clock.after(ASK_MS, () => {
       if (this.#isOpen && this.#parts.isVisible()) this.#status.invalidate()
     })
   }

@@ -47,7 +47,7 @@ export const STATUS = {
   config: CONFIG,
   store: 'present' as const,
   counts: { tasks: 4, sessions: 1, runs: 0, invalid: 0 },
-  sidecar: {},
+  sidecar: { state: 'running' as const },
   streams: 1,
   awakeSince: '2026-03-03T09:00:00Z',
   now: '2026-03-03T10:00:00Z',

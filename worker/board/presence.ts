@@ -14,6 +14,9 @@ export interface SidecarSocket {
   pingedAt: number | undefined
 }
 
+/** `ended`: in order. `offline`: it was killed, or cannot reach the edge. */
+export type SidecarState = 'running' | 'offline' | 'ended'
+
 export type SidecarSockets = () => readonly SidecarSocket[]
 
 /**
@@ -137,6 +140,18 @@ export class Presence {
     const shown = { ...state }
     seen(shown, this.#pingedAt(state))
     return shown
+  }
+
+  /** For the status. `since` in ms. */
+  shownOf(state: RepositoryState, now: number): { state: SidecarState; since?: number } {
+    const { ended, offlineSince, socket } = state
+    const { lastSeenAt = 0 } = this.seenIn(state)
+    if (ended) return { state: 'ended', since: lastSeenAt }
+    if (offlineSince !== undefined) return { state: 'offline', since: offlineSince }
+    // A time far ahead of `now` was taken before the clock was set back, and means nothing.
+    const since = Math.max(lastSeenAt, socket?.since ?? 0, socket?.closedAt ?? 0)
+    const isThere = Math.abs(now - since) < (socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS)
+    return isThere ? { state: 'running' } : { state: 'offline', since }
   }
 
   #isOpen(run: number): boolean {

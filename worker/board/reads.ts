@@ -104,7 +104,8 @@ export class Reads {
         const json = this.#status(host)
         const { run, batch, store } = state
         const { lastSeenAt } = this.#presence.seenIn(state)
-        const tag = `${seq}-${run}-${batch}-${store}-${lastSeenAt}`
+        const { state: sidecar } = this.#presence.shownOf(state, Date.parse(host.now))
+        const tag = `${seq}-${run}-${batch}-${store}-${sidecar}-${lastSeenAt}`
         return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
       }
     }
@@ -164,6 +165,7 @@ export class Reads {
   #status(host: HostStatus): string {
     const state = this.#store.state()
     const { lastSeenAt, currentAt } = this.#presence.seenIn(state)
+    const shown = this.#presence.shownOf(state, Date.parse(host.now))
     const row = this.#store.config()
     const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
     const { layout = state.layout, ...config } = board ?? {}
@@ -173,6 +175,8 @@ export class Reads {
       store: state.store,
       counts: this.#store.counts(),
       sidecar: {
+        state: shown.state,
+        since: timeText(shown.since),
         lastSeenAt: timeText(lastSeenAt),
         version: state.sidecarVersion,
         ...(state.unwatched && { unwatched: true }),

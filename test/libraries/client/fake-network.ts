@@ -1,6 +1,7 @@
 // A fake edge and network. A test decides whether requests succeed, hang, fail or break off.
 
 import { isDeepStrictEqual } from 'node:util'
+import type { BoardStatus } from '../../../libraries/api/types.ts'
 import { settle } from '../../../libraries/testing/fake-clock.ts'
 
 type Answer = () => Response | Promise<Response>
@@ -112,10 +113,13 @@ export class FakeNetwork {
 
 const encoder = new TextEncoder()
 
+/** An older edge has none. */
+type SidecarState = BoardStatus['sidecar']['state']
+
 /** The status of an edge by its clock, with the last report of its sidecar. All in ms. */
 export const statusAt = (now: number, seenAt = now, currentAt = seenAt) => ({
   store: 'present' as 'present' | 'missing',
-  sidecar: { lastSeenAt: iso(seenAt) },
+  sidecar: { lastSeenAt: iso(seenAt) } as { lastSeenAt: string; state?: SidecarState },
   currentAt: iso(currentAt),
   now: iso(now),
   streams: 1,

@@ -62,9 +62,9 @@ describe('the state of a watch', () => {
     await clock.advance(15_000)
     await network.ping()
     expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_000_000 })
-    await clock.advance(20_000)
+    await clock.advance(15_000)
     await network.ping()
-    expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_035_000 })
+    expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_030_000 })
     expect(states).toHaveLength(1)
   })
 
@@ -249,6 +249,40 @@ describe('a watch of a board that nobody reports any more', () => {
     const before = asked()
     await live(600)
     expect(asked()).toBe(before)
+  })
+
+  it.each(['offline', 'ended'] as const)(
+    'is stale at the message of a sidecar that is %s, and live at that of its return',
+    async (state) => {
+      const { network, names } = await watching()
+      const at = Date.parse('2026-03-02T10:00:00Z')
+      const status = statusAt(at, at - 11_000)
+      network.status = () => ({ ...status, sidecar: { ...status.sidecar, state } })
+      await network.publish(CHANGED)
+      expect(names()).toEqual(['live', 'stale'])
+      network.status = () => ({ ...status, sidecar: { ...status.sidecar, state: 'running' } })
+      await network.publish(CHANGED)
+      expect(names()).toEqual(['live', 'stale', 'live'])
+    },
+  )
+
+  it('stays live while a sidecar that ended starts again within 8 s', async () => {
+    const { network, names } = await watching()
+    const at = Date.parse('2026-03-02T10:00:00Z')
+    const status = statusAt(at, at - 8_000)
+    network.status = () => ({ ...status, sidecar: { ...status.sidecar, state: 'ended' } })
+    await network.publish(CHANGED)
+    expect(names()).toEqual(['live'])
+  })
+
+  it('stays live while an edge that knows better says that the sidecar runs', async () => {
+    const { network, names } = await watching()
+    const at = Date.parse('2026-03-02T10:00:00Z')
+    // A socket was lost with a reset of the edge: it may be dialled again.
+    const status = statusAt(at, at - 3_000_000)
+    network.status = () => ({ ...status, sidecar: { ...status.sidecar, state: 'running' } })
+    await network.publish(CHANGED)
+    expect(names()).toEqual(['live'])
   })
 
   it('is stale at the message of a folder that is gone, and live at that of its return', async () => {

@@ -153,3 +153,51 @@ describe('a second sidecar', () => {
     expect(repository.sync(root(1), SOME + 60_001)).toMatchObject({ ok: true })
   })
 })
+
+describe('what the status says', () => {
+  const stateOf = ({ reads }: ReturnType<typeof openRepository>, now: number) => {
+    const host = { streams: 0, awakeSince: '', now: new Date(now).toISOString() }
+    const found = reads.find({ kind: 'status' }, host)
+    if (found.state !== 'found') throw new Error(found.state)
+    const { state, since } = JSON.parse([...found.pieces].join('')).sidecar
+    return since === undefined ? [state] : [state, Date.parse(since)]
+  }
+
+  it('of a socket is offline since its close, when that was told, and running again', () => {
+    const it = attached()
+    const { presence, attach, detach } = it
+    detach(1, SOME + 1)
+    expect(stateOf(it, SOME + 9_000)).toEqual(['running'])
+    presence.due(SOME + 10_001)
+    expect(stateOf(it, SOME + 3_600_000)).toEqual(['offline', SOME + 1])
+    attach(1, SOME + 3_700_000)
+    expect(stateOf(it, SOME + 3_700_001)).toEqual(['running'])
+  })
+
+  it('of a frozen one is offline 55 s after its last ping', () => {
+    const it = attached()
+    it.ping(1, SOME + 25_000)
+    expect(stateOf(it, SOME + 79_999)).toEqual(['running'])
+    expect(stateOf(it, SOME + 80_000)).toEqual(['offline', SOME + 25_000])
+  })
+
+  it('of a socket that was lost with a reset of its host is running for 55 s', () => {
+    const it = attached()
+    it.sockets.length = 0
+    it.presence.restored(SOME + 3_600_000)
+    expect(stateOf(it, SOME + 3_654_999)).toEqual(['running'])
+    it.presence.due(SOME + 3_655_000)
+    expect(stateOf(it, SOME + 3_655_000)).toEqual(['offline', SOME + 3_600_000])
+  })
+
+  it('of reports is offline after 50 s, running at the next, and ended in order', () => {
+    const opened = openRepository(openSql(':memory:'))
+    opened.repository.sync(root(null), SOME)
+    expect(stateOf(opened, SOME + 49_999)).toEqual(['running'])
+    expect(stateOf(opened, SOME + 50_000)).toEqual(['offline', SOME])
+    opened.repository.sync(root(1), SOME + 60_000)
+    expect(stateOf(opened, SOME + 60_000)).toEqual(['running'])
+    opened.repository.sync({ step: 'end', run: 1 }, SOME + 70_000)
+    expect(stateOf(opened, SOME + 3_600_000)).toEqual(['ended', SOME + 70_000])
+  })
+})
