@@ -103,7 +103,16 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- When its gateway was last asked about it, and the status that it reported, `unknown` or
   -- `unreachable`: a sweep that changed nothing is seen, too.
   last_check_at INTEGER,
-  last_check_status TEXT
+  last_check_status TEXT,
+  -- The last eight characters of both ids, the last one first: an id is found by its end, too.
+  id_end TEXT GENERATED ALWAYS AS (lower(
+    substr(id, -1, 1) || substr(id, -2, 1) || substr(id, -3, 1) || substr(id, -4, 1) ||
+    substr(id, -5, 1) || substr(id, -6, 1) || substr(id, -7, 1) || substr(id, -8, 1))) VIRTUAL,
+  gateway_id_end TEXT GENERATED ALWAYS AS (lower(
+    substr(gateway_transaction_id, -1, 1) || substr(gateway_transaction_id, -2, 1) ||
+    substr(gateway_transaction_id, -3, 1) || substr(gateway_transaction_id, -4, 1) ||
+    substr(gateway_transaction_id, -5, 1) || substr(gateway_transaction_id, -6, 1) ||
+    substr(gateway_transaction_id, -7, 1) || substr(gateway_transaction_id, -8, 1))) VIRTUAL
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
@@ -123,6 +132,28 @@ CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
 -- Small, however many transactions there are: it has only the open ones.
 CREATE INDEX IF NOT EXISTS payment_transactions_due
   ON payment_transactions (next_check_at) WHERE next_check_at IS NOT NULL;
+
+CREATE INDEX IF NOT EXISTS payment_transactions_by_id_end ON payment_transactions (id_end);
+CREATE INDEX IF NOT EXISTS payment_transactions_by_gateway_id_end
+  ON payment_transactions (gateway_id_end);
+CREATE INDEX IF NOT EXISTS payment_transactions_by_amount
+  ON payment_transactions (currency, amount);
+-- It has only what came in as another amount than was requested.
+CREATE INDEX IF NOT EXISTS payment_transactions_by_other_amount
+  ON payment_transactions (paid_currency, paid_amount)
+  WHERE paid_amount <> amount OR paid_currency <> currency;
+CREATE INDEX IF NOT EXISTS payment_transactions_by_paid
+  ON payment_transactions (paid_at) WHERE paid_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payment_transactions_by_updated ON payment_transactions (updated_at);
+
+-- What a payment is found by, folded (worker/payments/domain/search.ts). Beside it and not in it: a
+-- search that finds nothing reads all of these, and nothing else. No payment is ever deleted, so
+-- its rowid stays, in a restored backup, too.
+CREATE TABLE IF NOT EXISTS payment_search (
+  -- The rowid of its payment.
+  n INTEGER PRIMARY KEY NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
 
 -- Further idempotency keys of a payment: it was open when it was charged again under them. Their
 -- callers get this payment from then on, also when it has ended.

@@ -92,6 +92,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
     load: () => import('./payments/simulate.ts'),
   },
+  'payments find': {
+    summary: 'finds payments by a part of what they are named, an id, an amount or a day',
+    load: () => import('./payments/find.ts'),
+  },
   'payments cancel': {
     summary: 'ends an open payment at its gateway',
     load: () => import('./payments/cancel.ts'),
@@ -109,5 +113,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
 /** The first word of commands that have two. */
 export const GROUPS: Readonly<Record<string, string>> = {
   boards: 'forgets a board that is gone',
-  payments: 'checks payments, tries them out, ends and reconciles them, and forgets payers',
+  payments: 'checks payments, tries them out, finds, ends and reconciles them, and forgets payers',
 }

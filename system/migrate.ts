@@ -10,6 +10,7 @@ import {
   readSchemaState,
   type SchemaState,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { textsBetween } from '../worker/payments/ledger/libsql/search-libsql.ts'
 import {
   type Row,
   type Statement,
@@ -142,7 +143,10 @@ async function advance(scripts: Scripts, write: Write, at: Position): Promise<Po
   }
   const upto = last.id
   const passed = { ...at, passed: upto }
-  const work = step.statements.map((sql) => statement(sql, { after, upto }))
+  // Only code can fold a text.
+  const isSearch = step.statements.some((sql) => sql.includes(':texts'))
+  const texts = isSearch ? await textsBetween(write, { after, upto }) : ''
+  const work = step.statements.map((sql) => statement(sql, { after, upto, texts }))
   await write([move(at, passed), ...work])
   return passed
 }

@@ -4,15 +4,16 @@ import { useMemo, useRef } from 'preact/hooks'
 import type { Paid, PaymentStatus, Transaction, Unreadable } from '../../libraries/api/types.ts'
 import type { Route } from '../address.ts'
 import { linkTo, route } from '../router.ts'
-import { Choice, FilterBar } from '../ui/filter-bar.tsx'
+import { Choice, FilterBar, filterBy } from '../ui/filter-bar.tsx'
 import { count, LOADING } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { DatedAge } from '../ui/time.tsx'
 import { flashOf, isOtherAmount, Money, StatusBadge } from './elements.tsx'
 import { useFeed } from './feed.ts'
-import { STATUSES } from './format.ts'
+import { amountProblem, STATUSES } from './format.ts'
+import { currenciesOf } from './requests.ts'
 import { isUnreadable } from './story.ts'
-import { filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
+import { filePathOf, filtersOf, isFiltering, type TransactionsShown } from './transactions-read.ts'
 
 export function TransactionTable() {
   const shown = useFeed().transactions.shown.value
@@ -32,6 +33,11 @@ export function TransactionTable() {
         {textOf(shown)}
       </p>
       {shown?.hasMore && <LoadMore />}
+      {shown && shown.rows.size > 0 && (
+        <p class="hint">
+          <a href={filePathOf(filtersOf(route.value.query))}>All of these payments, as CSV</a>
+        </p>
+      )}
     </section>
   )
 }
@@ -41,16 +47,28 @@ function textOf(shown: TransactionsShown | undefined): string {
   if (shown.rows.size > 0) {
     return `${count(shown.rows.size, 'payment')}${shown.hasMore ? ', and more' : ''}`
   }
-  return isFiltering(filtersOf(route.value.query)) ? 'No payment matches.' : 'No payments yet.'
+  const { query } = route.value
+  if (!isFiltering(filtersOf(query))) return 'No payments yet.'
+  return `No payment matches. ${query.q?.trim() ? TRY_LESS : TRY_OTHERS}`
 }
+
+const TRY_LESS =
+  'Try a part of it, such as the last four digits or letters, or one word; or the amount and the ' +
+  'day instead.'
+const TRY_OTHERS = 'Try without one of the filters.'
 
 function Filters() {
   const gateways = useFeed().gateways.value?.gateways ?? []
-  const filters = filtersOf(route.value.query)
+  const { query } = route.value
+  const filters = filtersOf(query)
+  const currencies = [...new Set(gateways.flatMap(currenciesOf))]
+  const { amount = '', currency = '' } = query
+  // Where there is only one, nobody need say it.
+  const only = currencies.length === 1 ? currencies[0] : undefined
   return (
     <FilterBar
       label="Filters"
-      hint="Search by reference or id"
+      hint="Search by reference, description, metadata or id"
       isFiltering={isFiltering(filters)}
       clear="Show all"
     >
@@ -71,10 +89,59 @@ function Filters() {
         any="all"
         values={gateways.map(({ key }) => key)}
       />
+      <span class="choice">
+        <label for="amount">Amount</label>
+        <input
+          id="amount"
+          inputMode="decimal"
+          autocomplete="off"
+          size={9}
+          value={amount}
+          onInput={({ currentTarget: { value } }) =>
+            filterBy({ amount: value, currency: currency || (value && only) || '' })
+          }
+        />
+      </span>
+      <Choice
+        name="currency"
+        label="Currency"
+        isLabelled
+        chosen={currency}
+        any="all"
+        values={currencies}
+      />
+      <Day name="from" label="From" value={query.from} />
+      <Day name="to" label="To" value={query.to} />
+      {amount.trim() !== '' && filters.amount === undefined && (
+        <span class="only" role="status">
+          {filters.currency
+            ? amountProblem(filters.currency)
+            : 'Choose the currency of the amount.'}
+        </span>
+      )}
       {filters.reference && <span class="only">Only {filters.reference}</span>}
     </FilterBar>
   )
 }
+
+interface DayProps {
+  /** Of the filter in the URL. */
+  name: string
+  label: string
+  value: string | undefined
+}
+
+const Day = ({ name, label, value = '' }: DayProps) => (
+  <span class="choice">
+    <label for={name}>{label}</label>
+    <input
+      id={name}
+      type="date"
+      value={value}
+      onInput={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
+    />
+  </span>
+)
 
 const Rows = ({ shown }: { shown: TransactionsShown }) => (
   <table class="panel">

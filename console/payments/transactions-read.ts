@@ -3,26 +3,52 @@
 import { signal } from '@preact/signals'
 import type { PaymentStatus, TransactionsPage } from '../../libraries/api/types.ts'
 import { merge, type RepeatedRead, repeatedRead } from '../data/http.ts'
-import { STATUSES } from './format.ts'
+import { parseAmount, STATUSES } from './format.ts'
 
 export interface Filters {
   status?: PaymentStatus
   gateway?: string
-  /** The beginning of a reference or id. */
+  /** A part of what the shop named, or the beginning or end of an id. */
   q?: string
+  /** In minor units. */
+  amount?: number
+  currency?: string
+  /** When it was made: from a time on, and before one. */
+  after?: string
+  before?: string
   /** The exact reference. Used for the return from a payment page. */
   reference?: string
 }
 
-/** The URL may hold unknown names or values: they are ignored. */
+/** The URL may hold unknown names or values: they are ignored. Days are those of this machine. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {
-  const { status = '', gateway, q, reference } = query
+  const { status = '', gateway, q, reference, currency = '', amount: typed = '' } = query
+  const isCurrency = /^[A-Z]{3}$/.test(currency)
+  // Without its currency, nobody can say how many minor units it is.
+  const amount = isCurrency ? parseAmount(typed, currency) : undefined
+  const after = midnightOf(query.from)
+  const before = midnightOf(query.to, 1)
   return {
     ...(Object.hasOwn(STATUSES, status) && { status: status as PaymentStatus }),
     ...(gateway && { gateway }),
     ...(q?.trim() && { q: q.trim() }),
     ...(reference && { reference }),
+    ...(isCurrency && { currency }),
+    ...(amount !== undefined && { amount }),
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
   }
+}
+
+const isDay = (text = ''): text is string =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** At its beginning, or so many days later. */
+function midnightOf(day: string | undefined, later = 0): string | undefined {
+  if (!isDay(day)) return undefined
+  const at = new Date(`${day}T00:00`)
+  at.setDate(at.getDate() + later)
+  return at.toISOString()
 }
 
 export const isFiltering = (filters: Filters): boolean => Object.keys(filters).length > 0
@@ -36,6 +62,8 @@ export interface TransactionsShown {
   changes: ReadonlyMap<string, number>
 }
 
+/** Rounds of the poller, one in 5 s. */
+const SEARCH_ROUNDS = 6
 /** After "Load more", pages have the maximum size. */
 const FIRST_PAGE = 50
 /** The maximum page size of the edge. */
@@ -50,6 +78,8 @@ export class TransactionsRead {
   #wanted = 1
   #filters: Filters = {}
   #key = '{}'
+  /** Since the filters were shown. */
+  #round = 0
   /** The filters of `shown`. */
   #shownKey: string | undefined
 
@@ -71,6 +101,7 @@ export class TransactionsRead {
 
   async refresh(signal: AbortSignal): Promise<void> {
     const key = this.#key
+    if (!this.#isDue(key)) return
     const wanted = this.#wanted
     const pages: TransactionsPage[] = []
     do {
@@ -84,6 +115,13 @@ export class TransactionsRead {
     const isSame = pages.every((page, at) => page === this.#pages[at])
     if (!isSame || pages.length !== this.#pages.length || key !== this.#shownKey) this.#show(pages)
     if (wanted === this.#wanted) this.isLoadingMore.value = false
+  }
+
+  /** A search may read the texts of all payments: what it has shown is not read each time. */
+  #isDue(key: string): boolean {
+    const isShown = key === this.#shownKey && !this.isLoadingMore.peek()
+    this.#round = isShown ? this.#round + 1 : 0
+    return this.#filters.q === undefined || this.#round % SEARCH_ROUNDS === 0
   }
 
   #show(pages: readonly TransactionsPage[]): void {
@@ -101,9 +139,15 @@ export class TransactionsRead {
 }
 
 /** The path of one page of transactions. */
-export function pathOf(filters: Filters, limit: number, cursor?: string): string {
-  const query = new URLSearchParams({ ...filters, limit: String(limit) })
-  if (cursor !== undefined) query.set('cursor', cursor)
+export const pathOf = (filters: Filters, limit: number, cursor?: string): string =>
+  path({ ...filters, limit, ...(cursor !== undefined && { cursor }) })
+
+/** The path of all of them, as a file. */
+export const filePathOf = (filters: Filters): string => path({ ...filters, format: 'csv' })
+
+function path(parameters: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value))
   return `/api/payments/transactions?${query}`
 }
 

@@ -57,8 +57,9 @@ export interface Answer {
 export const revalidated = (
   schema: z.ZodType,
   headers: readonly ResponseHeader[],
+  texts?: readonly string[],
 ): Operation['answers'] => ({
-  200: { description: 'As it is now.', schema, headers },
+  200: { description: 'As it is now.', schema, headers, ...(texts && { texts }) },
   304: { description: 'Nothing has changed since `If-None-Match`.', headers },
 })
 

@@ -80,12 +80,13 @@ const read = (
   query: z.ZodObject,
   schema: z.ZodType,
   failures: readonly Reason[] = ['invalid_argument'],
+  texts?: typeof TEXTS,
 ): Operation => ({
   ...of,
   needs: 'payments:read',
   query,
   headers: ['If-None-Match', 'X-Correlation-Id'],
-  answers: revalidated(schema, ['ETag', 'Cache-Control', 'X-Correlation-Id']),
+  answers: revalidated(schema, ['ETag', 'Cache-Control', 'X-Correlation-Id'], texts),
   failures: ['unknown_filter', ...failures, ...DATABASE],
 })
 
@@ -127,9 +128,15 @@ const OPERATIONS: Record<string, Operation> = {
     ],
   },
   'GET /api/payments/transactions': read(
-    { id: 'listTransactions', summary: 'Transactions, newest first' },
+    {
+      id: 'listTransactions',
+      summary: 'Transactions, newest first, and a search in them',
+      description: 'With `format=csv` or `jsonl` all that match, read while they are sent.',
+    },
     transactionsQuery,
     transactionsPageSchema,
+    ['invalid_argument'],
+    TEXTS,
   ),
   'GET /api/payments/transactions/:id': read(
     {

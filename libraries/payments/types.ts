@@ -38,8 +38,20 @@ export interface TransactionFilter {
   /** Key of the configuration. */
   gateway?: string | undefined
   reference?: string | undefined
-  /** The beginning of our id, of the gateway's or of the reference; case-sensitive. */
+  /**
+   * From three letters or digits on any part of the reference, the description or a value of the
+   * metadata, however it is written; the beginning or the end of an id.
+   */
   q?: string | undefined
+  /** In minor units: of what was requested, or of what was paid. */
+  amount?: number | undefined
+  currency?: string | undefined
+  /** The time that `after` and `before` are about. Default: `created`. */
+  by?: 'created' | 'paid' | 'updated' | undefined
+  /** From that day (UTC), or time of RFC 3339, on. */
+  after?: string | undefined
+  /** Before that one. */
+  before?: string | undefined
   /** Of the page before. */
   cursor?: string | undefined
   /** 1 to 200. Default: 50. */

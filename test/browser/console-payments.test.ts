@@ -1,3 +1,5 @@
+const SEARCH = 'Search by reference, description, metadata or id'
+
 // The payments of the console in a real browser, over the whole system of `npm start`: charged from
 // the page, paid on the payment page, and updated without a reload.
 
@@ -68,7 +70,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await expect
       .poll(() => offered.allTextContents())
       .toEqual(['redirect', 'fib', 'stripe', 'mollie'])
-    await page.getByLabel('Amount').fill('30000')
+    await page.getByRole('dialog').getByLabel('Amount').fill('30000')
     await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()
     await page.getByRole('heading', { name: /^test-/ }).waitFor()
@@ -201,15 +203,33 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByLabel('Status', { exact: true }).selectOption('Paid')
     await page.getByText('3 payments', { exact: true }).waitFor()
     expect(page.url()).toContain('#/payments?status=Paid')
-    await page.getByLabel('Search by reference or id').fill('nobody')
-    await page.getByText('No payment matches.').waitFor()
+    await page.getByLabel(SEARCH).fill('nobody')
+    await page.getByText('No payment matches. Try a part of it').waitFor()
     await page.reload()
-    await page.getByText('No payment matches.').waitFor()
-    expect(await page.getByLabel('Search by reference or id').inputValue()).toBe('nobody')
+    await page.getByText('No payment matches. Try a part of it').waitFor()
+    expect(await page.getByLabel(SEARCH).inputValue()).toBe('nobody')
     await page.getByRole('button', { name: 'Show all' }).press('Enter')
     await expect.poll(() => isFocused('input[type=search]')).toBe(true)
     await showsAll()
     expect(page.url()).toMatch(/#\/payments\?path=/)
+  })
+
+  it('finds by a part in other letters, by amount, currency and day', async () => {
+    await page.getByLabel(SEARCH).fill('#DER 1')
+    await page.getByText('1 payment', { exact: true }).waitFor()
+    await row('order-1').waitFor()
+    await page.getByLabel('Amount', { exact: true }).fill('20000')
+    await page.getByText('Choose the currency of the amount.').waitFor()
+    await page.getByLabel('Currency', { exact: true }).selectOption('IQD')
+    // It was paid so.
+    await page.getByText('1 payment', { exact: true }).waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2026-01-01')
+    await page.getByText('No payment matches.').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).press('Enter')
+    await showsAll()
+    const file = page.getByRole('link', { name: 'All of these payments, as CSV' })
+    expect(await file.getAttribute('href')).toBe('/api/payments/transactions?format=csv')
+    expect(await seriousFaults(page, 'main')).toEqual([])
   })
 
   it('shows in the list when each payment was made, beside its age', async () => {

@@ -238,7 +238,7 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/refunds', status: 422, body: { gateway: 'bank' } },
     ],
     'GET /transactions': () => [
-      { path: '/transactions?status=PartiallyRefunded&limit=1', status: 200 },
+      { path: '/transactions?status=PartiallyRefunded&q=lamp&limit=1', status: 200 },
       { path: '/transactions?state=Paid', status: 400 },
     ],
     'GET /transactions/:id': () => [

@@ -51,7 +51,7 @@ const count = (path: string, from: string) =>
 const overwriting = { overwrites: true }
 const once = { overwrites: false }
 
-const TABLES = ['transactions', 'webhook_events', 'outbox', 'refunds', 'alerts', 'audit']
+const TABLES = ['transactions', 'webhook_events', 'outbox', 'refunds', 'alerts', 'audit', 'search']
 
 async function contentOf({ read }: Pick<Database, 'read'>): Promise<object> {
   const statements = TABLES.map((name) => {

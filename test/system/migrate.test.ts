@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { migrate, readScripts, type Scripts, statementsOf, stepsOf } from '../../system/migrate.ts'
+import { searchText } from '../../worker/payments/domain/search.ts'
 import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
@@ -280,6 +281,22 @@ describe('a database', () => {
     ].map(({ after }) => after.payment_ledger?.[0]?.installation)
     expect(empty).toMatch(/^[0-9a-f]{32}$/)
     expect(another).not.toBe(empty)
+  })
+
+  it('of schema 2 is searched in afterwards, each of thousands of payments by its own text', async () => {
+    database = madeOf(SCHEMA_2)
+    const columns = 'gateway, reference, amount, currency, description, created_at, updated_at'
+    database.exec(`INSERT INTO payment_transactions (id, ${columns}, metadata)
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2499)
+      SELECT printf('0A%024d', 5000 - i), 'bank', 'ORD-' || i, 1, 'IQD', 'Lamp ' || i, 1, 1,
+        json_object('to', 'Ms. ' || i) FROM n`)
+    database.exec(`UPDATE payment_transactions SET metadata = 'null' WHERE reference = 'ORD-7'`)
+    await run(ours)
+    const rows = database.all(`SELECT t.reference, t.description, t.metadata, s.text
+      FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid`)
+    expect(rows.length).toBeGreaterThan(2_500)
+    for (const row of rows) expect(row.text).toBe(searchText(row as never))
+    expect(rows.find(({ reference }) => reference === 'ORD-8')?.text).toBe('\nORD8\nLAMP8\nMS8\n')
   })
 
   it('of this schema gets back an index that was dropped', async () => {

@@ -53,6 +53,7 @@ describe('schema.sql', () => {
       'payment_outbox',
       'payment_refunds',
       'payment_schema',
+      'payment_search',
       'payment_transactions',
       'payment_webhook_events',
     ])

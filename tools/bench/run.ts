@@ -1,6 +1,7 @@
 // `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout]
-// [reconcile] [--quick] [--out DIR] [--before DIR]`: measures this system and the alternatives, such
-// as an earlier version in DIR, in one run on this machine, and writes numbers and plots.
+// [reconcile] [search] [--quick] [--out DIR] [--before DIR]`: measures this system and the
+// alternatives, such as an earlier version in DIR, in one run on this machine, and writes numbers and
+// plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,6 +17,7 @@ import { phonePicture, runPhone } from './phone.ts'
 import { type Picture, picture } from './plot/picture.ts'
 import { reconcilePicture, runReconcile } from './reconcile.ts'
 import { refetchPicture, runRefetch } from './refetch.ts'
+import { runSearch, searchPicture } from './search.ts'
 import { runWatch, watchPicture } from './watch.ts'
 import { runWebhooks, webhooksPicture } from './webhooks.ts'
 
@@ -43,6 +45,7 @@ const BENCHES = {
   charge: bench(runCharge, chargePicture),
   fanout: bench(runFanout, fanoutPicture),
   reconcile: bench(runReconcile, reconcilePicture),
+  search: bench(runSearch, searchPicture),
 }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]

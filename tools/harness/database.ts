@@ -93,7 +93,7 @@ export async function startLibsql(plan: ServerPlan = {}): Promise<LibsqlServer> 
     database,
     query: (sql, args) => ask(database, sql, args),
     async wipe() {
-      for (const table of TABLES) await ask(database, `DELETE FROM ${table}`)
+      for (const table of ['payment_search', ...TABLES]) await ask(database, `DELETE FROM ${table}`)
     },
     async close() {
       await server.stop()

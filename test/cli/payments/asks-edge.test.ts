@@ -1,4 +1,4 @@
-// Commands that ask an edge about payments: reconcile and cancel, against one in this process.
+// Commands that ask an edge about payments: reconcile, find and cancel, against one in this process.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -131,6 +131,34 @@ describe('payments reconcile', () => {
     await reconcile(`${HEAD}nobody,25000,IQD,1970-01-01\n`)
     expect(await setup.payments.queries.transactions({}, { limit: 9 })).toEqual(before)
     expect(await readFile(join(dir, 'file.csv'), 'utf8')).toContain('nobody')
+  })
+})
+
+describe('payments find', () => {
+  async function find(...words: string[]) {
+    await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
+    const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
+    return await run(['payments', 'find', ...words, ...at], {}, { cwd: dir })
+  }
+
+  it('prints what is found, and exits with 1 where nothing is', async () => {
+    await order('ORD-10231')
+    await order('ORD-10232', false)
+    const line = (reference: string, status: string) =>
+      expect.stringMatching(`^1970-01-01T\\S+  ${status} +25000 IQD  bank  ${reference}  0\\w+\n$`)
+    expect(await find('#ord 10231')).toEqual({ code: 0, out: line('ORD-10231', 'Paid'), err: '' })
+    expect(await find('--status', 'Pending')).toMatchObject({ out: line('ORD-10232', 'Pending') })
+    const priced = await find('lamp', '--amount', '25000', '--currency', 'IQD', '--json')
+    expect(JSON.parse(priced.out).transactions).toHaveLength(2)
+    expect(await find('nobody')).toEqual({ code: 1, out: 'No payment matches.\n', err: '' })
+  })
+
+  it('says what it cannot ask, and what the edge refuses', async () => {
+    expect(await find('--amount', '5')).toMatchObject({ code: 2, err: /with its --currency/ })
+    expect(await find('--currency', 'dinar')).toMatchObject({ code: 2, err: /three capital/ })
+    expect(await find('--after', 'monday')).toMatchObject({ code: 2, err: /ISO 8601/ })
+    scope = 'board:read'
+    expect(await find('a')).toMatchObject({ code: 2, err: /payments:read/ })
   })
 })
 

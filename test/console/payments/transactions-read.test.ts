@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
+  filePathOf,
   filtersOf,
   isFiltering,
   pathOf,
@@ -73,6 +74,17 @@ describe('reading transactions', () => {
     )
   })
 
+  it('reads a search that is shown in every sixth round, and another one at once', async () => {
+    const { requests } = edge(3)
+    const read = new TransactionsRead()
+    read.setFilters({ q: 'a' })
+    for (let round = 0; round < 7; round++) await read.refresh(signal)
+    expect(requests).toHaveLength(2)
+    read.setFilters({ q: 'b' })
+    await read.refresh(signal)
+    expect(requests).toHaveLength(3)
+  })
+
   it('drops a response for filters that have changed since', async () => {
     edge(3)
     const read = new TransactionsRead()
@@ -103,8 +115,26 @@ describe('the filters in a URL', () => {
     expect(isFiltering(filtersOf({ reference: 'a' }))).toBe(true)
   })
 
+  it('are an amount only with its currency, and whole days of this machine', () => {
+    expect(filtersOf({ amount: '12.5' })).toEqual({})
+    expect(filtersOf({ amount: '12.5', currency: 'USD' })).toEqual({
+      currency: 'USD',
+      amount: 1_250,
+    })
+    expect(filtersOf({ amount: '1,250', currency: 'USD' })).toEqual({ currency: 'USD' })
+    const midnight = (day: string) => new Date(`${day}T00:00`).toISOString()
+    expect(filtersOf({ from: '2026-02-28', to: '2026-02-28' })).toEqual({
+      after: midnight('2026-02-28'),
+      before: midnight('2026-03-01'),
+    })
+    expect(filtersOf({ from: 'yesterday', to: '2026-13-01', currency: 'iqd' })).toEqual({})
+  })
+
   it('become the path of a page, for any value', () => {
     expect(pathOf({ q: 'a&b=c' }, 50)).toBe('/api/payments/transactions?q=a%26b%3Dc&limit=50')
+    expect(filePathOf({ q: 'a', amount: 5 })).toBe(
+      '/api/payments/transactions?q=a&amount=5&format=csv',
+    )
     expect(pathOf({}, 200, 'x')).toBe('/api/payments/transactions?limit=200&cursor=x')
   })
 })

@@ -27,20 +27,21 @@ export interface Table {
 }
 
 /** Rejects as the first page does; if a later one fails, the text breaks off. */
-export async function exported(
+export async function exported<Row extends object>(
   format: 'csv' | 'jsonl',
   { name, columns, numbers = [] }: Table,
-  pages: AsyncGenerator<readonly object[]>,
+  pages: AsyncGenerator<readonly Row[]>,
+  cellsOf: (row: Row) => object = (row) => row,
 ): Promise<Exported> {
   const isCsv = format === 'csv'
-  const csvLine = (row: object) => {
-    const values = { ...row } as Record<string, unknown>
+  const csvLine = (row: Row) => {
+    const values = { ...cellsOf(row) } as Record<string, unknown>
     const cells = columns.map((column) =>
       numbers.includes(column) ? String(values[column] ?? '') : cell(values[column]),
     )
     return `${cells.join()}\r\n`
   }
-  const lineOf = isCsv ? csvLine : (row: object) => `${JSON.stringify(row)}\n`
+  const lineOf = isCsv ? csvLine : (row: Row) => `${JSON.stringify(row)}\n`
   const head = isCsv ? `${columns.join()}\r\n` : ''
   const { body, headers } = await streamed(isCsv ? 'text/csv' : 'application/jsonl', texts())
   async function* texts(): AsyncGenerator<string> {

@@ -22,7 +22,7 @@ import {
   toStoredEvent,
   toTransaction,
 } from '../domain/shown.ts'
-import type { Action, Outcome, PaymentStatus } from '../domain/status.ts'
+import type { Action, Outcome } from '../domain/status.ts'
 import type {
   AlertRecord,
   AuditRecord,
@@ -30,7 +30,6 @@ import type {
   FailingEndpoint,
   Listed,
   ListedStory,
-  Transaction,
   WebhookRate,
 } from '../domain/types.ts'
 import type { Database } from '../ledger/libsql/http-libsql.ts'
@@ -39,6 +38,7 @@ import { type Row, statement, type Value } from '../ledger/libsql/statement-libs
 import { movementQueries } from './movements-libsql.ts'
 import { type Query, queryRunner, rowsOf } from './query-libsql.ts'
 import { settlementQueries } from './settlement-libsql.ts'
+import { type Page, transactionQueries } from './transactions-libsql.ts'
 
 export interface WaitingEvents {
   count: number
@@ -53,20 +53,6 @@ export interface Waiting {
   events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
   /** Open alerts, by kind. */
   alerts: Readonly<Record<string, number>>
-}
-
-/** Only what is older than `before`, an id. */
-export interface Page {
-  before?: string
-  limit: number
-}
-
-export interface TransactionFilter {
-  status?: PaymentStatus
-  gateway?: string
-  reference?: string
-  /** The beginning of our id, the gateway's or the reference; case-sensitive. */
-  startsWith?: string
 }
 
 /** `after` and `before` in ms: from the first on, and before the second. */
@@ -87,20 +73,7 @@ export function libsqlQueries(database: Database) {
   return {
     ...movementQueries(run),
     ...settlementQueries(run),
-    /** Newest first. */
-    transactions: (
-      { startsWith, ...where }: TransactionFilter,
-      page: Page,
-    ): Promise<Listed<Transaction>[]> =>
-      run(
-        startsWith === undefined
-          ? pageQuery(
-              'payment_transactions',
-              { where, more: notPaidCondition(where.status), ...page },
-              toTransaction,
-            )
-          : searchQuery(startsWith, where, page),
-      ),
+    ...transactionQueries(run),
     /** Newest first. */
     webhookEvents: (
       { outcome, gateway }: { outcome?: Outcome; gateway?: string },
@@ -317,61 +290,6 @@ const STORY = [
   'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
   `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
 ] as const
-
-// Finds payments by the beginning of an id or a reference. Each has an index with equal
-// beginnings side by side, so only matching rows are read, among any number of payments.
-
-/** Sorts after every other character, so that nothing needs to be escaped. */
-const LAST = '\u{10FFFF}'
-
-// The gateways of all payments, one index lookup each: the index of the gateways' ids begins with
-// the gateway, and an old gateway may not be in the configuration any more.
-const GATEWAYS = `gateways(gateway) AS (
-  SELECT min(gateway) FROM payment_transactions
-  UNION ALL SELECT (SELECT min(t.gateway) FROM payment_transactions t WHERE t.gateway > g.gateway)
-    FROM gateways g WHERE g.gateway IS NOT NULL)`
-const OF_GATEWAYS = 'gateways g CROSS JOIN payment_transactions t ON t.gateway = g.gateway'
-
-/**
- * The index by status does not contain Paid. A query uses it only if it has the same condition.
- */
-const notPaidCondition = (status: PaymentStatus | undefined, column = 'status'): string =>
-  status === undefined || status === 'Paid' ? '' : `AND ${column} <> 'Paid'`
-
-/** Newest first. */
-function searchQuery(
-  startsWith: string,
-  { status, gateway, reference }: TransactionFilter,
-  { before, limit }: Page,
-): Query<Listed<Transaction>[]> {
-  const more = [
-    status === undefined ? '' : `AND t.status = :status ${notPaidCondition(status, 't.status')}`,
-    gateway === undefined ? '' : 'AND t.gateway = :gateway',
-    reference === undefined ? '' : 'AND t.reference = :reference',
-    before === undefined ? '' : 'AND t.id < :before',
-  ].join(' ')
-  const idsBy = (name: string, from: string) => `SELECT id FROM (SELECT t.id FROM ${from}
-    WHERE t.${name} >= :first AND t.${name} < :last ${more} ORDER BY t.id DESC LIMIT :limit)`
-  const sql = `WITH RECURSIVE ${GATEWAYS}
-    SELECT * FROM payment_transactions WHERE id IN (
-      ${idsBy('id', 'payment_transactions t')}
-      UNION ${idsBy('reference', 'payment_transactions t')}
-      UNION ${idsBy('gateway_transaction_id', OF_GATEWAYS)})
-    ORDER BY id DESC LIMIT :limit`
-  const args = {
-    first: startsWith,
-    last: `${startsWith}${LAST}`,
-    status: status ?? null,
-    gateway: gateway ?? null,
-    reference: reference ?? null,
-    before: before ?? null,
-    limit,
-  }
-  return {
-    statements: [statement(sql, args)],
-    read: ([rows]) => rowsOf<TransactionRow>(rows).map(listed(toTransaction)),
-  }
-}
 
 interface RateRow {
   minute: number

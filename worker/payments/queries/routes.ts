@@ -9,11 +9,12 @@ import { choice, count, readQuery } from '../../shared/query.ts'
 import { isoTime } from '../domain/shown.ts'
 import { ACTIONS, OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import { MINUTE_MS, startOfMinute } from '../domain/time.ts'
-import type { GatewayHealth, WebhookRates } from '../domain/types.ts'
+import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
 import type { Refusals } from '../gateways/refusals.ts'
 import { exported, pagesOf } from './export.ts'
 import { bookRoutes } from './movements-hono.ts'
-import type { Page, PaymentQueries } from './queries-libsql.ts'
+import type { PaymentQueries } from './queries-libsql.ts'
+import type { Page } from './transactions-libsql.ts'
 
 const WRONG = { reason: 'invalid_argument' } as const
 
@@ -33,6 +34,22 @@ export const AUDIT_TABLE = {
     'id', 'at', 'action', 'subject', 'gateway', 'reference', 'transactionId', 'about', 'amount',
     'currency', 'detail', 'invalid',
   ],
+}
+
+// biome-ignore format: several names a line.
+const TRANSACTION_TABLE = {
+  name: 'payments',
+  columns: [
+    'id', 'createdAt', 'status', 'gateway', 'reference', 'gatewayTransactionId',
+    'externalReferenceId', 'attempt', 'amount', 'currency', 'paidAmount', 'paidCurrency', 'paidAt',
+    'refundedAmount', 'description', 'updatedAt', 'invalid',
+  ],
+}
+
+/** For a cell each: what was paid. */
+const flat = (row: Listed<Transaction>) => {
+  if ('invalid' in row || !row.paid) return row
+  return { ...row, paidAmount: row.paid.amount, paidCurrency: row.paid.currency }
 }
 
 export interface QueryDeps {
@@ -59,6 +76,16 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
     const audit = await queries.audit(filter, page)
     return c.json({ audit, ...cursorOf(audit, page) })
   })
+  app.get('/transactions', async (c, next) => {
+    const { cursor, format, limit: _, ...filter } = readQuery(c.req.url, transactionsQuery, WRONG)
+    if (format === 'json') return await next()
+    const pages = pagesOf(
+      (limit, cursor) => queries.transactions(filter, pageOf({ cursor, limit })),
+      cursor,
+    )
+    const { body, headers } = await exported(format, TRANSACTION_TABLE, pages, flat)
+    return c.body(body, 200, headers)
+  })
   app.route('/movements', bookRoutes(queries))
   app.use(etag({ weak: true, retainedHeaders: KEPT_ON_304 }))
   app.use(async (c, next) => {
@@ -67,9 +94,7 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
   })
 
   app.get('/transactions', async (c) => {
-    const query = readQuery(c.req.url, transactionsQuery, WRONG)
-    const { q: startsWith = '', cursor, limit, ...where } = query
-    const filter = { ...where, ...(startsWith !== '' && { startsWith }) }
+    const { cursor, limit, format: _, ...filter } = readQuery(c.req.url, transactionsQuery, WRONG)
     const page = pageOf({ cursor, limit })
     const transactions = await queries.transactions(filter, page)
     return c.json({ transactions, ...cursorOf(transactions, page) })
@@ -153,6 +178,14 @@ const page = {
 }
 const gateway = z.string().describe('Key of the configuration.').exactOptional()
 
+const time = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date or a time of ISO 8601')
+  .transform((text) => Date.parse(text))
+
+const exportFormat = choice(['json', 'csv', 'jsonl'])
+  .describe('`csv` and `jsonl` are all that there is, and not one page.')
+  .default('json')
+
 export const transactionsQuery = z.object({
   status: choice(PAYMENT_STATUSES).exactOptional(),
   gateway,
@@ -160,8 +193,29 @@ export const transactionsQuery = z.object({
   q: z
     .string()
     .max(MAX_SEARCH_CHARS, `may have at most ${MAX_SEARCH_CHARS} characters`)
-    .describe('The beginning of our id, of the gateway’s or of the reference; case-sensitive.')
+    .describe(
+      'From three letters or digits on any part of the reference, the description or a value of ' +
+        'the metadata, or the end of an id; always the beginning of our id, of the gateway’s or ' +
+        'of the external reference. Case, separators and the script of digits do not matter.',
+    )
     .exactOptional(),
+  amount: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number, in minor units')
+    .transform(Number)
+    .describe('In minor units: of what was requested, or of what was paid.')
+    .exactOptional(),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be three capital letters')
+    .describe('Of what was requested, or of what was paid.')
+    .exactOptional(),
+  by: choice(['created', 'paid', 'updated'])
+    .describe('The time that `after` and `before` are about.')
+    .default('created'),
+  after: time.describe('At this time or later.').exactOptional(),
+  before: time.describe('Earlier than this time.').exactOptional(),
+  format: exportFormat,
   ...page,
 })
 
@@ -178,14 +232,8 @@ export const alertsQuery = z.object({
   ...page,
 })
 
-const time = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date or a time of ISO 8601')
-  .transform((text) => Date.parse(text))
-
 export const auditQuery = z.object({
-  format: choice(['json', 'csv', 'jsonl'])
-    .describe('`csv` and `jsonl` are all that there is, and not one page.')
-    .default('json'),
+  format: exportFormat,
   reference: z.string().exactOptional(),
   transaction: z.string().describe('Our id of a payment.').exactOptional(),
   subject: z.string().describe('Who asked.').exactOptional(),

@@ -93,7 +93,7 @@ describe('a row that cannot be read', () => {
     async (column) => {
       await insertPending(libsql, 3)
       await poison('t-1', column)
-      for (const filter of [{}, { gateway: 'shop' }, { startsWith: 'order-' }]) {
+      for (const filter of [{}, { gateway: 'shop' }, { q: 't-' }]) {
         const rows = await queries.transactions(filter, PAGE)
         expect(rows.map(idOf)).toEqual(['t-2', 't-1', 't-0'])
         expect(broken(rows)).toEqual([

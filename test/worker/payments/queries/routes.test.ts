@@ -213,7 +213,7 @@ describe('a search', () => {
   const found = async (query: string) =>
     (await read<{ transactions: { reference: string }[] }>(`/transactions?${query}`)).transactions
 
-  it('finds payments by the beginning of an id or reference, and all with an empty text', async () => {
+  it('finds payments by a part of what they are named, and all with an empty text', async () => {
     const { transactionId } = await charge('order-1')
     await setup.clock.advance(1)
     await charge('other-2')
@@ -222,11 +222,43 @@ describe('a search', () => {
     expect(await found('q=o')).toHaveLength(2)
     expect(await found('q=o&limit=1')).toMatchObject([{ reference: 'other-2' }])
     expect(await found('q=')).toHaveLength(2)
-    expect(await found('q=rder')).toEqual([])
+    expect(await found('q=rd')).toEqual([])
   })
 
-  it('for a text that is too long is refused', async () => {
-    expect((await get(`/transactions?q=${'x'.repeat(256)}`)).status).toBe(422)
+  it('is by amount, currency and time, too', async () => {
+    await charge('order-1')
+    expect(
+      await found('amount=25000&currency=IQD&after=1970-01-01&before=2030-01-01'),
+    ).toHaveLength(1)
+    expect(await found('amount=25001')).toEqual([])
+    expect(await found('by=paid&after=1970-01-01')).toEqual([])
+  })
+
+  it('answers all that match as one text, with the same filters', async () => {
+    for (let n = 0; n < 3; n++) {
+      await charge(`order-${n}`)
+      await setup.clock.advance(1)
+    }
+    const lines = async (query: string) => (await (await get(query)).text()).trimEnd().split('\n')
+    const csv = await lines('/transactions?q=order&format=csv&limit=1')
+    expect(csv).toHaveLength(4)
+    expect(csv[0]).toMatch(/^id,createdAt,status,gateway,reference/)
+    expect(csv[1]).toMatch(/"Pending","bank","order-2",/)
+    const rows = await lines('/transactions?q=order-1&format=jsonl')
+    expect(rows.map((line) => JSON.parse(line).reference)).toEqual(['order-1'])
+  })
+
+  it.each([
+    `q=${'x'.repeat(256)}`,
+    'amount=12.50',
+    'amount=-1',
+    'amount=9999999999999999',
+    'currency=iqd',
+    'after=yesterday',
+    'by=seen',
+    'format=xml',
+  ])('for %s is refused', async (query) => {
+    expect((await get(`/transactions?${query}`)).status).toBe(422)
   })
 })
 

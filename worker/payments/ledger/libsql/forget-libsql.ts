@@ -59,6 +59,10 @@ const RECORD = `INSERT INTO payment_audit (id, at, action, subject, transaction_
 const FORGET = `UPDATE payment_transactions AS t SET description = NULL, metadata = NULL,
   request = NULL, redirect_url = NULL, charge_answer = NULL`
 
+/** The reference stays, which is the first line. */
+const FORGET_TEXT = `UPDATE payment_search
+  SET text = substr(text, 1, instr(substr(text, 2), char(10)) + 1)`
+
 const OF_PAYMENTS = [
   'UPDATE payment_webhook_events SET raw = NULL',
   "UPDATE payment_refunds SET reason = ''",
@@ -114,6 +118,7 @@ function forgetting(payers: Payers, args: Readonly<Record<string, Value>>): Stat
     ADVANCE,
     `${RECORD} WHERE ${part} AND ${KNOWN}`,
     `${FORGET} WHERE ${part} AND ${KNOWN} RETURNING id`,
+    `${FORGET_TEXT} WHERE n IN (SELECT t.rowid FROM payment_transactions t WHERE ${part})`,
     ...OF_PAYMENTS.map((sql) => `${sql} WHERE transaction_id IN (${ids})`),
   ].map((sql) => statement(sql, args))
 }

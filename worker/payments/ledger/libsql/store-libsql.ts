@@ -14,6 +14,7 @@ import {
 import { type Database, isTransient, reachable } from './http-libsql.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
+import { insertTexts } from './search-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
@@ -195,11 +196,13 @@ const COLUMNS = {
  * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
  * a new row may take over a name that must be unique, from a row that gives it up.
  */
-const saveOf = (rows: WorkingSet): Statement[] =>
-  TABLES.flatMap((name) => {
+const saveOf = (rows: WorkingSet): Statement[] => [
+  ...TABLES.flatMap((name) => {
     const { inserted, updated } = rows.changesOf(name)
     return [...updatesOf(name, updated), ...insertOf(name, inserted)]
-  })
+  }),
+  ...insertTexts(rows.changesOf('transactions').inserted),
+]
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []

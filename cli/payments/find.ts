@@ -1,0 +1,105 @@
+// Finds payments by what somebody has of one, as the console's page does.
+
+import * as z from 'zod'
+import { jsonText, printable } from '../../sidecar/log.ts'
+import { majorText, toMinor } from '../../worker/payments/domain/money.ts'
+import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
+import { type Context, type Input, missing, noticeTo, UsageError } from '../command.ts'
+import { define } from '../definition.ts'
+import { runningStart, systemIn } from '../running-system.ts'
+import { EDGE, JSON_OUTPUT, type OptionsOf, Setting } from '../setting.ts'
+import { ask } from './ask.ts'
+import { readTarget, TARGET } from './target.ts'
+
+const OPTIONS = [
+  ...TARGET,
+  new Setting('--amount <AMOUNT>', 'requested or paid, such as 12.50; with --currency'),
+  new Setting('--currency <CUR>', 'requested or paid, such as IQD'),
+  new Setting('--status <STATUS>', 'as it is now').oneOf(PAYMENT_STATUSES),
+  new Setting('--gateway <KEY>', 'its key in signalbox.config.ts'),
+  new Setting('--after <TIME>', 'made then or later: a date (UTC) or a time of ISO 8601'),
+  new Setting('--before <TIME>', 'made earlier'),
+  JSON_OUTPUT,
+] as const
+
+type FindOptions = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  argument: ['TEXT', 'a part of what the shop named, or the beginning or end of an id'],
+  usage: '[TEXT] [options]',
+  description: `\
+Prints the payments that are found, the newest 50: by three letters or digits of the reference, the
+description or the metadata, however they are written, by an id, an amount, a time. Exits with 1 if
+there is none. Needs a token with payments:read.`,
+  options: OPTIONS,
+  run,
+})
+
+const answered = z.object({
+  transactions: z.array(
+    z.looseObject({
+      id: z.string(),
+      ...{ createdAt: z.string(), status: z.string(), gateway: z.string(), reference: z.string() },
+      ...{ amount: z.int(), currency: z.string() },
+    }),
+  ),
+  cursor: z.string().optional(),
+})
+
+async function run(input: Input<FindOptions>, context: Context): Promise<number> {
+  const { io, env, cwd } = context
+  const [q] = input.arguments
+  const query = queryOf(q, input.options)
+  const here = (await runningStart(input, env)) ?? (await systemIn(cwd, input, env))
+  const { edge, token } = await readTarget(input, context, here)
+  const needed = { [`${EDGE.called} or --data DIR`]: edge }
+  if (!edge || !token) {
+    throw missing({ ...needed, '--token-file FILE, which holds the access token': token })
+  }
+  const url = `${edge}/api/payments/transactions?${query}`
+  const answer = await ask(url, { headers: { authorization: `Bearer ${token}` } })
+  const fail = noticeTo(io, 'error')
+  if (!answer.ok) {
+    fail(`No answer from ${edge}: ${answer.why}.`)
+    return 2
+  }
+  const body: unknown = JSON.parse(answer.text || '{}')
+  const found = answered.safeParse(body).data
+  if (answer.status !== 200 || !found) {
+    const { error } = (body ?? {}) as { error?: unknown }
+    fail(printable(String(error ?? `The edge answered ${answer.status}.`)))
+    return 2
+  }
+  const { transactions, cursor } = found
+  if (input.options.json) io.out(`${jsonText(found)}\n`)
+  else if (transactions.length === 0) io.out('No payment matches.\n')
+  else io.out(`${transactions.map(lineOf).join('\n')}\n${cursor === undefined ? '' : '…\n'}`)
+  return transactions.length === 0 ? 1 : 0
+}
+
+function queryOf(q: string | undefined, options: FindOptions): URLSearchParams {
+  const { amount: typed, currency, status, gateway, after, before } = options
+  const amount = typed === undefined ? undefined : toMinor(typed, currency ?? '')
+  if (typed !== undefined && (currency === undefined || amount === undefined)) {
+    throw new UsageError('--amount is a number such as 12.50, with its --currency.')
+  }
+  const given = Object.entries({ q, amount, currency, status, gateway, after, before })
+  const named = given.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  )
+  return new URLSearchParams(named)
+}
+
+type Row = z.infer<typeof answered>['transactions'][number]
+
+const lineOf = ({ createdAt, status, amount, currency, gateway, reference, id }: Row): string =>
+  [
+    createdAt,
+    status.padEnd(9),
+    `${majorText(amount, currency)} ${currency}`,
+    gateway,
+    reference,
+    id,
+  ]
+    .map(printable)
+    .join('  ')

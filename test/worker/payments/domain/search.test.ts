@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fold, searchOf, searchText } from '../../../../worker/payments/domain/search.ts'
+
+describe('a folded text', () => {
+  it.each([
+    ['ORD-10231', 'ORD10231'],
+    ['#ord 10231', 'ORD10231'],
+    ['١٠٢٣١', '10231'],
+    ['۱۰۲۳۱', '10231'],
+    ['１０２３１', '10231'],
+    ['+964 (770) 123-45.67', '9647701234567'],
+    ['Straße', 'STRASSE'],
+    ['Ὀδυσσεύς ΟΔΥΣΣΕΥΣ', 'ΟΔΥΣΣΕΥΣΟΔΥΣΣΕΥΣ'],
+    ['زَيْنَب', 'زينب'],
+    ['ﬁne', 'FINE'],
+    ['İstanbul', 'ISTANBUL'],
+    ['*?[]"\n%_', ''],
+    ['\ud83d', ''],
+  ])('of %j is %j', (text, folded) => {
+    expect(fold(text)).toBe(folded)
+  })
+
+  it('has the folded form of each of its parts, and folding it again changes nothing', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
+    fc.assert(
+      fc.property(text, text, text, (before, part, after) => {
+        expect(fold(before + part + after)).toContain(fold(part))
+        expect(fold(fold(part))).toBe(fold(part))
+      }),
+    )
+  })
+})
+
+describe('what a payment is found by', () => {
+  it('is a line each of its reference, its description and the values of its metadata', () => {
+    const metadata = JSON.stringify({ phone: '0770 123', table: 4, isGift: true, note: null })
+    const row = { reference: 'ORD-1', description: 'Two lamps', metadata }
+    expect(searchText(row)).toBe('\nORD1\nTWOLAMPS\n0770123\n4\n')
+    expect(searchText({ ...row, description: null, metadata: null })).toBe('\nORD1\n\n')
+  })
+})
+
+describe('what was typed', () => {
+  it('finds any part from three letters or digits on, and less by its beginning', () => {
+    expect(searchOf('10231')).toMatchObject({ pattern: '*10231*', end: '10231' })
+    expect(searchOf(' ord 1 ')).toMatchObject({ pattern: '*ORD1*' })
+    expect(searchOf('1-0')).toEqual({ pattern: '*\n10*', beginnings: ['1-0'] })
+  })
+
+  it('is as it was typed for an id, and in one case', () => {
+    expect(searchOf('01kA')?.beginnings).toEqual(['01kA', '01ka', '01KA'])
+    expect(searchOf('٠١kA')?.beginnings).toEqual(['01kA', '01ka', '01KA'])
+  })
+
+  it('is no text where it has neither letters nor digits, and nothing where it is empty', () => {
+    expect(searchOf('*?[')).toEqual({ beginnings: ['*?['] })
+    expect(searchOf(' \n ')).toBeUndefined()
+  })
+})
