@@ -1,10 +1,12 @@
 // Which claim a command is about: of which board, of whom, and by which secret.
 
+import { realpath } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../sidecar/log.ts'
+import { linkedTreeOf } from '../../sidecar/trees/worktrees.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
@@ -41,6 +43,8 @@ export interface Claimant {
   edge: BoardAtEdge & { path: string }
   actor: string
   agent: AgentProcess | undefined
+  /** The linked worktree in which it is called: what is begun there is its own. */
+  tree: string | undefined
 }
 
 /** Undefined: there is no running Signalbox with this board; a sentence has said so. */
@@ -61,11 +65,13 @@ export async function claimantOf(
   }
   const { pid, actor } = input.options
   const agent = agentOf(pid)
+  const tree = await linkedTreeOf(await realpath(context.cwd))
   const who = agent ? String(agent.pid) : basename(context.cwd)
   return {
     edge: { ...edge, path: edge.path ?? board },
     actor: actor ?? `${userInfo().username}@${hostname()}:${who}`,
     agent,
+    tree: tree && basename(tree.gitFolder),
   }
 }
 

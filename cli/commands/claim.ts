@@ -136,7 +136,7 @@ async function claimOnce(
   env: Environment,
 ): Promise<Given> {
   const { task, label, parent, assignee, ttl, max, force } = options
-  const { edge, actor, agent } = claimant
+  const { edge, actor, agent, tree } = claimant
   const held = (await keptClaims(env, edge.url)).filter(
     (kept) => kept.actor === actor && kept.board === edge.path,
   )
@@ -156,6 +156,7 @@ async function claimOnce(
       ...(label !== undefined && { label }),
       ...(parent !== undefined && { parent }),
       ...(assignee !== undefined && { assignee }),
+      ...(tree !== undefined && { tree }),
       ...(max !== undefined && { max }),
       ...(force && { force }),
     })

@@ -17,9 +17,12 @@ export function toDoIn(config: Pick<BoardConfig, 'states' | 'initial'> | undefin
   return (status) => first.has(status) || TO_DO.test(status)
 }
 
-/** It can begin, and nobody has begun it. */
-export const canBegin = (task: Task, isToDo: IsToDo): boolean =>
-  task.ready && !isWorkedOn(task) && isToDo(task.status)
+/** It can begin, and nobody has begun it, in no linked worktree but `own`. */
+export const canBegin = (task: Task, isToDo: IsToDo, own?: string): boolean =>
+  task.ready && !isWorkedOn(task) && isToDo(task.status) && !isBegunInTree(task, isToDo, own)
+
+const isBegunInTree = ({ trees = [] }: Task, isToDo: IsToDo, own: string | undefined): boolean =>
+  trees.some(({ tree, status }) => tree !== own && status !== undefined && !isToDo(status))
 
 /** A claim that has expired holds nothing. */
 const isWorkedOn = ({ executionState, activeAttempt }: Task): boolean =>

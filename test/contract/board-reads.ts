@@ -42,6 +42,15 @@ export function readContract({ name, published }: Board): void {
       expect(await ids('?folder=archive')).toEqual([])
     })
 
+    it('lists tasks by the linked worktree that changed them', async () => {
+      const trees = [{ tree: 'feat', dir: '/feat', gone: true as const }]
+      const repo = await published(taskRecord('A-1'), taskRecord('A-2', { trees }))
+      const list = async (query: string) =>
+        (await repo.json<{ tasks: { id: string; trees?: unknown }[] }>(`/tasks${query}`)).tasks
+      expect(await list('?tree=feat')).toMatchObject([{ id: 'A-2', trees }])
+      expect(await list('?tree=fea')).toEqual([])
+    })
+
     it('lists a shared task for each of its assignees, with all of them', async () => {
       const shared = { assignee: 'ann', assignees: ['ann', 'bob'] }
       const repo = await published(

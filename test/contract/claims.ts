@@ -195,6 +195,19 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(idOf(await ask('', { claim: secret(), actor: 'flo' }))).toBe('A-2')
     })
 
+    it('give no task that another linked worktree has begun, unless they are forced', async () => {
+      const begun = [{ tree: 'feat', dir: '/feat', status: 'doing' }]
+      const repo = await published(config(), todo('A-1', { trees: begun }), todo('A-2'))
+      const ask = await asker(repo)
+      const claim = (more: object) => ({ claim: secret(), actor: `a-${secret()}`, ...more })
+      expect((await ask('', claim({ task: 'A-1', tree: 'other' }))).body.code).toBe('not_ready')
+      expect(idOf(await ask('', claim({ tree: 'other' })))).toBe('A-2')
+      expect((await ask('', claim({ tree: 'other' }))).body.code).toBe('nothing_ready')
+      expect(idOf(await ask('', claim({ tree: 'feat' })))).toBe('A-1')
+      await repo.changes({ upserts: [todo('A-3', { trees: begun })] })
+      expect(idOf(await ask('', claim({ task: 'A-3', force: true })))).toBe('A-3')
+    })
+
     it('end with the task: finished where its file closes it, canceled where it goes', async () => {
       const repo = await published(config(), todo('A-1'), todo('A-2'))
       const ask = await asker(repo)

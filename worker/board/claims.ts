@@ -212,7 +212,7 @@ export class Claims {
   #choose(request: ClaimRequest, now: number): StoredTask | ClaimRefusal {
     const config = this.#config()
     const isToDo = toDoIn(config)
-    const { task: id, label, parent, actor, assignee } = request
+    const { task: id, label, parent, actor, assignee, tree } = request
     const isFree = (task: StoredTask, last: Claim | undefined): boolean => {
       const { assignees = task.assignee === undefined ? [] : [task.assignee] } = task
       const isOurs =
@@ -220,7 +220,7 @@ export class Claims {
       return (
         isOurs &&
         isOffered(task, last, now) &&
-        canBegin(task, isBegunBefore(task, last) ? yes : isToDo)
+        canBegin(task, isBegunBefore(task, last) ? yes : isToDo, tree)
       )
     }
     if (id !== undefined) {

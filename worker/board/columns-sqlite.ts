@@ -21,6 +21,7 @@ export const TASK_CONDITIONS = {
   execution: 'execution = ?',
   label: "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)",
   folder: "ifnull(json_extract(light, '$.folder'), 'none') = ?",
+  tree: "? IN (SELECT json_extract(value, '$.tree') FROM json_each(light, '$.trees'))",
 } satisfies Record<keyof TaskFilter, string>
 
 export const SESSION_CONDITIONS = {

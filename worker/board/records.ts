@@ -263,6 +263,7 @@ export const tasksQuery = repositoryQuery.extend({
   execution: choice(executionSchema.options).exactOptional(),
   label: filter('Any one of the labels of a task.'),
   folder: filter('Such as `drafts`, `completed` or `archive`; `none`: tasks without one.'),
+  tree: filter('The name of a linked worktree: tasks that it changed.'),
 })
 
 export const sessionsQuery = repositoryQuery.extend({

@@ -88,6 +88,17 @@ describe('a task that can begin', () => {
     expect(canBegin({ ...task, ready: false }, isToDo)).toBe(false)
   })
 
+  test('is none that was begun in a linked worktree, except for who works in that one', () => {
+    const trees = [{ tree: 'feat', dir: '/feat', status: 'doing' }]
+    const task = { id: 'T-1', title: 'It', status: 'todo', ready: true, trees }
+    const isToDo = toDoIn({ states: ['todo', 'doing', 'done'] })
+    expect(canBegin(task, isToDo)).toBe(false)
+    expect(canBegin(task, isToDo, 'other')).toBe(false)
+    expect(canBegin(task, isToDo, 'feat')).toBe(true)
+    const retitled = { tree: 'feat', dir: '/feat', status: 'todo', title: 'Other' }
+    expect(canBegin({ ...task, trees: [retitled] }, isToDo)).toBe(true)
+  })
+
   test('is one with a status up to the first of a new task, or one that says so', () => {
     const states = ['idea', 'baking', 'To Do', 'eaten']
     expect(states.filter(toDoIn({ states }))).toEqual(['idea', 'To Do'])
