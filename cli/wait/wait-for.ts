@@ -66,17 +66,29 @@ export async function waitFor(
   let place = since
   let checked = since
   let isFirst = true
+  /** Undefined: of a place in the past it is not known. */
+  let about = since === undefined ? JSON.stringify(await board.about()) : undefined
 
   async function change({ id, changed }: Step): Promise<Outcome | undefined> {
     if (!changed) return undefined
     const isNamed = changed.task !== undefined && (task ?? changed.task) === changed.task
     if (isNamed) return { id, type: 'task-changed', ...(await named(changed.task ?? '')) }
-    if (task === undefined) return { id, type: 'tasks-changed' }
+    if (task === undefined) {
+      return (await bringsNothing()) ? undefined : { id, type: 'tasks-changed' }
+    }
     if (changed.task !== undefined) return undefined
     const after = await board.changedAfter(place)
     if (after.value.ids && !after.value.ids.has(task)) return undefined
     const type = after.value.ids ? 'task-changed' : 'tasks-changed'
     return { id: after.id ?? id, type, ...(await named(task)) }
+  }
+
+  /** The sidecar left or is back: no task changed, and the board is the same. */
+  async function bringsNothing(): Promise<boolean> {
+    const { ids } = (await board.changedAfter(place)).value
+    const was = about
+    about = JSON.stringify(await board.about())
+    return ids?.size === 0 && about === was
   }
 
   async function named(id: string): Promise<Pick<Outcome, 'task' | 'row'>> {

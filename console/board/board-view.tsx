@@ -1,11 +1,13 @@
 // The board: search and filters, columns of cards, and the open task, which is in the URL, so that
 // links and the back button work.
 
-import type { ReadonlySignal } from '@preact/signals'
+import { type ReadonlySignal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Live } from '../data/live.ts'
+import { lampOf } from '../frame/lamp.ts'
 import { go, replace, route } from '../router.ts'
 import { filterBy } from '../ui/filter-bar.tsx'
+import { now } from '../ui/time.tsx'
 import { focusCard } from './card-grid.tsx'
 import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
@@ -21,6 +23,7 @@ export function BoardView({ live }: { live: Live }) {
   const { open, close } = useOpening()
   const { id } = route.value
   const board = useRef<HTMLDivElement>(null)
+  const isOld = useComputed(() => lampOf(live.state.value, now.value).lamp === 'stop').value
   const closed = useRef<string>()
   useEffect(() => {
     // After closing a task, its card gets the focus again, if it is still there.
@@ -30,7 +33,7 @@ export function BoardView({ live }: { live: Live }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
-    <div class="board" ref={board} onClick={open}>
+    <div class={`board${isOld ? ' old' : ''}`} ref={board} onClick={open}>
       <h1 class="visually-hidden">Board</h1>
       <Notices live={live} />
       {live.tasks.value ? <Tasks live={live} /> : <NoBoard live={live} />}

@@ -49,11 +49,11 @@ export function lampOf(state: BoardState, now: number): LampStatus {
     case 'stale':
       return state.reason === 'missing'
         ? { lamp: 'stop', text: 'The folder is missing', hint: FOLDER_MISSING }
-        : staleLamp(
-            state.currentAt,
-            now,
-            'The sidecar does not report. The page shows the state of that time.',
-          )
+        : {
+            lamp: 'stop',
+            text: `The files' side is offline since ${timeOf(state.currentAt, now)}`,
+            hint: 'The sidecar was killed, or is cut off. What changed since is missing here.',
+          }
     case 'reconnecting': {
       const { currentAt, reason } = state
       return currentAt === undefined || now - currentAt < STALE_AFTER_MS
@@ -91,7 +91,7 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
     case 'stale':
       return state.reason === 'missing'
         ? { lamp: 'stop', text: 'sees no folder' }
-        : { lamp: 'stop', text: `offline, last synced ${timeOf(state.currentAt, now)}` }
+        : { lamp: 'stop', text: 'offline' }
     case 'waiting':
       return { lamp: 'caution', text: 'never seen' }
     default:
@@ -100,25 +100,26 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
 }
 
 /**
- * Of a board in the list of boards. `shown`: the state of its stream, if it is the one on the page.
- * The list is up to 30 s behind, and would contradict the lamp in the header. `now` in ms.
+ * Of a board in the list of boards; undefined: nothing is wrong. `shown`: the state of its stream,
+ * if it is the one on the page. The list is up to 30 s behind, and would contradict the lamp in the
+ * header. `now` in ms.
  */
 export function boardLamp(
   { store, sidecar }: ListedBoard,
   now: number,
   shown?: BoardState,
-): LampStatus {
+): LampStatus | undefined {
   const seen = timeOf(Date.parse(sidecar.lastSeenAt), now)
-  if (shown?.name === 'live') return { lamp: 'go', text: 'Its sidecar runs' }
+  if (shown?.name === 'live') return undefined
   const isMissing = shown?.name === 'stale' && shown.reason === 'missing'
   if (isMissing || store === 'missing') return { lamp: 'stop', text: 'Its folder is missing' }
   switch (sidecar.state) {
     case 'running':
-      return { lamp: 'go', text: 'Its sidecar runs' }
+      return undefined
     case 'ended':
       return { lamp: 'caution', text: `Its sidecar ended: ${seen}` }
-    case 'silent':
-      return { lamp: 'stop', text: `Its sidecar was last heard of: ${seen}` }
+    case 'offline':
+      return { lamp: 'stop', text: `Its sidecar is offline since ${seen}` }
   }
 }
 

@@ -198,7 +198,7 @@ function Forget({ entry: { path, name, board } }: { entry: Entry }) {
 function About({ board }: { board: ListedBoard }) {
   const { layout, counts, lastChangeAt } = board
   const shown = live.value?.path === board.path ? live.value.state.value : undefined
-  const { lamp, text } = boardLamp(board, now.value, shown)
+  const wrong = boardLamp(board, now.value, shown)
   return (
     <>
       <span>{TOOLS[layout]}</span>
@@ -210,7 +210,7 @@ function About({ board }: { board: ListedBoard }) {
           changed <Age at={lastChangeAt} />
         </span>
       )}
-      <span class={`lamp ${lamp}`}>{text}</span>
+      {wrong && <span class={`lamp ${wrong.lamp}`}>{wrong.text}</span>}
     </>
   )
 }

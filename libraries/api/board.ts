@@ -81,12 +81,12 @@ const listedBoardSchema = z
     ...listed,
     sidecar: z.object({
       state: z
-        .enum([...sidecar.shape.state.options, 'silent'])
+        .enum([...sidecar.shape.state.options, 'offline'])
         .describe(
-          '`ended`: in order. `silent`: it was not heard of for 7 minutes, though it reports ' +
-            'every 5: it was killed, or the edge cannot be reached from there.',
+          'As of `lastSeenAt`. A sidecar writes it when it begins and ends, and once a day; who ' +
+            'reads the status of a board whose sidecar is offline has that written.',
         ),
-      lastSeenAt: time,
+      lastSeenAt: time.describe('When this was written, or since when it is offline.'),
       version: z.string(),
     }),
     lastChangeAt: changedAt,
@@ -248,7 +248,7 @@ const OPERATIONS: Record<string, Operation> = {
     description:
       'After the first sync, at most every 30 s where something changed, every 5 minutes where ' +
       'nothing did, and at the end. The edge keeps 10,000 boards, each for 30 days after its ' +
-      'last report. One more takes the place of one whose sidecar ended or is silent; one ' +
+      'last report. One more takes the place of one whose sidecar ended or is offline; one ' +
       'subject has a quarter of them at most.',
     needs: 'board:write',
     query: records.repositoryQuery,

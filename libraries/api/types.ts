@@ -590,10 +590,11 @@ export interface ListedBoard {
   store: 'present' | 'missing'
   sidecar: {
     /**
-     * `ended`: in order. `silent`: it was not heard of for 7 minutes, though it reports every 5:
-     * it was killed, or the edge cannot be reached from there.
+     * As of `lastSeenAt`. A sidecar writes it when it begins and ends, and once a day; who reads
+     * the status of a board whose sidecar is offline has that written.
      */
-    state: 'running' | 'ended' | 'silent'
+    state: 'running' | 'ended' | 'offline'
+    /** When this was written, or since when it is offline. */
     lastSeenAt: string
     version: string
   }

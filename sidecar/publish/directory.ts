@@ -1,14 +1,21 @@
-// Keeps the row of this board in the edge's directory up to date: soon after a change, and now and
-// then without one. Nothing waits for it, and what fails is tried again. It looks when the
+// Keeps the row of this board in the edge's directory up to date: soon after a change, and once a
+// day without one. Nothing waits for it, and what fails is tried again. It looks when the
 // publisher got a good answer of the edge, which it does every 30 s at least.
 
-import { type BoardReport, HEARTBEAT_MS, type LayoutName } from '../../worker/board/wire.ts'
+import {
+  type BoardReport,
+  HEARTBEAT_MS,
+  type LayoutName,
+  ROOM_MS,
+} from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { lastPart } from '../../worker/shared/repos.ts'
 import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
 import type { Edge } from './edge.ts'
 
+/** A sidecar is heard of twice as often. */
+const QUIET_MS = 50_000
 /** Between two attempts: a busy board must not keep the directory of all boards busy. */
 const WRITE_EVERY_MS = 30_000
 const TITLE_CHARS = 200
@@ -23,14 +30,24 @@ interface DirectoryDeps {
   version: string
 }
 
+/** By both readings of the clock: the second goes on while the machine sleeps. */
+interface Moment {
+  elapsed: number
+  now: number
+}
+
+const msSince = (then: Moment | undefined, { elapsed, now }: Moment): number =>
+  then === undefined ? 0 : Math.max(elapsed - then.elapsed, now - then.now)
+
 type Standing = Pick<BoardReport, 'run' | 'store'>
 
 export class DirectoryWriter {
   readonly #deps: DirectoryDeps
   /** Undefined: the edge did not take what this sidecar published last. */
   #standing: Standing | undefined
-  /** As the directory has it: the report, and when it came, by both readings of the clock. */
-  #written: { report: string; elapsed: number; now: number } | undefined
+  /** As the directory has it: the report, and when it came. */
+  #written: { report: string; at: Moment } | undefined
+  #currentAt: Moment | undefined
   #nextAt = 0
   #isAbsent: boolean = false
   #writing: Promise<void> | undefined
@@ -44,6 +61,11 @@ export class DirectoryWriter {
   /** The edge holds the board as it is now. */
   current(standing: Standing): void {
     if (this.#isClosed) return
+    const { clock } = this.#deps
+    const at = { elapsed: clock.elapsed(), now: clock.now() }
+    // By then readers may have found it offline, and had that written.
+    if (msSince(this.#currentAt, at) >= QUIET_MS) this.#written = undefined
+    this.#currentAt = at
     this.#standing = standing
     this.#look()
   }
@@ -89,9 +111,8 @@ export class DirectoryWriter {
   #isDue(report: string): boolean {
     const { clock } = this.#deps
     if (this.#written?.report !== report) return true
-    const { elapsed, now } = this.#written
-    // The second goes on while the machine sleeps.
-    return Math.max(clock.elapsed() - elapsed, clock.now() - now) >= HEARTBEAT_MS
+    const at = { elapsed: clock.elapsed(), now: clock.now() }
+    return msSince(this.#written.at, at) >= HEARTBEAT_MS
   }
 
   async #write(report: BoardReport): Promise<void> {
@@ -100,7 +121,7 @@ export class DirectoryWriter {
     if (reply.ok) {
       this.#isAbsent = false
       const at = { elapsed: clock.elapsed(), now: clock.now() }
-      this.#written = { report: JSON.stringify(report), ...at }
+      this.#written = { report: JSON.stringify(report), at }
       return
     }
     const { reason, status, code, message: why } = reply
@@ -112,7 +133,7 @@ export class DirectoryWriter {
     }
     // It has no room. Or it is an edge of before the directory, which may be a later one soon; or a
     // proxy while it starts.
-    this.#nextAt = clock.elapsed() + HEARTBEAT_MS
+    this.#nextAt = clock.elapsed() + ROOM_MS
     if (!this.#isAbsent && isFull) log('warn', 'directory.full', fields)
     else if (!this.#isAbsent) log('debug', 'directory.absent', fields)
     this.#isAbsent = true

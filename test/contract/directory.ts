@@ -17,6 +17,7 @@ import type { Board } from './board.ts'
 
 const NOW = Date.parse('2026-01-05T10:00:00Z')
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const ENDED = { state: 'ended', version: '1.2.3' } as const
 
 const reporter = (by: Partial<Reporter> = {}): Reporter => ({
@@ -54,10 +55,11 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
         path: `${prefix}a`,
         report: boardReport({ title: 'An “a” – 日本' }),
         seenAt: NOW,
+        isOffline: false,
       })
       const counts = { tasks: 9, closed: 9, ready: 0 }
       const report = boardReport({ counts, store: 'missing' })
-      expect(b).toEqual({ path: `${prefix}b`, report, seenAt: NOW + 1 })
+      expect(b).toEqual({ path: `${prefix}b`, report, seenAt: NOW + 1, isOffline: false })
     })
 
     it('lists the boards that are covered, by name or prefix, and no others', async () => {
@@ -76,25 +78,44 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
       expect(await listed()).toEqual([])
     })
 
-    it('a sidecar that reports is running, and silent when it did not for 7 minutes', async () => {
+    it('a sidecar that reports is running, and offline when it did not for more than a day', async () => {
       const { put, states } = await setUp()
       await put('a')
-      expect(await states(NOW + 7 * MINUTE - 1)).toEqual(['running'])
-      expect(await states(NOW + 7 * MINUTE)).toEqual(['silent'])
-      await put('a', {}, NOW + 60 * MINUTE)
-      expect(await states(NOW + 60 * MINUTE)).toEqual(['running'])
-      // The clock was set back by an hour.
-      expect(await states(NOW)).toEqual(['silent'])
+      expect(await states(NOW + 25 * HOUR - 1)).toEqual(['running'])
+      expect(await states(NOW + 25 * HOUR)).toEqual(['offline'])
+      await put('a', {}, NOW + 60 * HOUR)
+      expect(await states(NOW + 60 * HOUR)).toEqual(['running'])
+      // The clock was set back.
+      expect(await states(NOW)).toEqual(['offline'])
     })
 
-    it('a sidecar that ended in order stays ended, and does not become silent', async () => {
-      const { put, states } = await setUp()
+    it('a sidecar that was found offline is that, since then, until it reports again', async () => {
+      const { directory, prefix, put, rows, states } = await setUp()
+      await put('a')
+      // The report followed what it was heard of last.
+      await directory.offline(`${prefix}a`, NOW - 1_000)
+      expect(await states(NOW)).toEqual(['offline'])
+      expect(await rows()).toMatchObject([{ seenAt: NOW - 1_000 }])
+      await directory.offline(`${prefix}a`, NOW)
+      expect(await rows()).toMatchObject([{ seenAt: NOW - 1_000 }])
+      await put('a', {}, NOW + 5 * MINUTE)
+      expect(await states(NOW)).toEqual(['running'])
+      // Somebody found it before that.
+      await directory.offline(`${prefix}a`, NOW)
+      expect(await states(NOW)).toEqual(['running'])
+      await directory.offline(`${prefix}unknown`, NOW)
+      expect(await rows()).toHaveLength(1)
+    })
+
+    it('a sidecar that ended in order stays ended, and does not become offline', async () => {
+      const { directory, prefix, put, states } = await setUp()
       await put('a', { sidecar: ENDED })
+      await directory.offline(`${prefix}a`, NOW)
       expect(await states(NOW)).toEqual(['ended'])
-      expect(await states(NOW + 24 * 60 * MINUTE)).toEqual(['ended'])
+      expect(await states(NOW + 48 * HOUR)).toEqual(['ended'])
     })
 
-    it('the row of the later sidecar stands, until that one ends or is silent', async () => {
+    it('the row of the later sidecar stands, until that one ends or is offline', async () => {
       const { put, rows } = await setUp()
       const title = async () => (await rows())[0]?.report.title
       expect(await put('a', { run: 1, title: 'first' })).toBe('stored')
@@ -106,20 +127,21 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
       expect(await put('a', { run: 1, title: 'first' })).toBe('stored')
       expect(await title()).toBe('first')
       expect(await put('a', { run: 3, title: 'third' })).toBe('stored')
-      expect(await put('a', { run: 1, title: 'first' }, NOW + 7 * MINUTE)).toBe('stored')
+      expect(await put('a', { run: 1, title: 'first' }, NOW + 25 * HOUR)).toBe('stored')
       expect(await title()).toBe('first')
     })
 
     it('forgets a board that no sidecar publishes, and no other', async () => {
       const { directory, prefix, put, names } = await setUp()
       await put('ended', { sidecar: ENDED })
-      await put('silent')
-      await put('runs', {}, NOW + 7 * MINUTE)
-      const forget = (board: string) => directory.forget(`${prefix}${board}`, NOW + 7 * MINUTE)
+      await put('offline')
+      await put('runs')
+      await directory.offline(`${prefix}offline`, NOW)
+      const forget = (board: string) => directory.forget(`${prefix}${board}`, NOW)
       expect(await forget('runs')).toBe('published')
       expect(await forget('ended')).toBe('forgotten')
       expect(await forget('ended')).toBe('unknown')
-      expect(await forget('silent')).toBe('forgotten')
+      expect(await forget('offline')).toBe('forgotten')
       expect(await names()).toEqual(['runs'])
       await put('ended', {}, NOW + 8 * MINUTE)
       expect(await names()).toEqual(['ended', 'runs'])
@@ -148,16 +170,18 @@ export function boundContract(
       const put: Filling['put'] = (path, holder, after, report = {}) =>
         directory.put(path, boardReport(report), reporter({ holder, maxBoards, now: NOW + after }))
       const paths = async () => (await directory.list(['*'], NOW)).map(({ path }) => path)
-      await test({ put, paths })
+      const offline = (path: string, after: number) => directory.offline(path, NOW + after)
+      await test({ put, paths, offline })
     })
 
   describe(`a full directory of boards in ${name}`, () => {
-    it('drops what ended or is silent, the oldest first, and nothing that runs', () =>
-      filling(4, async ({ put, paths }) => {
+    it('drops what ended or is offline, the oldest first, and nothing that runs', () =>
+      filling(4, async ({ put, paths, offline }) => {
         await put('ended', 'a', 1, { sidecar: ENDED })
-        await put('silent', 'b', 0)
+        await put('offline', 'b', 0)
         await put('runs', 'c', 7 * MINUTE)
         await put('ends', 'd', 7 * MINUTE + 1, { sidecar: ENDED })
+        await offline('offline', 0)
         const later = 7 * MINUTE + 2
         expect(await put('1', 'e', later)).toBe('stored')
         expect(await paths()).toEqual(['1', 'ended', 'ends', 'runs'])
@@ -198,6 +222,7 @@ export function boundContract(
 interface Filling {
   put(path: string, holder: string, after: number, report?: Partial<BoardReport>): Promise<Put>
   paths(): Promise<string[]>
+  offline(path: string, after: number): Promise<void>
 }
 
 export function boardsContract({ name, edge, published }: Board): void {

@@ -101,7 +101,8 @@ function openEdge() {
   const list = async () => (await get<{ boards: Listed[] }>('/api/boards')).boards
   const listed = (fields: object) =>
     vi.waitFor(async () => expect(await list()).toMatchObject([fields]), PATIENT)
-  return { clock, edge, get, list, listed }
+  const state = async () => (await get<{ sidecar: { state: string } }>('/api/status')).sidecar.state
+  return { clock, edge, get, list, listed, state }
 }
 
 /** A sidecar that publishes the board of `home`. `kill`: the edge never hears of it again. */
@@ -203,17 +204,20 @@ describe('a sidecar', () => {
     await listed({ sidecar: { state: 'ended', lastSeenAt } })
   })
 
-  test('that was killed is silent, and the next one is running', async () => {
-    const { edge, clock, list, listed } = openEdge()
+  test('that was killed is offline for whoever reads its status, and so in the list; the next one is running', async () => {
+    const { edge, clock, list, listed, state } = openEdge()
     const first = await publish(edge)
     await listed({ sidecar: { state: 'running' } })
     const [before] = await list()
     first.kill()
     await first.end()
-    await clock.advance(6 * MINUTE)
+    await clock.advance(49_000)
+    expect(await state()).toBe('running')
     await listed({ sidecar: { state: 'running' } })
     await clock.advance(MINUTE)
-    await listed({ sidecar: { state: 'silent', lastSeenAt: before?.sidecar.lastSeenAt } })
+    await listed({ sidecar: { state: 'running' } })
+    expect(await state()).toBe('offline')
+    await listed({ sidecar: { state: 'offline', lastSeenAt: before?.sidecar.lastSeenAt } })
     await publish(edge, '1.2.4')
     await listed({ sidecar: { state: 'running', version: '1.2.4' } })
   })

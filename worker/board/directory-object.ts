@@ -19,6 +19,10 @@ export class DirectoryObject extends DurableObject {
     return this.#boards.list(repos, now)
   }
 
+  offline(path: string, since: number): Promise<void> {
+    return this.#boards.offline(path, since)
+  }
+
   forget(path: string, now: number): Promise<Forgotten> {
     return this.#boards.forget(path, now)
   }
@@ -30,6 +34,7 @@ export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObjec
   return {
     put: (path, report, by) => stub().put(path, report, by),
     list: (repos, now) => stub().list(repos, now),
+    offline: (path, since) => stub().offline(path, since),
     forget: (path, now) => stub().forget(path, now),
   }
 }

@@ -16,21 +16,33 @@ interface Stored extends Record<string, string | number> {
   path: string
   report: string
   seen_at: number
+  is_offline: number
 }
+
+/** A report follows what its sidecar was heard of last by as much, at most. */
+const BEHIND_MS = 60_000
+
+/** To the columns of its first version. */
+const ADDED = [
+  ['holder', "TEXT NOT NULL DEFAULT ''"],
+  ['is_offline', 'INTEGER NOT NULL DEFAULT 0'],
+] as const
 
 export function sqliteDirectory(sql: Sql): Directory {
   // A report again changes one row, and no index beside it: Cloudflare counts each.
   sql.all(`CREATE TABLE IF NOT EXISTS boards (
-    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL,
-    holder TEXT NOT NULL DEFAULT '') WITHOUT ROWID`)
+    path TEXT PRIMARY KEY, report TEXT NOT NULL, seen_at REAL NOT NULL) WITHOUT ROWID`)
   const columns = sql.all<{ name: string }>('PRAGMA table_info(boards)')
-  if (!columns.some(({ name }) => name === 'holder')) {
-    sql.all("ALTER TABLE boards ADD COLUMN holder TEXT NOT NULL DEFAULT ''")
+  for (const [added, type] of ADDED) {
+    if (!columns.some(({ name }) => name === added)) {
+      sql.all(`ALTER TABLE boards ADD COLUMN ${added} ${type}`)
+    }
   }
-  const read = ({ path, report, seen_at }: Stored) => ({
+  const read = ({ path, report, seen_at, is_offline }: Stored) => ({
     path,
     report: JSON.parse(report) as BoardReport,
     seenAt: seen_at,
+    isOffline: is_offline === 1,
   })
 
   /** False: every row that could make room is of a sidecar that runs. */
@@ -45,7 +57,8 @@ export function sqliteDirectory(sql: Sql): Directory {
     const dropped = sql.all(
       `DELETE FROM boards WHERE path = (
         SELECT path FROM boards
-        WHERE (json_extract(report, '$.sidecar.state') = 'ended' OR abs(? - seen_at) >= ?)
+        WHERE (is_offline OR json_extract(report, '$.sidecar.state') = 'ended'
+            OR abs(? - seen_at) >= ?)
           AND (holder = ? OR NOT ?)
         ORDER BY seen_at LIMIT 1) RETURNING path`,
       ...[now, ROW_SILENT_MS, holder, isShareFull ? 1 : 0],
@@ -63,11 +76,18 @@ export function sqliteDirectory(sql: Sql): Directory {
         sql.all(
           `INSERT INTO boards (path, report, seen_at, holder) VALUES (?, ?, ?, ?) ON CONFLICT (path)
             DO UPDATE SET report = excluded.report, seen_at = excluded.seen_at,
-              holder = excluded.holder`,
+              holder = excluded.holder, is_offline = 0`,
           ...[path, JSON.stringify(report), now, holder],
         )
         return 'stored'
       }),
+    offline: async (path, since) => {
+      sql.all(
+        `UPDATE boards SET is_offline = 1, seen_at = ?
+          WHERE path = ? AND NOT is_offline AND seen_at <= ?`,
+        ...[since, path, since + BEHIND_MS],
+      )
+    },
     forget: async (path, now) =>
       sql.transaction(() => {
         const [known] = sql.all<Stored>('SELECT * FROM boards WHERE path = ?', path).map(read)

@@ -14,6 +14,8 @@ export interface Directory {
   put(path: string, report: BoardReport, by: Reporter): Promise<Put>
   /** The boards that `repos` cover, sorted by path. */
   list(repos: Repos, now: number): Promise<BoardRow[]>
+  /** The board was found to be offline since then, in ms: says so, unless it reported later. */
+  offline(path: string, since: number): Promise<void>
   /** Drops the row of a board that no sidecar publishes. The caller has validated the path. */
   forget(path: string, now: number): Promise<Forgotten>
 }
@@ -33,8 +35,9 @@ export interface Reporter {
 export interface BoardRow {
   path: string
   report: BoardReport
-  /** When the report came, in ms. */
+  /** When the report came, in ms, or since when it is offline. */
   seenAt: number
+  isOffline: boolean
 }
 
 /** With one token that covers a prefix, somebody must not fill the directory of all. */
@@ -42,8 +45,8 @@ export const shareOf = (maxBoards: number): number => Math.max(1, Math.floor(max
 
 /** A board that no sidecar reported for so long is forgotten. */
 export const FORGET_MS = 30 * 24 * 3_600_000
-/** One heartbeat that needs a few tries is not silence yet. */
-export const ROW_SILENT_MS = HEARTBEAT_MS + 120_000
+/** After that it is offline, though nobody has asked. A machine may have slept over a heartbeat. */
+export const ROW_SILENT_MS = HEARTBEAT_MS + 3_600_000
 
 /** Whether the sidecar of the row holds it against those that started earlier. */
 export const holdsRow = (row: Omit<BoardRow, 'path'>, now: number): boolean =>
@@ -57,13 +60,14 @@ const placeOf = (row: BoardRow, now: number): number =>
   row.report.store === 'missing' ? 2 : holdsRow(row, now) ? 0 : 1
 
 /** A board as `GET /api/boards` lists it. */
-export function listedBoard({ path, report, seenAt }: BoardRow, now: number) {
+export function listedBoard(row: BoardRow, now: number) {
+  const { path, report, seenAt } = row
   const { run: _, sidecar, changedAt, ...board } = report
   return {
     path,
     ...board,
     sidecar: {
-      state: stateOf({ report, seenAt }, now),
+      state: stateOf(row, now),
       lastSeenAt: new Date(seenAt).toISOString(),
       version: sidecar.version,
     },
@@ -71,8 +75,8 @@ export function listedBoard({ path, report, seenAt }: BoardRow, now: number) {
   }
 }
 
-function stateOf({ report, seenAt }: Omit<BoardRow, 'path'>, now: number) {
+function stateOf({ report, seenAt, isOffline }: Omit<BoardRow, 'path'>, now: number) {
   if (report.sidecar.state === 'ended') return 'ended'
   // A time far ahead of `now` was taken before the clock was set back, and means nothing.
-  return Math.abs(now - seenAt) < ROW_SILENT_MS ? 'running' : 'silent'
+  return !isOffline && Math.abs(now - seenAt) < ROW_SILENT_MS ? 'running' : 'offline'
 }

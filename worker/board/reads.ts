@@ -29,13 +29,18 @@ export interface HostStatus {
 export type Found =
   | { state: 'unpublished' }
   | { state: 'absent' }
-  | { state: 'found'; seq: string; etag: string; pieces: Iterable<string> }
+  | ({ state: 'found'; seq: string; etag: string; pieces: Iterable<string> } & OfStatus)
 
 /** The answer for the Worker. `unchanged`: the client has it already. */
 export type ReadAnswer =
   | { state: 'unpublished' | 'absent' }
   | { state: 'unchanged'; seq: string; etag: string }
-  | { state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> }
+  | ({ state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> } & OfStatus)
+
+interface OfStatus {
+  /** In ms. Undefined: the sidecar is there, ended in order, or is not asked about. */
+  offlineSince?: number
+}
 
 const PAGE = 500
 // A piece is a row or a page of rows; small ones are gathered, because every chunk costs a hop.
@@ -54,9 +59,9 @@ export class Reads {
   answer(query: Query, host: HostStatus, ifNoneMatch: string | undefined): ReadAnswer {
     const found = this.find(query, host)
     if (found.state !== 'found') return found
-    const { seq, etag } = found
+    const { seq, etag, pieces, ...rest } = found
     if (matchesTag(ifNoneMatch, etag)) return { state: 'unchanged', seq, etag }
-    return { state: 'found', seq, etag, body: byteStream(found.pieces) }
+    return { ...rest, seq, etag, body: byteStream(pieces) }
   }
 
   /** Answers a query. The pieces are read as they are taken, page by page. */
@@ -65,8 +70,8 @@ export class Reads {
     if (!state.published && query.kind !== 'status') return { state: 'unpublished' }
     if (!state.published && state.lastSeenAt === undefined) return { state: 'unpublished' }
     const seq = formatEventId({ epoch: state.epoch, seq: this.#store.head() })
-    const found = (tag: string, pieces: Iterable<string>): Found => ({
-      state: 'found',
+    const found = (tag: string, pieces: Iterable<string>) => ({
+      state: 'found' as const,
       seq,
       etag: `W/"${state.epoch}-${tag}"`,
       pieces,
@@ -104,9 +109,11 @@ export class Reads {
         const json = this.#status(host)
         const { run, batch, store } = state
         const { lastSeenAt } = this.#presence.seenIn(state)
-        const { state: sidecar } = this.#presence.shownOf(state, Date.parse(host.now))
+        const { state: sidecar, since } = this.#presence.shownOf(state, Date.parse(host.now))
         const tag = `${seq}-${run}-${batch}-${store}-${sidecar}-${lastSeenAt}`
-        return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
+        const answer = found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
+        const isOffline = sidecar === 'offline' && since !== undefined
+        return isOffline ? { ...answer, offlineSince: since } : answer
       }
     }
   }

@@ -20,7 +20,7 @@ import { repositoryQuery, sessionsQuery, sidecarQuery, tasksQuery } from './reco
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
-import { type DataRecord, HEARTBEAT_MS, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
+import { type DataRecord, RECORD_BYTES, ROOM_MS, WIRE, wireProblem } from './wire.ts'
 
 export interface BoardDeps {
   repositories: Repositories
@@ -90,6 +90,13 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
       const parameters = readQuery(c.req.url, schema, WRONG)
       return answerRead(c, repository, toQuery(parameters, c.req.param('id') ?? ''))
     }
+  app.get('/status', async (c) => {
+    const path = pathOf(c, 'board:read')
+    readQuery(c.req.url, repositoryQuery, WRONG)
+    return answerRead(c, deps.repositories.open(path), { kind: 'status' }, (since) =>
+      deps.directory.offline(path, since),
+    )
+  })
   app.get(
     '/tasks',
     read(tasksQuery, ({ path: _, since, ready, ...filter }) => ({
@@ -122,10 +129,6 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     '/sessions/:id',
     read(repositoryQuery, (_, id) => ({ kind: 'session', id })),
   )
-  app.get(
-    '/status',
-    read(repositoryQuery, () => ({ kind: 'status' })),
-  )
 
   app.get('/boards', async (c) => {
     const grant = c.get('grant')
@@ -152,7 +155,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     if (put === 'superseded') throw new Problem('superseded', refusal('superseded'))
     if (put === 'full') {
       const why = 'The list of boards has no room for another one of this token.'
-      throw new Problem('directory_full', why, { retryAfterS: HEARTBEAT_MS / 1_000 })
+      throw new Problem('directory_full', why, { retryAfterS: ROOM_MS / 1_000 })
     }
     return c.json({ wire: WIRE })
   })
@@ -256,6 +259,7 @@ async function answerRead(
   c: Context<ApiEnv>,
   repository: RepositoryHandle,
   query: Query,
+  onOffline: (since: number) => Promise<void> = async () => undefined,
 ): Promise<Response> {
   const answer = await repository.read(query, c.req.header('If-None-Match'))
   switch (answer.state) {
@@ -273,6 +277,8 @@ async function answerRead(
         'X-Signalbox-Seq': answer.seq,
         ...REVALIDATED,
       }
+      const { offlineSince } = answer.state === 'found' ? answer : {}
+      if (offlineSince !== undefined) await onOffline(offlineSince)
       if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
       if (c.req.raw.method === 'HEAD') {
         // A body without a reader would keep the repository's answer open.

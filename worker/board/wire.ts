@@ -46,8 +46,10 @@ export const REPORT_MS = 30_000
 export const SOCKET_PING_MS = 25_000
 /** Over a socket it compares everything so often. */
 export const COMPARE_MS = 3_600_000
-/** Without changes, a sidecar reports to the directory of boards about this often. */
-export const HEARTBEAT_MS = 300_000
+/** Without changes, a sidecar reports to the directory of boards this often. */
+export const HEARTBEAT_MS = 86_400_000
+/** A directory that is full may have room then. */
+export const ROOM_MS = 300_000
 
 /** The error of both sides when their versions differ. */
 export const wireProblem = (edge: number, sidecar: number): string =>

@@ -107,25 +107,27 @@ describe('the row of a board', () => {
     expect(came[2]?.at).toBe(clock.elapsed())
   })
 
-  test('is written every five minutes without a change, and not more often', async () => {
+  test('is written once a day without a change', async () => {
     const { came, clock, start } = setUp()
     await start()
-    await clock.advance(60 * MINUTE)
-    const gaps = came.slice(1).map(({ at }, n) => at - (came[n]?.at ?? 0))
-    expect(gaps.length).toBeGreaterThan(9)
-    for (const gap of gaps) {
-      expect(gap).toBeGreaterThanOrEqual(5 * MINUTE)
-      // Behind the next sync of the publisher.
-      expect(gap).toBeLessThanOrEqual(5 * MINUTE + 30 * SECOND)
-    }
+    await clock.advance(24 * 60 * MINUTE - 1)
+    expect(came).toHaveLength(1)
+    // Behind the next sync of the publisher.
+    await clock.advance(30 * SECOND)
+    expect(came).toHaveLength(2)
   })
 
-  test('is written soon after the machine slept', async () => {
-    const { came, clock, start } = setUp()
+  test('is written soon after the machine slept, or the edge was away: it may say offline', async () => {
+    const { came, clock, edge, start } = setUp()
     await start()
     clock.jump(60 * MINUTE)
     await clock.advance(30 * SECOND)
     expect(came).toHaveLength(2)
+    edge.fail = () => network
+    await clock.advance(2 * MINUTE)
+    edge.fail = () => undefined
+    await clock.advance(5 * MINUTE)
+    expect(came).toHaveLength(3)
   })
 
   test('says that the folder is missing', async () => {
@@ -243,7 +245,7 @@ describe('a directory that fails', () => {
     // It was upgraded, or has room.
     answers.report = () => ({ ok: true, value: {} })
     await clock.advance(9 * MINUTE)
-    expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5, 10, 15])
+    expect(came.map(({ at }) => Math.floor(at / MINUTE))).toEqual([0, 5, 10])
     await publisher.close()
     expect(clock.pending).toBe(0)
   })
@@ -260,7 +262,7 @@ describe('of two sidecars of one board', () => {
     first.change()
     await clock.advance(20 * MINUTE)
     expect(first.came).toHaveLength(1)
-    expect(second.came.length).toBeGreaterThan(3)
+    expect(second.came).toHaveLength(1)
     await second.publisher.close()
     expect(second.states().at(-1)).toBe('ended')
     await clock.advance(5 * SECOND)
