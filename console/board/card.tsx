@@ -9,9 +9,11 @@ import {
   type CardData,
   idEnd,
   nameOf,
+  ONLY_IN_TREES,
   partOf,
   statusName,
   titleParts,
+  treeText,
   unreadable,
   workState,
 } from './cards.ts'
@@ -129,15 +131,40 @@ function edgeClass({ task, isClosed }: CardData): string {
 const MAX_LABELS = 4
 
 function Chips({ card }: { card: CardData }) {
-  const { priority, labels = [] } = card.task
-  if (!workState(card) && priority === undefined && labels.length === 0) return null
+  const { priority, labels = [], trees = [] } = card.task
+  const isBare = priority === undefined && labels.length === 0 && trees.length === 0
+  if (!workState(card) && isBare) return null
   return (
     <p class="chips" aria-hidden="true">
       <WorkChip card={card} />
+      <TreeChips task={card.task} />
       {priority !== undefined && <PriorityChip priority={priority} />}
       <LabelChips labels={labels.slice(0, MAX_LABELS)} />
       {labels.length > MAX_LABELS && <span class="chip">+{labels.length - MAX_LABELS}</span>}
     </p>
+  )
+}
+
+/** Further worktrees are only counted, or twelve of them would be most of a card. */
+const MAX_TREES = 2
+
+function TreeChips({ task }: { task: Task }) {
+  const { trees = [] } = task
+  const more = trees.slice(MAX_TREES)
+  return (
+    <>
+      {task.inMain === false && <span class="chip tree">{ONLY_IN_TREES}</span>}
+      {trees.slice(0, MAX_TREES).map((mark) => (
+        <span class="chip tree" key={mark.tree} title={mark.branch} dir="auto">
+          {treeText(mark, task)}
+        </span>
+      ))}
+      {more.length > 0 && (
+        <span class="chip tree" title={more.map((mark) => treeText(mark, task)).join('\n')}>
+          +{more.length} worktrees
+        </span>
+      )}
+    </>
   )
 }
 

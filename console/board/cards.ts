@@ -206,9 +206,21 @@ export function statusName(status: string): string {
   return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
 }
 
+export type TreeMark = NonNullable<Task['trees']>[number]
+
+/** What a linked worktree made of a task, in a few words. */
+export function treeText({ tree, status = '', gone }: TreeMark, task: Task): string {
+  if (gone) return `${tree}: removed`
+  const isSaid = status !== '' && (status !== task.status || task.inMain === false)
+  return `${tree}: ${isSaid ? statusName(status) : 'edited'}`
+}
+
+/** Of a task that the main tree has not got. */
+export const ONLY_IN_TREES = 'Only in worktrees'
+
 /** The name of the card for screen readers: all that it shows. */
 export function nameOf(card: CardData): string {
-  const { id, title, status, priority, labels = [], parent, invalid } = card.task
+  const { id, title, status, priority, labels = [], parent, trees = [], invalid } = card.task
   const assignees = assigneesOf(card.task)
   return [
     title !== id && id,
@@ -219,6 +231,8 @@ export function nameOf(card: CardData): string {
     assignees.length > 0 && `assigned to ${assignees.join(', ')}`,
     labels.length > 0 && `labels ${labels.join(', ')}`,
     parent !== undefined && partOf(parent),
+    card.task.inMain === false && ONLY_IN_TREES,
+    ...trees.map((mark) => treeText(mark, card.task)),
     invalid !== undefined && unreadable(invalid),
   ]
     .filter(Boolean)

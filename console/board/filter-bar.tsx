@@ -19,7 +19,7 @@ interface BoardFiltersProps {
 
 export function BoardFilters(props: BoardFiltersProps) {
   const { filters, choices, currentTag, titleOf, shown, total, areGroups, turnGroups } = props
-  const { folder, tag, parent, assignee, label, priority, execution, actor, ready } = choices
+  const { folder, tag, parent, assignee, label, priority, execution, actor, tree, ready } = choices
   const isFiltered = isFiltering(filters)
   const allTags = 'All tags'
   const selects: BoardChoice[] = [
@@ -55,6 +55,7 @@ export function BoardFilters(props: BoardFiltersProps) {
       textOf: (state) => EXECUTIONS[state as Execution] ?? state,
     },
     { name: 'actor', label: 'Who works', any: 'Whoever works', values: actor },
+    { name: 'tree', label: 'Worktree', any: 'Any worktree', values: tree },
   ]
   return (
     <FilterBar

@@ -21,6 +21,8 @@ const NONE = {
   folder: '',
   /** Empty: the tag that the tool works in now. `all`: those of each tag. */
   tag: '',
+  /** The name of a linked worktree: only tasks that it changed. */
+  tree: '',
 }
 
 export type Filters = Readonly<typeof NONE>
@@ -56,7 +58,7 @@ export function placed(
 }
 
 export function passes(filters: Filters): (card: CardData) => boolean {
-  const { assignee, label, priority, execution, actor, ready, parent } = filters
+  const { assignee, label, priority, execution, actor, ready, parent, tree } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   return ({ task, isReady, actor: worker }) => {
     if (ready !== '' && !isReady) return false
@@ -65,12 +67,15 @@ export function passes(filters: Filters): (card: CardData) => boolean {
     if (label !== '' && !task.labels?.includes(label)) return false
     if (priority !== '' && task.priority !== priority) return false
     if (execution !== '' && task.executionState !== execution) return false
+    if (tree !== '' && !treesOf(task).includes(tree)) return false
     if (actor !== '' && worker !== actor) return false
     if (words.length === 0) return true
     const text = textOf(task)
     return words.every((word) => text.includes(word))
   }
 }
+
+const treesOf = ({ trees = [] }: Task): readonly string[] => trees.map(({ tree }) => tree)
 
 const texts = new WeakMap<Task, string>()
 
@@ -102,6 +107,7 @@ export function choicesOf(shown: readonly CardData[], all: readonly CardData[]):
     folder: valuesOf(all, ({ folder = '' }) => [folder]),
     // A board with one tag needs no choice.
     tag: tags.length > 1 ? tags : [],
+    tree: valuesOf(shown, treesOf),
   }
 }
 

@@ -262,6 +262,37 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(await dialog.getByText('add-scope').count()).toBe(1)
   })
 
+  it('marks what linked worktrees made of a task, and twelve of them do not crowd its card', async () => {
+    const board = await openFull()
+    const trees = Array.from({ length: 12 }, (_, n) => ({
+      ...{ tree: `feat-${n}`, dir: `/home/mira/feat-${n}`, branch: `feat/${n}` },
+      ...(n === 1 ? { gone: true as const } : { status: 'in_progress', title: 'Dim slowly' }),
+    }))
+    const alone = task('LAMP-9', { inMain: false, trees: trees.slice(2, 3) })
+    await board.update({
+      tasks: [...withChanged('LAMP-1', { trees }), alone],
+      details: { 'LAMP-1': detailOf('LAMP-1', { trees }) },
+    })
+    const chips = (id: string) => board.card(id).locator('.chip.tree').allTextContents()
+    await expect.poll(() => chips('LAMP-9')).toEqual(['Only in worktrees', 'feat-2: In progress'])
+    expect(await chips('LAMP-1')).toEqual([
+      'feat-0: In progress',
+      'feat-1: removed',
+      '+10 worktrees',
+    ])
+    const link = board.card('LAMP-1').getByRole('link')
+    expect(await link.getAttribute('aria-label')).toContain('feat-1: removed, feat-2: In progress')
+    await board.page.getByLabel('Worktree', { exact: true }).selectOption('feat-2')
+    await board.page.getByText('2 of 5 tasks').waitFor()
+    await board.page.getByLabel('Worktree', { exact: true }).selectOption('feat-3')
+    await board.page.getByText('1 of 5 tasks').waitFor()
+    await link.click()
+    const dialog = board.page.getByRole('dialog')
+    await dialog.getByText('feat-11: In progress').waitFor()
+    expect(await dialog.locator('.status').textContent()).toBe('Backlog')
+    expect(board.errors).toEqual([])
+  })
+
   it('shows what to do when there is no board', async () => {
     const board = await open()
     const says = (text: string) => board.page.getByText(text).waitFor()

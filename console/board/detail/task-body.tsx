@@ -16,7 +16,14 @@ import { Facts } from '../../ui/elements.tsx'
 import { ago, isWeb } from '../../ui/format.ts'
 import { Age, now } from '../../ui/time.tsx'
 import { LabelChips, PriorityChip, Title } from '../card.tsx'
-import { assigneesOf, statusName, unreadable } from '../cards.ts'
+import {
+  assigneesOf,
+  ONLY_IN_TREES,
+  statusName,
+  type TreeMark,
+  treeText,
+  unreadable,
+} from '../cards.ts'
 import { EndClaim } from './end-claim.tsx'
 import { colorOf } from './task-state.ts'
 
@@ -145,11 +152,33 @@ function TaskFacts({ task, tasks }: { task: TaskDetail; tasks: ReadonlyMap<strin
         ['Depends on', links(deps)],
         ['Subtasks', links(subtasks.map(({ id }) => id))],
         ['Updated', updatedAt && <Age at={updatedAt} />],
+        ['Worktrees', task.trees && <Trees task={task} marks={task.trees} />],
         ['Attempt', activeAttempt && <span class="mono">{activeAttempt}</span>],
       ]}
     />
   )
 }
+
+/** Both states: the main tree's is in the header. */
+const Trees = ({ task, marks }: { task: Task; marks: readonly TreeMark[] }) => (
+  <ul class="task-links">
+    {task.inMain === false && <li class="hint">{ONLY_IN_TREES}</li>}
+    {marks.map((mark) => (
+      <li key={mark.tree} title={mark.dir}>
+        <span dir="auto">{treeText(mark, task)}</span>{' '}
+        {mark.title !== undefined && mark.title !== task.title && (
+          <span dir="auto">
+            <Title of={mark.title} />{' '}
+          </span>
+        )}
+        <span class="hint">
+          {mark.branch !== undefined && `branch ${mark.branch} `}
+          {mark.updatedAt !== undefined && <Age at={mark.updatedAt} />}
+        </span>
+      </li>
+    ))}
+  </ul>
+)
 
 interface TaskLinksProps {
   ids: readonly string[]

@@ -52,6 +52,15 @@ describe('the filters', () => {
     expect(choicesOf([worked, card({})], [])).toMatchObject({ actor: ['ada@home:7'] })
   })
 
+  it('pass a task for each linked worktree that changed it', () => {
+    const trees = ['feat', 'fix'].map((tree) => ({ tree, dir: `/${tree}` }))
+    const changed = card({ trees })
+    expect(passes(filters({ tree: 'fix' }))(changed)).toBe(true)
+    expect(passes(filters({ tree: 'other' }))(changed)).toBe(false)
+    expect(passes(filters({ tree: 'fix' }))(lamp)).toBe(false)
+    expect(choicesOf([changed, lamp], [])).toMatchObject({ tree: ['feat', 'fix'] })
+  })
+
   it('pass a task with several assignees for each of them', () => {
     const shared = card({ assignee: 'ann', assignees: ['ann', 'bob'] })
     expect(passes(filters({ assignee: 'ann' }))(shared)).toBe(true)
@@ -111,6 +120,7 @@ describe('the choices of the filters', () => {
       parent: ['LAMP-1'],
       folder: ['drafts'],
       tag: [],
+      tree: [],
       execution: [],
       actor: [],
       ready: [],
