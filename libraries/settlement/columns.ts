@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<Field, string>> = {
     'paymentmetadatareference clientreferenceid orderid orderreference merchantorderid reference ' +
     'order invoice رقمالطلب المرجع',
   amount: 'customerfacingamount grossamount gross transactionamount amount value المبلغ',
-  currency: 'customerfacingcurrency transactioncurrency currency ccy العملة',
+  currency: 'customerfacingcurrency transactioncurrency currency ccy cur العملة',
   date:
     'transactiondate createdat created paidat datetime date time valuedate bookingdate ' +
     'postingdate settlementdate التاريخ',

@@ -58,7 +58,9 @@ export function readSettlement(bytes: Uint8Array, reading: Reading = {}): Settle
   if (typeof columns === 'string') return { ok: false, needs: 'map', message: columns }
   const { at, rows: lines } = columns
   if (at.currency === undefined && own === '') {
-    const message = 'There is no column of currency: give it with --currency, such as IQD.'
+    const message =
+      'There is no column of currency: name it with --map currency=…, or if all rows have the ' +
+      'same one, give that with --currency, such as IQD.'
     return { ok: false, needs: 'currency', message }
   }
   const found = lines.map((line): Row => {

@@ -97,6 +97,9 @@ describe('a settlement file', () => {
 
   it('needs a currency, from a column or given', () => {
     expect(needs('id,amount\nt-1,500\n')).toBe('currency')
+    expect(first('id,amount,Cur\nt-1,500,USD\n', { currency: 'IQD' })).toMatchObject({
+      currency: 'USD',
+    })
     expect(first('id,amount\nt-1,500\n', { currency: 'iqd' })).toMatchObject({ currency: 'IQD' })
   })
 
