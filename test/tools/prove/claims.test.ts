@@ -1,7 +1,7 @@
 // Spoiled histories of claims, each in one way: the checker finds it, and names the line.
 
 import { describe, expect, it } from 'vitest'
-import { goodHistory } from './good-history.ts'
+import { goodHistory, type Line } from './good-history.ts'
 import { expectChanged, findings, indexOf, isOf } from './spoil.ts'
 
 const isLast = isOf('claim')
@@ -17,6 +17,19 @@ describe('(i) one agent, one task', () => {
       ...{ kind: 'renewal', generation: 2, status: 200, expiresAt: 20_000 },
     })
     expect(findings(lines)).toContainEqual({ check: 'i', line: indexOf(lines, isLast, 'last') + 1 })
+  })
+
+  it('takes it that a renewal ends earlier than the lease before, since the clock was set back', () => {
+    const lines = goodHistory()
+    const last = indexOf(lines, isLast, 'last')
+    const { task } = lines[last] as { task?: unknown }
+    const isBefore = ({ kind, ...it }: Line, at: number) =>
+      kind === 'claim' && it.task === task && at < last
+    const before = lines.findLastIndex(isBefore)
+    lines[before] = { ...(lines[before] as Line), expiresAt: 3_600_000 }
+    const { generation } = lines[before] as { generation?: unknown }
+    lines.splice(last, 0, { kind: 'renewal', generation, status: 200, expiresAt: 11_000 })
+    expect(findings(lines)).toEqual([])
   })
 
   it('finds one that was given away without a release', () => {

@@ -346,6 +346,13 @@ describe('(e) a payment is made once', () => {
     expect(findings(lines)).toEqual([{ check: 'e', line: at + 3 }])
   })
 
+  it('takes it that an earlier request hung until its connection was cut', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('charge-call'))
+    lines.splice(at + 1, 0, { ...call, status: 0, tookMs: 100_000 })
+    expect(findings(lines)).toEqual([])
+  })
+
   it('takes it that the gateway is asked again after it had refused, or for another one', () => {
     const lines = goodHistory()
     const others = [{ ...call, status: 401 }, call, { ...call, attempt: 'another' }]

@@ -13,18 +13,22 @@ export function checkClaims({ of }: History): Finding[] {
   const isOver = ({ task, generation, t }: Line<'claim'>, before: number) =>
     of('release').some((it) => it.generation === generation && it.line < before) ||
     of('write').some((it) => isGone(it, task) && it.t > t - PUBLISHED_MS && it.line < before)
+  /** As its holder knew it then, or was told later: a clock that is set back makes it earlier. */
+  const endOf = (claim: Line<'claim'>, next: number): number => {
+    const told = [claim, ...(renewals.get(claim.generation) ?? [])].filter((it) => it.expiresAt)
+    const from = told.findLastIndex(({ line }) => line < next)
+    return Math.max(...told.slice(from).map((it) => it.expiresAt ?? 0))
+  }
   const unreturned = of('left')
     .filter(({ health }) => health === 'active' || health === 'stalled')
     .map(({ line, generation }) => finding('i', line, `the dead still hold ${generation}`))
   const found = claims.flatMap((claim, n) => {
-    const { task, generation, known, line, beganAt } = claim
+    const { task, generation, known, line, beganAt, claimer } = claim
     const found: Finding[] = []
     const before = claims.slice(0, n).findLast((it) => it.task === task)
-    const renewed = renewals.get(before?.generation ?? 0) ?? []
-    const until = Math.max(before?.expiresAt ?? 0, ...renewed.map((it) => it.expiresAt ?? 0))
-    if (before && until > beganAt && !isOver(before, line)) {
-      const who = `${before.claimer} and ${claim.claimer}`
-      found.push(finding('i', line, `${task} was given to ${who} at once`))
+    if (before && endOf(before, line) > beganAt && !isOver(before, line)) {
+      const why = `${task} was given to ${before.claimer} and ${claimer} at once`
+      found.push(finding('i', line, why))
     }
     if (generation <= known || generation === claims[n - 1]?.generation) {
       found.push(finding('i', line, `claim ${generation} came after ${known}`))

@@ -218,8 +218,10 @@ const text = (money?: Money): string => (money ? `${money.amount} ${money.curren
 /** (e) A gateway without idempotency keys that has made a payment is not asked for it again. */
 function paymentsAreMadeOnce({ of }: History): Finding[] {
   return [...Map.groupBy(of('charge-call'), ({ attempt }) => attempt)].flatMap(([id, own]) => {
-    const later = own.filter((_, at) => own.slice(0, at).some(({ status }) => isSuccess(status)))
-    return later.map(({ line }) => finding('e', line, `${id} was to be charged once more`))
+    const madeAt = own.find(({ status }) => isSuccess(status))?.t ?? Number.POSITIVE_INFINITY
+    return own
+      .filter(({ t, tookMs }) => t - tookMs >= madeAt)
+      .map(({ line }) => finding('e', line, `${id} was to be charged once more`))
   })
 }
 
