@@ -101,7 +101,7 @@ gateways    redirect: simulated (${simulator})
       await expect.poll(() => start.stdout, PATIENT).toContain(line)
     })
 
-    it('has books, and compares the rows of a settlement file with them', async () => {
+    it('has books, compares a settlement file with them, and finds a payment', async () => {
       const { simulator } = await start.local()
       const { gatewayTransactionId: id } = await start.charge('order-booked')
       await new SimulatorControl(simulator).act(id, 'pay')
@@ -117,6 +117,9 @@ gateways    redirect: simulated (${simulator})
       ]
       expect(await start.payments('/reconcile', { gateway: 'redirect', rows })).toMatchObject({
         rows: [{ as: 'same' }, { as: 'not_ours' }],
+      })
+      expect(await start.payments('/transactions?q=%23DER%20BOOK&amount=25000')).toMatchObject({
+        transactions: [{ reference: 'order-booked' }],
       })
     })
 
