@@ -134,7 +134,8 @@ export class Board implements Records {
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, file: ParsedFile | null): void {
     if (this.trees.treeOf(path)) {
-      if (file) this.#parsed.put(path, file)
+      // One that says nothing new was not parsed.
+      if (file && file.entries.length > 0) this.#parsed.put(path, file)
       this.touchNames(this.trees.ingest(path, file))
       if (this.#isRead) this.#newsAt = Infinity
       return
@@ -331,16 +332,14 @@ export class Board implements Records {
   }
 
   #partOf(fact: Fact): Fact | undefined {
-    const part = this.#relations.partOf(fact)
-    return part ?? (fact.kind === 'task' ? this.trees.about(fact) : undefined)
+    return this.#relations.partOf(fact) ?? this.trees.about(fact)
   }
 
   /** One listed beside its holder is no task of a tree. */
   #treesOf(fact: Fact): InTrees | undefined {
     if (fact.kind !== 'task') return undefined
-    const { holders } = this.#relations
-    const name = holders.nameOf(fact)
-    const holder = holders.holder(name)
+    const name = this.#relations.holders.nameOf(fact)
+    const holder = this.#relations.holders.holder(name)
     return holder === undefined || holder === fact ? this.trees.of(name) : undefined
   }
 

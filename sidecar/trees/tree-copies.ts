@@ -218,7 +218,7 @@ export class TreeCopies {
   }
 
   /** Of a task that only trees have, the file beside it that is about it. */
-  about(fact: TaskFact): TaskFact | undefined {
+  about(fact: Fact): TaskFact | undefined {
     const name = nameOf(this.#main.store, 'task', fact.id)
     const copies = this.#copies.get(name) ?? []
     const own = copies.find((copy) => copy.fact === fact)
