@@ -1,5 +1,5 @@
 // `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout]
-// [reconcile] [search] [--quick] [--out DIR] [--before DIR]`: measures this system and the
+// [reconcile] [search] [rest] [--quick] [--out DIR] [--before DIR]`: measures this system and the
 // alternatives, such as an earlier version in DIR, in one run on this machine, and writes numbers and
 // plots.
 
@@ -17,6 +17,7 @@ import { phonePicture, runPhone } from './phone.ts'
 import { type Picture, picture } from './plot/picture.ts'
 import { reconcilePicture, runReconcile } from './reconcile.ts'
 import { refetchPicture, runRefetch } from './refetch.ts'
+import { restPicture, runRest } from './rest.ts'
 import { runSearch, searchPicture } from './search.ts'
 import { runWatch, watchPicture } from './watch.ts'
 import { runWebhooks, webhooksPicture } from './webhooks.ts'
@@ -45,6 +46,7 @@ const BENCHES = {
   charge: bench(runCharge, chargePicture),
   fanout: bench(runFanout, fanoutPicture),
   reconcile: bench(runReconcile, reconcilePicture),
+  rest: bench(runRest, restPicture),
   search: bench(runSearch, searchPicture),
 }
 type BenchName = keyof typeof BENCHES
