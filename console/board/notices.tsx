@@ -1,7 +1,7 @@
 // Notices where the board cannot be shown, is not current, or has nothing to show.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { BoardStatus } from '../../libraries/api/types.ts'
 import { ApiProblem, request } from '../data/http.ts'
 import { canSwitch, knownPaths, type Live } from '../data/live.ts'
@@ -54,7 +54,7 @@ export function NoBoard({ live }: { live: Live }) {
   const state = live.state.value
   switch (state.name) {
     case 'waiting':
-      return <Unpublished path={live.path} />
+      return <Unpublished live={live} />
     case 'refused':
       return (
         <Whole title="The edge refuses to show this board." isProblem>
@@ -76,8 +76,10 @@ export function NoBoard({ live }: { live: Live }) {
   }
 }
 
-function Unpublished({ path }: { path: string }) {
-  const reading = useReading(path)
+function Unpublished({ live }: { live: Live }) {
+  const { path } = live
+  useReading(live)
+  const reading = live.reading.value
   if (reading) {
     const { done, total } = reading
     return (
@@ -103,22 +105,22 @@ function Unpublished({ path }: { path: string }) {
   )
 }
 
-/** How far a first publication is. Undefined: none is under way. */
-function useReading(path: string): BoardStatus['reading'] {
-  const [reading, setReading] = useState<BoardStatus['reading']>()
+function useReading({ path, reading }: Live): void {
   useEffect(() => {
     const poller = openPagePoller({
       async round(aborted) {
         const at = `/api/status?path=${encodeURIComponent(path)}`
         const status = await request<BoardStatus>(at, { signal: aborted }).catch(whereNone)
-        setReading(status?.reading)
+        reading.value = status?.reading
       },
       onFreshness: () => undefined,
     })
     poller.refresh()
-    return () => poller.close()
-  }, [path])
-  return reading
+    return () => {
+      poller.close()
+      reading.value = undefined
+    }
+  }, [path, reading])
 }
 
 /** No sidecar has begun. */

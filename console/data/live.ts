@@ -97,6 +97,8 @@ function openLive(path: string) {
     status,
     changedAt,
     signals,
+    /** How far a first publication is; undefined: none is under way. */
+    reading: signal<BoardStatus['reading']>(undefined),
     /** Reads a task with its body, runs and sessions; undefined if it was deleted. */
     task: (id: string) => watch.task(id),
     /** After a refusal. The state says what came of it. */

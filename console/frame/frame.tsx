@@ -125,7 +125,7 @@ function ErrorBoundary({ children }: { children: ComponentChildren }) {
 }
 
 function Connection({ live }: { live: Live }) {
-  const { lamp, text } = sidecarLamp(live.state.value, now.value)
+  const { lamp, text } = sidecarLamp(live.state.value, now.value, live.reading.value !== undefined)
   return (
     <div class="connection">
       <StreamLamp live={live} />
@@ -140,7 +140,7 @@ function Connection({ live }: { live: Live }) {
 
 /** The open task covers the bar, so its dialog shows this lamp as well. */
 export function StreamLamp({ live }: { live: Live }) {
-  const { lamp, text, hint } = lampOf(live.state.value, now.value)
+  const { lamp, text, hint } = lampOf(live.state.value, now.value, live.reading.value)
   return (
     <p class={`lamp ${lamp}`} title={hint}>
       <span class="lamp-name">Board</span>

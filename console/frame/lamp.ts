@@ -1,7 +1,7 @@
 // The lamps: for the stream, the sidecar, and the payments. Green only if what is shown is
 // certainly current. Pure.
 
-import type { ListedBoard } from '../../libraries/api/types.ts'
+import type { BoardStatus, ListedBoard } from '../../libraries/api/types.ts'
 import type { BoardState, LostReason } from '../../libraries/client/index.ts'
 import { NO_ANSWER, problemText } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
@@ -33,8 +33,12 @@ const FOLDER_MISSING =
 const UNWATCHED =
   'The watcher of the sidecar has failed. Changes are found by scans, each second or later.'
 
-/** Of the stream. `now` in ms. */
-export function lampOf(state: BoardState, now: number): LampStatus {
+/** Of the stream. `now` in ms. `reading`: how far a first publication is. */
+export function lampOf(
+  state: BoardState,
+  now: number,
+  reading?: BoardStatus['reading'],
+): LampStatus {
   switch (state.name) {
     case 'connecting':
       return {
@@ -65,6 +69,10 @@ export function lampOf(state: BoardState, now: number): LampStatus {
           )
     }
     case 'waiting':
+      if (reading) {
+        const percent = Math.floor((100 * reading.done) / reading.total)
+        return { lamp: 'caution', text: `Being read: ${percent} %` }
+      }
       return {
         lamp: 'caution',
         text: 'Waiting for a sidecar',
@@ -81,8 +89,8 @@ const staleLamp = (since: number, now: number, hint: string): LampStatus => {
   return { lamp: 'stop', text: `Stale since ${timeOf(since, now)}`, hint }
 }
 
-/** Of the sidecar. `now` in ms. */
-export function sidecarLamp(state: BoardState, now: number): LampStatus {
+/** Of the sidecar. `now` in ms. `isReading`: it publishes for the first time. */
+export function sidecarLamp(state: BoardState, now: number, isReading = false): LampStatus {
   switch (state.name) {
     case 'live':
       return state.unwatched
@@ -93,7 +101,7 @@ export function sidecarLamp(state: BoardState, now: number): LampStatus {
         ? { lamp: 'stop', text: 'sees no folder' }
         : { lamp: 'stop', text: 'offline' }
     case 'waiting':
-      return { lamp: 'caution', text: 'never seen' }
+      return { lamp: 'caution', text: isReading ? 'reads the files' : 'never seen' }
     default:
       return { lamp: 'caution', text: '…' }
   }

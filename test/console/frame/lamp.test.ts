@@ -37,6 +37,14 @@ describe('the lamp of the connection', () => {
     })
   })
 
+  it('is yellow for a board that is read for the first time, and says how far that is', () => {
+    const state = { name: 'waiting', since: NOW } as const
+    const reading = { done: 66_367, total: 100_001 }
+    expect(lampOf(state, NOW, reading)).toMatchObject({ lamp: 'caution', text: 'Being read: 66 %' })
+    expect(sidecarLamp(state, NOW, true)).toEqual({ lamp: 'caution', text: 'reads the files' })
+    expect(lampOf(state, NOW).text).toBe('Waiting for a sidecar')
+  })
+
   it('is yellow for a short break, and then red with the time since which the data is stale', () => {
     const broken = (agoMs: number) =>
       lampOf(
