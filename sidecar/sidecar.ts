@@ -45,7 +45,7 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn'>
+  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn' | 'old'>
   cache?: HashCache
   clock: Clock
   log: Log
@@ -301,7 +301,11 @@ export class Sidecar {
       }
       const { state, changed, gone, suspects } = await scan(tree.store, table)
       if (state === 'missing') continue
-      found.push(...changed, ...gone, ...suspects)
+      const old = trees?.old(tree, changed)
+      for (const [path, { blob, stat }] of old ?? []) {
+        board.touchNames(board.trees.takeOld(path, blob, stat))
+      }
+      found.push(...changed.filter((path) => !old?.has(path)), ...gone, ...suspects)
       scanned.push(tree)
     }
     return { found, trees: scanned }

@@ -14,7 +14,7 @@ import {
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import { type InTrees, TreeCopies } from '../trees/tree-copies.ts'
+import { TreeCopies } from '../trees/tree-copies.ts'
 import { compose, fileHash, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { ParsedCache } from './parsed-cache.ts'
@@ -336,7 +336,7 @@ export class Board implements Records {
   }
 
   /** One listed beside its holder is no task of a tree. */
-  #treesOf(fact: Fact): InTrees | undefined {
+  #treesOf(fact: Fact) {
     if (fact.kind !== 'task') return undefined
     const name = this.#relations.holders.nameOf(fact)
     const holder = this.#relations.holders.holder(name)

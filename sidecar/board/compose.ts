@@ -4,7 +4,7 @@
 import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest, type Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
-import type { InTrees } from '../trees/tree-copies.ts'
+import type { InTrees } from '../trees/tree-files.ts'
 import type { Derived } from './relations.ts'
 
 export interface Hashes {

@@ -87,9 +87,25 @@ export class BaseTasks {
   }
 }
 
+/**
+ * Whether a file is as a merge base has it; `blobs` are what git may call it. Without a merge base:
+ * as it was first seen, which `old` has.
+ */
+export function isOld(
+  { tree, old }: { tree: Tree; old: ReadonlyMap<string, string> },
+  path: string,
+  hash: string,
+  blobs: readonly string[],
+): boolean {
+  if (!tree.bases) return old.get(path) === hash
+  return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
+}
+
 /** As git has it: from the top of the tree, with slashes. */
 export const pathFrom = (dir: string, path: string): string =>
   path.slice(dir.length + 1).replaceAll('\\', '/')
+
+export const pathIn = (dir: string, path: string): string => `${dir}/${path}`
 
 /**
  * The ids that git may have given these bytes: as they are, and with CR LF as LF. git itself would

@@ -3,55 +3,34 @@
 // trees has it. No I/O, no clock.
 
 import { dirname } from 'node:path'
-import type { Task } from '../../worker/board/wire.ts'
-import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
-import { FileTable } from '../files/file-table.ts'
-import type { Entry, Store } from '../layouts/layout.ts'
-import { BaseTasks, blobIds, pathFrom, type Tree, type Wanted } from './merge-bases.ts'
-
-export type TreeMark = NonNullable<Task['trees']>[number]
-
-/** What trees made of a task. */
-export interface InTrees {
-  marks: readonly TreeMark[]
-  /** Of the copies. */
-  hashes: readonly string[]
-  /** The main tree has not got it. */
-  isAlone: boolean
-}
-
-/** A task as a tree has it. */
-interface Copy {
-  files: TreeFiles
-  /** Its file has only what is about the task. */
-  isAbout: boolean
-  name: string
-  fact: TaskFact
-  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt'>
-  mtimeMs: number
-}
-
-/** A file whose bytes are not the main tree's. */
-interface Differing {
-  hash: string
-  blobs: readonly string[]
-  copies: readonly Copy[]
-  /** All that it has, of a file with many tasks. */
-  names?: ReadonlySet<string>
-}
-
-/** The files of one tree. */
-interface TreeFiles {
-  tree: Tree
-  table: FileTable
-  differing: Map<string, Differing>
-  /** The hash of a file when the main tree's became another, or when it was first seen. */
-  old: Map<string, string>
-  /** Files that were there once. */
-  removed: Set<string>
-  /** All of its files were read once. */
-  isRead: boolean
-}
+import {
+  type Fact,
+  factOf,
+  nameOf,
+  type ParsedFile,
+  type SeenStat,
+  type TaskFact,
+} from '../files/facts.ts'
+import type { Store } from '../layouts/layout.ts'
+import {
+  BaseTasks,
+  blobIds,
+  isOld,
+  pathFrom,
+  pathIn,
+  type Tree,
+  type Wanted,
+} from './merge-bases.ts'
+import {
+  type Copy,
+  type InTrees,
+  isBlob,
+  newerFirst,
+  newFiles,
+  shownOf,
+  type TreeFiles,
+  type TreeMark,
+} from './tree-files.ts'
 
 /** What is known of the main tree. */
 interface MainTree {
@@ -161,6 +140,19 @@ export class TreeCopies {
     return names
   }
 
+  /** Takes a file that git knows to be as a merge base has it. Returns as `ingest` does. */
+  takeOld(path: string, blob: string, stat: SeenStat): Set<string> {
+    const names = new Set<string>()
+    const files = this.#filesOf(path)
+    if (!files) return names
+    this.due.delete(path)
+    if (files.isRead) this.#namesAt(files, path, names)
+    this.#forget(files, path)
+    files.removed.delete(path)
+    files.table.put(path, { hash: blob, facts: NONE, stat })
+    return names
+  }
+
   /** Takes the text of a blob that was wanted. Undefined: it cannot be read. */
   learn(wanted: Wanted, text: string | undefined): void {
     const files = this.#filesOf(wanted.path)
@@ -175,7 +167,7 @@ export class TreeCopies {
     for (const files of this.#trees.values()) {
       const own = files.tree.store.root + path.slice(this.#main.store.root.length)
       const known = files.table.hashOf(own)
-      if (known === undefined) continue
+      if (known === undefined || isBlob(known)) continue
       if (known === hash) {
         this.#namesAt(files, own, names)
         this.#forget(files, own)
@@ -297,6 +289,9 @@ export class TreeCopies {
   /** Only what turns from old to changed is read again. */
   #rebase(files: TreeFiles, tree: Tree): void {
     files.tree = tree
+    for (const [path, { hash }] of tree.bases ? files.table.entries() : NONE) {
+      if (isBlob(hash) && !isOld(files, path, hash, [hash])) this.due.add(path)
+    }
     for (const [path, { hash, blobs, copies }] of [...files.differing]) {
       const isMerelyOld = isOld(files, path, hash, blobs)
       const isMany = tree.store.classify(path) === 'tasks'
@@ -345,35 +340,4 @@ export class TreeCopies {
       return bases?.every((base) => base.has(pathFrom(dir, own))) ?? files.removed.has(own)
     })
   }
-}
-
-const newFiles = (tree: Tree): TreeFiles => ({
-  tree,
-  table: new FileTable(),
-  differing: new Map(),
-  old: new Map(),
-  removed: new Set(),
-  isRead: false,
-})
-
-function isOld({ tree, old }: TreeFiles, path: string, hash: string, blobs: readonly string[]) {
-  if (!tree.bases) return old.get(path) === hash
-  return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
-}
-
-const pathIn = (dir: string, path: string): string => `${dir}/${path}`
-
-function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
-  const { status, title, updatedAt } = task
-  return { ...(status !== '' && { status }), title, ...(updatedAt !== undefined && { updatedAt }) }
-}
-
-function newerFirst(one: Copy, other: Copy): number {
-  const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
-  const difference = timeOf(other) - timeOf(one)
-  return (
-    Number(one.isAbout) - Number(other.isAbout) ||
-    difference ||
-    (one.files.tree.name < other.files.tree.name ? -1 : 1)
-  )
 }

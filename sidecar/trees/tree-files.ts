@@ -1,0 +1,79 @@
+// What is known of the files of one linked worktree, and of the tasks that it has otherwise than
+// the main tree. Pure.
+
+import type { Task } from '../../worker/board/wire.ts'
+import type { TaskFact } from '../files/facts.ts'
+import { FileTable } from '../files/file-table.ts'
+import type { Entry } from '../layouts/layout.ts'
+import type { Tree } from './merge-bases.ts'
+
+export type TreeMark = NonNullable<Task['trees']>[number]
+
+/** What trees made of a task. */
+export interface InTrees {
+  marks: readonly TreeMark[]
+  /** Of the copies. */
+  hashes: readonly string[]
+  /** The main tree has not got it. */
+  isAlone: boolean
+}
+
+/** A task as a tree has it. */
+export interface Copy {
+  files: TreeFiles
+  /** Its file has only what is about the task. */
+  isAbout: boolean
+  name: string
+  fact: TaskFact
+  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt'>
+  mtimeMs: number
+}
+
+/** A file whose bytes are not the main tree's. */
+export interface Differing {
+  hash: string
+  blobs: readonly string[]
+  copies: readonly Copy[]
+  /** All that it has, of a file with many tasks. */
+  names?: ReadonlySet<string>
+}
+
+/** The files of one tree. */
+export interface TreeFiles {
+  tree: Tree
+  table: FileTable
+  differing: Map<string, Differing>
+  /** The hash of a file when the main tree's became another, or when it was first seen. */
+  old: Map<string, string>
+  /** Files that were there once. */
+  removed: Set<string>
+  /** All of its files were read once. */
+  isRead: boolean
+}
+
+/** In place of the hash of a text that was not read. */
+export const isBlob = (hash: string): boolean => hash.length > 32
+
+export const newFiles = (tree: Tree): TreeFiles => ({
+  tree,
+  table: new FileTable(),
+  differing: new Map(),
+  old: new Map(),
+  removed: new Set(),
+  isRead: false,
+})
+
+export function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
+  const { status, title, updatedAt } = task
+  return { ...(status !== '' && { status }), title, ...(updatedAt !== undefined && { updatedAt }) }
+}
+
+export function newerFirst(one: Copy, other: Copy): number {
+  const timeOf = ({ shown, mtimeMs }: Copy) => Date.parse(shown.updatedAt ?? '') || mtimeMs
+  const difference = timeOf(other) - timeOf(one)
+  return (
+    Number(one.isAbout) - Number(other.isAbout) ||
+    difference ||
+    (one.files.tree.name < other.files.tree.name ? -1 : 1)
+  )
+}
