@@ -70,6 +70,11 @@ export class DirectoryWriter {
     this.#look()
   }
 
+  /** The edge may say meanwhile that this sidecar is offline: the row is written again. */
+  again(): void {
+    this.#written = undefined
+  }
+
   /** It is away, or another sidecar publishes this board. */
   lost(): void {
     this.#standing = undefined

@@ -8,7 +8,9 @@ import type { Edge, EdgeSocket } from './edge.ts'
 const PONG_WITHIN_MS = 10_000
 /** While something is not at the edge, a ping would say that all is. */
 const LOOK_AGAIN_MS = 5_000
-const DIAL: Backoff = { firstMs: 1_000, maxMs: 60_000 }
+const DIAL: Backoff = { firstMs: 5_000, maxMs: 60_000 }
+/** A process may hold 250 boards, and reports show each until its socket is open. */
+const SPREAD_MS = 10_000
 
 interface PresenceDeps {
   edge: Pick<Edge, 'attach'>
@@ -45,7 +47,7 @@ export class Presence {
     if (this.#run === run || !this.#deps.edge.attach) return
     this.close()
     this.#run = run
-    this.#dial()
+    this.#after(SPREAD_MS * this.#deps.clock.random(), () => this.#dial())
   }
 
   close(): void {

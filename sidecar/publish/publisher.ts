@@ -28,7 +28,7 @@ interface PublisherDeps {
   edge: Edge
   records: Records
   /** Absent: no list of boards has this one. */
-  directory?: Pick<DirectoryWriter, 'current' | 'lost' | 'end' | 'close'>
+  directory?: Pick<DirectoryWriter, 'current' | 'again' | 'lost' | 'end' | 'close'>
   clock: Clock
   log: Log
   onProgress?: (done: number, total: number) => void
@@ -91,7 +91,10 @@ export class Publisher {
       onOpen: (isAgain) => this.#onSocket(isAgain ? 0 : COMPARE_MS),
       onPong: () => this.#onPong(),
       onFree: () => this.#onFree(),
-      onLost: () => this.#onSocket(REPORT_MS * deps.clock.random()),
+      onLost: () => {
+        deps.directory?.again()
+        this.#onSocket(REPORT_MS * deps.clock.random())
+      },
     })
     this.seed = new Seed({ ...deps, standing: this.#standing })
   }

@@ -222,6 +222,23 @@ describe('a sidecar', () => {
     await listed({ sidecar: { state: 'running', version: '1.2.4' } })
   })
 
+  test('that was killed can be taken off the list a minute later, and not while it runs', async () => {
+    const { edge, clock, list } = openEdge()
+    const forget = async () => {
+      const Authorization = `Bearer ${await token({ repos: ['lamps'], exp: '1000d' })}`
+      const asked = { method: 'DELETE', headers: { Authorization } }
+      return (await edge.fetch('/api/boards?path=lamps', asked)).status
+    }
+    const sidecar = await publish(edge)
+    await vi.waitFor(async () => expect(await list()).toHaveLength(1), PATIENT)
+    expect(await forget()).toBe(409)
+    sidecar.kill()
+    await sidecar.end()
+    await clock.advance(MINUTE)
+    expect(await forget()).toBe(204)
+    expect(await list()).toEqual([])
+  })
+
   test('that was superseded does not overwrite the row, nor end it', async () => {
     const { edge, listed } = openEdge()
     const first = await publish(edge, '1.0.0')

@@ -162,6 +162,12 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.delete('/boards', async (c) => {
     const path = pathOf(c, 'board:write')
     readQuery(c.req.url, repositoryQuery, WRONG)
+    // Nobody may have asked since its sidecar was killed.
+    const status = await deps.repositories.open(path).read({ kind: 'status' }, undefined)
+    if (status.state === 'found') {
+      await status.body.cancel()
+      if (status.offlineSince) await deps.directory.offline(path, status.offlineSince)
+    }
     switch (await deps.directory.forget(path, deps.clock.now())) {
       case 'forgotten':
         return c.body(null, 204)

@@ -52,7 +52,7 @@ function setUp(edge = new FakeEdge(), clock = new FakeClock()) {
   const states = () => came.map(({ report }) => report.sidecar.state)
   return {
     ...{ edge, clock, events, summary, came, answers },
-    publisher,
+    ...{ publisher, directory },
     change,
     start,
     closed,
@@ -128,6 +128,16 @@ describe('the row of a board', () => {
     edge.fail = () => undefined
     await clock.advance(5 * MINUTE)
     expect(came).toHaveLength(3)
+  })
+
+  test('is written again after a socket was lost, since the edge may have said offline', async () => {
+    const { came, clock, directory, start } = setUp()
+    await start()
+    await clock.advance(MINUTE)
+    expect(came).toHaveLength(1)
+    directory.again()
+    await clock.advance(30 * SECOND)
+    expect(came).toHaveLength(2)
   })
 
   test('says that the folder is missing', async () => {

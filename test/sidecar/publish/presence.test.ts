@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type { EdgeSocket, SocketEvents } from '../../../sidecar/publish/edge.ts'
+import { Presence } from '../../../sidecar/publish/presence.ts'
 import { COMPARE_MS, REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
 import { task } from '../fake-edge.ts'
 import { MINUTE, setUp } from './publisher-setup.ts'
@@ -26,7 +28,8 @@ async function setUpAttached() {
     }
   }
   await it.start()
-  await it.clock.advance(0)
+  // In the middle of the ten seconds.
+  await it.clock.advance(5_000)
   edge.log.length = 0
   return { ...it, dials, conditions }
 }
@@ -106,7 +109,7 @@ describe('over a socket', () => {
     expect(edge.steps).toEqual(['changes'])
     edge.ended = true
     dials[0]?.on.text('free')
-    await clock.advance(0)
+    await clock.advance(5_000)
     expect(edge.steps.slice(0, 2)).toEqual(['changes', 'root'])
     expect(edge.held.map.get('task:T-1')).toMatchObject(task(1, 2))
     // Its run is another one now.
@@ -124,6 +127,30 @@ describe('over a socket', () => {
     expect(dials[0]?.isClosed).toBe(true)
     expect(clock.pending).toBe(0)
   })
+})
+
+it('is dialled for the many boards of a process over ten seconds', async () => {
+  const dialledAt = (random: number): Promise<number> =>
+    new Promise((resolve) => {
+      const clock = new FakeClock()
+      clock.random = () => random
+      const from = clock.elapsed()
+      const presence = new Presence({
+        edge: {
+          attach: () => {
+            resolve(clock.elapsed() - from)
+            return { send: () => undefined, close: () => undefined }
+          },
+        },
+        ...{ clock, isCurrent: () => true, onOpen: () => undefined, onPong: () => undefined },
+        ...{ onFree: () => undefined, onLost: () => undefined },
+      })
+      presence.hold(1)
+      void clock.advance(10_000)
+    })
+  const times: number[] = []
+  for (const random of [0.01, 0.3, 0.99]) times.push(await dialledAt(random))
+  expect(times).toEqual([100, 3_000, 9_900])
 })
 
 it('dials nowhere where the way to the edge takes no socket', async () => {
