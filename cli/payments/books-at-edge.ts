@@ -8,7 +8,18 @@ import type { Books } from '../../libraries/settlement/compare.ts'
 /** A part of 5,000 rows, or a month of movements, takes a while. */
 const TIMEOUT_MS = 120_000
 
-export class BooksError extends Error {}
+export class BooksError extends Error {
+  /** Undefined: there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** It cannot be asked about, or not now: the difference stays. */
+const UNASKED: readonly unknown[] = [409, 422, 503]
 
 interface At {
   edge: string
@@ -26,7 +37,8 @@ export function booksAtEdge({ edge, token, gateway }: At): Required<Books> {
     })
     if (response.ok) return response
     const answer = (await response.json().catch(() => ({}))) as { error?: string }
-    throw new BooksError(`${edge} answered ${response.status}: ${answer.error ?? 'no reason'}`)
+    const why = `${edge} answered ${response.status}: ${answer.error ?? 'no reason'}`
+    throw new BooksError(why, response.status)
   }
   return {
     async settle(rows) {
@@ -43,7 +55,11 @@ export function booksAtEdge({ edge, token, gateway }: At): Required<Books> {
       }
     },
     async check(transactionId) {
-      await ask(`/transactions/${encodeURIComponent(transactionId)}/check`, {})
+      await ask(`/transactions/${encodeURIComponent(transactionId)}/check`, {}).catch(
+        (error: unknown) => {
+          if (!(error instanceof BooksError && UNASKED.includes(error.status))) throw error
+        },
+      )
     },
   }
 }

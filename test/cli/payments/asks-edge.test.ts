@@ -8,7 +8,12 @@ import { readingOf } from '../../../cli/payments/reconcile.ts'
 import type { Comparison } from '../../../libraries/settlement/compare.ts'
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
-import { type PaymentsSetup, reported, setUpPayments } from '../../support/payments-setup.ts'
+import {
+  type PaymentsSetup,
+  reported,
+  setUpPayments,
+  unavailable,
+} from '../../support/payments-setup.ts'
 import { serve, type TestServer } from '../../support/serve.ts'
 import { run } from '../run.ts'
 
@@ -91,6 +96,14 @@ describe('payments reconcile', () => {
     expect(await reconcile(text, '--ask')).toMatchObject({ code: 2, err: /answered 403/ })
     scope = 'payments:read payments:write'
     expect(await reconcile(text, '--ask')).toMatchObject({ code: 0 })
+  })
+
+  it('goes on with --ask where a gateway cannot be asked: the difference stays', async () => {
+    const id = await order('order-1', false)
+    scope = 'payments:read payments:write'
+    setup.script.status = unavailable
+    const asked = await reconcile(`${HEAD}${id},25000,IQD,1970-01-01\n`, '--ask')
+    expect(asked).toMatchObject({ code: 1, out: /1 paid there and not here/ })
   })
 
   it.each([
