@@ -9,7 +9,8 @@ import type { Log } from '../log.ts'
 import { type Git, openGit } from './git.ts'
 import { type LinkedTree, linkedTreesOf, mainTreeOf } from './worktrees.ts'
 
-const LOOK_MS = 1_000
+/** Between two looks, of which many trees make work: an idle board must stay idle. */
+const LOOK_MS = { least: 1_000, most: 5_000, perMs: 100 }
 const SMALL_BYTES = 64 << 10
 
 /** A linked worktree as it is now. */
@@ -91,6 +92,7 @@ class OneRepository implements Repository {
     if (this.#isLooking) return
     this.#isLooking = true
     this.#cancel()
+    const startedAt = performance.now()
     try {
       const trees: TreeNow[] = []
       for (const tree of await linkedTreesOf(this.main)) trees.push(await this.#now(tree))
@@ -101,7 +103,9 @@ class OneRepository implements Repository {
     this.#isLooking = false
     for (const onLook of this.#followers) onLook()
     if (this.#followers.size > 0) {
-      this.#cancel = this.#clock.after(LOOK_MS, () => void this.#look())
+      const pauseMs = LOOK_MS.perMs * (performance.now() - startedAt)
+      const dueMs = Math.min(Math.max(pauseMs, LOOK_MS.least), LOOK_MS.most)
+      this.#cancel = this.#clock.after(dueMs, () => void this.#look())
     }
   }
 
