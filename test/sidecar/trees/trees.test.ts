@@ -1,6 +1,6 @@
 // One board over two linked worktrees, from the files to what a client reads.
 
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { PATIENT } from '../../support/patience.ts'
@@ -119,6 +119,28 @@ test('without a merge base, what differs counts once it was seen to change', asy
   expect(await marks()).toEqual({})
   folder.write(FEAT + fileOf(1), task(1, 'In Progress'))
   await until({ 'TASK-1': 'feat: In Progress' })
+})
+
+test('with SHA-256 too, line ends are no change, and a tree that git writes is left as it was', async () => {
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    git(dir, 'init', '-q', '-b', 'main', '--object-format=sha256')
+    commitAll(dir)
+    git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  })
+  folder.write(FEAT + fileOf(1), task(1, 'To Do').replaceAll('\n', '\r\n'))
+  folder.write(FEAT + fileOf(2), task(2, 'Done'))
+  await until({ 'TASK-2': 'feat: Done' })
+  const lock = join(folder.dir, '.git/worktrees/feat/index.lock')
+  writeFileSync(lock, '')
+  folder.write(FEAT + fileOf(1), task(1, 'Done'))
+  folder.write(fileOf(2), task(2, 'In Progress'))
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-2']?.status).toBe('In Progress'),
+    PATIENT,
+  )
+  expect(await marks()).toEqual({ 'TASK-2': 'feat: Done' })
+  rmSync(lock)
+  await until({ 'TASK-1': 'feat: Done', 'TASK-2': 'feat: Done' })
 })
 
 const bound = (it: PublishedFolder) => ({
