@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventSource } from 'eventsource'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { boardContract } from '../contract/board.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
@@ -44,6 +45,32 @@ async function listen(repo: Repo) {
   await new Promise((resolve) => source.addEventListener('open', resolve, { once: true }))
   return { source, events }
 }
+
+it('a sidecar whose socket breaks off is told as offline, within 15 s', async () => {
+  const repo = await publishedRepo(edge, [taskRecord('A-1')])
+  const stream = await (await repo.stream()).joined()
+  const bearer = await token({ repos: [repo.path] })
+  const url = new URL(edge.origin)
+  const sidecar = new EdgeHttp({ url, repo: repo.path, token: async () => bearer })
+  expect(await sidecar.probe()).toMatchObject({ ok: true })
+  const pong = Promise.withResolvers<string>()
+  const socket = sidecar.attach?.(repo.run, {
+    open: () => socket?.send('ping'),
+    text: pong.resolve,
+    closed: () => pong.reject(new Error('it was closed')),
+  })
+  expect(await pong.promise).toBe('pong')
+  const status = () => repo.json('/status')
+  expect(await status()).toMatchObject({ sidecar: { state: 'running' } })
+  const from = Date.now()
+  socket?.close()
+  await stream.until(({ messages }) => messages.length > 0)
+  expect(Date.now() - from).toBeLessThan(15_000)
+  expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+  expect(await status()).toMatchObject({ sidecar: { state: 'offline' } })
+  await stream.close()
+  sidecar.close()
+})
 
 // Both wait for a quarter of a minute.
 describe.concurrent('after some time', () => {

@@ -272,3 +272,38 @@ test('a token that cannot be read is said so, and nothing is sent', async () => 
   })
   expect(connections).toBe(0)
 })
+
+describe('a socket', () => {
+  /** What happens to it. */
+  async function dialled(edge: EdgeHttp): Promise<string[]> {
+    handle = answer(200, { wire: WIRE, step: 'probe' })
+    expect(await edge.probe()).toMatchObject({ ok: true })
+    handle = answer(426, { error: 'No.', code: 'upgrade_required' })
+    const events: string[] = []
+    const closed = Promise.withResolvers<void>()
+    edge.attach?.(1, {
+      open: () => events.push('open'),
+      text: (text) => events.push(text),
+      closed: () => {
+        events.push('closed')
+        closed.resolve()
+      },
+    })
+    await closed.promise
+    return events
+  }
+
+  test('is closed, once, where a proxy drops the upgrade', async () => {
+    expect(await dialled(open())).toEqual(['closed'])
+  })
+
+  test('is closed, once, where a proxy breaks the connection off', async () => {
+    const seen: (string | undefined)[] = []
+    server.on('upgrade', ({ url, headers }: IncomingMessage, socket) => {
+      seen.push(url, headers.authorization)
+      socket.destroy()
+    })
+    expect(await dialled(open())).toEqual(['closed'])
+    expect(seen).toEqual(['/api/sidecar?path=%2Fsrv%2Fmy+board&run=1', `Bearer ${TOKEN}`])
+  })
+})
