@@ -30,8 +30,9 @@ export function compose(
   switch (entry.kind) {
     case 'task': {
       const about = part?.kind === 'task' ? part.task : undefined
-      const invalid = invalidOf(entry.task, about?.invalid, about ? undefined : entry.alone)
       const own = about ? { ...about, ...entry.task, title: about.title } : entry.task
+      const whys = [about?.invalid, about ? undefined : entry.alone, otherTask(own.title, trees)]
+      const invalid = invalidOf(entry.task, ...whys)
       const task = { ...own, id, ready: false, ...derived.task, ...invalid }
       // What its file says of its status and deps may be wrong: an agent must not begin on it.
       const shown = invalid.invalid || trees?.isAlone ? { ...task, ready: false } : task
@@ -65,6 +66,12 @@ export function compose(
     const whys = [derived.invalid, own.invalid, ...more].filter((why) => why !== undefined)
     return whys.length === 0 ? {} : { invalid: whys.join('; ') }
   }
+}
+
+/** Two tasks that were begun with one id: they have other titles, too. */
+function otherTask(title: string, trees: InTrees | undefined): string | undefined {
+  const other = trees?.marks.find((it) => trees.apart.includes(it.tree) && it.title !== title)
+  return other && `another task has this id: “${other.title}” in the worktree ${other.tree}`
 }
 
 /** `part`: the fact of the other file of a record that two files make. */

@@ -101,6 +101,10 @@ export function isOld(
   return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
 }
 
+/** Whether no merge base has a file here; false: there is none to ask. */
+export const isNew = ({ bases = [], dir }: Tree, path: string): boolean =>
+  bases.length > 0 && bases.every((base) => !base.has(pathFrom(dir, path)))
+
 /** As git has it: from the top of the tree, with slashes. */
 export const pathFrom = (dir: string, path: string): string =>
   path.slice(dir.length + 1).replaceAll('\\', '/')

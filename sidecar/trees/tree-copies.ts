@@ -2,7 +2,7 @@
 // the main tree's is not parsed, and neither is one that is merely old: as a merge base of the two
 // trees has it. No I/O, no clock.
 
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import {
   type Fact,
   factOf,
@@ -15,6 +15,7 @@ import type { Store } from '../layouts/layout.ts'
 import {
   BaseTasks,
   blobIds,
+  isNew,
   isOld,
   pathFrom,
   pathIn,
@@ -182,7 +183,8 @@ export class TreeCopies {
   /** What trees changed of a task, by the names of the trees. Undefined: nothing. */
   of(name: string): InTrees | undefined {
     const claims = this.#main.claims(name)
-    const found: { mark: TreeMark; hash: string }[] = []
+    const row = claims[0] ?? this.newest(name)
+    const found: { mark: TreeMark; hash: string; isApart?: boolean }[] = []
     for (const files of this.#trees.values()) {
       if (!files.isRead) continue
       const { name: tree, branch, dir } = files.tree
@@ -192,7 +194,8 @@ export class TreeCopies {
       const isTwin = copies.some((copy) => !copy.isAbout && !others.includes(copy))
       if (others.length > 0 && !isTwin) {
         const hash = others.map(({ fact }) => fact.hash).join(' ')
-        found.push({ mark: { ...mark, ...this.#shown(others, claims) }, hash })
+        const isApart = row !== undefined && this.#isApart(row, others)
+        found.push({ mark: { ...mark, ...this.#shown(others, claims) }, hash, isApart })
       } else if (copies.length === 0 && claims.length > 0 && this.#isGone(files, name, claims)) {
         found.push({ mark: { ...mark, gone: true }, hash: '' })
       }
@@ -200,7 +203,8 @@ export class TreeCopies {
     if (found.length === 0) return undefined
     found.sort((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
     const marks = found.map(({ mark }) => mark)
-    return { marks, hashes: found.map(({ hash }) => hash), isAlone: claims.length === 0 }
+    const apart = found.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree)
+    return { marks, hashes: found.map(({ hash }) => hash), isAlone: claims.length === 0, apart }
   }
 
   /** The newest copy of a task that only trees have. */
@@ -323,6 +327,18 @@ export class TreeCopies {
   #isAny(claims: readonly Fact[], { hash, path }: TaskFact, files: TreeFiles): boolean {
     const folder = dirname(this.#mainPath(files, path))
     return claims.some((claim) => claim.hash === hash && dirname(claim.path) === folder)
+  }
+
+  /** Whether a tree began this apart from the row, with the id that was free in both. */
+  #isApart(row: Fact, copies: readonly Copy[]): boolean {
+    const copy = copies.find(({ isAbout }) => !isAbout)
+    if (!copy || copy.fact === row || basename(copy.fact.path) === basename(row.path)) return false
+    const { files, fact } = copy
+    const other = this.#filesOf(row.path)
+    const isRowNew = other
+      ? isNew(other.tree, row.path)
+      : isNew(files.tree, files.tree.store.root + row.path.slice(this.#main.store.root.length))
+    return isRowNew && isNew(files.tree, fact.path)
   }
 
   /** Whether the tree took out what the main tree has and every merge base had. */

@@ -16,6 +16,8 @@ export interface InTrees {
   hashes: readonly string[]
   /** The main tree has not got it. */
   isAlone: boolean
+  /** The trees whose copy was begun apart from the row, in a file of another name. */
+  apart: readonly string[]
 }
 
 /** A task as a tree has it. */

@@ -91,6 +91,36 @@ test('a task that only a tree has is listed and never ready, and one that it too
   expect(Object.keys(await folder.tasks())).toEqual(['TASK-1', 'TASK-2'])
 })
 
+test('two tasks that were begun with one id in two trees are one row, which says so and is not ready', async () => {
+  const { write } = bound(await open())
+  write('backlog/tasks/task-3 - Kettle.md', task(3, 'To Do', 'Kettle'))
+  write(`${FEAT}backlog/tasks/task-3 - Cups.md`, task(3, 'To Do', 'Cups'))
+  await until({ 'TASK-3': 'feat: To Do' })
+  const { 'TASK-3': row } = await folder.tasks()
+  const why = 'another task has this id: “Cups” in the worktree feat'
+  expect(row).toMatchObject({ title: 'Kettle', ready: false, invalid: why })
+  // Of trees alone.
+  git(folder.dir, 'worktree', 'add', '-q', '../other', 'feat~0', '--detach')
+  write(`${FEAT}backlog/tasks/task-4 - Spoon.md`, task(4, 'To Do', 'Spoon'))
+  write('../other/backlog/tasks/task-4 - Sugar.md', task(4, 'To Do', 'Sugar'))
+  await vi.waitFor(
+    async () =>
+      expect((await folder.tasks())['TASK-4']).toMatchObject({
+        inMain: false,
+        invalid: expect.stringContaining('another task has this id'),
+      }),
+    PATIENT,
+  )
+  // The same task under another title is one.
+  write(`${FEAT}backlog/tasks/task-1 - Other.md`, task(1, 'To Do', 'Other'))
+  folder.remove(FEAT + fileOf(1))
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-1']?.trees).toHaveLength(1),
+    PATIENT,
+  )
+  expect((await folder.tasks())['TASK-1']).not.toHaveProperty('invalid')
+})
+
 test('trees that are added later, and a start, say nothing of what is not changed', async () => {
   const { write, received } = bound(await open())
   write(FEAT + fileOf(1), task(1, 'Done'))
