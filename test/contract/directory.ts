@@ -92,25 +92,27 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
     it('a sidecar that was found offline is that, since then, until it reports again', async () => {
       const { directory, prefix, put, rows, states } = await setUp()
       await put('a')
+      const found = (since: number, readAt: number, board = 'a') =>
+        directory.offline(`${prefix}${board}`, { since, readAt })
       // The report followed what it was heard of last.
-      await directory.offline(`${prefix}a`, NOW - 1_000)
+      await found(NOW - 1_000, NOW + 50_000)
       expect(await states(NOW)).toEqual(['offline'])
       expect(await rows()).toMatchObject([{ seenAt: NOW - 1_000 }])
-      await directory.offline(`${prefix}a`, NOW)
+      await found(NOW, NOW + 60_000)
       expect(await rows()).toMatchObject([{ seenAt: NOW - 1_000 }])
       await put('a', {}, NOW + 5 * MINUTE)
       expect(await states(NOW)).toEqual(['running'])
-      // Somebody found it before that.
-      await directory.offline(`${prefix}a`, NOW)
+      // Somebody read that before, and says so now.
+      await found(NOW - 1_000, NOW + 5 * MINUTE - 1)
       expect(await states(NOW)).toEqual(['running'])
-      await directory.offline(`${prefix}unknown`, NOW)
+      await found(NOW, NOW, 'unknown')
       expect(await rows()).toHaveLength(1)
     })
 
     it('a sidecar that ended in order stays ended, and does not become offline', async () => {
       const { directory, prefix, put, states } = await setUp()
       await put('a', { sidecar: ENDED })
-      await directory.offline(`${prefix}a`, NOW)
+      await directory.offline(`${prefix}a`, { since: NOW, readAt: NOW })
       expect(await states(NOW)).toEqual(['ended'])
       expect(await states(NOW + 48 * HOUR)).toEqual(['ended'])
     })
@@ -136,7 +138,7 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
       await put('ended', { sidecar: ENDED })
       await put('offline')
       await put('runs')
-      await directory.offline(`${prefix}offline`, NOW)
+      await directory.offline(`${prefix}offline`, { since: NOW, readAt: NOW })
       const forget = (board: string) => directory.forget(`${prefix}${board}`, NOW)
       expect(await forget('runs')).toBe('published')
       expect(await forget('ended')).toBe('forgotten')
@@ -170,7 +172,8 @@ export function boundContract(
       const put: Filling['put'] = (path, holder, after, report = {}) =>
         directory.put(path, boardReport(report), reporter({ holder, maxBoards, now: NOW + after }))
       const paths = async () => (await directory.list(['*'], NOW)).map(({ path }) => path)
-      const offline = (path: string, after: number) => directory.offline(path, NOW + after)
+      const offline = (path: string, after: number) =>
+        directory.offline(path, { since: NOW + after, readAt: NOW + after })
       await test({ put, paths, offline })
     })
 

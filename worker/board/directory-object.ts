@@ -8,6 +8,8 @@ import type { BoardRow, Directory, Forgotten, Put, Reporter } from './directory.
 import { sqliteDirectory } from './directory-sqlite.ts'
 import type { BoardReport } from './wire.ts'
 
+type Offline = Parameters<Directory['offline']>[1]
+
 export class DirectoryObject extends DurableObject {
   readonly #boards = sqliteDirectory(objectSql(this.ctx.storage))
 
@@ -19,8 +21,8 @@ export class DirectoryObject extends DurableObject {
     return this.#boards.list(repos, now)
   }
 
-  offline(path: string, since: number): Promise<void> {
-    return this.#boards.offline(path, since)
+  offline(path: string, found: Offline): Promise<void> {
+    return this.#boards.offline(path, found)
   }
 
   forget(path: string, now: number): Promise<Forgotten> {
@@ -34,7 +36,7 @@ export function objectDirectory(namespace: DurableObjectNamespace<DirectoryObjec
   return {
     put: (path, report, by) => stub().put(path, report, by),
     list: (repos, now) => stub().list(repos, now),
-    offline: (path, since) => stub().offline(path, since),
+    offline: (path, found) => stub().offline(path, found),
     forget: (path, now) => stub().forget(path, now),
   }
 }

@@ -19,9 +19,6 @@ interface Stored extends Record<string, string | number> {
   is_offline: number
 }
 
-/** A report follows what its sidecar was heard of last by as much, at most. */
-const BEHIND_MS = 60_000
-
 /** To the columns of its first version. */
 const ADDED = [
   ['holder', "TEXT NOT NULL DEFAULT ''"],
@@ -81,11 +78,11 @@ export function sqliteDirectory(sql: Sql): Directory {
         )
         return 'stored'
       }),
-    offline: async (path, since) => {
+    offline: async (path, { since, readAt }) => {
       sql.all(
         `UPDATE boards SET is_offline = 1, seen_at = ?
           WHERE path = ? AND NOT is_offline AND seen_at <= ?`,
-        ...[since, path, since + BEHIND_MS],
+        ...[since, path, readAt],
       )
     },
     forget: async (path, now) =>

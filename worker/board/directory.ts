@@ -14,8 +14,8 @@ export interface Directory {
   put(path: string, report: BoardReport, by: Reporter): Promise<Put>
   /** The boards that `repos` cover, sorted by path. */
   list(repos: Repos, now: number): Promise<BoardRow[]>
-  /** The board was found to be offline since then, in ms: says so, unless it reported later. */
-  offline(path: string, since: number): Promise<void>
+  /** The board was found to be offline: says so, unless it reported after that was read. In ms. */
+  offline(path: string, found: { since: number; readAt: number }): Promise<void>
   /** Drops the row of a board that no sidecar publishes. The caller has validated the path. */
   forget(path: string, now: number): Promise<Forgotten>
 }

@@ -93,8 +93,9 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.get('/status', async (c) => {
     const path = pathOf(c, 'board:read')
     readQuery(c.req.url, repositoryQuery, WRONG)
+    const readAt = deps.clock.now()
     return answerRead(c, deps.repositories.open(path), { kind: 'status' }, (since) =>
-      deps.directory.offline(path, since),
+      deps.directory.offline(path, { since, readAt }),
     )
   })
   app.get(
@@ -163,10 +164,12 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const path = pathOf(c, 'board:write')
     readQuery(c.req.url, repositoryQuery, WRONG)
     // Nobody may have asked since its sidecar was killed.
+    const readAt = deps.clock.now()
     const status = await deps.repositories.open(path).read({ kind: 'status' }, undefined)
     if (status.state === 'found') {
       await status.body.cancel()
-      if (status.offlineSince) await deps.directory.offline(path, status.offlineSince)
+      const { offlineSince: since } = status
+      if (since !== undefined) await deps.directory.offline(path, { since, readAt })
     }
     switch (await deps.directory.forget(path, deps.clock.now())) {
       case 'forgotten':
