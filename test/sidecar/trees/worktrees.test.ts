@@ -48,6 +48,18 @@ test('a program that starts in a linked worktree, or below, means the folder of 
   for await (const { dir } of boardsAbove(join(tree, 'src/deep'))) expect(dir).toBe(main)
 })
 
+test('forty trees are one board; where they are to be left out, none is looked into', async () => {
+  const { dir, main, tree } = repository({ 'README.md': '' })
+  for (let n = 0; n < 40; n++) git(main, 'worktree', 'add', '-q', `../trees/${n}`, '--detach')
+  const packed = boardAt(join(main, 'packages/tea'))
+  expect(await boardsIn(dir)).toEqual([packed])
+  mkdirSync(join(tree, '.cairn/tasks'), { recursive: true })
+  writeFileSync(join(tree, '.cairn/config.yaml'), 'states: [a]\n')
+  expect(await boardsIn(dir)).toEqual([packed, boardAt(tree)])
+  const { boards } = await discoverBoards([dir], { worktrees: false })
+  expect(boards.map((it) => boardAt(it.dir))).toEqual([packed])
+})
+
 test('a board that only the branch of a tree has is found there', async () => {
   const { main, tree } = repository({ 'README.md': '' })
   mkdirSync(join(tree, '.cairn/tasks'), { recursive: true })
