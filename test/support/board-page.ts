@@ -25,7 +25,7 @@ const ENTRY = `
     path: '/boards/lamp',
     state: signal({ name: 'connecting', since: 0 }),
     tasks: signal(), sessions: signal(), status: signal(),
-    changedAt: signal(new Map()), signals: signal([]),
+    changedAt: signal(new Map()), signals: signal([]), reading: signal(undefined),
     task: async (id) => board.details[id],
   }
   const draw = Card.prototype.render
