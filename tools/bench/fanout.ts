@@ -202,6 +202,7 @@ function inWords({ system, streams, lastMs, lost, cpuMs, kibAStream }: FanoutSam
 const LOOKS: Record<FanoutSystem, { label: string; color: string }> = {
   signalbox: { label: 'Signalbox', color: '#1d63d8' },
   'shared-worker': { label: 'smallest Worker', color: '#7a8490' },
+  'own-sockets': { label: 'the same, a socket each', color: '#8a5fb0' },
   nchan: { label: 'nchan', color: '#c2570c' },
 }
 

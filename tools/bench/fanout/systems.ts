@@ -1,4 +1,4 @@
-// What fans out: ours, the smallest Worker that shares a subscription, and nchan.
+// What fans out: ours, the smallest Workers with a shared subscription and without, and nchan.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { startProgram } from '../child.ts'
 import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
 import { childrenOf } from '../proc.ts'
 
-export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'nchan'] as const
+export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'own-sockets', 'nchan'] as const
 export type FanoutSystem = (typeof FANOUT_SYSTEMS)[number]
 
 export interface FanoutTarget {
@@ -42,7 +42,7 @@ export async function startFanout(
 ): Promise<FanoutTarget> {
   mkdirSync(dir, { recursive: true })
   if (system === 'signalbox') return await startOurs(dir, home)
-  return system === 'nchan' ? await startNchan(dir) : await startSharedWorker(dir)
+  return system === 'nchan' ? await startNchan(dir) : await startWorker(system, dir)
 }
 
 /** A subject may have a quarter of a repository's streams. */
@@ -91,12 +91,16 @@ async function startOurs(dir: string, home: string): Promise<FanoutTarget> {
 }
 
 /** With the runtime's settings of our own edge, so that nothing else than the work differs. */
-async function startSharedWorker(dir: string): Promise<FanoutTarget> {
+async function startWorker(
+  system: 'shared-worker' | 'own-sockets',
+  dir: string,
+): Promise<FanoutTarget> {
   const home = join(dir, 'home')
   mkdirSync(home, { recursive: true })
   const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
   const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
-  const main = relative(home, join(import.meta.dirname, 'shared-worker.ts'))
+  const file = system === 'own-sockets' ? 'own-sockets-worker.ts' : 'shared-worker.ts'
+  const main = relative(home, join(import.meta.dirname, file))
   writeFileSync(
     join(home, 'wrangler.toml'),
     [
@@ -111,7 +115,7 @@ async function startSharedWorker(dir: string): Promise<FanoutTarget> {
   )
   const edge = await startEdge(prepareWorkerd, dir, home, {})
   return {
-    system: 'shared-worker',
+    system,
     ...plain(edge.port, '/publish'),
     pid: edge.pid,
     joined: ': connected',
