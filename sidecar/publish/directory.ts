@@ -36,6 +36,8 @@ interface Moment {
   now: number
 }
 
+const momentOf = (clock: Clock): Moment => ({ elapsed: clock.elapsed(), now: clock.now() })
+
 const msSince = (then: Moment | undefined, { elapsed, now }: Moment): number =>
   then === undefined ? 0 : Math.max(elapsed - then.elapsed, now - then.now)
 
@@ -62,7 +64,7 @@ export class DirectoryWriter {
   current(standing: Standing): void {
     if (this.#isClosed) return
     const { clock } = this.#deps
-    const at = { elapsed: clock.elapsed(), now: clock.now() }
+    const at = momentOf(clock)
     // By then readers may have found it offline, and had that written.
     if (msSince(this.#currentAt, at) >= QUIET_MS) this.#written = undefined
     this.#currentAt = at
@@ -116,8 +118,7 @@ export class DirectoryWriter {
   #isDue(report: string): boolean {
     const { clock } = this.#deps
     if (this.#written?.report !== report) return true
-    const at = { elapsed: clock.elapsed(), now: clock.now() }
-    return msSince(this.#written.at, at) >= HEARTBEAT_MS
+    return msSince(this.#written.at, momentOf(clock)) >= HEARTBEAT_MS
   }
 
   async #write(report: BoardReport): Promise<void> {
@@ -125,8 +126,7 @@ export class DirectoryWriter {
     const reply = await edge.report(report)
     if (reply.ok) {
       this.#isAbsent = false
-      const at = { elapsed: clock.elapsed(), now: clock.now() }
-      this.#written = { report: JSON.stringify(report), at }
+      this.#written = { report: JSON.stringify(report), at: momentOf(clock) }
       return
     }
     const { reason, status, code, message: why } = reply

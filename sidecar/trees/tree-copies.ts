@@ -166,7 +166,7 @@ export class TreeCopies {
     const names = new Set<string>()
     const hash = this.#main.hashOf(path)
     for (const files of this.#trees.values()) {
-      const own = files.tree.store.root + path.slice(this.#main.store.root.length)
+      const own = this.#treePath(files, path)
       const known = files.table.hashOf(own)
       if (known === undefined || isBlob(known)) continue
       if (known === hash) {
@@ -237,6 +237,11 @@ export class TreeCopies {
 
   #mainPath({ tree }: TreeFiles, path: string): string {
     return this.#main.store.root + path.slice(tree.store.root.length)
+  }
+
+  /** Where a tree has a file of the main tree. */
+  #treePath({ tree }: TreeFiles, path: string): string {
+    return tree.store.root + path.slice(this.#main.store.root.length)
   }
 
   #differs(files: TreeFiles, path: string, { hash, stat, state, entries, blobs = [] }: ParsedFile) {
@@ -337,16 +342,16 @@ export class TreeCopies {
     const other = this.#filesOf(row.path)
     const isRowNew = other
       ? isNew(other.tree, row.path)
-      : isNew(files.tree, files.tree.store.root + row.path.slice(this.#main.store.root.length))
+      : isNew(files.tree, this.#treePath(files, row.path))
     return isRowNew && isNew(files.tree, fact.path)
   }
 
   /** Whether the tree took out what the main tree has and every merge base had. */
   #isGone(files: TreeFiles, name: string, claims: readonly Fact[]): boolean {
-    const { bases, dir, store, isSparse } = files.tree
+    const { bases, dir, isSparse } = files.tree
     if (isSparse) return false
     return claims.every(({ path }) => {
-      const own = store.root + path.slice(this.#main.store.root.length)
+      const own = this.#treePath(files, path)
       const { names } = files.differing.get(own) ?? {}
       if (names && bases) {
         const before = this.bases.of(files.tree, own) ?? []
