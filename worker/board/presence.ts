@@ -17,6 +17,15 @@ export interface SidecarSocket {
 /** `ended`: in order. `offline`: it was killed, or cannot reach the edge. */
 export type SidecarState = 'running' | 'offline' | 'ended'
 
+/** A sidecar as the status has it. Times in ms; undefined: never, or not known. */
+export interface Shown {
+  state: SidecarState
+  /** Of `offline` and `ended`. */
+  since?: number
+  lastSeenAt: number | undefined
+  currentAt: number | undefined
+}
+
 export type SidecarSockets = () => readonly SidecarSocket[]
 
 /**
@@ -136,22 +145,17 @@ export class Presence {
   }
 
   /** For the status. `lastSeenAt` and `currentAt` are at least the last ping's time. */
-  seenIn(state: RepositoryState): Pick<RepositoryState, 'lastSeenAt' | 'currentAt'> {
+  shownOf(state: RepositoryState, now: number): Shown {
     const shown = { ...state }
     seen(shown, this.#pingedAt(state))
-    return shown
-  }
-
-  /** For the status. `since` in ms. */
-  shownOf(state: RepositoryState, now: number): { state: SidecarState; since?: number } {
-    const { ended, offlineSince, socket } = state
-    const { lastSeenAt = 0 } = this.seenIn(state)
-    if (ended) return { state: 'ended', since: lastSeenAt }
-    if (offlineSince !== undefined) return { state: 'offline', since: offlineSince }
+    const { ended, offlineSince, socket, lastSeenAt, currentAt } = shown
+    const times = { lastSeenAt, currentAt }
+    if (ended) return { state: 'ended', since: lastSeenAt ?? 0, ...times }
+    if (offlineSince !== undefined) return { state: 'offline', since: offlineSince, ...times }
     // A time far ahead of `now` was taken before the clock was set back, and means nothing.
-    const since = Math.max(lastSeenAt, socket?.since ?? 0, socket?.closedAt ?? 0)
+    const since = Math.max(lastSeenAt ?? 0, socket?.since ?? 0, socket?.closedAt ?? 0)
     const isThere = Math.abs(now - since) < (socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS)
-    return isThere ? { state: 'running' } : { state: 'offline', since }
+    return isThere ? { state: 'running', ...times } : { state: 'offline', since, ...times }
   }
 
   #isOpen(run: number): boolean {

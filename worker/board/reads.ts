@@ -1,9 +1,17 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
-import type { ChangedRow, CursorRow, List, Row, SessionFilter, TaskFilter } from './board-rows.ts'
+import type {
+  ChangedRow,
+  CursorRow,
+  List,
+  RepositoryState,
+  Row,
+  SessionFilter,
+  TaskFilter,
+} from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import type { Presence } from './presence.ts'
+import type { Presence, Shown } from './presence.ts'
 import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 
@@ -106,10 +114,10 @@ export class Reads {
         return session ? found(session.hash, [session.json]) : { state: 'absent' }
       }
       case 'status': {
-        const json = this.#status(host)
+        const shown = this.#presence.shownOf(state, Date.parse(host.now))
+        const json = this.#status(host, state, shown)
         const { run, batch, store } = state
-        const { lastSeenAt } = this.#presence.seenIn(state)
-        const { state: sidecar, since } = this.#presence.shownOf(state, Date.parse(host.now))
+        const { state: sidecar, since, lastSeenAt } = shown
         const tag = `${seq}-${run}-${batch}-${store}-${sidecar}-${lastSeenAt}`
         const answer = found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
         const isOffline = sidecar === 'offline' && since !== undefined
@@ -169,10 +177,7 @@ export class Reads {
     return jsonOf(pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE))
   }
 
-  #status(host: HostStatus): string {
-    const state = this.#store.state()
-    const { lastSeenAt, currentAt } = this.#presence.seenIn(state)
-    const shown = this.#presence.shownOf(state, Date.parse(host.now))
+  #status(host: HostStatus, state: RepositoryState, shown: Shown): string {
     const row = this.#store.config()
     const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
     const { layout = state.layout, ...config } = board ?? {}
@@ -184,11 +189,11 @@ export class Reads {
       sidecar: {
         state: shown.state,
         since: timeText(shown.since),
-        lastSeenAt: timeText(lastSeenAt),
+        lastSeenAt: timeText(shown.lastSeenAt),
         version: state.sidecarVersion,
         ...(state.unwatched && { unwatched: true }),
       },
-      currentAt: timeText(currentAt),
+      currentAt: timeText(shown.currentAt),
       ...(state.reading && { reading: state.reading }),
       ...host,
     })

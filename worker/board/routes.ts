@@ -15,9 +15,9 @@ import { claimRoutes } from './claim-routes-hono.ts'
 import { type Directory, inOrder, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
 import { checkChanges, checkReport, checkSync } from './publishing.ts'
-import { matchesTag, type Query } from './reads.ts'
+import { matchesTag, type Query, type ReadAnswer } from './reads.ts'
 import { repositoryQuery, sessionsQuery, sidecarQuery, tasksQuery } from './records.ts'
-import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
+import type { PublishOutcome, Repositories } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
 import { type DataRecord, RECORD_BYTES, ROOM_MS, WIRE, wireProblem } from './wire.ts'
@@ -88,15 +88,21 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     (c: Context<ApiEnv>) => {
       const repository = deps.repositories.open(pathOf(c, 'board:read'))
       const parameters = readQuery(c.req.url, schema, WRONG)
-      return answerRead(c, repository, toQuery(parameters, c.req.param('id') ?? ''))
+      const query = toQuery(parameters, c.req.param('id') ?? '')
+      return answerRead(c, query, repository.read(query, c.req.header('If-None-Match')))
     }
+  /** Who finds a sidecar offline has the list of boards say so. */
+  const readStatus = async (path: string, ifNoneMatch?: string): Promise<ReadAnswer> => {
+    const readAt = deps.clock.now()
+    const answer = await deps.repositories.open(path).read({ kind: 'status' }, ifNoneMatch)
+    const since = answer.state === 'found' ? answer.offlineSince : undefined
+    if (since !== undefined) await deps.directory.offline(path, { since, readAt })
+    return answer
+  }
   app.get('/status', async (c) => {
     const path = pathOf(c, 'board:read')
     readQuery(c.req.url, repositoryQuery, WRONG)
-    const readAt = deps.clock.now()
-    return answerRead(c, deps.repositories.open(path), { kind: 'status' }, (since) =>
-      deps.directory.offline(path, { since, readAt }),
-    )
+    return answerRead(c, { kind: 'status' }, readStatus(path, c.req.header('If-None-Match')))
   })
   app.get(
     '/tasks',
@@ -164,13 +170,8 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const path = pathOf(c, 'board:write')
     readQuery(c.req.url, repositoryQuery, WRONG)
     // Nobody may have asked since its sidecar was killed.
-    const readAt = deps.clock.now()
-    const status = await deps.repositories.open(path).read({ kind: 'status' }, undefined)
-    if (status.state === 'found') {
-      await status.body.cancel()
-      const { offlineSince: since } = status
-      if (since !== undefined) await deps.directory.offline(path, { since, readAt })
-    }
+    const status = await readStatus(path)
+    if (status.state === 'found') await status.body.cancel()
     switch (await deps.directory.forget(path, deps.clock.now())) {
       case 'forgotten':
         return c.body(null, 204)
@@ -266,11 +267,10 @@ function pathOf(c: Context<ApiEnv>, scope: Scope): string {
 
 async function answerRead(
   c: Context<ApiEnv>,
-  repository: RepositoryHandle,
   query: Query,
-  onOffline: (since: number) => Promise<void> = async () => undefined,
+  read: Promise<ReadAnswer>,
 ): Promise<Response> {
-  const answer = await repository.read(query, c.req.header('If-None-Match'))
+  const answer = await read
   switch (answer.state) {
     case 'unpublished':
       throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
@@ -286,8 +286,6 @@ async function answerRead(
         'X-Signalbox-Seq': answer.seq,
         ...REVALIDATED,
       }
-      const { offlineSince } = answer.state === 'found' ? answer : {}
-      if (offlineSince !== undefined) await onOffline(offlineSince)
       if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
       if (c.req.raw.method === 'HEAD') {
         // A body without a reader would keep the repository's answer open.
