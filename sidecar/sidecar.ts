@@ -31,6 +31,8 @@ const STALE_LOOK_MS = 60_000
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'> & {
   /** Absent: nothing goes ahead of `start`. */
   seed?: Publisher['seed']
+  /** Absent: the edge hears of it at `start`. */
+  announce?: Publisher['announce']
 }
 
 interface SidecarDeps {
@@ -65,7 +67,7 @@ interface Work {
 }
 
 /** A smaller board is read at once. */
-const SEEDED_FILES = 1_000
+const LARGE_FILES = 1_000
 
 const PERIODIC = 'periodic'
 const NEVER = Number.POSITIVE_INFINITY
@@ -130,8 +132,12 @@ export class Sidecar {
     await this.#end(signal)
   }
 
+  /** A large board is scanned for seconds then, and a restart that is short ends nothing. */
   async #restore(): Promise<void> {
-    await this.#deps.cache?.load((path, file) => this.#deps.board.restore(path, file))
+    const { cache, board, publisher, store, version } = this.#deps
+    await cache?.load((path, file) => board.restore(path, file))
+    if (board.files.size < LARGE_FILES) return
+    publisher.announce?.({ state: 'present', layout: store.layout, version })
   }
 
   /** A start without them would take their marks off the board, and put them on again. */
@@ -315,7 +321,7 @@ export class Sidecar {
   async #beginSeed(report: ScanReport | undefined): Promise<void> {
     const { board, publisher, store, version, log, onReading } = this.#deps
     const isFirst = !this.#isPublishing && board.files.size === 0
-    if (!isFirst || report?.state !== 'present' || report.files < SEEDED_FILES) return
+    if (!isFirst || report?.state !== 'present' || report.files < LARGE_FILES) return
     const { files } = report
     const state = { state: 'present', layout: store.layout, version } as const
     this.#isSeeding = (await publisher.seed?.begin(state)) === true

@@ -10,7 +10,7 @@ import { Change } from './deliver.ts'
 import type { DirectoryWriter } from './directory.ts'
 import type { Edge, Failure } from './edge.ts'
 import { Presence } from './presence.ts'
-import { reconcile, unknownStanding } from './reconcile.ts'
+import { askTurn, reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry, Unreadable } from './retry.ts'
 import { Seed } from './seed.ts'
 
@@ -72,6 +72,7 @@ export class Publisher {
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
   #syncWanted: boolean = true
+  #announced: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
   #isBusy: boolean = false
   #isClosing: boolean = false
@@ -122,6 +123,17 @@ export class Publisher {
   /** For what is known before `start`. */
   readonly seed: Seed
 
+  /**
+   * Before `start`, where that takes long: shows that a sidecar is there again, and by no ping that
+   * anything is current. The first sync asks again if this fails.
+   */
+  announce(store: StoreState): void {
+    this.#announced = askTurn(this.#deps.edge, store, this.#standing).then(
+      () => this.#attach(),
+      () => undefined,
+    )
+  }
+
   /** Begins with a sync. Records and store must be known by now. */
   start(): void {
     this.#running ??= this.#run()
@@ -139,6 +151,7 @@ export class Publisher {
     this.#due.retry = 0
     this.#unreadable.due = 0
     this.#wake()
+    this.#running ??= this.#end()
     const late = Promise.withResolvers<void>()
     const cancel = this.#deps.clock.after(FLUSH_MS, late.resolve)
     await Promise.race([this.#running, late.promise])
@@ -164,6 +177,7 @@ export class Publisher {
   }
 
   async #run(): Promise<void> {
+    await this.#announced
     while (!this.#isClosed) {
       const now = this.#deps.clock.elapsed()
       this.#takeDue(now)
@@ -171,6 +185,11 @@ export class Publisher {
       else if (this.#isClosing) break
       else await this.#sleep(now)
     }
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
+    await this.#announced
     const { edge, directory } = this.#deps
     const { run } = this.#standing
     // An edge that just failed learns of the end by silence.
@@ -233,8 +252,7 @@ export class Publisher {
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#retry.recovered(clock.elapsed())
         this.#unsentSince = this.#hasWork() ? clock.elapsed() : NEVER
-        const { run, takesSocket } = this.#standing
-        if (takesSocket && run !== null) this.#presence.hold(run)
+        this.#attach()
         this.#reportToDirectory()
       }
     } catch (error) {
@@ -243,9 +261,14 @@ export class Publisher {
     this.#isBusy = false
   }
 
+  #attach(): void {
+    const { run, takesSocket } = this.#standing
+    if (takesSocket && run !== null && !this.#isClosed) this.#presence.hold(run)
+  }
+
   #isCurrent(): boolean {
-    const unsentMs = this.#deps.clock.elapsed() - this.#unsentSince
-    return this.#retry.text === undefined && unsentMs < UNSENT_MS
+    if (this.#lastSyncAt === null || this.#retry.text !== undefined) return false
+    return this.#deps.clock.elapsed() - this.#unsentSince < UNSENT_MS
   }
 
   /** The next comparison comes by then: reports take over from a socket, and one from reports. */

@@ -34,8 +34,18 @@ export const unknownStanding = (): Standing => ({
   refused: new Map(),
 })
 
+/** The root of no board: an edge that has none of it must not take an empty one for published. */
+const NO_ROOT = 'f'.repeat(32)
+
+/** Takes its turn before it knows the board: the edge has nothing that would be current by that. */
+export const askTurn = (
+  edge: Pick<Edge, 'root'>,
+  store: StoreState,
+  standing: Standing,
+): Promise<Reply<StepAnswer<'root'>>> => askRoot(edge, NO_ROOT, store, standing)
+
 /** Asks whether the edge has what has this hash, and takes over where that leaves the sidecar. */
-export async function askRoot(
+async function askRoot(
   edge: Pick<Edge, 'root'>,
   root: string,
   store: StoreState,

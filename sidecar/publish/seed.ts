@@ -5,10 +5,8 @@
 
 import type { Key, Reading, StoreState } from '../../worker/board/wire.ts'
 import { Change, type Delivery } from './deliver.ts'
-import { askRoot } from './reconcile.ts'
+import { askTurn } from './reconcile.ts'
 
-/** The root of no board: an edge that has none of it must not take an empty one for published. */
-const NO_ROOT = 'f'.repeat(32)
 /** About one part: a smaller one would cost as much at the edge. */
 const KEYS = 1_000
 
@@ -25,7 +23,7 @@ export class Seed {
   /** Asks whose turn it is. False: nothing goes ahead. */
   async begin(store: StoreState): Promise<boolean> {
     const { edge, standing } = this.#deps
-    this.#isOpen = (await askRoot(edge, NO_ROOT, store, standing)).ok
+    this.#isOpen = (await askTurn(edge, store, standing)).ok
     return this.#isOpen
   }
 

@@ -79,6 +79,7 @@ export async function openRig(plan: RigPlan = {}) {
   const publisher: PublishTarget = {
     changed: (keys) => calls.push([...keys].sort((a, b) => (a < b ? -1 : 1))),
     store: ({ state, unwatched }) => calls.push(unwatched ? `${state}, unwatched` : state),
+    announce: ({ state }) => calls.push(`announce ${state}`),
     start: () => calls.push('start'),
     close: async () => {
       calls.push('close')

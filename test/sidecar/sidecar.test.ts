@@ -37,6 +37,15 @@ describe('the start', () => {
     expect(second.board.root()).toBe(first.board.root())
   })
 
+  test('of a large board that was published before is announced ahead of the scan', async () => {
+    const files = Array.from({ length: 1_000 }, (_, n) => save(`B-${n}.md`, taskText('B')))
+    await Promise.all(files)
+    await (await (await openRig()).started()).stop()
+    const { start, calls } = await openRig()
+    await start()
+    expect(calls).toEqual(['announce present', 'present', 'start'])
+  })
+
   test('finds a file that is saved during the scan', async () => {
     const { start, hint, calls, watchers } = await openRig()
     const starting = start()

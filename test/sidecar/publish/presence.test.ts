@@ -3,11 +3,11 @@ import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type { EdgeSocket, SocketEvents } from '../../../sidecar/publish/edge.ts'
 import { Presence } from '../../../sidecar/publish/presence.ts'
 import { COMPARE_MS, REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
-import { task } from '../fake-edge.ts'
-import { MINUTE, setUp } from './publisher-setup.ts'
+import { network, task } from '../fake-edge.ts'
+import { MINUTE, once, PRESENT, setUp } from './publisher-setup.ts'
 
 /** An edge that takes sockets; each of them answers until it is told not to. */
-async function setUpAttached() {
+function setUpSockets() {
   const it = setUp(3)
   const { edge } = it
   const dials: { run: number; sent: string[]; on: SocketEvents; isClosed: boolean }[] = []
@@ -27,11 +27,16 @@ async function setUpAttached() {
       },
     }
   }
+  return { ...it, dials, conditions }
+}
+
+async function setUpAttached() {
+  const it = setUpSockets()
   await it.start()
   // In the middle of the ten seconds.
   await it.clock.advance(5_000)
-  edge.log.length = 0
-  return { ...it, dials, conditions }
+  it.edge.log.length = 0
+  return it
 }
 
 const FAILED = { ok: false, reason: 'busy', status: 503, message: 'It is full.' } as const
@@ -125,6 +130,49 @@ describe('over a socket', () => {
     await clock.advance(10_000)
     await closed
     expect(dials[0]?.isClosed).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a sidecar that is announced before it knows its board', () => {
+  it('holds a socket of the run that it goes on with, and pings when all is compared', async () => {
+    const { edge, publisher, clock, dials, start } = setUpSockets()
+    publisher.announce(PRESENT)
+    await clock.advance(MINUTE)
+    expect(edge.steps).toEqual(['root'])
+    expect(dials).toMatchObject([{ run: 1, sent: [] }])
+    await start()
+    await clock.advance(5_000)
+    expect(edge.run).toBe(1)
+    expect(dials).toMatchObject([{ run: 1, sent: ['ping'] }])
+  })
+
+  it('says nothing of what is current', async () => {
+    const { edge, publisher, clock } = setUp(3)
+    edge.held.map.clear()
+    publisher.announce(PRESENT)
+    await clock.advance(1)
+    const [root] = edge.log
+    expect(root).toMatchObject({ step: 'root', run: null, root: 'f'.repeat(32) })
+    expect(publisher.status()).toMatchObject({ lastSyncAt: null, behind: true })
+  })
+
+  it('begins as ever where that failed', async () => {
+    const { edge, publisher, start } = setUp(3)
+    edge.fail = once(network)
+    publisher.announce(PRESENT)
+    await start()
+    expect(edge.steps).toEqual(['root', 'root', 'buckets', 'entries', 'changes'])
+    expect(edge.run).toBe(1)
+  })
+
+  it('ends in order, also before it knew its board', async () => {
+    const { edge, publisher, clock, dials } = setUpSockets()
+    publisher.announce(PRESENT)
+    await clock.advance(5_000)
+    await publisher.close()
+    expect(edge.steps).toEqual(['root', 'end'])
+    expect(dials).toMatchObject([{ isClosed: true }])
     expect(clock.pending).toBe(0)
   })
 })
