@@ -15,8 +15,8 @@ const SPREAD_MS = 10_000
 interface PresenceDeps {
   edge: Pick<Edge, 'attach'>
   clock: Clock
-  /** The edge has all that this sidecar saw, or will in a moment. */
-  isCurrent(): boolean
+  /** The edge has all that this sidecar saw, or will in a moment; or it waits for another one. */
+  mayPing(): boolean
   /** `isAgain`: another socket of this run was open before. */
   onOpen(isAgain: boolean): void
   onPong(): void
@@ -87,7 +87,7 @@ export class Presence {
   }
 
   #ping(): void {
-    if (!this.#deps.isCurrent()) {
+    if (!this.#deps.mayPing()) {
       this.#after(LOOK_AGAIN_MS, () => this.#ping())
       return
     }

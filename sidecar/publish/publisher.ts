@@ -20,8 +20,11 @@ const MAX_DIRTY = 50_000
 const FLUSH_MS = 3_000
 /** What is not at the edge for so long is behind: a ping would say that it is not. */
 const UNSENT_MS = 30_000
-/** An edge with a socket says when the other sidecar is gone. */
-const TOLD_MS = 300_000
+/**
+ * One that waits is told on its socket when the other sidecar is gone. Of one that is frozen, the
+ * edge finds out only when somebody looks: what changed here is not kept back for longer.
+ */
+const ASK_AGAIN_MS = 300_000
 const NEVER = Number.POSITIVE_INFINITY
 
 interface PublisherDeps {
@@ -68,6 +71,8 @@ export class Publisher {
   #since = NEVER
   /** When the first of what is not at the edge yet came here. */
   #unsentSince = NEVER
+  /** When this one, which waits on its socket for the end of another sidecar, asked last. */
+  #askedAt = NEVER
   #change: Change | undefined
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
@@ -88,7 +93,9 @@ export class Publisher {
     this.#unreadable = new Unreadable(deps.log)
     this.#presence = new Presence({
       ...deps,
-      isCurrent: () => this.#isCurrent(),
+      // Without a ping a connection that waits may be cut off by what is between. It shows nothing:
+      // those of the one that leads count.
+      mayPing: () => this.#isCurrent() || this.#askedAt !== NEVER,
       onOpen: (isAgain) => this.#onSocket(isAgain ? 0 : COMPARE_MS),
       onPong: () => this.#onPong(),
       onFree: () => this.#onFree(),
@@ -104,6 +111,7 @@ export class Publisher {
   changed(keys: Iterable<Key>, since: number = NEVER): void {
     this.#since = Math.min(this.#since, since)
     this.#unsentSince = Math.min(this.#unsentSince, this.#deps.clock.elapsed())
+    this.#due.retry = Math.min(this.#due.retry, this.#askedAt + ASK_AGAIN_MS)
     for (const key of keys) this.#dirty.add(key)
     this.#bound()
     this.#wake()
@@ -246,10 +254,12 @@ export class Publisher {
         onFailure?.(failure)
         const next = this.#retry.failed(failure, clock.elapsed())
         const isTold = failure.code === 'superseded' && this.#presence.isOpen
-        this.#wait(isTold ? { ...next, waitMs: TOLD_MS } : next, since)
+        this.#askedAt = isTold ? clock.elapsed() : NEVER
+        this.#wait(isTold ? { ...next, waitMs: COMPARE_MS } : next, since)
       } else {
         if (since !== NEVER) onPublished?.(clock.elapsed() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
+        this.#askedAt = NEVER
         this.#retry.recovered(clock.elapsed())
         this.#unsentSince = this.#hasWork() ? clock.elapsed() : NEVER
         this.#attach()
@@ -275,6 +285,7 @@ export class Publisher {
   #onSocket(inMs: number): void {
     const at = this.#deps.clock.elapsed() + inMs
     this.#due.sync = this.#presence.isOpen ? at : Math.min(this.#due.sync, at)
+    if (this.#askedAt !== NEVER) this.#due.retry = Math.min(this.#due.retry, at)
     this.#wake()
   }
 

@@ -76,7 +76,7 @@ export class Presence {
   /** `pingedAt`: the last ping of the socket that closed. */
   closed({ run, pingedAt }: SidecarSocket, now: number): void {
     this.#turn((state) => {
-      seen(state, pingedAt)
+      if (run >= state.run) seen(state, pingedAt)
       if (state.socket?.run === run && !state.ended) this.#missing(state, now, CLOSED_MS)
       return []
     })
@@ -119,14 +119,16 @@ export class Presence {
   }
 
   /** A frozen sidecar closes nothing: whatever reads the status finds out, also of its return. */
-  look(now: number): string[] {
+  look(now: number): Told {
     const state = this.#store.state()
     const { socket, lastSeenAt = 0 } = state
-    if (!socket || state.ended || !this.#isOpen(socket.run)) return []
+    if (!socket || state.ended || !this.#isOpen(socket.run)) return NOTHING
     const last = Math.max(this.#pingedAt(state) ?? 0, lastSeenAt, socket.since)
     const isLost = isOver(last, PINGS_SILENT_MS, now)
-    if (isLost === (state.offlineSince !== undefined)) return []
-    return this.#turn((found) => (isLost ? this.#lost(found, now) : this.#returned(found, now)))
+    if (isLost === (state.offlineSince !== undefined)) return NOTHING
+    const turn = (found: RepositoryState) =>
+      isLost ? this.#lost(found, now) : this.#returned(found, now)
+    return { frames: this.#turn(turn), free: isLost }
   }
 
   /** Of the sidecar that leads, in ms; undefined: never. */

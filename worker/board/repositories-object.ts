@@ -10,6 +10,7 @@ import { objectSql } from '../shared/sql-object.ts'
 import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claims.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
+import type { Told } from './presence.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type {
   ClaimOutcome,
@@ -76,7 +77,7 @@ export class RepositoryObject extends DurableObject {
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
-    if (query.kind === 'status') this.#send(known.presence.look(Date.now()))
+    if (query.kind === 'status') this.#tell(known.presence.look(Date.now()))
     const now = new Date().toISOString()
     const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
     return known.reads.answer(query, host, ifNoneMatch)
@@ -99,9 +100,7 @@ export class RepositoryObject extends DurableObject {
     const known = this.#find()
     if (!known) return
     this.#send(known.claims.expire(Date.now()))
-    const { frames, free } = known.presence.due(Date.now())
-    this.#send(frames)
-    if (free) this.#free()
+    this.#tell(known.presence.due(Date.now()))
     await this.#arm()
   }
 
@@ -185,6 +184,11 @@ export class RepositoryObject extends DurableObject {
 
   #pingedAt(socket: WebSocket): number | undefined {
     return this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime()
+  }
+
+  #tell({ frames, free }: Told): void {
+    this.#send(frames)
+    if (free) this.#free()
   }
 
   /** Those that wait may publish: they ask, and the repository decides. */

@@ -124,6 +124,49 @@ describe('over a socket', () => {
     ])
   })
 
+  it('asks once an hour while another sidecar leads, and five minutes after it asked for a change', async () => {
+    const { edge, publisher, records, clock, dials } = await setUpAttached()
+    edge.run = 2
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(24 * 60 * MINUTE)
+    expect(edge.steps).toEqual(['changes', ...Array.from({ length: 24 }, () => 'root')])
+    // Or what is between would cut it off.
+    expect(dials).toHaveLength(1)
+    expect(dials[0]?.sent).toHaveLength(1 + (24 * 60 * MINUTE) / SOCKET_PING_MS)
+    expect(publisher.status().lastSyncAt).toBeLessThan(clock.now() - 23 * 60 * MINUTE)
+
+    edge.log.length = 0
+    await clock.advance(MINUTE)
+    for (let n = 0; n < 60; n++) {
+      publisher.changed(records.put(task(1, 3 + n)))
+      await clock.advance(10_000)
+    }
+    expect(edge.steps).toEqual(['root', 'root'])
+  })
+
+  it('that waits asks at once when its socket is open again, since it may have been told meanwhile', async () => {
+    const { edge, publisher, records, clock, dials } = await setUpAttached()
+    edge.run = 2
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(MINUTE)
+    edge.ended = true
+    dials[0]?.on.closed()
+    await clock.advance(MINUTE)
+    expect(edge.steps.slice(0, 2)).toEqual(['changes', 'root'])
+    expect(edge.held.map.get('task:T-1')).toMatchObject(task(1, 2))
+  })
+
+  it('that waits asks each second or so where every socket is refused from then on', async () => {
+    const { edge, publisher, records, clock, dials, conditions } = await setUpAttached()
+    edge.run = 2
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(MINUTE)
+    conditions.opens = false
+    dials[0]?.on.closed()
+    await clock.advance(2 * MINUTE)
+    expect(edge.steps.length).toBeGreaterThan(60)
+  })
+
   it('ends with its publisher, and leaves no timer', async () => {
     const { publisher, clock, dials } = await setUpAttached()
     const closed = publisher.close()
@@ -190,7 +233,7 @@ it('is dialled for the many boards of a process over ten seconds', async () => {
             return { send: () => undefined, close: () => undefined }
           },
         },
-        ...{ clock, isCurrent: () => true, onOpen: () => undefined, onPong: () => undefined },
+        ...{ clock, mayPing: () => true, onOpen: () => undefined, onPong: () => undefined },
         ...{ onFree: () => undefined, onLost: () => undefined },
       })
       presence.hold(1)

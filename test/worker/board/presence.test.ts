@@ -97,11 +97,11 @@ it('tells the return of a sidecar whose end was told, and no other', () => {
 
 it('tells a frozen sidecar 55 s after its last ping, and its return at its next', () => {
   const { presence, ping } = attached()
-  expect(presence.look(SOME + 54_999)).toEqual([])
-  expect(presence.look(SOME + 55_000)).toEqual([TOLD])
-  expect(presence.look(SOME + 56_000)).toEqual([])
+  expect(presence.look(SOME + 54_999).frames).toEqual([])
+  expect(presence.look(SOME + 55_000).frames).toEqual([TOLD])
+  expect(presence.look(SOME + 56_000).frames).toEqual([])
   ping(1, SOME + 57_000)
-  expect(presence.look(SOME + 57_001)).toEqual([TOLD])
+  expect(presence.look(SOME + 57_001)).toEqual({ frames: [TOLD], free: false })
 })
 
 it('tells a socket that was lost with a reset of its host after 55 s, unless it is dialled', () => {
@@ -147,9 +147,12 @@ describe('a second sidecar', () => {
   })
 
   it('neither holds the run nor shows the first as there, by its own pings', () => {
-    const { presence, repository, ping } = rivals()
+    const { presence, repository, ping, attach, detach } = rivals()
     ping(1, SOME + 60_000)
-    expect(presence.look(SOME + 60_000)).toEqual([TOLD])
+    detach(1, SOME + 60_000)
+    attach(1, SOME + 60_000)
+    // It is told, as well.
+    expect(presence.look(SOME + 60_000)).toEqual({ frames: [TOLD], free: true })
     expect(repository.sync(root(1), SOME + 60_001)).toMatchObject({ ok: true })
   })
 })
