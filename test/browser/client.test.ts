@@ -12,7 +12,7 @@ import { closePages, hasChromium, openChromium, whySkipped } from '../support/ch
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { LAMP, servePayments } from '../support/payments-server.ts'
 import { unavailable } from '../support/payments-setup.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 /** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">

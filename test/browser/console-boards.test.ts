@@ -11,7 +11,7 @@ import { lastPart } from '../../worker/shared/repos.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { boardReport, freshPath, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 
 describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   let consoleDir: string

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, taskRecord } from '../support/edge.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
   let edge: EdgeProcess

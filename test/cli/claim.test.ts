@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { run } from './run.ts'
 
 let edge: NodeEdgeInTest

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BoardReport } from '../../worker/board/wire.ts'
 import { boardReport, Repo, token } from '../support/edge.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { run } from './run.ts'
 
 const ENDED = { sidecar: { state: 'ended', version: '1.2.3' } } as const

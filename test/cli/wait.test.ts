@@ -16,8 +16,8 @@ import {
   taskRecord,
   token,
 } from '../support/edge.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 import { giveSecret } from '../support/run-home.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { run } from './run.ts'
 
 interface Line {

@@ -31,7 +31,7 @@ export function oneRequestContract(host: Host): void {
     dir = await mkdtemp(join(tmpdir(), 'signalbox-one-request-'))
     const home = await shopHome(join(dir, 'home'), { config: CANCELS })
     const variables = { FIB_BASE_URL: await gateway.listen() }
-    system = await PaymentSystem.start(host, home, variables, { file: host === 'node' })
+    system = await PaymentSystem.start({ host, home, variables })
     gateway.target = system.simulator.url
   })
   afterAll(async () => {

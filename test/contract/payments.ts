@@ -38,7 +38,7 @@ const multipart = (fields: Record<string, string>) => {
 export function paymentsContract(host: Host): void {
   let system: PaymentSystem
   beforeAll(async () => {
-    system = await PaymentSystem.start(host, undefined, undefined, { file: host === 'node' })
+    system = await PaymentSystem.start({ host })
   })
   afterAll(() => system?.[Symbol.asyncDispose]())
 

@@ -9,7 +9,7 @@ import { callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 import { PATIENT } from '../support/patience.ts'
-import { startEdge } from '../support/spawned-edge.ts'
+import { startEdge } from '../support/start-edge.ts'
 
 /** Hands on what the issuer answers once it is let; counts what it is asked. */
 async function startKeysDoor(jwksUrl: string) {

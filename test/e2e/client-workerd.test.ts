@@ -8,7 +8,7 @@ import type { Task } from '../../worker/board/wire.ts'
 import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { consolePageContract, writePage } from '../contract/console-page.ts'
 import { codeFor, consoleSessionContract, signIn } from '../contract/console-session.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { freshPath } from '../support/edge.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 describe.each<Host>(['workerd', 'node'])('the console', (host) => {
   let folder: string

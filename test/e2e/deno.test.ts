@@ -8,7 +8,7 @@ import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { compressionContract } from '../contract/compression.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 let edge: EdgeProcess
 let metricsPort = 0

@@ -13,7 +13,7 @@ import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, freshReference, PaymentSystem } from '../support/payment-system.ts'
 import { serve, type TestServer } from '../support/serve.ts'
 import { ShopFolder } from '../support/shop-folder.ts'
-import type { EdgeProcess } from '../support/spawned-edge.ts'
+import type { EdgeProcess } from '../support/start-edge.ts'
 
 const OTHER_SECRET = `whsec_${btoa('a-secret-that-no-receiver-knows')}`
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   folder = await ShopFolder.make('receivers', ['hono'])
   await writeFile(join(folder.path, 'orders.ts'), orders.client)
   const events = { PAYMENT_EVENTS_URL: `http://127.0.0.1:${port}/events` }
-  system = await PaymentSystem.start('workerd', undefined, events)
+  system = await PaymentSystem.start({ host: 'workerd', variables: events })
   forger = await system.anotherEdge({ PAYMENT_EVENTS_SECRET: OTHER_SECRET })
 })
 afterAll(async () => {

@@ -21,7 +21,7 @@ let dir: string
 let system: PaymentSystem
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-restore-'))
-  system = await PaymentSystem.start('node', undefined, undefined, { file: true })
+  system = await PaymentSystem.start({ host: 'node' })
 })
 afterAll(async () => {
   await system?.[Symbol.asyncDispose]()

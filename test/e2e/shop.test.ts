@@ -42,7 +42,7 @@ async function passOn(request: Request): Promise<Response> {
 beforeAll(async () => {
   endpoint = await serve(passOn)
   const events = { PAYMENT_EVENTS_URL: `${endpoint.url}/events` }
-  system = await PaymentSystem.start('node', undefined, events, { file: true })
+  system = await PaymentSystem.start({ host: 'node', variables: events })
   folder = await ShopFolder.make('shop', ['express', 'hono', '@hono', 'fastify'])
   for (const name of FRAMEWORKS) {
     const port = String(await freePort())

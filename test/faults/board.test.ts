@@ -6,26 +6,26 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Session } from '../../worker/board/wire.ts'
 import { PATIENT } from '../support/patience.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
-import { System, Systems, taskText } from '../support/system.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
+import { System, taskText } from '../support/system.ts'
 
 const SESSION = 'ses_0123456789abcdef01234567'
 
 let edge: EdgeProcess
-const systems = new Systems()
 beforeAll(async () => {
   edge = await startEdge('workerd')
 })
-afterEach(() => systems.clear())
 afterAll(() => edge.close())
 
 /** Tasks with these titles. */
-const board = (titles: Record<string, string>) => {
+async function board(titles: Record<string, string>): Promise<System> {
   const tasks = Object.entries(titles).map(([id, title]) => [id, taskText(title)])
-  return systems.keep(System.cairn(edge, Object.fromEntries(tasks)))
+  const system = await System.start(edge, Object.fromEntries(tasks))
+  onTestFinished(() => system.close())
+  return system
 }
 
 const titles = async (system: System) =>

@@ -28,7 +28,7 @@ const json = { 'content-type': 'application/json' }
 
 let system: PaymentSystem
 beforeAll(async () => {
-  system = await PaymentSystem.start('workerd')
+  system = await PaymentSystem.start({ host: 'workerd' })
 })
 afterAll(() => system[Symbol.asyncDispose]())
 

@@ -56,7 +56,7 @@ describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
       return new Response()
     })
     const home = await shopHome(join(dir, 'home'), { config: shopOf(shop.url) })
-    system = await PaymentSystem.start(host, home)
+    system = await PaymentSystem.start({ host, home, database: 'server' })
   })
   afterAll(async () => {
     for (const release of waiting.splice(0)) release()

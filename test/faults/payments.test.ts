@@ -21,7 +21,7 @@ import { Tap } from '../support/tap.ts'
 
 let system: PaymentSystem
 beforeAll(async () => {
-  system = await PaymentSystem.start('workerd')
+  system = await PaymentSystem.start({ host: 'workerd' })
 })
 afterAll(() => system[Symbol.asyncDispose]())
 

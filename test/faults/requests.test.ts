@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WIRE } from '../../worker/board/wire.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { type EdgeProcess, startEdge } from '../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {

@@ -19,13 +19,25 @@ import { token } from './edge.ts'
 import { jsonOf } from './json-of.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-home.ts'
-import { type EdgeProcess, startEdge } from './spawned-edge.ts'
+import { type EdgeProcess, startEdge, type Variables } from './start-edge.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
 export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
 
 /** A payment as `GET /api/payments/transactions/{id}` returns it. */
 export type TransactionStory = Transaction & Omit<Story, 'transaction'>
+
+interface PaymentSystemPlan {
+  host: Host
+  /** Of a shop of its own, as `shopHome` makes it. */
+  home?: string
+  /** Instead of those that every edge of it has. */
+  variables?: Variables
+  /** In a file, which only one process of Node can have, or libSQL's server. */
+  database?: 'file' | 'server'
+}
+
+const ofHost = { workerd: 'server', deno: 'server', node: 'file' } as const
 
 export class PaymentSystem implements AsyncDisposable {
   readonly host: Host
@@ -35,7 +47,7 @@ export class PaymentSystem implements AsyncDisposable {
   readonly receiver: EventReceiver
   /** The address of the metrics, for hosts that are a process. */
   readonly metricsUrl: string
-  readonly #edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
+  readonly #edgeOf: (more: Variables) => Promise<EdgeProcess>
   readonly #stops: (() => unknown)[]
 
   private constructor(parts: Parts) {
@@ -49,24 +61,16 @@ export class PaymentSystem implements AsyncDisposable {
     this.#stops = parts.stops
   }
 
-  /**
-   * `home`: of a shop of its own, as `shopHome` makes it. `variables`: instead of those that every
-   * edge of it has. `file`: payments are in a file, which only Node can do.
-   */
-  static async start(
-    host: Host,
-    home = process.cwd(),
-    variables: Record<string, string> = {},
-    { file = false } = {},
-  ): Promise<PaymentSystem> {
+  static async start(plan: PaymentSystemPlan): Promise<PaymentSystem> {
+    const { host, home = process.cwd(), variables, database: where = ofHost[host] } = plan
     const receiver = new EventReceiver(EVENTS_SECRET)
     const [simulatorPort, metricsPort] = [await freePort(), await freePort()]
     const dir = await mkdtemp(join(tmpdir(), 'signalbox-payments-'))
     const [database] = await Promise.all([
-      file ? fileIn(dir) : startLibsql({ dir }),
+      where === 'file' ? fileIn(dir) : startLibsql({ dir }),
       receiver.listen(),
     ])
-    const edgeOf = (more: Record<string, string>) =>
+    const edgeOf = (more: Variables) =>
       startEdge(
         host,
         (origin) => ({
@@ -82,11 +86,11 @@ export class PaymentSystem implements AsyncDisposable {
         { home },
       )
     const edge = await edgeOf({ METRICS_PORT: String(metricsPort) })
-    const process = simulatorIn(dir, simulatorPort, edge.origin)
-    await process.start()
+    const gateways = simulatorIn(dir, simulatorPort, edge.origin)
+    await gateways.start()
     const simulator = new SimulatorControl(loopbackUrl(simulatorPort))
     const stops = [
-      ...[() => edge.close(), () => process.stop(), () => database.close()],
+      ...[() => edge.close(), () => gateways.stop(), () => database.close()],
       ...[() => receiver.close(), () => rm(dir, { recursive: true, force: true })],
     ]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
@@ -95,7 +99,7 @@ export class PaymentSystem implements AsyncDisposable {
   }
 
   /** Starts another edge on the same database, with other settings. It ends with the system. */
-  async anotherEdge(variables: Record<string, string>): Promise<EdgeProcess> {
+  async anotherEdge(variables: Variables): Promise<EdgeProcess> {
     const edge = await this.#edgeOf(variables)
     this.#stops.unshift(() => edge.close())
     return edge
@@ -198,7 +202,7 @@ interface Parts {
   simulator: SimulatorControl
   receiver: EventReceiver
   metricsUrl: string
-  edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
+  edgeOf: (more: Variables) => Promise<EdgeProcess>
   stops: (() => unknown)[]
 }
 

@@ -42,19 +42,18 @@ export class System {
     this.logFile = join(home, 'sidecar.log')
   }
 
-  /** A project with these files (path in the project → content), after the first sync. */
-  static async start(edge: Edge, files: Record<string, string | Uint8Array>): Promise<System> {
-    const home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-system-')))
-    const system = new System(edge, home)
-    for (const [name, content] of Object.entries(files)) await system.write(name, content)
+  /** After the first sync of a cairn board with these tasks (id → text). */
+  static async start(edge: Edge, tasks: Record<string, string>): Promise<System> {
+    const system = new System(
+      edge,
+      await realpath(await mkdtemp(join(tmpdir(), 'signalbox-system-'))),
+    )
+    await system.write('.cairn/config.yaml', CONFIG)
+    for (const [id, text] of Object.entries(tasks)) {
+      await system.write(`.cairn/tasks/${id}.md`, text)
+    }
     await system.startSidecar()
     return system
-  }
-
-  /** The same, with a cairn board of these tasks (id → text). */
-  static cairn(edge: Edge, tasks: Record<string, string>): Promise<System> {
-    const files = Object.entries(tasks).map(([id, text]) => [`.cairn/tasks/${id}.md`, text])
-    return System.start(edge, { '.cairn/config.yaml': CONFIG, ...Object.fromEntries(files) })
   }
 
   path(name: string): string {
@@ -66,7 +65,7 @@ export class System {
     return this.path(`.cairn/tasks/${id}.md`)
   }
 
-  async write(name: string, content: string | Uint8Array): Promise<void> {
+  async write(name: string, content: string): Promise<void> {
     await mkdir(dirname(this.path(name)), { recursive: true })
     await writeFile(this.path(name), content)
   }
@@ -84,8 +83,8 @@ export class System {
     await run('git', [...who.flatMap((it) => ['-c', it]), ...args], { cwd: this.project })
   }
 
-  /** Resolves after the first sync; at once if `isPatient` is false. */
-  async startSidecar(isPatient = true): Promise<void> {
+  /** Resolves after the first sync. */
+  async startSidecar(): Promise<void> {
     const spec = sidecarProcess({
       storeDir: this.project,
       cacheDir: join(this.home, 'cache'),
@@ -97,7 +96,7 @@ export class System {
     })
     const before = await this.#count('sidecar.ready')
     this.#keep(spec)
-    if (isPatient) await this.logged('sidecar.ready', before + 1)
+    await this.logged('sidecar.ready', before + 1)
   }
 
   /** SIGTERM, as an operator ends it. */
@@ -180,23 +179,5 @@ export class System {
   async close(): Promise<void> {
     await this.stopSidecar()
     await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-/** Starts systems, and removes everything of them afterwards. */
-export class Systems {
-  readonly #systems: Promise<System>[] = []
-
-  keep(system: Promise<System>): Promise<System> {
-    this.#systems.push(system)
-    return system
-  }
-
-  async clear(): Promise<void> {
-    for (const system of this.#systems.splice(0)) {
-      // A failed start was reported by its test.
-      const started = await system.catch(() => undefined)
-      await started?.close()
-    }
   }
 }

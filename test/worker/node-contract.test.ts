@@ -3,7 +3,7 @@ import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { compressionContract } from '../contract/compression.ts'
 import { consoleSessionContract } from '../contract/console-session.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 
 let edge: NodeEdgeInTest
 beforeAll(async () => {

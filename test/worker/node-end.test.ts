@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 
 let edge: NodeEdgeInTest | undefined
 afterEach(() => edge?.close())

@@ -14,9 +14,9 @@ import type { OpenedPayment, Transaction } from '../../worker/payments/domain/ty
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { boardReport, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { order } from '../support/payment-system.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 
 const NEW_SECRET = 'another-secret-for-tests-of-32-bytes'
 const SECRETS = gatewaySecrets(SECRET)

@@ -11,7 +11,7 @@ import { type InstalledPackage, MACHINE, NODES, run } from '../../support/instal
 import { PATIENT } from '../../support/patience.ts'
 import { LAMP, type PaymentsServer, servePayments } from '../../support/payments-server.ts'
 import { startProgram } from '../../support/program.ts'
-import { type EdgeProcess, startEdge } from '../../support/spawned-edge.ts'
+import { type EdgeProcess, startEdge } from '../../support/start-edge.ts'
 
 const TYPED = `import { watchBoard, type BoardState, type Run, type Session, type Task } from 'signalbox/client'
 const shown = new Map<string, Task>()

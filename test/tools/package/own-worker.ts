@@ -37,7 +37,7 @@ export function ownWorker(installed: () => InstalledPackage): void {
       const page = 'https://acme.example/pay/p-1'
       acme = await serve(() => Response.json({ id: 'p-1', page }, { status: 201 }))
       const home = await uploadedHome(folder)
-      system = await PaymentSystem.start('workerd', home, acmeVariables(acme))
+      system = await PaymentSystem.start({ host: 'workerd', home, variables: acmeVariables(acme) })
     })
     afterAll(async () => {
       await system?.[Symbol.asyncDispose]()
