@@ -1,12 +1,16 @@
-// The benchmark `rest`: what an idle board asks of an edge on workerd, without pages and with some
-// that are open and visible, here and in an earlier version.
+// The benchmark `rest`: what an idle board asks of an edge on workerd, alone, with pages that are
+// open and visible, and with a second sidecar that waits, here and in an earlier version.
 
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { watchBoard } from '../../libraries/client/index.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
+import { bundleWorker } from '../start/bundle.ts'
+import type { PrepareEdge } from '../start/edge.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
@@ -14,22 +18,34 @@ import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
 import { AUTH_SECRET, startEdge } from './payments/edge.ts'
 import { measuredOn, type Picture } from './plot/picture.ts'
+import { type Counts, countsIn } from './rest/counts.ts'
 import { HOME } from './target.ts'
 
-const FULL = { pages: [0, 10], tasks: 100, settleMs: 40_000, forMs: 600_000 }
-const QUICK: typeof FULL = { pages: [0, 2], tasks: 20, settleMs: 2_000, forMs: 5_000 }
+/** An hour, since the board is compared once in one. */
+const FULL = { tasks: 100, settleMs: 60_000, forMs: 3_600_000 }
+const QUICK: typeof FULL = { tasks: 20, settleMs: 2_000, forMs: 5_000 }
+const CASES = [
+  { pages: 0, waiting: 0 },
+  { pages: 10, waiting: 0 },
+  { pages: 0, waiting: 1 },
+] as const
 const READY_MS = 60_000
+const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-const TARGETS = { boardAnHour: 5, pageADay: 3_000 }
+const TARGETS = { boardAnHour: 5, constructionsAnHour: 2, pageADay: 3_000 }
 const REPO = 'bench'
 
 interface RestRow {
   version: 'this' | 'before'
   pages: number
+  /** Sidecars beside the one that publishes. */
+  waiting: number
   forMs: number
   /** Of the whole time, by method and path. */
   requests: Record<string, number>
   frames: number
+  /** Of the objects. */
+  did: Counts
   /** Scaled to a day. */
   requestsADay: number
   framesADay: number
@@ -50,7 +66,7 @@ export async function runRest(run: BenchRun): Promise<RestResult> {
   // All at once: they are counted, and not timed.
   const rows = await Promise.all(
     homes.flatMap(([version, home]) =>
-      plan.pages.map((pages) => measureRest({ ...plan, version, home, pages }, run)),
+      CASES.map((beside) => measureRest({ ...plan, ...beside, version, home }, run)),
     ),
   )
   for (const row of rows) run.say(inWords(row))
@@ -62,32 +78,34 @@ export async function runRest(run: BenchRun): Promise<RestResult> {
   }
 }
 
-interface RestPlan extends Omit<typeof FULL, 'pages'> {
-  version: RestRow['version']
-  home: string
-  pages: number
-}
+type RestPlan = typeof FULL &
+  Pick<RestRow, 'version' | 'pages' | 'waiting'> & {
+    home: string
+  }
 
 async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestRow> {
-  const { version, home, pages, settleMs, forMs } = plan
+  const { version, home, pages, waiting, settleMs, forMs } = plan
   await using stack = new AsyncDisposableStack()
-  const dir = join(workDir, `rest-${version}-${pages}`)
+  const dir = join(workDir, `rest-${version}-${pages}-${waiting}`)
   const board = makeBoard(join(dir, 'board'), plan.tasks)
-  const edge = await startEdge(prepareWorkerd, dir, home, { AUTH_SECRETS: AUTH_SECRET })
+  const edge = await startEdge(prepareCounted, dir, home, { AUTH_SECRETS: AUTH_SECRET })
+  const did = () => countsIn(readFileSync(join(dir, 'edge.log'), 'utf8'))
   stack.defer(() => edge.stop())
   const relay = await startCountingRelay(edge.port)
   stack.defer(() => relay.close())
   const tokens = createTokens(readAuth({ AUTH_SECRETS: AUTH_SECRET }), { clock: hostClock, fetch })
   const tokenOf = (scope: string) =>
     tokens.sign({ sub: 'bench', scope, repos: [REPO] }, 'api', Date.now() + DAY_MS)
-  const to = ['--edge', relay.url, '--repo', REPO, '--cache', join(dir, 'cache')]
-  const sidecar = await startNode(
-    [join(home, 'cli/bin.js'), 'watch', board.dir, ...to],
-    /"boards\.ready"/,
-    READY_MS,
-    { cwd: home, env: { SIGNALBOX_TOKEN: await tokenOf('board:write') } },
-  )
-  stack.defer(() => sidecar.stop())
+  for (let n = 0; n <= waiting; n++) {
+    const to = ['--edge', relay.url, '--repo', REPO, '--cache', join(dir, `cache-${n}`)]
+    const sidecar = await startNode(
+      [join(home, 'cli/bin.js'), 'watch', board.dir, ...to],
+      /"boards\.ready"/,
+      READY_MS,
+      { cwd: home, env: { SIGNALBOX_TOKEN: await tokenOf('board:write') } },
+    )
+    stack.defer(() => sidecar.stop())
+  }
   const token = await tokenOf('board:read')
   const client: { watchBoard: typeof watchBoard } = await import(
     join(home, 'libraries/client/index.ts')
@@ -97,8 +115,9 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
     stack.defer(() => page.close())
   }
   await sleep(settleMs)
-  const before = { requests: relay.requests(), frames: relay.frames(), at: Date.now() }
+  const before = { requests: relay.requests(), frames: relay.frames(), did: did(), at: Date.now() }
   await sleep(forMs)
+  const after = did()
   const asked = [...relay.requests()].map(([what, times]) => {
     return [what, times - (before.requests.get(what) ?? 0)] as const
   })
@@ -109,7 +128,12 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
   const all = asked.reduce((sum, [, times]) => sum + times, 0)
   const aDay = (times: number) => Math.round((times * DAY_MS) / forMs)
   return {
-    ...{ version, pages, forMs, frames },
+    ...{ version, pages, waiting, forMs, frames },
+    did: {
+      constructions: after.constructions - before.did.constructions,
+      alarms: after.alarms - before.did.alarms,
+      rows: after.rows - before.did.rows,
+    },
     requests: Object.fromEntries(asked.filter(([, times]) => times > 0)),
     requestsADay: aDay(all),
     framesADay: aDay(frames),
@@ -117,37 +141,69 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
   }
 }
 
-/** Of one page: what its board asks anyway is taken off. */
-const ofAPage = (rows: readonly RestRow[], row: RestRow): number => {
-  const alone = rows.find(({ version, pages }) => version === row.version && pages === 0)
-  return Math.round((row.requestsADay - (alone?.requestsADay ?? 0)) / row.pages)
+/** The objects of `home` write down what they do. */
+const prepareCounted: PrepareEdge = (plan) =>
+  prepareWorkerd(plan, async (main, script) => {
+    const entry = join(plan.dir, 'counted.ts')
+    const from = (file: string) => JSON.stringify(file)
+    const lines = [
+      `import { counted } from ${from(join(import.meta.dirname, 'rest/counted-object.ts'))}`,
+      `import edge, * as all from ${from(main)}`,
+      `export * from ${from(main)}`,
+      'export default edge',
+      'export const RepositoryObject = counted(all.RepositoryObject)',
+      'export const DirectoryObject = counted(all.DirectoryObject)',
+    ]
+    await writeFile(entry, lines.join('\n'))
+    await bundleWorker(entry, script)
+  })
+
+const isAlone = ({ pages, waiting }: RestRow): boolean => pages + waiting === 0
+
+/** Of one page or sidecar beside it: what its board asks anyway is taken off. */
+const ofEach = (rows: readonly RestRow[], row: RestRow): number => {
+  const alone = rows.find((it) => it.version === row.version && isAlone(it))
+  return Math.round((row.requestsADay - (alone?.requestsADay ?? 0)) / (row.pages + row.waiting))
 }
 
 function verdictsOf(rows: readonly RestRow[]): Verdict[] {
+  const verdict = (what: string, value: number, limit: number, unit: string): Verdict => ({
+    what,
+    target: `${limit} ${unit}`,
+    measured: `${value} ${unit}`,
+    reached: value <= limit,
+  })
   return rows
     .filter(({ version }) => version === 'this')
-    .map((row) => {
-      const isAlone = row.pages === 0
-      const limit = isAlone ? TARGETS.boardAnHour : TARGETS.pageADay
-      const value = isAlone ? Math.round(row.requestsADay / 24) : ofAPage(rows, row)
-      const unit = isAlone ? 'requests an hour' : 'requests a day'
-      return {
-        what: isAlone ? 'an idle board' : 'a page that is visible all day',
-        target: `${limit} ${unit}`,
-        measured: `${value} ${unit}, ${row.framesADay} frames a day, slept: ${row.slept}`,
-        reached: value <= limit,
+    .flatMap((row) => {
+      if (row.pages > 0) {
+        const what = 'a page that is visible all day'
+        return verdict(what, ofEach(rows, row), TARGETS.pageADay, 'requests a day')
       }
+      if (row.waiting > 0) {
+        const anHour = Math.round(ofEach(rows, row) / 24)
+        return verdict('a sidecar that waits', anHour, TARGETS.boardAnHour, 'requests an hour')
+      }
+      const asked = Math.round(row.requestsADay / 24)
+      const made = Math.round((row.did.constructions * HOUR_MS) / row.forMs)
+      return [
+        verdict('an idle board', asked, TARGETS.boardAnHour, 'requests an hour'),
+        verdict('its objects', made, TARGETS.constructionsAnHour, 'constructions an hour'),
+      ]
     })
 }
 
-const inWords = ({ version, pages, requests, requestsADay, framesADay, slept }: RestRow) =>
-  `${version}, ${pages} pages: ${requestsADay} requests and ${framesADay} frames a day ` +
-  `(${JSON.stringify(requests)}), slept: ${slept}`
+const inWords = ({ version, pages, waiting, requests, frames, did, slept }: RestRow) =>
+  `${version}, ${pages} pages, ${waiting} waiting: ${JSON.stringify(requests)}, ` +
+  `${frames} frames, slept: ${slept}; objects: ${JSON.stringify(did)}`
 
 export function restPicture({ machine, rows, targets }: RestResult): Picture {
   const color = { this: '#1d63d8', before: '#7a8490' }
-  const alone = rows.filter(({ pages }) => pages === 0)
-  const watched = rows.filter(({ pages }) => pages > 0)
+  const alone = rows.filter(isAlone)
+  const each = (of: 'pages' | 'waiting') =>
+    rows
+      .filter((row) => row[of] > 0)
+      .map((row) => ({ color: color[row.version], value: ofEach(rows, row) }))
   const format = (value: number) => Math.round(value).toLocaleString('en')
   return {
     title: 'What an idle board asks of the edge',
@@ -169,7 +225,13 @@ export function restPicture({ machine, rows, targets }: RestResult): Picture {
             title: 'A page that is visible',
             target: targets.pageADay,
             format,
-            bars: watched.map((row) => ({ color: color[row.version], value: ofAPage(rows, row) })),
+            bars: each('pages'),
+          },
+          {
+            title: 'A second sidecar, which waits',
+            target: targets.boardAnHour * 24,
+            format,
+            bars: each('waiting'),
           },
         ],
       },
