@@ -213,6 +213,8 @@ export type BoardRecord =
         cancelReason?: string
         health: 'active' | 'stalled' | 'finished' | 'canceled'
         live?: Live
+        /** The linked worktree of git in which it is; absent: the main tree. */
+        tree?: string
         /** Why the file could not be read whole, in one sentence. It stays listed. */
         invalid?: string
       }
@@ -987,6 +989,8 @@ export interface Run {
   duration?: string
   /** Cut at 512 KiB with a last line that says so. */
   output?: string
+  /** The linked worktree of git in which it is; absent: the main tree. */
+  tree?: string
   /** Why the file could not be read whole, in one sentence. It stays listed. */
   invalid?: string
 }
@@ -1020,6 +1024,8 @@ export interface Session {
     /** Unless it is renewed until then. */
     expiresAt: string
   }
+  /** The linked worktree of git in which it is; absent: the main tree. */
+  tree?: string
   /** Why the file could not be read whole, in one sentence. It stays listed. */
   invalid?: string
 }

@@ -19,7 +19,7 @@ import { compose, fileHash, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './records.ts'
-import { Relations } from './relations.ts'
+import { type Counts, Relations } from './relations.ts'
 
 type StoreRules = Pick<
   Store,
@@ -28,9 +28,6 @@ type StoreRules = Pick<
 const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''
-
-/** Without what is in none of the tool's lists, such as drafts and its archive. */
-type Counts = Record<'tasks' | 'closed' | 'ready', number>
 
 interface Summary {
   counts: Counts
@@ -78,6 +75,14 @@ export class Board implements Records {
       factsAt: (path) => this.files.factsOf(path),
       claims: (name) => this.#relations.holders.claims(name),
       isAbout: (fact) => this.#relations.holders.isAbout(fact),
+      add: (fact) => {
+        this.#relations.add(fact)
+        this.#besideChanged(fact)
+      },
+      remove: (fact) => {
+        this.#besideChanged(fact)
+        this.#relations.remove(fact)
+      },
     })
     const entry = this.#fixedBoard()
     const fact = entry && factOf({ path: NO_FILE, hash: NO_FILE, state: 'ok' }, entry, undefined)
@@ -89,35 +94,24 @@ export class Board implements Records {
 
   /** How many tasks are listed. */
   countTasks(): number {
-    const { holders } = this.#relations
     let count = 0
-    for (const fact of this.files.facts()) {
-      if (fact.kind === 'task' && holders.isListed(fact)) count++
-    }
+    for (const fact of this.files.facts())
+      if (fact.kind === 'task' && this.#relations.holders.isListed(fact)) count++
     return count
   }
 
   /** What a list of boards says of this one. Counted again only after a change. */
   summary(): Summary {
     const root = this.#tree.root()
-    if (this.#summary?.root !== root) this.#summary = { root, counts: this.#count() }
+    if (this.#summary?.root !== root) {
+      this.#summary = { root, counts: this.#relations.count(this.files.facts(), this.#settledAt) }
+    }
     const { project } = this.#relations
     return {
       counts: this.#summary.counts,
       ...(project !== undefined && { project }),
       ...(this.#changedAt > 0 && { changedAt: this.#changedAt }),
     }
-  }
-
-  #count(): Counts {
-    const counts = { tasks: 0, closed: 0, ready: 0 }
-    for (const fact of this.files.facts()) {
-      const as = fact.kind === 'task' && this.#relations.countOf(fact, this.#settledAt)
-      if (!as) continue
-      counts.tasks++
-      if (as !== 'waiting') counts[as]++
-    }
-    return counts
   }
 
   /** Hash of the text that is known of a file. */
@@ -136,8 +130,9 @@ export class Board implements Records {
     if (this.trees.treeOf(path)) {
       // One that says nothing new was not parsed.
       if (file && file.entries.length > 0) this.#parsed.put(path, file)
-      this.touchNames(this.trees.ingest(path, file))
-      if (this.#isRead) this.#newsAt = Infinity
+      const names = this.trees.ingest(path, file)
+      this.touchNames(names)
+      if (this.#isRead && names.size > 0) this.#newsAt = Infinity
       return
     }
     if (file === null) {
@@ -279,6 +274,12 @@ export class Board implements Records {
     return new Set([...names].filter((name) => this.#relations.isClosed(name)))
   }
 
+  /** A session, heartbeat or run of a tree comes or goes. */
+  #besideChanged(fact: Fact): void {
+    this.#touch(fact)
+    if (this.#isRead && isOfTask(fact)) this.#newsAt = Infinity
+  }
+
   /** As a task that only trees have, it may have had another key before. */
   #touchAlone(name: string): void {
     const before = this.#alone.get(name)
@@ -299,7 +300,7 @@ export class Board implements Records {
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
     const { holders } = this.#relations
-    for (const fact of this.files.facts()) {
+    for (const fact of [...this.files.facts(), ...this.trees.besides()]) {
       const name = holders.nameOf(fact)
       // All who claim a name come with its holder: once, not once for each of them.
       if (holders.holder(name) !== fact) continue

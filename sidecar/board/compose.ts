@@ -27,6 +27,8 @@ export function compose(
   trees?: InTrees,
 ): DataRecord | undefined {
   const { id } = parseKey(key)
+  const { tree } = derived
+  const inTree = tree === undefined ? {} : { tree }
   switch (entry.kind) {
     case 'task': {
       const about = part?.kind === 'task' ? part.task : undefined
@@ -36,20 +38,21 @@ export function compose(
       const task = { ...own, id, ready: false, ...derived.task, ...invalid }
       // What its file says of its status and deps may be wrong: an agent must not begin on it.
       const shown = invalid.invalid || trees?.isAlone ? { ...task, ready: false } : task
-      const inTrees = trees && {
+      const marks = trees && {
         trees: [...trees.marks],
         ...(trees.isAlone && { inMain: false as const }),
       }
-      return { kind: 'task', id, hash, file, task: { ...shown, ...inTrees } }
+      return { kind: 'task', id, hash, file, task: { ...shown, ...marks } }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
       const beat = part?.kind === 'live' ? { live: part.live } : {}
-      const session = { ...entry.session, id, health, ...beat, ...invalidOf(entry.session) }
+      const more = { ...beat, ...inTree, ...invalidOf(entry.session) }
+      const session = { ...entry.session, id, health, ...more }
       return { kind: 'session', id, hash, session }
     }
     case 'run': {
-      const run = { ...entry.run, ...invalidOf(entry.run) }
+      const run = { ...entry.run, ...inTree, ...invalidOf(entry.run) }
       return { kind: 'run', id, hash, task: entry.task, run }
     }
     case 'board':
@@ -78,13 +81,13 @@ function otherTask(title: string, trees: InTrees | undefined): string | undefine
 export function recordHash(
   key: Key,
   fact: Fact,
-  { task, health, board, invalid }: Derived,
+  { task, health, board, invalid, tree }: Derived,
   part: Fact | undefined,
   trees?: InTrees,
 ): string {
   // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
   const own = [key, fact.hash, fact.sent, folderOf(fact)]
-  const more = [part?.hash, part?.sent, invalid, trees]
+  const more = [part?.hash, part?.sent, invalid, trees, tree]
   return digest(JSON.stringify([...own, task, health, board, ...more]))
 }
 

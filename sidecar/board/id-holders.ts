@@ -4,7 +4,7 @@
 // listed beside it as `<id>~2`, `~3`. All of it follows from the current claims and from what was
 // published before, in whatever order they came.
 // A file `about` a task claims its id, too: it is part of the task that its folder has, or that
-// task itself.
+// task itself. What a linked worktree has is listed only where no other file has its id.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact, type Fact, nameOf, type TaskFact } from '../files/facts.ts'
@@ -25,7 +25,11 @@ type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf'>
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')
 
-const copy = (fact: Fact): number => Number(fact.kind === 'task' && fact.isMisnamed)
+const copy = (fact: Fact): number => {
+  const isCopy =
+    fact.kind === 'session' ? fact.isElsewhere : fact.kind === 'task' && fact.isMisnamed
+  return Number(isCopy ?? false)
+}
 
 /** Of these the tool uses one, by its place and not by its age. */
 const isOfConfiguration = ({ kind }: Fact): boolean => kind === 'board' || kind === 'setting'
@@ -246,6 +250,7 @@ export class IdHolders {
 
   /** False: an earlier claim of its folder is the task that it is about. */
   #isOwn(fact: Fact, claims: readonly Fact[]): boolean {
+    if (fact.tree !== undefined) return claims[0] === fact
     if (!this.isAbout(fact)) return true
     return !claims.slice(0, claims.indexOf(fact)).some((other) => this.areBeside(other, fact))
   }
@@ -266,7 +271,8 @@ export class IdHolders {
     const isOutside = fact.kind === 'task' && fact.standing === 'outside'
     const isIgnored = this.whyIgnored(fact) !== undefined
     const about = this.isAbout(fact) ? 1 + this.#roleOf(fact).rank : 0
-    return (2 * Number(isIgnored) + Number(isOutside)) * OUTSIDE + about
+    const isInTree = fact.tree !== undefined
+    return (4 * Number(isInTree) + 2 * Number(isIgnored) + Number(isOutside)) * OUTSIDE + about
   }
 }
 

@@ -35,7 +35,12 @@ export interface Derived {
   board?: Pick<BoardConfig, 'currentTag'>
   /** Why a record is not listed under its own id. */
   invalid?: string
+  /** The linked worktree that has it. */
+  tree?: string
 }
+
+/** Without what is in none of the tool's lists, such as drafts and its archive. */
+export type Counts = Record<'tasks' | 'closed' | 'ready', number>
 
 export class Relations {
   readonly holders: IdHolders
@@ -117,7 +122,10 @@ export class Relations {
       for (const { key, fact } of this.holders.held(each)) {
         if (fact.kind === 'live') this.touch(`session:${fact.id}`, into)
         else if (fact.kind !== 'setting') into.add(key)
-        if (fact.kind === 'session') this.#touchTask(fact.task, into)
+        if (fact.kind !== 'session') continue
+        this.#touchTask(fact.task, into)
+        // One that only this tree has.
+        if (fact.tree !== undefined) into.add(`task:${fact.task}`)
       }
     }
     for (const task of this.#archived.of(name.replace(/^task:/, ''))) this.#touchTask(task.id, into)
@@ -167,7 +175,7 @@ export class Relations {
     const twin = invalid === undefined ? {} : { invalid }
     switch (fact.kind) {
       case 'task': {
-        const newest = holder === fact ? this.#newestSession(fact.id, now) : undefined
+        const newest = holder === fact ? this.#newestSession(fact, now) : undefined
         const closed = this.#isClosed(fact)
         const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
         const isHeld = fact.standing !== undefined || ignored !== undefined || !this.#rules.isRead
@@ -178,20 +186,32 @@ export class Relations {
         }
       }
       case 'session':
-        return { health: this.#healthOf(fact, now), ...twin }
+        return { health: this.#healthOf(fact, now), ...twin, ...inTree(fact) }
       case 'board': {
         const currentTag = this.#setting('currentTag')
         return { ...(currentTag !== undefined && { board: { currentTag } }), ...twin }
       }
       case 'run':
+        return { ...twin, ...inTree(fact) }
       case 'live':
       case 'setting':
         return twin
     }
   }
 
+  count(facts: Iterable<Fact>, now: number): Counts {
+    const counts = { tasks: 0, closed: 0, ready: 0 }
+    for (const fact of facts) {
+      const as = fact.kind === 'task' && this.#countOf(fact, now)
+      if (!as) continue
+      counts.tasks++
+      if (as !== 'waiting') counts[as]++
+    }
+    return counts
+  }
+
   /** How a task counts. Undefined: it is a part of another one, or in none of the tool's lists. */
-  countOf(fact: TaskFact, now: number): 'closed' | 'ready' | 'waiting' | undefined {
+  #countOf(fact: TaskFact, now: number): 'closed' | 'ready' | 'waiting' | undefined {
     if (isOutside(fact) || !this.holders.isListed(fact)) return undefined
     if (this.#isClosed(fact)) return 'closed'
     const { task, invalid } = this.derive(fact, now)
@@ -240,9 +260,11 @@ export class Relations {
     return fact?.kind === 'setting' ? fact.value : undefined
   }
 
-  #newestSession(task: string, now: number): NewestSession | undefined {
+  #newestSession({ id, tree }: TaskFact, now: number): NewestSession | undefined {
     let newest: SessionFact | undefined
-    for (const session of this.#sessions.of(this.#fold(task))) {
+    for (const session of this.#sessions.of(this.#fold(id))) {
+      // A task of the main tree has only what its own files say.
+      if (session.tree !== tree) continue
       // A session that lost its id to another file cannot be told apart from that one.
       if (this.holders.holder(this.holders.nameOf(session)) !== session) continue
       if (newest === undefined || newerFirst(session, newest) < 0) newest = session
@@ -267,6 +289,8 @@ export class Relations {
 
 /** The tool may give its id to another task. */
 const isOutside = (fact: Fact): boolean => fact.kind === 'task' && fact.standing === 'outside'
+
+const inTree = ({ tree }: Fact): Pick<Derived, 'tree'> => (tree === undefined ? {} : { tree })
 
 function archivedChangeOf({ id, standing }: TaskFact): string | undefined {
   const end = standing === 'outside' ? id.indexOf('/') : -1

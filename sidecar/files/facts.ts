@@ -13,6 +13,8 @@ interface Origin {
   hash: string
   /** Of the published entry, with all its fields: a change of any field makes another record. */
   sent: string
+  /** The linked worktree that has it. Absent: the main tree. */
+  tree?: string
 }
 
 export interface TaskFact extends Origin {
@@ -34,6 +36,8 @@ export interface SessionFact extends Origin {
   attempt: string
   status: string
   startedAtMs: number
+  /** It is in a tree of another branch than it ran on. */
+  isElsewhere?: true
 }
 
 export interface LiveFact extends Origin {

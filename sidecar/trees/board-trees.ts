@@ -142,14 +142,15 @@ export class BoardTrees {
       const { name, branch, isSparse } = now
       const bases = await this.#filesOf(repository, now)
       const algorithm = now.bases?.[0]?.length === 64 ? 'sha256' : 'sha1'
-      return { name, branch, dir: now.dir, store: tasksOf(found.store), bases, algorithm, isSparse }
+      const copies = copiesOf(found.store)
+      return { name, branch, dir: now.dir, store: copies, bases, algorithm, isSparse }
     }
     return undefined
   }
 
   async #filesOf({ git, main }: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
     const { store } = this.#deps
-    const isOfBoard = (path: string) => isShown(store.classify(join(main, path)))
+    const isOfBoard = (path: string) => isCopied(store.classify(join(main, path)))
     const all: Files[] = []
     for (const id of bases ?? []) {
       const files = this.#bases.get(id) ?? (await git.files(id, isOfBoard))
@@ -176,15 +177,15 @@ function readBytes(path: string): { bytes: Buffer; writtenMs: number } {
   return { bytes: Buffer.alloc(0), writtenMs: 0 }
 }
 
-/** Of a tree, only tasks are shown. */
-const isShown = (kind: FileKind | undefined): boolean =>
-  kind === 'task' || kind === 'tasks' || kind === 'about'
+/** The configuration is the main tree's. */
+const isCopied = (kind: FileKind | undefined): boolean =>
+  kind !== undefined && kind !== 'board' && kind !== 'setting'
 
-const tasksOf = (store: Store): Store => ({
+const copiesOf = (store: Store): Store => ({
   ...store,
   classify(path) {
     const kind = store.classify(path)
-    return isShown(kind) ? kind : undefined
+    return isCopied(kind) ? kind : undefined
   },
 })
 

@@ -11,7 +11,7 @@ import {
   type SeenStat,
   type TaskFact,
 } from '../files/facts.ts'
-import type { Store } from '../layouts/layout.ts'
+import type { Entry, Store } from '../layouts/layout.ts'
 import {
   BaseTasks,
   blobIds,
@@ -41,6 +41,9 @@ interface MainTree {
   /** All that claim a name. */
   claims(name: string): readonly Fact[]
   isAbout(fact: Fact): boolean
+  /** Sessions, heartbeats and runs of trees stand beside its own. */
+  add(fact: Fact): void
+  remove(fact: Fact): void
 }
 
 const NONE: readonly never[] = []
@@ -225,7 +228,15 @@ export class TreeCopies {
   /** Undefined: the file is of no tree. */
   factsAt(path: string): readonly Fact[] | undefined {
     const files = this.#filesOf(path)
-    return files && (files.differing.get(path)?.copies ?? NONE).map(({ fact }) => fact)
+    const { copies = NONE, besides = NONE } = files?.differing.get(path) ?? {}
+    return files && [...copies.map(({ fact }) => fact), ...besides]
+  }
+
+  /** Sessions, heartbeats and runs of all trees. */
+  *besides(): Generator<Fact> {
+    for (const { differing } of this.#trees.values()) {
+      for (const { besides } of differing.values()) yield* besides
+    }
   }
 
   #filesOf(path: string): TreeFiles | undefined {
@@ -251,12 +262,17 @@ export class TreeCopies {
     const isNews = !isOld(files, path, hash, blobs)
     const bases = isNews && kind === 'tasks' ? this.bases.of(files.tree, path) : []
     const copies: Copy[] = []
+    const besides: Fact[] = []
     const names = new Set<string>()
     // Without a base that must be known first, nobody knows yet what is changed.
     for (const entry of isNews && bases ? entries : NONE) {
-      if (entry.kind !== 'task') continue
-      const fact = factOf({ path, hash, state }, entry, undefined)
-      if (fact?.kind !== 'task') continue
+      const own = factOf({ path, hash, state }, entry, undefined)
+      if (!own) continue
+      const fact = { ...own, tree: files.tree.name }
+      if (fact.kind !== 'task' || entry.kind !== 'task') {
+        besides.push(withBranch(fact, entry, files.tree))
+        continue
+      }
       const name = nameOf(this.#main.store, 'task', fact.id)
       names.add(name)
       if (bases?.some((base) => base.get(name) === fact.hash)) continue
@@ -267,7 +283,8 @@ export class TreeCopies {
       this.#copies.set(name, [...(this.#copies.get(name) ?? []), copy])
     }
     const isMany = kind === 'tasks' && isNews && bases && state === 'ok'
-    files.differing.set(path, { hash, blobs, copies, ...(isMany && { names }) })
+    for (const fact of besides) this.#main.add(fact)
+    files.differing.set(path, { hash, blobs, copies, besides, ...(isMany && { names }) })
   }
 
   /** What is about a task has its title, where both trees have such a file. */
@@ -281,7 +298,9 @@ export class TreeCopies {
   }
 
   #forget(files: TreeFiles, path: string): void {
-    for (const copy of files.differing.get(path)?.copies ?? NONE) {
+    const { copies = NONE, besides = NONE } = files.differing.get(path) ?? {}
+    for (const fact of besides) this.#main.remove(fact)
+    for (const copy of copies) {
       const others = this.#copies.get(copy.name)?.filter((other) => other !== copy) ?? []
       if (others.length > 0) this.#copies.set(copy.name, others)
       else this.#copies.delete(copy.name)
@@ -301,13 +320,14 @@ export class TreeCopies {
     for (const [path, { hash }] of tree.bases ? files.table.entries() : NONE) {
       if (isBlob(hash) && !isOld(files, path, hash, [hash])) this.due.add(path)
     }
-    for (const [path, { hash, blobs, copies }] of [...files.differing]) {
+    for (const [path, { hash, blobs, copies, besides }] of [...files.differing]) {
       const isMerelyOld = isOld(files, path, hash, blobs)
       const isMany = tree.store.classify(path) === 'tasks'
-      if (!isMerelyOld && (isMany || copies.length === 0)) this.due.add(path)
-      if (!isMerelyOld || copies.length === 0) continue
+      const isBare = copies.length + besides.length === 0
+      if (!isMerelyOld && (isMany || isBare)) this.due.add(path)
+      if (!isMerelyOld || isBare) continue
       this.#forget(files, path)
-      files.differing.set(path, { hash, blobs, copies: NONE })
+      files.differing.set(path, { hash, blobs, copies: NONE, besides: NONE })
     }
   }
 
@@ -361,4 +381,10 @@ export class TreeCopies {
       return bases?.every((base) => base.has(pathFrom(dir, own))) ?? files.removed.has(own)
     })
   }
+}
+
+function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
+  const ranOn = entry.kind === 'session' ? entry.session.branch : undefined
+  const isElsewhere = ranOn !== undefined && ranOn !== tree.branch
+  return fact.kind === 'session' && isElsewhere ? { ...fact, isElsewhere } : fact
 }

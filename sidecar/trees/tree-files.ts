@@ -2,7 +2,7 @@
 // the main tree. Pure.
 
 import type { Task } from '../../worker/board/wire.ts'
-import type { TaskFact } from '../files/facts.ts'
+import type { Fact, TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { Tree } from './merge-bases.ts'
@@ -36,6 +36,8 @@ export interface Differing {
   hash: string
   blobs: readonly string[]
   copies: readonly Copy[]
+  /** Its session, heartbeat or run. */
+  besides: readonly Fact[]
   /** All that it has, of a file with many tasks. */
   names?: ReadonlySet<string>
 }

@@ -95,7 +95,10 @@ export function readContract({ name, published }: Board): void {
       const repo = await published(
         sessionRecord('ses_1', { startedAt: '2026-01-01T10:00:00.5Z' }),
         sessionRecord('ses_2', { startedAt: '2026-01-01T10:00:00Z', health: 'stalled' }),
-        sessionRecord('ses_3', { startedAt: '2026-01-01T12:00:00+02:00', actor: 'b', task: 'X' }),
+        sessionRecord('ses_3', {
+          startedAt: '2026-01-01T12:00:00+02:00',
+          ...{ actor: 'b', task: 'X', tree: 'feat' },
+        }),
       )
       const ids = async (query: string) =>
         (await repo.json<{ sessions: { id: string }[] }>(`/sessions${query}`)).sessions.map(
@@ -105,6 +108,7 @@ export function readContract({ name, published }: Board): void {
       expect(await ids('?health=stalled')).toEqual(['ses_2'])
       expect(await ids('?actor=b')).toEqual(['ses_3'])
       expect(await ids('?task=X')).toEqual(['ses_3'])
+      expect(await ids('?tree=feat')).toEqual(['ses_3'])
       expect(await repo.json('/sessions/ses_2')).toMatchObject({ id: 'ses_2', health: 'stalled' })
       expect((await repo.request('/sessions/ses_9')).status).toBe(404)
     })
@@ -116,7 +120,7 @@ export function readContract({ name, published }: Board): void {
       ['/tasks?label=x&label=y', 'unknown_filter', /label.*once/],
       ['/tasks/A-1?status=done', 'unknown_filter', /"status"/],
       ['/tasks/A-1/runs?limit=1', 'unknown_filter', /"limit"/],
-      ['/sessions?assignee=ann', 'unknown_filter', /task, actor, status, health/],
+      ['/sessions?assignee=ann', 'unknown_filter', /task, actor, status, health, tree/],
       ['/sessions/ses_1?x', 'unknown_filter', /"x"/],
       ['/status?status=x', 'unknown_filter', /"status"/],
       ['/tasks?ready=yes', 'invalid_request', /true, false/],

@@ -118,6 +118,11 @@ export class PublishedFolder {
     return stream.messages
   }
 
+  /** What the edge answers. */
+  json<T>(path: string): Promise<T> {
+    return this.#repo.json<T>(path)
+  }
+
   /** The list as a client has it that reads it again now. */
   async tasks(): Promise<Record<string, Task>> {
     const { tasks } = await this.#repo.json<{ tasks: Task[] }>('/tasks')

@@ -360,5 +360,6 @@ function sessionOf(claim: Claim): Session {
       ...(tree !== undefined && { worktree: tree }),
     },
     claim: { generation, expiresAt: timeText(claim.expiresAt) },
+    ...(tree !== undefined && { tree }),
   }
 }

@@ -29,6 +29,7 @@ export const SESSION_CONDITIONS = {
   actor: 'actor = ?',
   status: 'status = ?',
   health: 'health = ?',
+  tree: "json_extract(json, '$.tree') = ?",
 } satisfies Record<keyof SessionFilter, string>
 
 export function conditions(

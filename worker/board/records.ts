@@ -49,6 +49,11 @@ const treeSchema = z
   })
   .describe('What a linked worktree of the repository made of a task.')
 
+const inTree = z
+  .string()
+  .describe('The linked worktree of git in which it is; absent: the main tree.')
+  .exactOptional()
+
 const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
 
 export const taskSchema = z
@@ -141,6 +146,7 @@ export const sessionSchema = z.object({
     })
     .describe('The session is a claim of `POST /api/claims`, and in no file.')
     .exactOptional(),
+  tree: inTree,
   invalid,
 })
 
@@ -155,6 +161,7 @@ export const runSchema = z
     timedout: z.boolean(),
     duration: optionalText,
     output: z.string().describe('Cut at 512 KiB with a last line that says so.').exactOptional(),
+    tree: inTree,
     invalid,
   })
   .describe('One run of the checks of a task, from its log file.')
@@ -272,4 +279,5 @@ export const sessionsQuery = repositoryQuery.extend({
   actor: filter('Who works in it.'),
   status: filter('As the tool has it.'),
   health: choice(healthSchema.options).exactOptional(),
+  tree: filter('The name of a linked worktree: sessions that it has.'),
 })

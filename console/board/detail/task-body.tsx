@@ -233,7 +233,8 @@ function CheckItem({ check: { desc, cmd, type, result, cwd, timeout } }: { check
 
 /** The output is folded. */
 function RunItem({ run }: { run: Run }) {
-  const { file, cmd, at, duration, cwd, head, output = '', invalid } = run
+  const { file, cmd, at, duration, cwd, head, tree, output = '', invalid } = run
+  const place = [tree !== undefined && `worktree ${tree}`, cwd, head].filter(Boolean)
   return (
     <li>
       <details>
@@ -247,9 +248,7 @@ function RunItem({ run }: { run: Run }) {
           </span>
         </summary>
         {invalid !== undefined && <p class="problem-line">{unreadable(invalid)}</p>}
-        {(cwd !== undefined || head !== undefined) && (
-          <p class="hint mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
-        )}
+        {place.length > 0 && <p class="hint mono">{place.join(' · ')}</p>}
         {output.trim() === '' ? (
           <p class="hint">No output.</p>
         ) : (
@@ -280,6 +279,7 @@ const HEALTH: Readonly<Record<Session['health'], string>> = {
 function SessionItem({ session, path }: { session: Session; path: string }) {
   const { health, actor, summary, cancelReason, invalid, live } = session
   const { startedAt, endedAt, branch, headStarted, headFinished } = session
+  const { tree: worktree = live?.worktree } = session
   const heads = [headStarted, headFinished].flatMap((head) => (head ? [shortHash(head)] : []))
   return (
     <li>
@@ -304,7 +304,7 @@ function SessionItem({ session, path }: { session: Session; path: string }) {
           ['Ended', endedAt && <Age at={endedAt} />],
           ['Branch', branch && <code>{branch}</code>],
           ['Commits', headStarted && <code>{heads.join(' → ')}</code>],
-          ['Worktree', live?.worktree && <code>{live.worktree}</code>],
+          ['Worktree', worktree && <code>{worktree}</code>],
         ]}
       />
       <EndClaim session={session} path={path} />
