@@ -106,6 +106,44 @@ test('a message is a POST to the route of its kind, with path and token, on one 
   expect(connections).toBe(1)
 })
 
+test('the boards of a process share their connections', async () => {
+  handle = answer(200, ANSWER)
+  for (let n = 0; n < 250; n++) {
+    expect(await open({ repo: `board-${n}` }).root(ROOT)).toMatchObject({ ok: true })
+  }
+  expect(connections).toBe(1)
+  // What another one has under way is not broken off.
+  const [one, other] = edges
+  const held: (() => void)[] = []
+  handle = (...request) => held.push(() => answer(200, ANSWER)(...request))
+  const asked = other?.root(ROOT)
+  await expect.poll(() => held.length).toBe(1)
+  one?.close()
+  held[0]?.()
+  expect(await asked).toMatchObject({ ok: true })
+})
+
+test('a connection that is dead is found once, whatever else lies idle', async () => {
+  const waiting: (() => void)[] = []
+  handle = (...request) => waiting.push(() => answer(200, ANSWER)(...request))
+  const boards = [1, 2, 3].map((n) => open({ repo: `board-${n}`, timeoutMs: 200 }))
+  const asked = boards.map((edge) => edge.root(ROOT))
+  await expect.poll(() => waiting.length).toBe(3)
+  for (const respond of waiting) respond()
+  await Promise.all(asked)
+  expect(connections).toBe(3)
+  // As after the machine slept: nobody answers on those that are open.
+  const dead = new Set<unknown>()
+  handle = ({ socket }, ...rest) => {
+    if (connections === 3) dead.add(socket)
+    if (!dead.has(socket)) answer(200, ANSWER)({ socket } as IncomingMessage, ...rest)
+  }
+  const [first] = boards
+  expect(await first?.root(ROOT)).toMatchObject({ ok: false, reason: 'timeout' })
+  expect(await first?.root(ROOT)).toMatchObject({ ok: true })
+  expect(connections).toBe(4)
+})
+
 describe('a failure is a value', () => {
   const cases = [
     [400, 'refused'],

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import type { EdgeSocket, SocketEvents } from '../../../sidecar/publish/edge.ts'
@@ -220,28 +221,31 @@ describe('a sidecar that is announced before it knows its board', () => {
   })
 })
 
-it('is dialled for the many boards of a process over ten seconds', async () => {
-  const dialledAt = (random: number): Promise<number> =>
-    new Promise((resolve) => {
-      const clock = new FakeClock()
-      clock.random = () => random
-      const from = clock.elapsed()
-      const presence = new Presence({
-        edge: {
-          attach: () => {
-            resolve(clock.elapsed() - from)
-            return { send: () => undefined, close: () => undefined }
-          },
-        },
-        ...{ clock, mayPing: () => true, onOpen: () => undefined, onPong: () => undefined },
-        ...{ onFree: () => undefined, onLost: () => undefined },
-      })
-      presence.hold(1)
-      void clock.advance(10_000)
-    })
-  const times: number[] = []
-  for (const random of [0.01, 0.3, 0.99]) times.push(await dialledAt(random))
-  expect(times).toEqual([100, 3_000, 9_900])
+it('is dialled for the 250 boards of a process over ten seconds', async () => {
+  const clock = new FakeClock()
+  // The numbers of any hash are spread like random ones, and the same in each run.
+  let n = 0
+  clock.random = () => Number.parseInt(hash('sha256', String(n++)).slice(0, 8), 16) / 2 ** 32
+  const dialledInSecond = new Array<number>(10).fill(0)
+  const from = clock.elapsed()
+  const attach = () => {
+    const second = Math.floor((clock.elapsed() - from) / 1_000)
+    dialledInSecond[second] = (dialledInSecond[second] ?? 0) + 1
+    return { send: () => undefined, close: () => undefined }
+  }
+  const boards = Array.from({ length: 250 }, () => {
+    const calls = { onOpen: () => undefined, onPong: () => undefined, onLost: () => undefined }
+    const deps = { edge: { attach }, clock, mayPing: () => true, onFree: () => undefined }
+    return new Presence({ ...deps, ...calls })
+  })
+  for (const board of boards) board.hold(1)
+  await clock.advance(9_999)
+  expect(dialledInSecond).toHaveLength(10)
+  expect(dialledInSecond.reduce((sum, dialled) => sum + dialled)).toBe(250)
+  expect(Math.max(...dialledInSecond)).toBeLessThan(50)
+  expect(Math.min(...dialledInSecond)).toBeGreaterThan(5)
+  for (const board of boards) board.close()
+  expect(clock.pending).toBe(0)
 })
 
 it('dials nowhere where the way to the edge takes no socket', async () => {
