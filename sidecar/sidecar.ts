@@ -4,6 +4,7 @@
 
 import { type Clock, within } from '../worker/shared/clock.ts'
 import type { Board } from './board/board.ts'
+import { seen } from './files/facts.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { HashCache } from './files/hash-cache.ts'
 import { Intake } from './files/intake.ts'
@@ -47,7 +48,7 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn' | 'old'>
+  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn' | 'oldOf'>
   cache?: HashCache
   clock: Clock
   log: Log
@@ -305,13 +306,16 @@ export class Sidecar {
         this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
         continue
       }
-      const { state, changed, gone, suspects } = await scan(tree.store, table)
+      const oldOf = trees?.oldOf(tree)
+      const { state, changed, gone, suspects } = await scan(tree.store, table, (path, stat) => {
+        const blob = oldOf?.(path, stat)
+        if (blob === undefined) return false
+        const names = board.trees.takeOld(tree, path, blob, seen(stat, clock.now()))
+        board.touchNames(names)
+        return true
+      })
       if (state === 'missing') continue
-      const old = trees?.old(tree, changed)
-      for (const [path, { blob, stat }] of old ?? []) {
-        board.touchNames(board.trees.takeOld(path, blob, stat))
-      }
-      found.push(...changed.filter((path) => !old?.has(path)), ...gone, ...suspects)
+      found.push(...changed, ...gone, ...suspects)
       scanned.push(tree)
     }
     return { found, trees: scanned }

@@ -205,7 +205,13 @@ const RACY_MS = 2_000
 
 export const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.ctimeMs)
 
-export const isRacy = (stat: FileStat, now: number): boolean => now - youngest(stat) < RACY_MS
+const isRacy = (stat: FileStat, now: number): boolean => now - youngest(stat) < RACY_MS
+
+/** `now`: when the file was looked at. */
+export function seen(stat: FileStat, now: number): SeenStat {
+  const { size, mtimeMs, ctimeMs, ino } = stat
+  return { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, now) }
+}
 
 // Strings that take no more memory than they show: what is kept of 100,000 files must not keep the
 // texts alive that it was cut from.

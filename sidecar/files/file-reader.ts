@@ -15,7 +15,7 @@ import {
 } from '../layouts/layout.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import { conflictLine, limitText } from '../layouts/text.ts'
-import { digest, type FileStat, isRacy, type ParsedFile, type SeenStat, youngest } from './facts.ts'
+import { digest, type FileStat, type ParsedFile, seen, youngest } from './facts.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { readSource, type Source } from './read-source.ts'
 
@@ -163,11 +163,6 @@ export function isLost(
 
 const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>
   stat !== undefined && Math.abs(now() - youngest(stat)) < HALF_WRITTEN_MS
-
-function seen(stat: FileStat, now: number): SeenStat {
-  const { size, mtimeMs, ctimeMs, ino } = stat
-  return { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, now) }
-}
 
 function isReal(path: string): boolean {
   try {

@@ -7,6 +7,7 @@ import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
+import type { FileStat } from './facts.ts'
 import { isLost } from './file-reader.ts'
 import type { FileTable } from './file-table.ts'
 
@@ -54,14 +55,21 @@ export type Scanned = Pick<Store, 'root' | 'tasksIn' | 'folders' | 'configFile' 
 export const intervalMs = (workMs: number, isWatched: boolean): number =>
   isWatched ? Math.max(INTERVAL_MS, workMs / WORK_SHARE) : Math.max(POLL_MS, workMs / POLL_SHARE)
 
+/** Whether a file that is new, or another, need not be read: what it has is known elsewhere. */
+type IsKnown = (path: string, stat: FileStat) => boolean
+
 /** Scans once. One scan of a table at a time: the table counts what the last one has seen. */
-export const scan = (store: Scanned, table: FileTable): Promise<ScanReport> =>
-  new Scan(store, table).run()
+export const scan = (
+  store: Scanned,
+  table: FileTable,
+  isKnown: IsKnown = () => false,
+): Promise<ScanReport> => new Scan(store, table, isKnown).run()
 
 /** One scan under way. */
 class Scan {
   readonly #store: Scanned
   readonly #table: FileTable
+  readonly #isKnown: IsKnown
   /** Folder → why it could not be read. */
   readonly #unread = new Map<string, string>()
   /** Folder → what stands in its place. */
@@ -74,9 +82,10 @@ class Scan {
   #sliceFrom = performance.now()
   #sliceFiles = 0
 
-  constructor(store: Scanned, table: FileTable) {
+  constructor(store: Scanned, table: FileTable, isKnown: IsKnown) {
     this.#store = store
     this.#table = table
+    this.#isKnown = isKnown
     this.#report = { state: 'present', changed: [], gone: [], suspects: [], files: 0, workMs: 0 }
   }
 
@@ -151,7 +160,7 @@ class Scan {
       if (!stat) return undefined
       const difference = this.#table.compare(path, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
-      else if (difference !== 'same') this.#report.changed.push(path)
+      else if (difference !== 'same' && !this.#isKnown(path, stat)) this.#report.changed.push(path)
       this.#report.files += 1
       if (kind === 'task' || kind === 'tasks') this.#tasks += 1
       return undefined

@@ -1,15 +1,15 @@
 // The trees that have one board: which they are, and the files of it in each merge base.
 
-import { closeSync, fstatSync, lstatSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { isRacy, type SeenStat } from '../files/facts.ts'
+import type { FileStat } from '../files/facts.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, readAtMost } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
 import { realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
-import { isAsIndexed, readIndex } from './git-index.ts'
+import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
 import { pathFrom, type Tree } from './merge-bases.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
 import type { TreeCopies } from './tree-copies.ts'
@@ -24,14 +24,6 @@ interface BoardTreesDeps {
   log: Log
 }
 
-/** A file that was not read, since its blob is known. */
-interface Old {
-  blob: string
-  stat: SeenStat
-}
-
-/** Fewer are read as quickly as an index is. */
-const MANY_FILES = 50
 const INDEX_BYTES = 64 << 20
 
 type Files = ReadonlyMap<string, string>
@@ -94,26 +86,23 @@ export class BoardTrees {
     }
   }
 
-  /** Of these files those that git knows to be as a merge base has them. */
-  old({ dir, bases = [], algorithm }: Tree, paths: readonly string[]): Map<string, Old> {
-    const found = new Map<string, Old>()
+  /** The blob of a file that git knows to be as a merge base has it. */
+  oldOf({
+    dir,
+    bases = [],
+    algorithm,
+  }: Tree): (path: string, stat: FileStat) => string | undefined {
     const now = this.#trees.get(dir)?.now
-    if (!now || bases.length === 0 || paths.length < MANY_FILES) return found
-    const { bytes, writtenMs } = readBytes(join(now.gitFolder, 'index'))
-    const wanted = new Set(paths.map((path) => pathFrom(dir, path)))
-    const idBytes = algorithm === 'sha1' ? 20 : 32
-    const index = readIndex(bytes, idBytes, (path) => wanted.has(path))
-    for (const path of paths) {
+    if (!now || bases.length === 0) return () => undefined
+    const isOfBase = (name: string) => bases.some((base) => base.has(name))
+    let index: Index | undefined
+    return (path, stat) => {
+      index ??= readIndex(join(now.gitFolder, 'index'), algorithm, isOfBase)
       const name = pathFrom(dir, path)
-      const indexed = index.get(name)
-      const blob = bases.find((base) => base.get(name) === indexed?.blob)?.get(name)
-      const stat = blob && indexed && lstatSync(path, { throwIfNoEntry: false })
-      if (!stat || !isAsIndexed(stat, indexed, writtenMs)) continue
-      const { size, mtimeMs, ctimeMs, ino } = stat
-      const seen = { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, Date.now()) }
-      found.set(path, { blob, stat: seen })
+      const indexed = index.files.get(name)
+      if (!indexed || !isAsIndexed(stat, indexed, index.writtenMs)) return undefined
+      return bases.find((base) => base.get(name) === indexed.blob)?.get(name)
     }
-    return found
   }
 
   async #look(repository: Repository): Promise<boolean> {
@@ -162,19 +151,31 @@ export class BoardTrees {
   }
 }
 
-function readBytes(path: string): { bytes: Buffer; writtenMs: number } {
+interface Index {
+  files: ReadonlyMap<string, Indexed>
+  writtenMs: number
+}
+
+function readIndex(
+  path: string,
+  algorithm: Tree['algorithm'],
+  isWanted: (path: string) => boolean,
+): Index {
+  const idBytes = algorithm === 'sha1' ? 20 : 32
   try {
     const fd = openHere(path)
     try {
       const { size, mtimeMs } = fstatSync(fd)
-      if (size <= INDEX_BYTES) return { bytes: readAtMost(fd, size), writtenMs: mtimeMs }
+      if (size <= INDEX_BYTES) {
+        return { files: parseIndex(readAtMost(fd, size), idBytes, isWanted), writtenMs: mtimeMs }
+      }
     } finally {
       closeSync(fd)
     }
   } catch {
     // Without an index every file is read.
   }
-  return { bytes: Buffer.alloc(0), writtenMs: 0 }
+  return { files: new Map(), writtenMs: 0 }
 }
 
 /** The configuration is the main tree's. */

@@ -3,7 +3,7 @@
 
 import type { FileStat } from '../files/facts.ts'
 
-interface Indexed {
+export interface Indexed {
   blob: string
   size: number
   mtimeMs: number
@@ -20,7 +20,7 @@ const NAME_LENGTH = 0x0fff
  * The files of an index, by their paths from the top; `wanted` says which. Empty for a version that
  * is not read (4), and for what is no index.
  */
-export function readIndex(
+export function parseIndex(
   bytes: Buffer,
   idBytes: 20 | 32,
   wanted: (path: string) => boolean,

@@ -145,9 +145,9 @@ export class TreeCopies {
   }
 
   /** Takes a file that git knows to be as a merge base has it. Returns as `ingest` does. */
-  takeOld(path: string, blob: string, stat: SeenStat): Set<string> {
+  takeOld({ dir }: Tree, path: string, blob: string, stat: SeenStat): Set<string> {
     const names = new Set<string>()
-    const files = this.#filesOf(path)
+    const files = this.#trees.get(dir)
     if (!files) return names
     this.due.delete(path)
     if (files.isRead) this.#namesAt(files, path, names)

@@ -1,7 +1,7 @@
 // A scan that marks everything that it finds as read, as the sidecar does.
 
 import { lstatSync } from 'node:fs'
-import { isRacy, type SeenStat } from '../../sidecar/files/facts.ts'
+import { type SeenStat, seen } from '../../sidecar/files/facts.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
 import { type Scanned, type ScanReport, scan } from '../../sidecar/files/scan.ts'
 
@@ -18,7 +18,7 @@ export class ReadingScan {
     const report = await scan(this.#store, this.table)
     for (const path of [...report.changed, ...report.suspects]) {
       const stat = lstatSync(path, { throwIfNoEntry: false })
-      if (stat) this.read(path, { ...stat, isRacy: isRacy(stat, now) })
+      if (stat) this.read(path, seen(stat, now))
     }
     for (const path of report.gone) this.table.delete(path)
     return report

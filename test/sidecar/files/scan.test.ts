@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isRacy, type SeenStat } from '../../../sidecar/files/facts.ts'
+import { type SeenStat, seen } from '../../../sidecar/files/facts.ts'
 import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { intervalMs, scan } from '../../../sidecar/files/scan.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
@@ -46,10 +46,7 @@ async function old(path: string, text: string): Promise<void> {
 }
 
 /** A file as whoever looked at it at `now` saw it. */
-async function seen(path: string, now: number): Promise<SeenStat> {
-  const stat = await lstat(path)
-  return { ...stat, isRacy: isRacy(stat, now) }
-}
+const seenAt = async (path: string, now: number): Promise<SeenStat> => seen(await lstat(path), now)
 
 function store(over: Partial<Store> = {}): Store {
   return {
@@ -131,7 +128,7 @@ describe('Scan', () => {
     const report = () => scan(store(), table)
     expect((await report()).changed).toHaveLength(4)
     expect((await report()).changed).toHaveLength(4)
-    const stat = await seen(task('T-1'), later())
+    const stat = await seenAt(task('T-1'), later())
     table.put(task('T-1'), { hash: 'read', facts: [], stat })
     expect((await report()).changed).not.toContain(task('T-1'))
     table.distrust(task('T-1'))
@@ -162,18 +159,18 @@ describe('Scan', () => {
   it('suspects a file that was looked at right after its write, and not for ever', async () => {
     const scan = await settled()
     const { ctimeMs } = await lstat(task('T-1'))
-    scan.read(task('T-1'), await seen(task('T-1'), ctimeMs + 1))
+    scan.read(task('T-1'), await seenAt(task('T-1'), ctimeMs + 1))
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [task('T-1')] })
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [] })
   })
 
   it('does not report what a cache or a hint already told of', async () => {
     const scan = new ReadingScan(store())
-    for (const id of ['T-1', 'T-2']) scan.read(task(id), await seen(task(id), later()))
+    for (const id of ['T-1', 'T-2']) scan.read(task(id), await seenAt(task(id), later()))
     for (const path of [task('T-3'), join(root, 'config.yaml')]) {
-      scan.read(path, await seen(path, later()))
+      scan.read(path, await seenAt(path, later()))
     }
-    scan.read(task('T-8'), await seen(task('T-1'), later()))
+    scan.read(task('T-8'), await seenAt(task('T-1'), later()))
     await rm(task('T-3'))
     scan.table.delete(task('T-3'))
     expect(await scan.run(later())).toMatchObject({
@@ -244,7 +241,7 @@ describe('Scan', () => {
   it('calls nothing gone where the system refuses to say, and still reports the rest', async () => {
     const refused = join(root, 'x'.repeat(300))
     const scan = await settled({ folders: () => [tasks, refused] })
-    scan.read(join(refused, 'T-6.md'), await seen(task('T-1'), later()))
+    scan.read(join(refused, 'T-6.md'), await seenAt(task('T-1'), later()))
     await writeFile(task('T-1'), 'changed')
     const report = await scan.run(later())
     expect(report).toMatchObject({ state: 'unreadable', changed: [task('T-1')], gone: [] })

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAsIndexed, readIndex } from '../../../sidecar/trees/git-index.ts'
+import { isAsIndexed, parseIndex } from '../../../sidecar/trees/git-index.ts'
 import { makeFolder } from '../layouts/store.ts'
 import { git, initialize } from './git-folder.ts'
 
@@ -19,7 +19,7 @@ test.each([
   for (const name of names) writeFileSync(join(dir, name), `of ${name}\n`)
   git(dir, 'add', '-A')
   const index = join(dir, '.git/index')
-  const found = readIndex(readFileSync(index), size, all)
+  const found = parseIndex(readFileSync(index), size, all)
   expect([...found.keys()].toSorted()).toEqual(names.toSorted())
   for (const name of names) {
     const indexed = found.get(name)
@@ -30,7 +30,7 @@ test.each([
     expect(indexed && isAsIndexed(stat, indexed, stat.mtimeMs)).toBe(false)
     expect(indexed && isAsIndexed({ ...stat, size: 1 }, indexed, Infinity)).toBe(false)
   }
-  expect([...readIndex(readFileSync(index), size, (path) => path === '7').keys()]).toEqual(['7'])
+  expect([...parseIndex(readFileSync(index), size, (path) => path === '7').keys()]).toEqual(['7'])
 })
 
 test('takes nothing from another version, and from a file that is cut or none, what is whole', () => {
@@ -38,10 +38,10 @@ test('takes nothing from another version, and from a file that is cut or none, w
   initialize(dir)
   const bytes = readFileSync(join(dir, '.git/index'))
   for (let end = 0; end < bytes.length; end++) {
-    const names = [...readIndex(bytes.subarray(0, end), 20, all).keys()]
+    const names = [...parseIndex(bytes.subarray(0, end), 20, all).keys()]
     expect(['', 'a.md', 'a.md b.md']).toContain(names.join(' '))
   }
   git(dir, 'update-index', '--index-version', '4')
-  expect(readIndex(readFileSync(join(dir, '.git/index')), 20, all).size).toBe(0)
-  expect(readIndex(Buffer.alloc(4_096, 1), 20, all).size).toBe(0)
+  expect(parseIndex(readFileSync(join(dir, '.git/index')), 20, all).size).toBe(0)
+  expect(parseIndex(Buffer.alloc(4_096, 1), 20, all).size).toBe(0)
 })
