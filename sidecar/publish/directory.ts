@@ -72,14 +72,13 @@ export class DirectoryWriter {
     this.#look()
   }
 
-  /** The edge may say meanwhile that this sidecar is offline: the row is written again. */
-  again(): void {
-    this.#written = undefined
-  }
-
-  /** It is away, or another sidecar publishes this board. */
+  /**
+   * The edge is away, or lost sight of this sidecar, or another one publishes the board. The row
+   * may say meanwhile that it is offline, and is written again.
+   */
   lost(): void {
     this.#standing = undefined
+    this.#written = undefined
     this.#cancel()
   }
 
@@ -126,7 +125,8 @@ export class DirectoryWriter {
     const reply = await edge.report(report)
     if (reply.ok) {
       this.#isAbsent = false
-      this.#written = { report: JSON.stringify(report), at: momentOf(clock) }
+      // What was under way when it was lost may be of before that.
+      if (this.#standing) this.#written = { report: JSON.stringify(report), at: momentOf(clock) }
       return
     }
     const { reason, status, code, message: why } = reply

@@ -31,7 +31,7 @@ interface PublisherDeps {
   edge: Edge
   records: Records
   /** Absent: no list of boards has this one. */
-  directory?: Pick<DirectoryWriter, 'current' | 'again' | 'lost' | 'end' | 'close'>
+  directory?: Pick<DirectoryWriter, 'current' | 'lost' | 'end' | 'close'>
   clock: Clock
   log: Log
   onProgress?: (done: number, total: number) => void
@@ -100,7 +100,7 @@ export class Publisher {
       onPong: () => this.#onPong(),
       onFree: () => this.#onFree(),
       onLost: () => {
-        deps.directory?.again()
+        deps.directory?.lost()
         this.#onSocket(REPORT_MS * deps.clock.random())
       },
     })

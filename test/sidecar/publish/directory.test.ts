@@ -131,13 +131,23 @@ describe('the row of a board', () => {
   })
 
   test('is written again after a socket was lost, since the edge may have said offline', async () => {
-    const { came, clock, directory, start } = setUp()
+    const { came, answers, change, clock, directory, start } = setUp()
     await start()
     await clock.advance(MINUTE)
     expect(came).toHaveLength(1)
-    directory.again()
+    directory.lost()
     await clock.advance(30 * SECOND)
     expect(came).toHaveLength(2)
+    // Also where a write was under way.
+    const answer = Promise.withResolvers<Reply<unknown>>()
+    answers.report = () => answer.promise
+    change()
+    await clock.advance(30 * SECOND)
+    expect(came).toHaveLength(3)
+    directory.lost()
+    answer.resolve({ ok: true, value: {} })
+    await clock.advance(30 * SECOND)
+    expect(came).toHaveLength(4)
   })
 
   test('says that the folder is missing', async () => {
