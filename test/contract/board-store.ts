@@ -40,6 +40,18 @@ export function boardStoreContract(
     )
 
     it(
+      'writes no row when it is opened again, as an object that wakes does',
+      on(({ sql, store }) => {
+        store.save({ ...store.state(), published: true })
+        const written = () => sql.all('SELECT total_changes() AS n')
+        const before = written()
+        openRepository(sql).presence.restored(1)
+        openRepository(sql).nextDue()
+        expect(written()).toEqual(before)
+      }),
+    )
+
+    it(
       'keeps sums that a sidecar with the same records computes, through every kind of change',
       on(({ sql, store }) => {
         const records = [
