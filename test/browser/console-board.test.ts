@@ -45,6 +45,19 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await board.page.getByText('LAMP-3 changed.').waitFor({ state: 'attached' })
   })
 
+  it('looks old from when the files are offline until they are back', async () => {
+    const board = await openFull()
+    const borderOf = () =>
+      board.page.evaluate<string>(
+        `getComputedStyle(document.querySelector('[data-card="LAMP-3"]')).borderTopStyle`,
+      )
+    expect(await borderOf()).toBe('solid')
+    await board.update({ state: { name: 'stale', currentAt: 0, reason: 'offline' } })
+    await expect.poll(borderOf).toBe('dashed')
+    await board.update({ state: { name: 'live', currentAt: 0, unwatched: false } })
+    await expect.poll(borderOf).toBe('solid')
+  })
+
   it('renders nothing for a heartbeat', async () => {
     const board = await openFull()
     await board.drawn()

@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
 import type { SyncAnswer } from '../../worker/board/wire.ts'
+import { signIn } from '../contract/console-session.ts'
 import { type Edge, publishedRepo, Repo, sums, taskRecord, token } from '../support/edge.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
@@ -20,6 +21,15 @@ const origin = 'https://edge.test'
 const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
 const task = taskRecord('A-1')
 const objectOf = (repo: Repo) => REPOSITORY.getByName(repo.path)
+const alarmOf = (repo: Repo) =>
+  runInDurableObject(objectOf(repo), (_, { storage }) => storage.getAlarm())
+/** As if the time of all that is planned had come. */
+async function runAlarm(repo: Repo) {
+  await runInDurableObject(objectOf(repo), (_, { storage }) => {
+    storage.sql.exec('UPDATE agenda SET at = 0')
+  })
+  await runDurableObjectAlarm(objectOf(repo))
+}
 
 async function upgrade(repo: Repo, run: number | string, headers: Record<string, string> = {}) {
   const Authorization = `Bearer ${await token({ repos: [repo.path] })}`
@@ -101,19 +111,47 @@ describe('the socket of a sidecar', () => {
     const sidecar = await attach(repo)
     const stream = await (await repo.stream()).joined()
     sidecar.socket.close(1000)
-    const alarmOf = () => runInDurableObject(objectOf(repo), (_, { storage }) => storage.getAlarm())
-    await expect.poll(alarmOf).not.toBeNull()
-    const inMs = ((await alarmOf()) ?? 0) - Date.now()
+    await expect.poll(() => alarmOf(repo)).not.toBeNull()
+    const inMs = ((await alarmOf(repo)) ?? 0) - Date.now()
     expect(inMs).toBeGreaterThan(5_000)
     expect(inMs).toBeLessThanOrEqual(10_000)
-    // As if the ten seconds were over.
-    await runInDurableObject(objectOf(repo), (_, { storage }) => {
-      storage.sql.exec('UPDATE agenda SET at = 0')
-    })
-    await runDurableObjectAlarm(objectOf(repo))
+    await runAlarm(repo)
     await stream.until(({ messages }) => messages.length > 0)
     expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
     await stream.close()
+  })
+
+  it('shares the one alarm with claims: the earliest is armed, and then the other', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1', { status: 'todo' })])
+    const sidecar = await attach(repo)
+    const worker = await token({ scope: 'board:read board:work', repos: [repo.path] })
+    const claimed = await repo.request('/claims', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${worker}` },
+      body: JSON.stringify({ claim: 'A'.repeat(22), actor: 'ada' }),
+    })
+    const { expiresAt } = await claimed.json<{ expiresAt: string }>()
+    expect(await alarmOf(repo)).toBe(Date.parse(expiresAt))
+    sidecar.socket.close(1000)
+    await expect.poll(() => alarmOf(repo)).toBeLessThan(Date.parse(expiresAt))
+    await runAlarm(repo)
+    expect(await statusOf(repo)).toMatchObject({ sidecar: { state: 'offline' } })
+    expect(await alarmOf(repo)).toBe(Date.parse(expiresAt))
+  })
+
+  it('is missed after a reset of its object, which hears of no close, until it is dialled', async () => {
+    const repo = await publishedRepo(edge, [task])
+    await attach(repo)
+    const reset = runInDurableObject(objectOf(repo), (_, ctx) => ctx.abort('a reset'))
+    await expect(reset).rejects.toThrow('a reset')
+    expect(await statusOf(repo)).toMatchObject({ sidecar: { state: 'running' } })
+    const inMs = ((await alarmOf(repo)) ?? 0) - Date.now()
+    expect(inMs).toBeGreaterThan(45_000)
+    expect(inMs).toBeLessThanOrEqual(55_000)
+    const again = await attach(repo)
+    await runAlarm(repo)
+    expect(await statusOf(repo)).toMatchObject({ sidecar: { state: 'running' } })
+    again.socket.close(1000)
   })
 
   it('of an older run waits, and is told when the one that leads has ended', async () => {
@@ -157,15 +195,31 @@ describe('what is wrong', () => {
     ])
   })
 
+  it('with an upgrade by the cookie of a page is refused, whatever its scopes', async () => {
+    const repo = await publishedRepo(edge, [task])
+    const { cookies } = await signIn(edge, { token: await token({ repos: [repo.path] }) })
+    const [cookie = ''] = cookies[0]?.split(';') ?? []
+    const headers = { Upgrade: 'websocket', Cookie: cookie }
+    const query = new URLSearchParams({ path: repo.path, run: String(repo.run) })
+    const answer = await SELF.fetch(`${origin}/api/sidecar?${query}`, { headers })
+    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'forbidden' }])
+    const session = await SELF.fetch(`${origin}/api/session`, { headers: { Cookie: cookie } })
+    expect(await session.json()).toMatchObject({ scopes: expect.arrayContaining(['board:write']) })
+  })
+
   it.each([
     ['text', 'pong'],
     ['a ping of 1 MiB', 'ping'.repeat(1 << 18)],
   ])('as a message closes the socket: %s', async (_, message) => {
     const repo = await publishedRepo(edge, [task])
-    const sidecar = await attach(repo)
+    const beside = await publishedRepo(edge, [task])
+    const [sidecar, other] = [await attach(repo), await attach(beside)]
     sidecar.socket.send(message)
     expect(await sidecar.closed).toBe(1008)
     expect((await repo.request('/tasks')).status).toBe(200)
+    await other.ping()
+    expect(other.received).toEqual(['pong'])
+    other.socket.close(1000)
   })
 
   it('a second socket of a run closes its first, and a fifth one is refused', async () => {

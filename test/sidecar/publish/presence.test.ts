@@ -97,6 +97,25 @@ describe('over a socket', () => {
     expect(edge.steps).toEqual(['root'])
   })
 
+  it.each([0, 1])(
+    'has dialled again before the edge would tell that it is gone (%s)',
+    async (random) => {
+      const { clock, dials, conditions } = await setUpAttached()
+      clock.random = () => random
+      // It pinged almost 25 s ago when the edge is deployed, and nothing closes the socket.
+      await clock.advance(SOCKET_PING_MS - 1)
+      conditions.answers = false
+      await clock.advance(10_001)
+      conditions.answers = true
+      await clock.advance(55_000 - SOCKET_PING_MS - 10_000)
+      expect(dials).toHaveLength(2)
+      // Where something does, nothing is told for ten seconds.
+      dials[1]?.on.closed()
+      await clock.advance(9_000)
+      expect(dials).toHaveLength(3)
+    },
+  )
+
   it('reports as ever where every socket is refused, and dials ever more rarely', async () => {
     const { edge, clock, dials, conditions } = await setUpAttached()
     conditions.opens = false

@@ -111,6 +111,26 @@ it('tells a socket that was lost with a reset of its host after 55 s, unless it 
   presence.restored(SOME + 2_000)
   expect(nextDue()).toBe(SOME + 56_000)
   expect(presence.due(SOME + 56_000).frames).toEqual([TOLD])
+
+  const again = attached()
+  again.sockets.length = 0
+  again.presence.restored(SOME + 1_000)
+  expect(again.attach(1, SOME + 54_000)).toEqual([])
+  expect(again.presence.due(SOME + 56_000).frames).toEqual([])
+  expect(again.nextDue()).toBeUndefined()
+})
+
+it('tells a socket that only opened, and never pinged, 55 s later, and lets others publish', () => {
+  const { presence, repository, sockets, ping } = attached()
+  for (const socket of sockets) socket.pingedAt = undefined
+  repository.sync(root(null), SOME)
+  sockets.push({ run: 2, pingedAt: undefined })
+  presence.opened(2, SOME)
+  expect(presence.look(SOME + 54_999).frames).toEqual([])
+  expect(presence.look(SOME + 55_000)).toEqual({ frames: [TOLD], free: true })
+  expect(repository.sync(root(1), SOME + 55_001)).toMatchObject({ ok: true })
+  ping(2, SOME + 56_000)
+  expect(repository.sync(root(2), SOME + 56_000)).toMatchObject({ ok: false })
 })
 
 describe('a second sidecar', () => {
