@@ -7,7 +7,7 @@ import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
-import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
+import { leadingFolder, linkedTreeOf, placeOf } from '../../sidecar/trees/worktrees.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
@@ -71,7 +71,7 @@ export async function findTarget(
   refuseNeedless(input, ['--token-file'], 'without --url')
   const folder = await realpath(cwd).catch(() => cwd)
   const here = await leadingFolder(folder)
-  if (here !== folder) notice(`This is a linked worktree: its board is the one of ${here}.`)
+  if (here !== folder) notice(`${await whereIs(folder)}: its board is the one of ${here}.`)
   const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
     return await inFiles(here, name, notice)
@@ -90,6 +90,9 @@ export async function findTarget(
   }
   return atEdge({ url: local.url, path, token: async () => token })
 }
+
+const whereIs = async (folder: string): Promise<string> =>
+  (await linkedTreeOf(folder)) ? 'This is a linked worktree' : 'The main worktree has no board'
 
 /** The Signalbox that --url names, with the token that was given. Throws UsageError. */
 export function edgeAt(
@@ -145,7 +148,8 @@ async function inFiles(
 
 async function boardsBelow(project: string, bounds?: Partial<Bounds>): Promise<NamedBoard[]> {
   const { boards } = await discoverBoards([project], {}, bounds)
-  return nameBoards(boards, { repo: project, project }).named
+  const place = await placeOf(project)
+  return nameBoards(boards, { repo: place, project: place }).named
 }
 
 /** The one of this name; without a name, the first one in the nearest folder at or above `here`. */

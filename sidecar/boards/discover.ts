@@ -2,7 +2,7 @@
 // runs no program.
 
 import { readdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES, type Store } from '../layouts/layout.ts'
 import {
@@ -15,13 +15,24 @@ import {
 } from '../layouts/registry.ts'
 import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { messageOf } from '../log.ts'
-import { inMain, type LinkedTree, linkedTree, linkedTreeOf } from '../trees/worktrees.ts'
+import {
+  type GitTree,
+  inTree,
+  leadingBoard,
+  linkedTree,
+  linkedTreeOf,
+  linkedTreesOf,
+  placeOf,
+  treeOf,
+} from '../trees/worktrees.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
 
 export interface FoundBoard {
   store: Store
   /** The folder of its project. Real path. */
   dir: string
+  /** What that is called, if it is in a linked worktree. */
+  place?: string
 }
 
 /** What was left out, and why. */
@@ -35,7 +46,7 @@ export interface Discovery {
   /** In no order. */
   boards: FoundBoard[]
   left: LeftOut[]
-  /** Of each folder that was named: that of its project. Real path, if it is there. */
+  /** Of each folder that was named: what that of its project is called. */
   projects: string[]
   /** What the search took, in ms. */
   workMs: number
@@ -60,8 +71,10 @@ const NEVER_ENTERED = ['node_modules', '.git']
 /** Only these say that nothing is there (any more). */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
-/** Two finds with the same key are one store. */
-export const keyOf = ({ store: { layout, tasksIn } }: FoundBoard): string => `${layout} ${tasksIn}`
+/** Two finds with the same key are one board, perhaps of two trees of a repository. */
+export function keyOf({ store: { layout, tasksIn }, dir, place = dir }: FoundBoard): string {
+  return `${layout} ${place === dir ? tasksIn : join(place, relative(dir, tasksIn))}`
+}
 
 /**
  * All boards in `dirs` and below. Of the layouts that are not asked for, too: the name of a board
@@ -86,7 +99,7 @@ interface Folder {
   depth: number
   rules: Rules
   /** In which it is. */
-  tree?: LinkedTree | undefined
+  tree?: GitTree | undefined
 }
 
 /** One search under way, level by level: if it is cut off, what is near was found. */
@@ -135,7 +148,17 @@ class Walk {
     // In a store's own folder there is nothing else.
     const isProject = project === path
     if (isProject) this.#enqueue({ path, depth: 0, rules: await rulesAbove(path), tree })
-    return project
+    if (this.#search.worktrees !== false) await this.#inOtherTrees(path)
+    return await placeOf(project)
+  }
+
+  /** A board that only other trees have at this place. */
+  async #inOtherTrees(path: string): Promise<void> {
+    const own = await treeOf(path)
+    for (const tree of own ? await linkedTreesOf(own.common) : []) {
+      const there = inTree(own ?? tree, path, tree)
+      if ((await realFolder(there)) === there) await this.#stores(there, tree)
+    }
   }
 
   #enqueue(folder: Folder): void {
@@ -188,7 +211,7 @@ class Walk {
   /** Takes the stores in a folder. Resolves with the folder of their project. */
   async #stores(
     path: string,
-    tree: LinkedTree | undefined,
+    tree: GitTree | undefined,
     names?: ReadonlySet<string>,
   ): Promise<string> {
     let project = path
@@ -218,17 +241,14 @@ class Walk {
     this.#leftOut.set(message, { code, message })
   }
 
-  /** A linked worktree's is a copy of the main tree's, if that has one at this place. */
-  async #foundIn(tree: LinkedTree | undefined, board: FoundBoard): Promise<void> {
-    const dir = tree && inMain(tree, board.dir)
-    const only = [board.store.layout]
-    // A link in the main tree could lead anywhere.
-    const isThere = dir !== undefined && (await realFolder(dir)) === dir
-    const places = isThere ? storesIn(dir, { ...this.#search, only }) : []
-    for await (const { store, refused } of places) {
-      if (!refused) return this.#found({ store, dir: dir ?? board.dir })
-    }
-    this.#found(board)
+  /** A linked worktree's is a copy of that of the tree which leads there. */
+  async #foundIn(tree: GitTree | undefined, board: FoundBoard): Promise<void> {
+    if (!tree) return this.#found(board)
+    const placed = { ...board, place: await placeOf(board.dir) }
+    if (this.#boards.has(keyOf(placed))) return
+    const search = { ...this.#search, only: [board.store.layout] }
+    const leading = (await leadingBoard(tree, board.dir, search)) ?? board
+    this.#found({ ...leading, place: placed.place })
   }
 
   /** With links a store has several projects. Its own is the one that it is in. */

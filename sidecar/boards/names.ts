@@ -10,7 +10,7 @@ import { type FoundBoard, keyOf, type LeftOut } from './discover.ts'
 export interface Naming {
   /** The name of the first board: `--repo`, or the folder of its project. */
   repo: string
-  /** The folder of the first board's project. Real path. */
+  /** What the folder of the first board's project is called. */
   project: string
   /**
    * The folders that were named, if `repo` was. A board outside of the project is then called after
@@ -41,7 +41,8 @@ export function nameBoards(
   const left: LeftOut[] = []
   for (const board of found.toSorted(byPlace(naming))) {
     const before = known.get(keyOf(board))
-    const isFirst = board.dir === naming.project && !taken.has(naming.repo)
+    const { place = board.dir } = board
+    const isFirst = place === naming.project && !taken.has(naming.repo)
     const name = before ?? (isFirst ? naming.repo : placeName(board, naming))
     const problem = before === undefined && whyNot(board, name, taken)
     taken.add(name)
@@ -70,9 +71,9 @@ function whyNot(
 const byPlace =
   ({ project }: Naming) =>
   (one: FoundBoard, other: FoundBoard): number => {
-    const rank = ({ dir, store }: FoundBoard) => [
-      isWithin(dir, project) ? 0 : 1,
-      dir,
+    const rank = ({ dir, place = dir, store }: FoundBoard) => [
+      isWithin(place, project) ? 0 : 1,
+      place,
       LAYOUT_NAMES.indexOf(store.layout),
     ]
     const [a, b] = [rank(one), rank(other)]
@@ -80,13 +81,16 @@ const byPlace =
     return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
   }
 
-function placeName({ dir, store }: FoundBoard, { repo, project, dirs }: Naming): string {
+function placeName(
+  { dir, place = dir, store }: FoundBoard,
+  { repo, project, dirs }: Naming,
+): string {
   const placed = (name: string, folder: string) =>
-    `${joined(name, slashed(relative(folder, dir)))}#${store.layout}`
-  if (isWithin(dir, project)) return placed(repo, project)
-  if (dirs === undefined) return `${slashed(dir)}#${store.layout}`
-  const [nearest = dir] = dirs
-    .filter((it) => isWithin(dir, it))
+    `${joined(name, slashed(relative(folder, place)))}#${store.layout}`
+  if (isWithin(place, project)) return placed(repo, project)
+  if (dirs === undefined) return `${slashed(place)}#${store.layout}`
+  const [nearest = place] = dirs
+    .filter((it) => isWithin(place, it))
     .toSorted((a, b) => b.length - a.length)
   return placed(joined(repo, basename(nearest)), nearest)
 }

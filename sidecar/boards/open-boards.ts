@@ -46,7 +46,7 @@ export interface BoardsPlan
   metrics?: Metrics
   /** Called for each that was not there at the beginning. */
   onFound?: (board: OpenBoard) => unknown
-  /** Called for each that was let go. */
+  /** Called for each that was let go, or is led by another tree. */
   onLeft?: (board: OpenBoard) => unknown
   /** A board is let go when its folder has been missing for this long. Absent: ten minutes. */
   missingForMs?: number
@@ -150,13 +150,33 @@ class Boards implements OpenBoards {
     const missing = new Set(this.#boards.keys())
     for (const found of named) {
       const key = keyOf(found)
-      if (missing.delete(key)) continue
+      const known = this.#boards.get(key)
+      if (known) {
+        missing.delete(key)
+        if (later && known.store.tasksIn !== found.store.tasksIn) {
+          this.#moveTo(known, found, later.signal)
+        }
+        continue
+      }
       const board = new Board(found, later?.since)
       this.#boards.set(key, board)
       this.#names.set(key, board.name)
       if (later) this.#plan.onFound?.(board)
     }
     for (const [key, board] of this.#boards) this.#letGo(key, board, missing.has(key))
+  }
+
+  /** Another tree of its repository leads now. Its sidecar ends, and one in that tree begins. */
+  #moveTo(board: Board, found: NamedBoard, end: AbortSignal): void {
+    if (board.leaving.signal.aborted) return
+    board.leaving.abort()
+    void board.ended.then(() => {
+      if (end.aborted) return
+      this.#boards.set(keyOf(found), new Board(found, performance.now()))
+      this.#plan.log('info', 'board.moved', { board: board.name, dir: found.dir })
+      this.#plan.onLeft?.(board)
+      this.#open(end)
+    })
   }
 
   /** Ends its sidecar if it has been missing for long. A search of its own may be cut short. */

@@ -13,10 +13,9 @@ import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
 import { pathFrom, type Tree } from './merge-bases.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
 import type { TreeCopies } from './tree-copies.ts'
-import { inMain } from './worktrees.ts'
 
 interface BoardTreesDeps {
-  /** Of the main tree. */
+  /** Of the leading tree. */
   store: Store
   /** The folder of its project. */
   dir: string
@@ -81,7 +80,7 @@ export class BoardTrees {
   /** The texts of blobs of merge bases. */
   async learn(copies: TreeCopies): Promise<void> {
     for (const wanted of copies.bases.wanted()) {
-      const bytes = await this.#repository?.git.blob(wanted.blob)
+      const bytes = await this.#repository?.blob(wanted.blob)
       copies.learn(wanted, bytes && new TextDecoder().decode(bytes))
     }
   }
@@ -112,7 +111,10 @@ export class BoardTrees {
     for (const now of repository.trees()) {
       const known = before.get(now.dir)
       const isSame = known && isSameTree(known.now, now) && (await isThere(known.tree))
-      const tree = isSame ? known.tree : await this.#open(repository, now)
+      const isWhole = isSame && (!now.bases || known.tree.bases)
+      const opened = isWhole ? known.tree : await this.#open(repository, now)
+      // Where git has not answered yet, it is as it was.
+      const tree = isSame && !opened?.bases ? known.tree : opened
       if (tree) trees.set(now.dir, { now, tree })
       isOther ||= tree !== known?.tree
     }
@@ -124,10 +126,11 @@ export class BoardTrees {
   }
 
   async #open(repository: Repository, now: TreeNow): Promise<Tree | undefined> {
-    const { dir: main, store } = this.#deps
-    const dir = join(now.dir, relative(repository.main, main))
+    const { dir: leading, store } = this.#deps
+    const dir = join(now.dir, relative(repository.top, leading))
     for await (const found of storesIn(dir, { only: [store.layout] })) {
-      if (found.refused || inMain(now, found.store.root) !== store.root) return undefined
+      const there = join(repository.top, relative(now.dir, found.store.root))
+      if (found.refused || there !== store.root) return undefined
       const { name, branch, isSparse } = now
       const bases = await this.#filesOf(repository, now)
       const algorithm = now.bases?.[0]?.length === 64 ? 'sha256' : 'sha1'
@@ -137,12 +140,12 @@ export class BoardTrees {
     return undefined
   }
 
-  async #filesOf({ git, main }: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
+  async #filesOf(repository: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
     const { store } = this.#deps
-    const isOfBoard = (path: string) => isCopied(store.classify(join(main, path)))
+    const isOfBoard = (path: string) => isCopied(store.classify(join(repository.top, path)))
     const all: Files[] = []
     for (const id of bases ?? []) {
-      const files = this.#bases.get(id) ?? (await git.files(id, isOfBoard))
+      const files = this.#bases.get(id) ?? (await repository.files(id, isOfBoard))
       if (!files) return undefined
       this.#bases.set(id, files)
       all.push(files)

@@ -19,8 +19,8 @@ const environment = (path: string): Record<string, string> => ({
 })
 
 export interface Git {
-  /** Object ids of all merge bases of the main tree and a linked one; undefined: none is known. */
-  mergeBases(tree: string): Promise<string[] | undefined>
+  /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
+  mergeBases(one: string, other: string): Promise<string[] | undefined>
   /** Path to blob id, of the files of a commit; links and submodules are left out. */
   files(
     commit: string,
@@ -38,19 +38,22 @@ const FILE = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s
  */
 export function openGit(folder: string, path: string): Git {
   let last: Promise<unknown> = Promise.resolve()
-  const call = (...args: string[]): Promise<Buffer | undefined> => {
+  const ask = (...args: string[]): Promise<Answer> => {
     const next = last.then(() => run(folder, path, args))
     last = next
     return next
   }
+  const call = async (...args: string[]): Promise<Buffer | undefined> => {
+    const { code, out } = await ask(...args)
+    return code === 0 ? out : undefined
+  }
   return {
-    async mergeBases(tree) {
-      const out = await call('merge-base', '--all', 'HEAD', `worktrees/${tree}/HEAD`)
-      const ids = out
-        ?.toString()
-        .split('\n')
-        .filter((line) => OBJECT_ID.test(line))
-      return ids?.length ? ids : undefined
+    async mergeBases(one, other) {
+      const { code, out } = await ask('merge-base', '--all', one, other)
+      // By 1 it says that there is none.
+      if (code !== 0 && code !== 1) return undefined
+      const lines = out.toString().split('\n')
+      return lines.filter((line) => OBJECT_ID.test(line))
     },
     async files(commit, isOfBoard = () => true) {
       if (!OBJECT_ID.test(commit)) return undefined
@@ -84,10 +87,16 @@ export function hasGit(
   return found !== undefined && (!isOffer || DEVELOPER_TOOLS.some(exists))
 }
 
-function run(folder: string, path: string, args: string[]): Promise<Buffer | undefined> {
+interface Answer {
+  /** Undefined: it did not end by itself, or is not there. */
+  code: number | undefined
+  out: Buffer
+}
+
+function run(folder: string, path: string, args: string[]): Promise<Answer> {
   const { platform } = process
   if (!hasGit({ platform, path }, existsSync)) {
-    return Promise.resolve(undefined)
+    return Promise.resolve({ code: undefined, out: Buffer.alloc(0) })
   }
   const options = {
     env: environment(path),
@@ -99,7 +108,8 @@ function run(folder: string, path: string, args: string[]): Promise<Buffer | und
   } as const
   return new Promise((done) => {
     execFile('git', ['--git-dir', folder, ...args], options, (error, out) => {
-      done(error ? undefined : out)
+      const code = error ? error.code : 0
+      done({ code: typeof code === 'number' ? code : undefined, out })
     })
   })
 }

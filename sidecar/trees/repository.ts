@@ -1,32 +1,36 @@
-// The linked worktrees of one repository, and what each has in common with its main tree. git is
-// asked again only when a HEAD or a branch has moved.
+// The linked worktrees of one repository, and what each has in common with the tree that leads: the
+// main one, if it has the board. git is asked again only when a HEAD or a branch has moved.
 
 import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { readSmall } from '../layouts/open-here.ts'
-import type { Log } from '../log.ts'
+import { type Log, messageOf } from '../log.ts'
 import { type Git, openGit } from './git.ts'
-import { type LinkedTree, linkedTreesOf, mainTreeOf } from './worktrees.ts'
+import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
 const LOOK_MS = { least: 1_000, most: 5_000, perMs: 100 }
 const SMALL_BYTES = 64 << 10
+/** What git did not answer may take its whole time again. */
+const AGAIN_MS = 60_000
 
 /** A linked worktree as it is now. */
-export interface TreeNow extends LinkedTree {
+export interface TreeNow extends GitTree {
   name: string
   branch: string | undefined
   isSparse: boolean
   /** All merge bases; undefined: none is known. */
   bases: readonly string[] | undefined
-  /** What its `HEAD` and the main tree's pointed to when it was asked for them. */
+  /** What its `HEAD` and the leading tree's pointed to when it was asked for them. */
   heads: string
 }
 
 export interface Repository {
-  readonly main: string
-  readonly git: Pick<Git, 'files' | 'blob'>
+  /** Of the tree that leads. */
+  readonly top: string
+  readonly files: Git['files']
+  readonly blob: Git['blob']
   trees(): readonly TreeNow[]
   /** `onLook` is called after each look, once at least. Returns what ends that. */
   follow(onLook: () => void): () => void
@@ -48,21 +52,25 @@ export class Repositories {
     this.#deps = deps
   }
 
-  /** That of whose main tree a folder is a part. Undefined: of none. */
+  /** That of a folder, whose tree leads. Undefined: it is in none. */
   async of(folder: string): Promise<Repository | undefined> {
-    const main = await mainTreeOf(folder)
-    if (main === undefined) return undefined
-    const known = this.#known.get(main)
+    const tree = await treeOf(folder)
+    if (!tree) return undefined
+    const known = this.#known.get(tree.dir)
     if (known) return known
-    const made = new OneRepository(main, this.#deps)
-    this.#known.set(main, made)
+    const made = new OneRepository(tree, this.#deps)
+    this.#known.set(tree.dir, made)
     return made
   }
 }
 
 class OneRepository implements Repository {
-  readonly main: string
-  readonly git: Git
+  readonly top: string
+  readonly blob: Git['blob']
+  readonly #git: Git
+  /** What git did not answer, and when, by `clock.elapsed()`. */
+  readonly #failed = new Map<string, number>()
+  readonly #leading: GitTree
   readonly #clock: Clock
   readonly #log: Log
   readonly #followers = new Set<() => void>()
@@ -70,14 +78,29 @@ class OneRepository implements Repository {
   #isLooking: boolean = false
   #cancel: () => void = () => undefined
 
-  constructor(main: string, { clock, log, path }: RepositoriesDeps) {
-    this.main = main
-    this.git = openGit(join(main, '.git'), path)
+  constructor(leading: GitTree, { clock, log, path }: RepositoriesDeps) {
+    this.top = leading.dir
+    this.#leading = leading
+    this.#git = openGit(leading.common, path)
+    this.blob = (id) => this.#git.blob(id)
     this.#clock = clock
     this.#log = log
   }
 
   trees = (): readonly TreeNow[] => this.#trees
+
+  files: Git['files'] = (commit, isOfBoard) =>
+    this.#ask(commit, () => this.#git.files(commit, isOfBoard))
+
+  /** Undefined: there was no answer, now or shortly before. */
+  async #ask<T>(what: string, call: () => Promise<T | undefined>): Promise<T | undefined> {
+    const now = this.#clock.elapsed()
+    for (const [key, at] of this.#failed) if (now - at >= AGAIN_MS) this.#failed.delete(key)
+    if (this.#failed.has(what)) return undefined
+    const answer = await call()
+    if (answer === undefined) this.#failed.set(what, this.#clock.elapsed())
+    return answer
+  }
 
   follow(onLook: () => void): () => void {
     this.#followers.add(onLook)
@@ -95,10 +118,12 @@ class OneRepository implements Repository {
     const startedAt = performance.now()
     try {
       const trees: TreeNow[] = []
-      for (const tree of await linkedTreesOf(this.main)) trees.push(await this.#now(tree))
+      for (const tree of await linkedTreesOf(this.#leading.common)) {
+        if (tree.dir !== this.top) trees.push(await this.#now(tree))
+      }
       this.#trees = trees
     } catch (error) {
-      this.#log('error', 'trees.defect', { error })
+      this.#log('error', 'trees.defect', { error: messageOf(error) })
     }
     this.#isLooking = false
     for (const onLook of this.#followers) onLook()
@@ -109,22 +134,26 @@ class OneRepository implements Repository {
     }
   }
 
-  async #now(tree: LinkedTree): Promise<TreeNow> {
+  async #now(tree: GitTree): Promise<TreeNow> {
     const { gitFolder, dir } = tree
-    const name = gitFolder.slice(join(this.main, '.git/worktrees').length + 1)
+    const name = basename(gitFolder)
     const branch = branchIn(gitFolder)
-    const heads = headsOf(join(this.main, '.git'), gitFolder)
+    const heads = headsOf(this.#leading, tree)
     const known = this.#trees.find((other) => other.dir === dir)
     const now = { ...tree, name, branch, heads, isSparse: isSparse(gitFolder) }
     // Whatever git is doing now moves them once more.
     const isAsked = known?.heads === heads || (known && isBusy(gitFolder))
     if (isAsked) return { ...now, bases: known.bases, heads: known.heads }
-    const bases = (await this.git.mergeBases(name)) ?? known?.bases
-    if (!bases) {
+    const ask = () => this.#git.mergeBases(headOf(this.#leading), headOf(tree))
+    const found = await this.#ask(`${name}\n${heads}`, ask)
+    const bases = found ?? known?.bases
+    if (!known) this.#log('info', 'tree.found', { tree: name, dir, branch })
+    if (!bases?.length && (!known || known.bases?.length)) {
       const what = 'its tasks count as changed once they were seen to change'
       this.#log('warn', 'tree.no_merge_base', { tree: name, dir, what })
-    } else if (!known) this.#log('info', 'tree.found', { tree: name, dir, branch })
-    return { ...now, bases }
+    }
+    // Without an answer it is asked again.
+    return { ...now, bases: bases?.length ? bases : undefined, heads: found ? heads : '' }
   }
 }
 
@@ -133,9 +162,13 @@ const REF = /^ref: refs\/heads\/(.+?)\s*$/
 const branchIn = (folder: string): string | undefined =>
   REF.exec(readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? '')?.[1]
 
+/** As git knows it. */
+const headOf = ({ common, gitFolder }: GitTree): string =>
+  gitFolder === common ? 'HEAD' : `worktrees/${basename(gitFolder)}/HEAD`
+
 /** Another text for each move of a `HEAD` or a branch. */
-function headsOf(common: string, own: string): string {
-  const signs = [common, own].flatMap((folder) => {
+function headsOf({ common, gitFolder: leading }: GitTree, { gitFolder: own }: GitTree): string {
+  const signs = [leading, own].flatMap((folder) => {
     const head = readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? ''
     const [, branch] = REF.exec(head) ?? []
     return [head.trim(), branch === undefined ? '' : signOf(join(common, 'refs/heads', branch))]

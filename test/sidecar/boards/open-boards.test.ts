@@ -21,6 +21,7 @@ import { token } from '../../support/edge.ts'
 import { type ProcessEdge, processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { makeFolder } from '../layouts/store.ts'
+import { git, initialize } from '../trees/git-folder.ts'
 
 const CAIRN = {
   '.cairn/config.yaml': 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n',
@@ -100,7 +101,7 @@ async function publish(
     const query = name === undefined ? '' : `?path=${encodeURIComponent(name)}`
     const answer = await edge.fetch(`/api/${route}${query}`, { headers })
     return (await answer.json()) as {
-      tasks?: { id: string }[]
+      tasks?: { id: string; inMain?: false }[]
       code?: string
       store?: unknown
       boards?: readonly ListedBoard[]
@@ -114,6 +115,7 @@ async function publish(
       const { tasks, code } = await get('tasks', name)
       return tasks?.map(({ id }) => id).join(' ') ?? code
     },
+    rows: async (name: string) => (await get('tasks', name)).tasks ?? [],
     status: (name: string) => get('status', name),
     listed: () => get('boards'),
     logged: (event: string) => logs.filter((line) => line.event === event),
@@ -197,6 +199,34 @@ test('one whose folder stays missing is let go as missing, and is found again if
   expect(new Set(names())).toEqual(new Set([...left, 'shop#kiro', 'shop#openspec']))
   await until(async () => expect(await status('shop')).toMatchObject({ store: 'present' }))
   expect(logged('board.defect')).toEqual([])
+})
+
+test('a worktree leads while the main tree has no board, under the same name', async () => {
+  const dir = makeFolder(below('main', CAIRN))
+  const main = join(dir, 'main')
+  initialize(main)
+  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  put(join(dir, 'feat'), { '.cairn/tasks/T-2.md': '---\ntitle: Two\nstatus: open\n---\n' })
+  git(main, 'rm', '-rq', '.cairn')
+  git(main, 'commit', '-qm', 'no board')
+  const { names, ids, rows, ready, logs, open } = await publish(main, { path: process.env.PATH })
+  await ready
+  expect(names()).toEqual(['shop'])
+  expect(await ids('shop')).toBe('T-1 T-2')
+  expect(open.boards().map((it) => it.dir)).toEqual([join(dir, 'feat')])
+  git(main, 'reset', '-q', '--hard', 'HEAD~1')
+  await until(() => expect(open.boards().map((it) => it.dir)).toEqual([main]))
+  // T-2 is of a tree alone now.
+  await until(async () => expect((await rows('shop'))[1]).toMatchObject({ inMain: false }))
+  rmSync(join(main, '.cairn'), { recursive: true })
+  await until(() => expect(open.boards().map((it) => it.dir)).toEqual([join(dir, 'feat')]))
+  await until(async () => {
+    const [, row] = await rows('shop')
+    expect(row?.id).toBe('T-2')
+    expect(row).not.toHaveProperty('inMain')
+  })
+  expect(names()).toEqual(['shop'])
+  expect(logs.filter(({ level }) => level === 'error')).toEqual([])
 })
 
 test('one whose folder is gone at the next start is missing, unless somebody publishes it', async () => {

@@ -34,13 +34,17 @@ test('a file of the merge base has the id that is computed here', async () => {
   git(main, 'worktree', 'add', '-q', join(root, 'feat'))
   git(join(root, 'feat'), 'commit', '-qm', 'second', '--allow-empty')
   const calls = openGit(join(main, '.git'), process.env.PATH ?? '')
-  expect(await calls.mergeBases('feat')).toEqual([first])
+  expect(await calls.mergeBases('HEAD', 'worktrees/feat/HEAD')).toEqual([first])
   const [raw, folded = ''] = blobIds(Buffer.from('one\r\n'), 'sha1')
   expect(raw).not.toBe(folded)
   expect(await calls.files(first)).toEqual(new Map([['a b.md', folded]]))
   expect(await calls.files(first, () => false)).toEqual(new Map())
   expect((await calls.blob(folded))?.toString()).toBe('one\n')
-  expect(await calls.mergeBases('none')).toBeUndefined()
+  expect(await calls.mergeBases('HEAD', 'worktrees/none/HEAD')).toBeUndefined()
+  // Two histories that have nothing in common are an answer.
+  git(join(root, 'feat'), 'checkout', '-q', '--orphan', 'alone')
+  git(join(root, 'feat'), 'commit', '-qm', 'third')
+  expect(await calls.mergeBases('HEAD', 'worktrees/feat/HEAD')).toEqual([])
   expect(await calls.files('--output=x')).toBeUndefined()
 })
 
@@ -79,7 +83,7 @@ test('runs no program that a partial clone names, also for an object that is mis
   }
   rmSync(ran, { force: true })
   const calls = openGit(join(clone, '.git'), process.env.PATH ?? '')
-  const [base = ''] = (await calls.mergeBases('feat')) ?? []
+  const [base = ''] = (await calls.mergeBases('HEAD', 'worktrees/feat/HEAD')) ?? []
   const files = await calls.files(base)
   expect([...(files?.keys() ?? [])]).toEqual(['a b.md'])
   expect(await calls.blob(files?.get('a b.md') ?? '')).toBeUndefined()

@@ -1,8 +1,9 @@
 // One board over two linked worktrees, from the files to what a client reads.
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { PATIENT } from '../../support/patience.ts'
 import { type Files, PublishedFolder } from '../published-folder.ts'
 import { commitAll, git, initialize } from './git-folder.ts'
@@ -134,6 +135,61 @@ test('trees that are added later, and a start, say nothing of what is not change
   expect(await folder.resumed(place, 1)).toEqual([{ type: 'task-changed', id: 'TASK-2' }])
   write(`../other/${fileOf(1)}`, task(1, 'In Progress'))
   await until({ 'TASK-1': 'feat: Done, other: In Progress' })
+})
+
+test('of a bare repository the tree that was added first leads, and the others have marks', async () => {
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    initialize(dir)
+    const bare = join(dir, '../bare.git')
+    git(dir, 'clone', '-q', '--bare', '.', bare)
+    rmSync(dir, { recursive: true })
+    git(bare, 'worktree', 'add', '-q', dir, 'main')
+    git(bare, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  })
+  folder.write(FEAT + fileOf(1), task(1, 'In Progress'))
+  await until({ 'TASK-1': 'feat: In Progress' })
+  // What is merely old is none, by the histories of these two.
+  folder.write(fileOf(2), task(2, 'Done'))
+  commitAll(folder.dir)
+  await until({ 'TASK-1': 'feat: In Progress' })
+  commitAll(tree())
+  git(folder.dir, 'merge', '-q', '--no-edit', 'feat')
+  await until({})
+  expect((await folder.tasks())['TASK-1']?.status).toBe('In Progress')
+})
+
+const MOUNT = '/dev/shm'
+const isAnotherMount = existsSync(MOUNT) && statSync(MOUNT).dev !== statSync(tmpdir()).dev
+
+test.runIf(isAnotherMount)('a tree on another mount is one of them', async () => {
+  const away = mkdtempSync(join(MOUNT, 'signalbox-'))
+  onTestFinished(() => rmSync(away, { recursive: true }))
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    initialize(dir)
+    git(dir, 'worktree', 'add', '-q', join(away, 'feat'), '-b', 'feat')
+  })
+  writeFileSync(join(away, 'feat', fileOf(1)), task(1, 'In Progress'))
+  await until({ 'TASK-1': 'feat: In Progress' })
+  // It is not mounted any more: nothing is known of it, and its tasks are not gone.
+  renameSync(join(away, 'feat'), join(away, 'other'))
+  await until({})
+  renameSync(join(away, 'other'), join(away, 'feat'))
+  await until({ 'TASK-1': 'feat: In Progress' })
+})
+
+test('a tree that was moved is one again when git has repaired it', async () => {
+  await open()
+  folder.write(FEAT + fileOf(1), task(1, 'Done'))
+  await until({ 'TASK-1': 'feat: Done' })
+  const moved = join(folder.dir, '../moved')
+  renameSync(tree(), moved)
+  await until({})
+  git(moved, 'worktree', 'repair')
+  await until({ 'TASK-1': 'feat: Done' })
+  expect((await folder.tasks())['TASK-1']?.trees?.[0]?.dir).toBe(moved)
+  rmSync(moved, { recursive: true })
+  git(folder.dir, 'worktree', 'prune')
+  await until({})
 })
 
 test('without a merge base, what differs counts once it was seen to change', async () => {

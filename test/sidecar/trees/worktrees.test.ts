@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { discoverBoards } from '../../../sidecar/boards/discover.ts'
+import { nameBoards } from '../../../sidecar/boards/names.ts'
 import { leadingFolder } from '../../../sidecar/trees/worktrees.ts'
 import { boardsAbove } from '../../../system/find-board.ts'
 import { makeFolder } from '../layouts/store.ts'
@@ -77,17 +78,90 @@ test('a moved tree that git has repaired is one, and a pruned one is a folder li
   expect(await leadingFolder(moved)).toBe(moved)
 })
 
-test('a submodule, a tree of a bare repository and one with a separate git folder stand alone', async () => {
+test('a submodule and a nested repository are boards of their own, and a submodule has worktrees', async () => {
   const { dir, main } = repository()
   const allowed = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add']
   git(main, ...allowed, main, 'vendor/own')
-  git(dir, 'clone', '-q', '--bare', 'main', 'bare.git')
-  git(join(dir, 'bare.git'), 'worktree', 'add', '-q', '../of-bare', '-b', 'of-bare')
-  git(dir, 'clone', '-q', '--separate-git-dir', 'separate.git', 'main', 'separate')
-  for (const own of [join(main, 'vendor/own'), join(dir, 'of-bare'), join(dir, 'separate')]) {
-    expect(await leadingFolder(own)).toBe(own)
-    expect(await boardsIn(own)).toContain(boardAt(own))
+  const own = join(main, 'vendor/own')
+  git(dir, 'clone', '-q', 'main', 'main/nested')
+  for (const alone of [own, join(main, 'nested')]) {
+    expect(await leadingFolder(alone)).toBe(alone)
+    expect(await boardsIn(alone)).toContain(boardAt(alone))
+    expect(await boardsIn(main)).toContain(boardAt(alone))
   }
+  git(own, 'worktree', 'add', '-q', '../../../of-own', '-b', 'of-own')
+  expect(await leadingFolder(join(dir, 'of-own'))).toBe(own)
+  expect(await boardsIn(join(dir, 'of-own'))).toEqual(await boardsIn(own))
+})
+
+test('of a bare repository the tree that was added first leads, under the name of the repository', async () => {
+  const { dir } = repository()
+  git(dir, 'clone', '-q', '--bare', 'main', 'bare.git')
+  const bare = join(dir, 'bare.git')
+  for (const name of ['zoe', 'anna']) {
+    git(bare, 'worktree', 'add', '-q', `../${name}`, '-b', name)
+  }
+  const [zoe, anna] = [join(dir, 'zoe'), join(dir, 'anna')]
+  const boards = [boardAt(zoe), boardAt(join(zoe, 'packages/tea'))]
+  expect(await leadingFolder(anna)).toBe(zoe)
+  expect(await leadingFolder(join(anna, 'packages/tea'))).toBe(join(zoe, 'packages/tea'))
+  expect(await leadingFolder(zoe)).toBe(zoe)
+  for (const named of [[anna], [zoe], [anna, zoe]]) expect(await boardsIn(...named)).toEqual(boards)
+  const nameOf = async () => {
+    const { boards, projects } = await discoverBoards([anna])
+    const [project = ''] = projects
+    return nameBoards(boards, { repo: project, project }).named.map(({ name }) => name)
+  }
+  expect(await nameOf()).toEqual([bare, `${bare}/packages/tea#cairn`])
+  git(bare, 'worktree', 'remove', 'zoe')
+  expect(await leadingFolder(anna)).toBe(anna)
+  expect(await nameOf()).toEqual([bare, `${bare}/packages/tea#cairn`])
+})
+
+test('a main tree with a separate git folder that names it leads; else the first tree does', async () => {
+  const { dir, main } = repository()
+  git(dir, 'clone', '-q', '--separate-git-dir', 'separate.git', 'main', 'separate')
+  const separate = join(dir, 'separate')
+  git(separate, 'worktree', 'add', '-q', '../one', '-b', 'one')
+  git(separate, 'worktree', 'add', '-q', '../another', '-b', 'another')
+  const [one, another] = [join(dir, 'one'), join(dir, 'another')]
+  expect(await leadingFolder(another)).toBe(one)
+  expect(await leadingFolder(separate)).toBe(separate)
+  git(separate, 'config', 'core.worktree', separate)
+  expect(await leadingFolder(another)).toBe(separate)
+  // Not where that folder is of another repository.
+  git(separate, 'config', 'core.worktree', main)
+  expect(await leadingFolder(another)).toBe(one)
+})
+
+test('where the main tree is not there, or has no board, the first tree with one leads under its name', async () => {
+  const { dir, main, tree } = repository()
+  git(main, 'worktree', 'add', '-q', '../another', '-b', 'another')
+  const another = join(dir, 'another')
+  rmSync(join(main, '.cairn'), { recursive: true })
+  for (const here of [main, tree, another]) {
+    expect(await leadingFolder(here), here).toBe(tree)
+    expect((await boardsIn(here)).toSorted(), here).toEqual(
+      [boardAt(tree), boardAt(join(main, 'packages/tea'))].toSorted(),
+    )
+    const { boards, projects } = await discoverBoards([here])
+    expect(projects).toEqual([main])
+    const { named } = nameBoards(boards, { repo: main, project: main })
+    expect(named.map(({ name }) => name)).toEqual([main, `${main}/packages/tea#cairn`])
+  }
+  // As in a container that has only the git folder of it.
+  for (const name of ['packages', '.gitignore', '.gitmodules']) {
+    rmSync(join(main, name), { recursive: true, force: true })
+  }
+  expect(await leadingFolder(join(another, 'packages/tea'))).toBe(join(tree, 'packages/tea'))
+  expect(await leadingFolder(another)).toBe(tree)
+})
+
+test('a tree whose repository is not there is a folder like any other', async () => {
+  const { main, tree } = repository()
+  renameSync(main, `${main}-elsewhere`)
+  expect(await leadingFolder(tree)).toBe(tree)
+  expect(await boardsIn(tree)).toEqual([boardAt(tree), boardAt(join(tree, 'packages/tea'))])
 })
 
 test('a folder that claims to be a tree of a repository which does not know it stands alone', async () => {

@@ -1,0 +1,60 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import { Repositories } from '../../../sidecar/trees/repository.ts'
+import { PATIENT } from '../../support/patience.ts'
+import { makeFolder } from '../layouts/store.ts'
+import { git, initialize } from './git-folder.ts'
+
+test('what git does not answer is asked again, a minute later or when a HEAD moves', async () => {
+  const dir = makeFolder({ 'main/a.md': 'one\n' })
+  const main = join(dir, 'main')
+  initialize(main)
+  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  // In place of git, one that does not answer while a file is there.
+  const bin = join(dir, 'bin')
+  const asked = join(dir, 'asked')
+  const stuck = join(dir, 'stuck')
+  mkdirSync(bin)
+  writeFileSync(asked, '')
+  writeFileSync(stuck, '')
+  const script = `echo >> '${asked}'; [ -e '${stuck}' ] && exit 128; PATH="$PATH:/usr/bin:/bin"`
+  const real = git(main, '--exec-path')
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\n${script}\nexec '${real}/git' "$@"\n`)
+  chmodSync(join(bin, 'git'), 0o755)
+
+  const clock = new FakeClock()
+  const logs: string[] = []
+  const log = (_: string, event: string) => void logs.push(event)
+  const repository = await new Repositories({ path: bin, clock, log }).of(main)
+  let looks = 0
+  const end = repository?.follow(() => {
+    looks += 1
+  })
+  onTestFinished(() => end?.())
+  const look = async (ms: number) => {
+    const before = looks
+    await clock.advance(ms)
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(before), PATIENT)
+    return repository?.trees()[0]?.bases
+  }
+  const head = git(main, 'rev-parse', 'HEAD')
+  expect(await look(0)).toBeUndefined()
+  expect(logs).toEqual(['tree.found', 'tree.no_merge_base'])
+  expect(await repository?.files(head)).toBeUndefined()
+  rmSync(stuck)
+  expect(await look(5_000)).toBeUndefined()
+  expect(await repository?.files(head)).toBeUndefined()
+  expect(await look(60_000)).toEqual([head])
+  expect([...((await repository?.files(head)) ?? [])]).toHaveLength(1)
+  // A HEAD that moves is asked for at once.
+  writeFileSync(stuck, '')
+  git(main, 'commit', '-q', '--allow-empty', '-m', 'two')
+  expect(await look(5_000)).toEqual([head])
+  rmSync(stuck)
+  git(main, 'commit', '-q', '--allow-empty', '-m', 'three')
+  git(join(dir, 'feat'), 'merge', '-q', 'main')
+  expect(await look(5_000)).toEqual([git(main, 'rev-parse', 'HEAD')])
+  expect(logs).toEqual(['tree.found', 'tree.no_merge_base'])
+})
