@@ -19,11 +19,25 @@ export function boardNotices(
   /** Their names. A process that was started again, and finds none, knows no name. */
   const gone = new Set<unknown>()
   const unwatched = new Set<unknown>()
-  return (event, { board, root, dir, why, error }) => {
+  return (event, { board, root, dir, why, error, tree, branch }) => {
     const which = `The board ${board} in ${root}`
     switch (event) {
       case 'board.left_out':
         notice(String(why))
+        break
+      case 'tree.found': {
+        const at = branch === undefined ? dir : `${dir} (branch ${branch})`
+        notice(`The worktree ${tree} in ${at} is part of its repository’s boards.`)
+        break
+      }
+      case 'tree.no_merge_base':
+        notice(`The worktree ${tree} has no known merge base: ${why}.`)
+        break
+      case 'tree.left':
+        notice(`The worktree ${tree} in ${dir} is gone.`)
+        break
+      case 'board.moved':
+        notice(`The board ${board} is now that of the worktree ${dir}.`)
         break
       case 'board.defect':
         notice(`The board ${board} failed by a defect of Signalbox (${error}); it is opened again.`)

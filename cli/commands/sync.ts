@@ -1,11 +1,13 @@
 // Publishes a board once, for cron and CI.
 
 import { once } from 'node:events'
+import { realpath } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, projectOf } from '../../sidecar/layouts/registry.ts'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { isFinal } from '../../sidecar/publish/retry.ts'
 import { Repositories } from '../../sidecar/trees/repository.ts'
+import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { Context, Input } from '../command.ts'
 import { define } from '../definition.ts'
@@ -37,7 +39,8 @@ seconds later than usual. It publishes what a watch publishes.`,
 async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
   const startedAt = Date.now()
   const { dir, repo, followsLinks, log, plan } = readPublishing(input, context)
-  const store = await openStore(dir, { followsLinks })
+  const leading = await leadingFolder(await realpath(dir).catch(() => dir))
+  const store = await openStore(leading, { followsLinks })
   const { promise: finalFailure, resolve: fail } = Promise.withResolvers<string>()
   const { sidecar, publisher, board } = openSidecar({
     ...plan,
@@ -46,7 +49,7 @@ async function run(input: Input<SyncOptions>, context: Context): Promise<number>
     ...(plan.path !== undefined && {
       trees: {
         repositories: new Repositories({ path: plan.path, clock: hostClock, log }),
-        dir: await projectOf(dir, store),
+        dir: await projectOf(leading, store),
       },
     }),
     onFailure: (failure) => isFinal(failure) && fail(failure.message),

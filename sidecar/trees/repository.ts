@@ -121,6 +121,10 @@ class OneRepository implements Repository {
       for (const tree of await linkedTreesOf(this.#leading.common)) {
         if (tree.dir !== this.top) trees.push(await this.#now(tree))
       }
+      const dirs = new Set(trees.map(({ dir }) => dir))
+      for (const { name: tree, dir } of this.#trees) {
+        if (!dirs.has(dir)) this.#log('info', 'tree.left', { tree, dir })
+      }
       this.#trees = trees
     } catch (error) {
       this.#log('error', 'trees.defect', { error: messageOf(error) })
@@ -149,8 +153,8 @@ class OneRepository implements Repository {
     const bases = found ?? known?.bases
     if (!known) this.#log('info', 'tree.found', { tree: name, dir, branch })
     if (!bases?.length && (!known || known.bases?.length)) {
-      const what = 'its tasks count as changed once they were seen to change'
-      this.#log('warn', 'tree.no_merge_base', { tree: name, dir, what })
+      const why = 'its tasks count as changed once they were seen to change'
+      this.#log('warn', 'tree.no_merge_base', { tree: name, dir, why })
     }
     // Without an answer it is asked again.
     return { ...now, bases: bases?.length ? bases : undefined, heads: found ? heads : '' }

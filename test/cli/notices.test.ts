@@ -37,6 +37,23 @@ describe('the terminal', () => {
     expect(notices).toEqual([why])
   })
 
+  it('names each worktree, and says what is not known of it', () => {
+    const notices: string[] = []
+    const onEvent = boardNotices((sentence) => notices.push(sentence))
+    onEvent('tree.found', { tree: 'feat', dir: '/b/feat', branch: 'feat/x' })
+    onEvent('tree.found', { tree: 'old', dir: '/b/old' })
+    onEvent('tree.no_merge_base', { tree: 'old', dir: '/b/old', why: 'nobody knows' })
+    onEvent('tree.left', { tree: 'old', dir: '/b/old' })
+    onEvent('board.moved', { board: '/b', dir: '/b/feat' })
+    expect(notices).toEqual([
+      'The worktree feat in /b/feat (branch feat/x) is part of its repository’s boards.',
+      'The worktree old in /b/old is part of its repository’s boards.',
+      'The worktree old has no known merge base: nobody knows.',
+      'The worktree old in /b/old is gone.',
+      'The board /b is now that of the worktree /b/feat.',
+    ])
+  })
+
   it('shows why a board cannot be read', () => {
     const notices: string[] = []
     const why = '/b/tasks cannot be read (EACCES)'

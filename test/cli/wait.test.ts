@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
+import { git, initialize } from '../sidecar/trees/git-folder.ts'
 import {
   boardReport,
   following,
@@ -270,6 +270,10 @@ describe('signalbox wait, with a running Signalbox', () => {
         ...{ task: 'A-1', board: repo.path },
       })
     }
+    const tree = linkedTree(dir)
+    const inTree = await run(['wait', '--until', 'ready'], {}, { cwd: tree })
+    expect(lineOf(inTree)).toMatchObject({ task: 'A-1', board: repo.path })
+    expect(inTree.err).toContain('This is a linked worktree')
     const unknown = await here('--board', 'x')
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(repo.path)])
     // Of a process that was killed.
@@ -337,6 +341,14 @@ describe('signalbox wait, with a running Signalbox', () => {
   const tokenOf = (repo: Repo) => token({ repos: [repo.path], scope: 'board:read' })
 })
 
+/** One of a new repository. */
+function linkedTree(dir: string): string {
+  const tree = join(dir, '.trees/feat')
+  initialize(dir)
+  git(dir, 'worktree', 'add', '-q', tree, '-b', 'feat')
+  return tree
+}
+
 /** A data folder as a running Signalbox has it. */
 async function writeRunning(
   data: string,
@@ -378,15 +390,7 @@ describe('signalbox wait, on files alone', () => {
   })
 
   it('means the board of the main tree in a linked worktree, and says so', async () => {
-    const git = (...args: string[]) => {
-      const as = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-C', dir]
-      expect(spawnSync('git', [...as, ...args]).status).toBe(0)
-    }
-    const tree = join(dir, '.trees/feat')
-    git('init', '-q')
-    git('add', '-A')
-    git('commit', '-qm', 'board')
-    git('worktree', 'add', '-q', tree, '-b', 'feat')
+    const tree = linkedTree(dir)
     const waited = await run(['wait', '--until', 'ready'], {}, { cwd: tree })
     expect(lineOf(waited).board).toBe(dir)
     expect(waited.err).toBe(

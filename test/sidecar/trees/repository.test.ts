@@ -56,5 +56,7 @@ test('what git does not answer is asked again, a minute later or when a HEAD mov
   git(main, 'commit', '-q', '--allow-empty', '-m', 'three')
   git(join(dir, 'feat'), 'merge', '-q', 'main')
   expect(await look(5_000)).toEqual([git(main, 'rev-parse', 'HEAD')])
-  expect(logs).toEqual(['tree.found', 'tree.no_merge_base'])
+  git(main, 'worktree', 'remove', '../feat')
+  expect(await look(5_000)).toBeUndefined()
+  expect(logs).toEqual(['tree.found', 'tree.no_merge_base', 'tree.left'])
 })

@@ -1,0 +1,83 @@
+// The commands in a linked worktree: the board is that of the main tree.
+
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { writeLocalJson } from '../../system/local-json.ts'
+import { takeLock } from '../../system/lock.ts'
+import type { Session, Task } from '../../worker/board/wire.ts'
+import { git, initialize } from '../sidecar/trees/git-folder.ts'
+import { SECRET, token } from '../support/edge.ts'
+import { jsonOf } from '../support/json-of.ts'
+import { giveSecret } from '../support/run-home.ts'
+import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
+import { run } from './run.ts'
+
+useBoardAndEdge()
+
+let tree: string
+beforeEach(async () => {
+  initialize(cli.board)
+  tree = join(cli.home, 'feat')
+  git(cli.board, 'worktree', 'add', '-q', tree, '-b', 'feat')
+  await writeFile(join(tree, '.cairn/tasks/T-2.md'), '---\ntitle: Two\nstatus: done\n---\nbody\n')
+})
+
+const read = async <T>(route: string) => jsonOf<T>(await cli.get(route), 200)
+const rows = async () => (await read<{ tasks: Task[] }>('tasks')).tasks
+
+async function isPublished() {
+  const [one, two] = await rows()
+  expect(one).not.toHaveProperty('trees')
+  expect(two).toMatchObject({ status: 'open', trees: [{ tree: 'feat', status: 'done' }] })
+}
+
+test('sync publishes the board of the main tree, and what the trees changed of it', async () => {
+  const env = { ...cli.env(), PATH: process.env.PATH }
+  expect(await run(['sync', tree], env)).toMatchObject({ code: 0 })
+  await isPublished()
+  // Where they are to be left out, it is still that of the main tree.
+  expect(await run(['sync', tree, '--no-worktrees'], env)).toMatchObject({ code: 0 })
+  expect((await rows()).map(({ status }) => status)).toEqual(['open', 'open'])
+  expect((await rows()).flatMap(({ trees }) => trees ?? [])).toEqual([])
+})
+
+test('watch publishes the board of the main tree under its name, and a line names each tree', async () => {
+  const watch = cli.start(['watch', tree], { SIGNALBOX_LOG: 'json' })
+  await until(isPublished)
+  const lines = watch
+    .logs()
+    .split('\n')
+    .filter((line) => line.includes('"tree.found"'))
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { tree: 'feat', branch: 'feat', dir: await realpath(tree) },
+  ])
+  watch.child.kill('SIGTERM')
+  expect(await watch.exit).toBe(0)
+})
+
+test('claim finds the Signalbox of the main tree, says so, and the claim is of the tree', async () => {
+  const env = { ...cli.env(), PATH: process.env.PATH }
+  await run(['sync', cli.board], env)
+  const data = join(cli.board, '.signalbox')
+  await mkdir(data)
+  await giveSecret(data, SECRET)
+  const agent = await token({ scope: 'board:read board:work', repos: [REPO] })
+  const board = await token({ scope: 'board:read', repos: [REPO] })
+  await writeLocalJson(data, {
+    ...{ url: cli.server.url, path: REPO, database: 'd', databaseToken: 'd' },
+    ...{ simulator: 's', gateways: {} },
+    boards: [{ path: REPO, dir: await realpath(cli.board), layout: 'cairn' }],
+    tokens: { agent, board, payments: 'p' },
+  })
+  const lock = await takeLock(data)
+  expect(lock.ok).toBe(true)
+  const here = { cwd: tree }
+  const said = `This is a linked worktree: its board is the one of ${await realpath(cli.board)}`
+  const claimed = await run(['claim', '--actor', 'ada'], {}, here)
+  expect(claimed.err).toContain(said)
+  expect(JSON.parse(claimed.out)).toMatchObject({ task: 'T-1', board: REPO })
+  const { sessions } = await read<{ sessions: Session[] }>('sessions')
+  expect(sessions).toMatchObject([{ actor: 'ada', task: 'T-1', tree: 'feat' }])
+  if (lock.ok) await lock.release()
+})
