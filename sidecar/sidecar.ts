@@ -71,6 +71,7 @@ interface Work {
 const LARGE_FILES = 1_000
 
 const PERIODIC = 'periodic'
+const WATCHING = 'the watcher hints from here on'
 const NEVER = Number.POSITIVE_INFINITY
 
 export class Sidecar {
@@ -116,8 +117,7 @@ export class Sidecar {
   async run(signal: AbortSignal): Promise<void> {
     const { log, board } = this.#deps
     try {
-      await this.#restore()
-      await this.#startTrees()
+      await Promise.all([this.#restore(), this.#startTrees()])
       await this.#turn(signal)
       // Nothing waits for the watcher, which reads every folder again (2 s at 100,000 files), and
       // may be stuck. What changes until it hints, the scans find.
@@ -162,7 +162,7 @@ export class Sidecar {
       await this.#sleep(signal)
       await this.#turn(signal)
     }
-    this.#scanAt(0, 'the watcher hints from here on')
+    this.#scanAt(0, WATCHING)
     await this.#turn(signal)
   }
 
@@ -227,7 +227,9 @@ export class Sidecar {
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state !== 'missing') {
       await this.#beginSeed(report)
-      const inTrees = report ? await this.#scanTrees() : { found: [], trees: [] }
+      // They are watched later, and a gap asks for the scan of them then.
+      const withTrees = report && scanWhy !== WATCHING
+      const inTrees = withTrees ? await this.#scanTrees() : { found: [], trees: [] }
       const own = report ? [...report.changed, ...report.gone, ...report.suspects] : []
       const found = [...own, ...inTrees.found]
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)

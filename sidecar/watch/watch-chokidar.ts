@@ -25,13 +25,16 @@ export const watchChokidar: Watch = async (store, events, patience) => {
   return watcher satisfies Watcher
 }
 
-/** The roots of a store, its folders, and the folders between them. */
-function foldersOf({ root, roots, folders }: WatchedStore): ReadonlySet<string> {
-  const tops = [root, ...(roots?.() ?? [])]
-  const found = new Set(tops)
+/**
+ * The roots of a store, its folders, and the folders between them, each with its root: the nearest,
+ * since a worktree may be within the main one.
+ */
+function foldersOf({ root, roots, folders }: WatchedStore): ReadonlyMap<string, string> {
+  const tops = [root, ...(roots?.() ?? [])].toSorted((one, other) => other.length - one.length)
+  const found = new Map(tops.map((top) => [top, top]))
   for (let folder of folders()) {
-    const top = tops.find((it) => folder.startsWith(it + sep))
-    for (; top && folder.length > top.length; folder = dirname(folder)) found.add(folder)
+    const top = tops.find((it) => folder === it || folder.startsWith(it + sep))
+    for (; top && folder.length > top.length; folder = dirname(folder)) found.set(folder, top)
   }
   return found
 }
@@ -40,9 +43,11 @@ class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
   readonly #patience: WatchPatience
-  /** Paths and identities of the folders that chokidar was opened for. */
-  #folders: ReadonlyMap<string, string>
-  #chokidar: FSWatcher | undefined
+  #folders: ReadonlyMap<string, Folder>
+  /** One for each root: many at once would read all their folders at once. */
+  readonly #chokidars = new Map<string, FSWatcher>()
+  /** Roots whose chokidar is to be opened anew. */
+  readonly #due = new Set<string>()
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isClosed: boolean = false
@@ -54,11 +59,11 @@ class ChokidarWatcher {
     this.#store = store
     this.#events = events
     this.#patience = patience
-    this.#folders = identitiesOf(foldersOf(store))
+    this.#folders = lookAt(store)
   }
 
   async start(): Promise<void> {
-    const opened = this.#open()
+    const opened = this.#open(this.#store.root)
     // A folder that appears meanwhile reopens chokidar after this: one that is closed before it is
     // ready never says so, and the start would wait for ever.
     this.#opening = opened.catch(() => undefined)
@@ -69,13 +74,15 @@ class ChokidarWatcher {
       throw error
     }
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
+    const others = this.#store.roots?.() ?? []
+    if (others.length > 0) this.#reopen(others, 'linked worktrees are watched from here on')
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.resolve()
     clearInterval(this.#timer)
-    await this.#shut(this.#chokidar)
+    await Promise.all([...this.#chokidars.values()].map((each) => this.#shut(each)))
   }
 
   /** One that is stuck while it opens may never say that it is closed either. */
@@ -84,20 +91,18 @@ class ChokidarWatcher {
     await within(clock, withinMs, async () => chokidar?.close()).catch(() => undefined)
   }
 
-  async #open(): Promise<void> {
-    const { root, roots } = this.#store
+  async #open(root: string): Promise<void> {
     const folders = this.#folders
     // Without a root chokidar would watch the folder above it, which may be a home folder.
-    const tops = [root, ...(roots?.() ?? [])].filter((top) => folders.has(top))
-    if (this.#isClosed || tops.length === 0) return
-    const chokidar = watch(tops, {
-      ignored: (path) => !folders.has(path),
+    if (this.#isClosed || !folders.has(root)) return
+    const chokidar = watch(root, {
+      ignored: (path) => folders.get(path)?.root !== root,
       ignoreInitial: true,
       followSymlinks: false,
       // The default delays a removal by 100 ms, which splits a rename into two messages.
       atomic: false,
     })
-    this.#chokidar = chokidar
+    this.#chokidars.set(root, chokidar)
     const ready = Promise.withResolvers<void>()
     let isReady = false
     chokidar.once('ready', ready.resolve)
@@ -153,32 +158,36 @@ class ChokidarWatcher {
   #check(): void {
     if (this.#isClosed) return
     const before = this.#folders
-    const now = identitiesOf(foldersOf(this.#store))
+    const now = lookAt(this.#store)
     const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
-      (path) => before.get(path) !== now.get(path),
+      (path) => before.get(path)?.identity !== now.get(path)?.identity,
     )
     if (changed.length === 0) return
     this.#folders = now
-    this.#reopen(
-      changed.map(
-        (path) => `${path} ${now.has(path) ? 'is a new folder' : 'is no folder any more'}`,
-      ),
+    const roots = changed.flatMap((path) => now.get(path)?.root ?? before.get(path)?.root ?? [])
+    const why = changed.map(
+      (path) => `${path} ${now.has(path) ? 'is a new folder' : 'is no folder any more'}`,
     )
+    this.#reopen(roots, why.join(', '))
   }
 
-  #reopen(why: readonly string[]): void {
-    const folders = this.#folders
+  #reopen(roots: readonly string[], why: string): void {
+    for (const root of roots) this.#due.add(root)
     this.#opening = this.#opening.then(async () => {
-      // If they have changed again, the next one opens it.
-      if (this.#isClosed || this.#folders !== folders) return
+      // Another one took them along.
+      if (this.#due.size === 0) return
       try {
-        await this.#shut(this.#chokidar)
-        this.#chokidar = undefined
-        await this.#open()
+        for (const root of this.#due) {
+          this.#due.delete(root)
+          if (this.#isClosed) return
+          await this.#shut(this.#chokidars.get(root))
+          this.#chokidars.delete(root)
+          await this.#open(root)
+        }
       } catch (error) {
         this.#fail(error)
       }
-      this.#gap(why.join(', '))
+      this.#gap(why)
     })
   }
 
@@ -195,11 +204,16 @@ class ChokidarWatcher {
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'watch'
 
-function identitiesOf(folders: Iterable<string>): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
-  for (const path of folders) {
+interface Folder {
+  root: string
+  identity: string
+}
+
+function lookAt(store: WatchedStore): ReadonlyMap<string, Folder> {
+  const found = new Map<string, Folder>()
+  for (const [path, root] of foldersOf(store)) {
     const identity = identityOf(path)
-    if (identity !== undefined) found.set(path, identity)
+    if (identity !== undefined) found.set(path, { root, identity })
   }
   return found
 }

@@ -6,7 +6,10 @@ import type { Store } from '../layouts/layout.ts'
 
 /** What a watcher needs to know of a store. */
 export interface WatchedStore extends Pick<Store, 'root' | 'folders' | 'classify'> {
-  /** Those of its copies in linked worktrees. Asked at every look. */
+  /**
+   * Those of its copies in linked worktrees. Asked at every look. They are watched after the store
+   * itself, and a gap says from when on.
+   */
   roots?(): readonly string[]
 }
 

@@ -9,7 +9,12 @@ import { promisify } from 'node:util'
 import { expect, type TestContext, vi } from 'vitest'
 import type { ScanReport } from '../../sidecar/files/scan.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
-import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watch/watch.ts'
+import {
+  AFTER_MANY_MS,
+  MANY_HINTS,
+  type Watch,
+  type WatchedStore,
+} from '../../sidecar/watch/watch.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
 import { ReadingScan } from '../support/reading-scan.ts'
@@ -126,8 +131,12 @@ export class Listener {
     this.#scan = new ReadingScan(store)
   }
 
-  static async start(test: TestContext, folder: BoardFolder, watch: Watch): Promise<Listener> {
-    const listener = new Listener(folder.store)
+  static async start(
+    test: TestContext,
+    { store }: { store: Store & Pick<WatchedStore, 'roots'> },
+    watch: Watch,
+  ): Promise<Listener> {
+    const listener = new Listener(store)
     await listener.scan()
     listener.scanned.clear()
     listener.reports.length = 0
@@ -137,7 +146,7 @@ export class Listener {
       onFailed: (why: string) => listener.#gap(why),
     }
     const patience = { clock: hostClock, withinMs: 60_000 }
-    const watcher = await watch(folder.store, events, patience)
+    const watcher = await watch(store, events, patience)
     listener.#stop = () => watcher.close()
     test.onTestFinished(() => listener.close())
     return listener

@@ -22,6 +22,34 @@ const REPLACE_ALL = `
 
 export function folderContract(name: string, watch: Watch): void {
   describe.concurrent(`watch folders by ${name}`, () => {
+    it('watches copies in worktrees after the board itself, from a gap on', async (test) => {
+      const folder = await BoardFolder.make(test, 2)
+      // One is within the board, as under `.worktrees`.
+      const copies = [await BoardFolder.make(test, 2), new BoardFolder(join(folder.root, 'copy'))]
+      await copies[1]?.fill(2)
+      const boards = [folder, ...copies]
+      const store = {
+        ...folder.store,
+        roots: () => copies.map(({ root }) => root),
+        folders: () => boards.flatMap((board) => board.store.folders()),
+        classify: (path: string) => boards.flatMap((it) => it.store.classify(path) ?? [])[0],
+      }
+      const listener = await Listener.start(test, { store }, watch)
+      await vi.waitFor(() => expect(listener.gaps).not.toEqual([]), PATIENT)
+      listener.forget()
+      const saved = boards.map((board) => board.task('T-1'))
+      for (const path of saved) await folder.save(path, 'after')
+      await vi.waitFor(() => expect(listener.hinted).toEqual(new Set(saved)), PATIENT)
+      // What is opened again for one of them leaves the others as they are.
+      for (const copy of copies) {
+        await rename(copy.tasks, `${copy.tasks}-old`)
+        await mkdir(copy.tasks)
+        await copy.save(copy.task('T-1'), 'in a new folder')
+        await listener.hintsSoon(copy, 'in a new folder')
+      }
+      await listener.hintsSoon(folder, 'in the board itself')
+    })
+
     it('finds every path that git checkout changes between two branches', async (test) => {
       const folder = await BoardFolder.make(test, 40)
       await folder.git('init', '--quiet', '--initial-branch=main')
