@@ -166,6 +166,29 @@ describe('the socket of a sidecar', () => {
   })
 })
 
+it('one that is frozen is offline for who reads the status, every stream, and one that waits', async () => {
+  const repo = await publishedRepo(edge, [task])
+  const waits = await attach(repo)
+  const { run } = await rootOf(repo, null)
+  const leads = await attach(repo, run)
+  const stream = await (await repo.stream()).joined()
+  // As if a minute had passed without a ping.
+  await runInDurableObject(objectOf(repo), (_, { storage }) => {
+    const at = Date.now() - 60_000
+    storage.sql.exec(
+      `UPDATE repository SET state = json_set(state, '$.socket.since', ?, '$.lastSeenAt', ?)`,
+      ...[at, at],
+    )
+  })
+  expect(await statusOf(repo)).toMatchObject({ sidecar: { state: 'offline' } })
+  await stream.until(({ messages }) => messages.length > 0)
+  expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+  await expect.poll(() => waits.received).toEqual(['free'])
+  expect(await rootOf(repo, repo.run)).toMatchObject({ run: run + 1 })
+  for (const { socket } of [waits, leads]) socket.close(1000)
+  await stream.close()
+})
+
 describe('what is wrong', () => {
   it('with an upgrade is refused with a code', async () => {
     const repo = await publishedRepo(edge, [task])
