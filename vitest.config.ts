@@ -52,7 +52,7 @@ export default defineConfig({
           // Its files leave nothing behind, and share what they import. With a process for each file
           // they took 133 s of CPU, and take 95.
           isolate: false,
-          setupFiles: 'test/support/idle-connections.ts',
+          setupFiles: 'test/support/each-file.ts',
           maxWorkers: WORKERS,
           include: ['test/**/*.test.ts'],
           exclude: ['test/workerd/**', 'test/e2e/**', 'test/browser/**', 'test/faults/**'],
@@ -67,7 +67,7 @@ export default defineConfig({
           name: 'system',
           // As above: its test processes took 91 s of CPU, and take 64.
           isolate: false,
-          setupFiles: 'test/support/idle-connections.ts',
+          setupFiles: 'test/support/each-file.ts',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
           // `prove` alone takes two minutes: the others need no longer beside it.
           maxWorkers: 5,

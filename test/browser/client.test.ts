@@ -1,9 +1,8 @@
 // The clients in a real browser, with real tabs, locks and channels, on a real stream.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -13,6 +12,7 @@ import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { LAMP, servePayments } from '../support/payments-server.ts'
 import { unavailable } from '../support/payments-setup.ts'
 import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-    built = await mkdtemp(join(tmpdir(), 'signalbox-client-'))
+    built = tempFolder()
     await buildLibraries(built)
     for (const name of ['client.js', 'payments.js']) {
       files.set(name, await readFile(join(built, name), 'utf8'))
@@ -69,7 +69,6 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await closePages(browser)
     await edge?.close()
     site.close()
-    await rm(built, { recursive: true, force: true })
   })
   beforeEach(async () => {
     repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])

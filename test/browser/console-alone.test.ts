@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 describe.skipIf(!hasChromium)(`the console without a board in Chromium${whySkipped}`, () => {
   const starts = new Starts()
@@ -16,7 +17,7 @@ describe.skipIf(!hasChromium)(`the console without a board in Chromium${whySkipp
 
   beforeAll(async () => {
     browser = await openChromium()
-    const plan = { storeDir: await starts.folder(), args: ['--no-board'], launch: oneProcess }
+    const plan = { storeDir: tempFolder(), args: ['--no-board'], launch: oneProcess }
     start = await (await starts.start(plan)).ready()
     context = await browser.newContext()
     // A round every 200 ms instead of every five seconds, as when the page becomes visible again.

@@ -1,8 +1,5 @@
 // Which board the console shows: the one in the address. Two boards of one edge, in a real browser.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildConsole } from '../../console/build.ts'
@@ -12,6 +9,7 @@ import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { boardReport, freshPath, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   let consoleDir: string
@@ -21,7 +19,7 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   let shop: string
 
   beforeAll(async () => {
-    consoleDir = await mkdtemp(join(tmpdir(), 'signalbox-page-'))
+    consoleDir = tempFolder()
     await buildConsole(consoleDir)
     edge = await startNodeEdge({}, { consoleDir })
     lamp = (await publishedRepo(edge, [taskRecord('A-1', { title: 'Dim the lamp' })])).path
@@ -40,7 +38,6 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
   afterAll(async () => {
     await closePages(browser)
     await edge.close()
-    await rm(consoleDir, { recursive: true, force: true })
   })
 
   const addressOf = (path: string, id = '') => `${edge.origin}/#/board${id}?path=${path}`

@@ -1,8 +1,7 @@
 // A board in a temporary folder, an edge in this process, and signalbox as a real process.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { writeLocalJson } from '../../system/local-json.ts'
@@ -10,6 +9,7 @@ import { type EdgeServer, serveEdge } from '../sidecar/edge-server.ts'
 import { SECRET, token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { giveSecret, programEnv } from '../support/run-home.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../cli/signalbox.ts')
 export const REPO = 'cli'
@@ -33,7 +33,7 @@ class BoardAndEdge {
   }
 
   static async open(): Promise<BoardAndEdge> {
-    const home = await mkdtemp(join(tmpdir(), 'signalbox-cli-'))
+    const home = tempFolder()
     const made = new BoardAndEdge(home, await serveEdge(), await token({ repos: [REPO] }))
     await made.makeBoard()
     return made
@@ -110,7 +110,6 @@ class BoardAndEdge {
       }
     }
     await this.server.close()
-    await rm(this.home, { recursive: true })
   }
 }
 

@@ -1,14 +1,15 @@
 // signalbox claim, renew, release, check: against a real edge, as agents call them.
 
 import { spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { hostname, tmpdir, userInfo } from 'node:os'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { hostname, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './run.ts'
 
 let edge: NodeEdgeInTest
@@ -17,10 +18,9 @@ beforeAll(async () => {
   edge = await startNodeEdge()
 })
 afterAll(() => edge.close())
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'signalbox-claim-'))
+beforeEach(() => {
+  home = tempFolder()
 })
-afterEach(() => rm(home, { recursive: true, force: true }))
 
 const todo = (id: string) => taskRecord(id, { status: 'todo' })
 const SCOPE = 'board:read board:work'
@@ -88,14 +88,10 @@ describe('signalbox claim', () => {
   })
 
   it('says in one sentence that files alone give no claims', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'signalbox-files-'))
-    try {
-      const { code, err } = await run(['claim'], { HOME: home }, { cwd })
-      expect(code).toBe(1)
-      expect(err).toMatch(/^signalbox: [^\n]+\n$/)
-    } finally {
-      await rm(cwd, { recursive: true })
-    }
+    const cwd = tempFolder()
+    const { code, err } = await run(['claim'], { HOME: home }, { cwd })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^signalbox: [^\n]+\n$/)
   })
 
   it('with --wait gives several waiters a task of their own, in the order in which they came', async () => {
@@ -223,7 +219,7 @@ describe('a claim whose process is known', () => {
 
   it('of another user is nothing to the Signalbox of this one', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
-    const other = await mkdtemp(join(tmpdir(), 'signalbox-other-'))
+    const other = tempFolder()
     const agent = program()
     const end = new AbortController()
     const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
@@ -246,7 +242,6 @@ describe('a claim whose process is known', () => {
     } finally {
       end.abort()
       await watching
-      await rm(other, { recursive: true })
     }
   })
 

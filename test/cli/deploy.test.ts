@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { choose } from '../../cli/commands/deploy.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Answers the questions in their order. */
 async function chosen(answers: readonly string[], before?: Parameters<typeof choose>[2]) {
-  const cwd = await mkdtemp(`${tmpdir()}/lamps-`)
-  onTestFinished(() => rm(cwd, { recursive: true }))
+  const cwd = tempFolder()
   const asked: string[] = []
   const io = {
     out: () => undefined,
@@ -28,7 +26,7 @@ it('deploy asks for the names and for payments, and offers what Enter takes', as
   expect(choice).toEqual({ name: 'my-edge', board: 'team/board', payments: true })
   expect(asked).toEqual([
     'Name of the Worker [signalbox]: ',
-    expect.stringMatching(/^Name of the board \[lamps-\w+\]: $/),
+    expect.stringMatching(/^Name of the board \[signalbox-test-\w+\]: $/),
     'With payments? [y/N]: ',
   ])
   const plain = await chosen([])

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Greeting, greeting } from '../../cli/greeting.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const boardIn = (dir: string, tasks: number) => ({
   ...{ path: `${dir}#kiro`, dir, layout: 'kiro' as const, tasks },
@@ -67,8 +67,7 @@ describe('the greeting', () => {
   })
 
   it('has lines for a shell that run nothing of the name of a folder', () => {
-    const parent = mkdtempSync(join(tmpdir(), 'signalbox-greeting-'))
-    onTestFinished(() => rmSync(parent, { recursive: true }))
+    const parent = tempFolder()
     const dataDir = join(parent, `a"'$(touch odd)\`touch odd\` \\b`)
     mkdirSync(dataDir)
     writeFileSync(join(dataDir, 'local.json'), '{"tokens":{"board":"ab"}}')

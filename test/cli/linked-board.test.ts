@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { tempFolder } from '../support/temp-folder.ts'
 import { cli, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 
@@ -9,11 +9,10 @@ useBoardAndEdge()
 
 let elsewhere: string
 beforeEach(async () => {
-  elsewhere = await mkdtemp(join(tmpdir(), 'signalbox-private-'))
+  elsewhere = tempFolder()
   await rename(join(cli.board, '.cairn'), join(elsewhere, '.cairn'))
   await symlink(join(elsewhere, '.cairn'), join(cli.board, '.cairn'))
 })
-afterEach(() => rm(elsewhere, { recursive: true }))
 
 describe('a board behind a link that leads out of DIR', () => {
   const dir = () => join(cli.board, 'deep')

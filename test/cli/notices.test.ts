@@ -1,9 +1,9 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { boardNotices, deliveryNotices, followEvents } from '../../cli/notices.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 describe('the terminal', () => {
   it('shows once that a board is gone, and once that it is back, by its name', () => {
@@ -85,7 +85,7 @@ describe('the terminal', () => {
   })
 
   it('shows the events that an edge in another process prints, each once and whole', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'signalbox-notices-'))
+    const dir = tempFolder()
     const log = join(dir, 'workerd.log')
     const shown: string[] = []
     const end = new AbortController()
@@ -103,6 +103,5 @@ describe('the terminal', () => {
       'AlertRaised é: dispute\n',
       'PaymentRefunded order-3: 250 IQD\n',
     ])
-    await rm(dir, { recursive: true })
   })
 })

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -8,6 +7,7 @@ import { type ConfigChoice, type Io, saying } from '../../cli/command.ts'
 import { COMMANDS, type Listed } from '../../cli/commands.ts'
 import { hiding, secretValues } from '../../cli/payments/target.ts'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { REDIRECT } from './payments/fake-system.ts'
 import { run } from './run.ts'
 
@@ -68,14 +68,10 @@ describe('wrong usage', () => {
   })
 
   it('says how a folder of that name is meant', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'signalbox-word-'))
-    try {
-      await mkdir(join(cwd, 'p'))
-      expect((await run(['p'], {}, { cwd })).err).toContain('write signalbox ./p')
-      expect((await run(['q'], {}, { cwd })).err).not.toContain('./q')
-    } finally {
-      await rm(cwd, { recursive: true })
-    }
+    const cwd = tempFolder()
+    await mkdir(join(cwd, 'p'))
+    expect((await run(['p'], {}, { cwd })).err).toContain('write signalbox ./p')
+    expect((await run(['q'], {}, { cwd })).err).not.toContain('./q')
   })
 
   it('says where the commands are listed when none is near', async () => {
@@ -117,15 +113,11 @@ describe('signalbox in a checkout', () => {
     const { PATH = '' } = process.env
     const own = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'))
     // npx remembers where the program of a checkout stood; this one has never seen any.
-    const cache = await mkdtemp(join(tmpdir(), 'signalbox-npx-'))
+    const cache = tempFolder()
     const env = { ...process.env, PATH: own.join(delimiter), npm_config_cache: cache }
-    try {
-      const argv = ['--no-install', 'signalbox', '--help']
-      const { stdout } = await promisify(execFile)('npx', argv, { env })
-      expect(stdout).toContain('payments simulate')
-    } finally {
-      await rm(cache, { recursive: true })
-    }
+    const argv = ['--no-install', 'signalbox', '--help']
+    const { stdout } = await promisify(execFile)('npx', argv, { env })
+    expect(stdout).toContain('payments simulate')
   })
 
   it('says in one sentence that Node is too old, before it loads anything', async () => {

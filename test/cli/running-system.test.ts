@@ -1,13 +1,13 @@
 // What commands find out about a running system.
 
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { alsoRunning, namesOfFiles } from '../../cli/running-system.ts'
 import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { takeLock } from '../../system/lock.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './run.ts'
 
 test('of the files that variables name, those of secrets are told, and no others', () => {
@@ -26,8 +26,7 @@ describe('a start inside a project that runs already', () => {
 
   /** A project whose system runs, with a nested project in it. */
   async function running() {
-    const project = await mkdtemp(join(tmpdir(), 'signalbox-around-'))
-    onTestFinished(() => rm(project, { recursive: true }))
+    const project = tempFolder()
     const nested = join(project, 'packages/web')
     const dataDir = join(project, '.signalbox')
     await mkdir(nested, { recursive: true })

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   type Context,
   type Environment,
@@ -11,6 +10,7 @@ import {
   variablesIn,
 } from '../../cli/command.ts'
 import { type PublishOptions, readPublishing } from '../../cli/commands/publish-settings.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { inputOf, run } from './run.ts'
 
 const optionsOf = async (argv: string, env: Environment = {}) =>
@@ -97,10 +97,9 @@ test('whole numbers are read within their bounds', async () => {
 })
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-settings-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 const token = async (argv: string[], env: Environment = {}) =>
   tokenSource(await inputOf<{ tokenFile?: string }>(['watch', ...argv], env), env)

@@ -1,22 +1,21 @@
-import { chmod, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jwtVerify } from 'jose'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../system/local-json.ts'
 import { mintTokens } from '../../system/tokens.ts'
 import { signIn } from '../contract/console-session.ts'
 import { SECRET } from '../support/edge.ts'
 import { processEdge } from '../support/in-process-edge.ts'
 import { giveSecret } from '../support/run-home.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './payments/fake-system.ts'
 import { run as runWords } from './run.ts'
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-data-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 /** A data folder as `npm start` leaves it while it runs. */
 async function start(more: { publicUrl?: string } = {}): Promise<void> {

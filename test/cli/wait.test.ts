@@ -1,8 +1,7 @@
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LocalBoard, writeLocalJson } from '../../system/local-json.ts'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import { git, initialize } from '../sidecar/trees/git-folder.ts'
@@ -18,6 +17,7 @@ import {
 } from '../support/edge.ts'
 import { giveSecret } from '../support/run-home.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './run.ts'
 
 interface Line {
@@ -35,10 +35,9 @@ const lineOf = ({ out }: { out: string }): Line => {
 }
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-wait-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 describe('signalbox wait, with a running Signalbox', () => {
   let edge: NodeEdgeInTest
@@ -475,9 +474,8 @@ describe('signalbox wait, on files alone', () => {
   })
 
   it('ends with 1 without a board, and with 2 for a wrong use', async () => {
-    const none = await mkdtemp(join(tmpdir(), 'signalbox-none-'))
+    const none = tempFolder()
     const nothing = await run(['wait'], {}, { cwd: none })
-    await rm(none, { recursive: true })
     expect([nothing.code, nothing.out]).toEqual([1, ''])
     expect(nothing.err).toContain('There is no task board')
     for (const [options, sentence] of [

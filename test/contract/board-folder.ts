@@ -2,8 +2,7 @@
 // it records hints, and scans after a gap or after many hints.
 
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type TestContext, vi } from 'vitest'
@@ -18,6 +17,7 @@ import {
 import { hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
 import { ReadingScan } from '../support/reading-scan.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 export const run = promisify(execFile)
 
@@ -51,11 +51,8 @@ export class BoardFolder {
   }
 
   /** A folder for one test, with a board of tasks T-0, T-1, … if there are any. */
-  static async make(test: TestContext, tasks = 0): Promise<BoardFolder> {
-    const folder = new BoardFolder(
-      await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))),
-    )
-    test.onTestFinished(() => folder.remove())
+  static async make(tasks = 0): Promise<BoardFolder> {
+    const folder = new BoardFolder(tempFolder())
     if (tasks > 0) await folder.fill(tasks)
     return folder
   }
@@ -95,10 +92,6 @@ export class BoardFolder {
     await run('git', [...who, ...args], { cwd: this.home })
   }
 
-  async remove(): Promise<void> {
-    await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
-  }
-
   #classify(path: string) {
     if (path === this.store.configFile) return 'board'
     if (basename(path).startsWith('.') || !path.endsWith('.md')) return undefined
@@ -112,7 +105,7 @@ export async function openBoard(
   watch: Watch,
   tasks = 5,
 ): Promise<{ folder: BoardFolder; listener: Listener }> {
-  const folder = await BoardFolder.make(test, tasks)
+  const folder = await BoardFolder.make(tasks)
   return { folder, listener: await Listener.start(test, folder, watch) }
 }
 

@@ -1,14 +1,14 @@
 // Each POST to a gateway is one request, also where its connection ends without a whole answer: a
 // bank without idempotency keys would make a second payment, or give the money back twice.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Host } from '../../tools/harness/edge.ts'
 import { shopHome } from '../../tools/harness/shop-home.ts'
 import { CUTS, CuttingGateway } from '../support/cutting-gateway.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** A shop that cancels at the bank, which only its own process may do. */
 const CANCELS = `import { defineConfig } from './worker/payments/define-config.ts'
@@ -28,7 +28,7 @@ export function oneRequestContract(host: Host): void {
   let system: PaymentSystem
   let dir = ''
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'signalbox-one-request-'))
+    dir = tempFolder()
     const home = await shopHome(join(dir, 'home'), { config: CANCELS })
     const variables = { FIB_BASE_URL: await gateway.listen() }
     system = await PaymentSystem.start({ host, home, variables })
@@ -37,7 +37,6 @@ export function oneRequestContract(host: Host): void {
   afterAll(async () => {
     await system?.[Symbol.asyncDispose]()
     await gateway.close()
-    await rm(dir, { recursive: true, force: true })
   })
 
   /** Tries that the edge itself counted as failed: after one it may send what is idempotent. */

@@ -23,9 +23,9 @@ const REPLACE_ALL = `
 export function folderContract(name: string, watch: Watch): void {
   describe.concurrent(`watch folders by ${name}`, () => {
     it('watches copies in worktrees after the board itself, from a gap on', async (test) => {
-      const folder = await BoardFolder.make(test, 2)
+      const folder = await BoardFolder.make(2)
       // One is within the board, as under `.worktrees`.
-      const copies = [await BoardFolder.make(test, 2), new BoardFolder(join(folder.root, 'copy'))]
+      const copies = [await BoardFolder.make(2), new BoardFolder(join(folder.root, 'copy'))]
       await copies[1]?.fill(2)
       const boards = [folder, ...copies]
       const store = {
@@ -51,7 +51,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('finds every path that git checkout changes between two branches', async (test) => {
-      const folder = await BoardFolder.make(test, 40)
+      const folder = await BoardFolder.make(40)
       await folder.git('init', '--quiet', '--initial-branch=main')
       await folder.git('add', '.')
       await folder.git('commit', '--quiet', '-m', 'main')
@@ -73,7 +73,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('finds every path when git checkout removes the board and creates it again', async (test) => {
-      const folder = await BoardFolder.make(test, 5)
+      const folder = await BoardFolder.make(5)
       const paths = (await readdir(folder.tasks)).map((file) => join(folder.tasks, file))
       await writeFile(join(folder.home, 'readme'), 'x')
       await folder.git('init', '--quiet', '--initial-branch=empty')
@@ -161,7 +161,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('hints at a save in a folder that replaces a link that was there at the start', async (test) => {
-      const folder = await BoardFolder.make(test, 1)
+      const folder = await BoardFolder.make(1)
       const away = join(folder.home, 'away')
       await rename(folder.tasks, away)
       await symlink(tmpdir(), folder.tasks)
@@ -185,7 +185,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('hints at a save in a store that appeared after the start', async (test) => {
-      const folder = await BoardFolder.make(test)
+      const folder = await BoardFolder.make()
       const listener = await Listener.start(test, folder, watch)
       const paths = await folder.fill(3)
       await listener.settles([folder.store.configFile ?? '', ...paths])
@@ -193,7 +193,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('hints at a save in a folder that appeared after the start', async (test) => {
-      const folder = await BoardFolder.make(test)
+      const folder = await BoardFolder.make()
       await mkdir(folder.root)
       const listener = await Listener.start(test, folder, watch)
       await mkdir(folder.tasks)
@@ -204,7 +204,7 @@ export function folderContract(name: string, watch: Watch): void {
 
     it('starts, and hints at a save, when a folder appears while it starts', async (test) => {
       const round = async (afterMs: number) => {
-        const folder = await BoardFolder.make(test)
+        const folder = await BoardFolder.make()
         await mkdir(folder.root)
         const starting = Listener.start(test, folder, watch)
         await setTimeout(afterMs)
@@ -218,7 +218,7 @@ export function folderContract(name: string, watch: Watch): void {
     })
 
     it('hints at a save in a folder that the layout names after the start', async (test) => {
-      const folder = await BoardFolder.make(test)
+      const folder = await BoardFolder.make()
       await mkdir(folder.root)
       const named = [folder.root]
       Object.assign(folder.store, { folders: () => named })

@@ -143,8 +143,8 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
       expect([...listener.known, ...listener.gaps]).toEqual([])
     })
 
-    it('does not keep the process running after it was closed', async (test) => {
-      const folder = await BoardFolder.make(test, 2)
+    it('does not keep the process running after it was closed', async () => {
+      const folder = await BoardFolder.make(2)
       const args = ['--input-type=module', '-e', WATCH_AND_CLOSE, url.href, watch.name, folder.root]
       const { stdout } = await run(process.execPath, args)
       expect(stdout).toBe('closed\n')
@@ -154,7 +154,7 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
   // Alone, since nothing else of this process has a turn meanwhile.
   describe(`a flood of events by ${name}`, () => {
     it('ends the watcher, which says so once', async (test) => {
-      const folder = await BoardFolder.make(test, 2)
+      const folder = await BoardFolder.make(2)
       const path = folder.task('T-1')
       const file = openSync(path, 'a')
       test.onTestFinished(() => closeSync(file))

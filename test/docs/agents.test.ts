@@ -1,20 +1,18 @@
 // The lines of docs/agents.md for an agent's instructions, followed on a board.
 
 import { spawnSync } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cp, readFile } from 'node:fs/promises'
+import { beforeAll, expect, it } from 'vitest'
 import { inputOf, run } from '../cli/run.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let page: string
 let dir: string
 beforeAll(async () => {
   page = await readFile('docs/agents.md', 'utf8')
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-agent-'))
+  dir = tempFolder()
   await cp('examples/board', dir, { recursive: true })
 })
-afterAll(() => rm(dir, { recursive: true }))
 
 const linesAt = (n: number): string => [...page.matchAll(/```md\n(.*?)```/gs)][n]?.[1] ?? ''
 

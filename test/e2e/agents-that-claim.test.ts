@@ -10,6 +10,7 @@ import { Seeded } from '../../tools/prove/recorder/seeded.ts'
 import { inTools, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 import { programEnv } from '../support/run-home.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const starts = new Starts()
 afterAll(() => starts.clear())
@@ -39,7 +40,7 @@ const [CLAIM, DONE, , CHECK] = [...LINES.matchAll(/`(signalbox [^`]+)`/g)].map((
 
 describe('four agents whose instructions are the ten lines', () => {
   it('take sixteen different tasks in four rounds, all four at the same time', async () => {
-    const dir = await starts.folder()
+    const dir = tempFolder()
     const { files, shell } = toolsWith(undefined)['backlog-md']
     for (const [name, text] of Object.entries(files(4 * ROUNDS))) {
       mkdirSync(dirname(join(dir, name)), { recursive: true })

@@ -10,6 +10,7 @@ import { run } from '../cli/run.ts'
 import { backlogTask } from '../support/agents/backlog-agent.ts'
 import { ask, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Longer than a task that another agent works on. */
 const TIMEOUT = '4s'
@@ -135,7 +136,7 @@ beforeAll(async () => {
 })
 
 async function serveAll() {
-  const dir = await starts.folder()
+  const dir = tempFolder()
   for (const [, tool] of LAYOUTS) new SharedBoard(dir, tool)
   const start = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
   return { dir, boards: (await start.local()).boards, options: ['--data', start.dataDir] }
@@ -228,7 +229,7 @@ const inOrder = (tasks: string[]) => tasks.toSorted((a, b) => (a < b ? -1 : 1))
 
 describe.concurrent.each(LAYOUTS)('by wait alone, on a board of %s', (layout, tool) => {
   it('an agent closes each task, and ends', async () => {
-    const board = new SharedBoard(await starts.folder(), tool)
+    const board = new SharedBoard(tempFolder(), tool)
     board.add()
     expect(inOrder(await work(board))).toEqual(tool.tasks)
     expect(tool.tasks.filter((task) => !board.isOver(task))).toEqual([])
@@ -267,7 +268,7 @@ class BacklogBoard extends SharedBoard {
 }
 
 it.skipIf(noTools !== '')(`by wait and the command line of Backlog.md${noTools}`, async () => {
-  const board = new BacklogBoard(await starts.folder(), BACKLOG)
+  const board = new BacklogBoard(tempFolder(), BACKLOG)
   board.add()
   expect(inOrder(await work(board))).toEqual(BACKLOG.tasks)
   expect(BACKLOG.tasks.filter((task) => !board.isOver(task))).toEqual([])

@@ -1,7 +1,6 @@
 // The console over HTTP, on workerd and on Node.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Host } from '../../tools/harness/edge.ts'
@@ -10,20 +9,18 @@ import { codeFor, consoleSessionContract, signIn } from '../contract/console-ses
 import { expectHostsRefused } from '../contract/doors.ts'
 import { freshPath } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 describe.each<Host>(['workerd', 'node'])('the console', (host) => {
   let folder: string
   let edge: EdgeProcess
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'signalbox-console-'))
+    folder = tempFolder()
     const consoleDir = join(folder, 'page')
     await writePage(consoleDir)
     edge = await startEdge(host, {}, { consoleDir })
   })
-  afterAll(async () => {
-    await edge.close()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => edge.close())
 
   consolePageContract(`${host}, over HTTP`, { edge: () => edge })
   consoleSessionContract(`${host}, over HTTP`, { edge: () => edge })

@@ -1,17 +1,17 @@
 // The Dockerfile and compose.yaml. No daemon builds them here: they are linted, and what they run is
 // run as plain commands, with the settings that they have.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { validate } from 'dockerfile-utils'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { freePort } from '../../tools/harness/free-port.ts'
 import { SECRET } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { startProgram } from '../support/program.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const text = (await readFile('Dockerfile', 'utf8')).replaceAll(/\\\n\s*/g, '')
 const linesOf = (instruction: string): string[] =>
@@ -21,8 +21,7 @@ const words = (instruction: string): string[] => JSON.parse(linesOf(instruction)
 
 /** The settings of the image, but for a folder and a port of this test. */
 async function settings() {
-  const dir = await mkdtemp(join(tmpdir(), 'signalbox-container-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const dir = tempFolder()
   const env = Object.fromEntries(linesOf('ENV').flatMap((line) => line.split(' ').map(pair)))
   const own = { DATA_DIR: join(dir, 'data'), PORT: String(await freePort()) }
   return { ...env, ...own, HOST: '127.0.0.1', PATH: process.env.PATH, HOME: dir }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Starts, throughNpm } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
 const starts = new Starts()
@@ -26,7 +27,7 @@ type Home = (folder: string) => Promise<string | undefined>
 async function surroundings(
   homeOf: Home,
 ): Promise<{ folder: string; env: Record<string, string> }> {
-  const folder = await starts.folder()
+  const folder = tempFolder()
   const [TMPDIR, home] = [join(folder, 'tmp'), await homeOf(folder)]
   await mkdir(TMPDIR)
   const { PATH = '' } = process.env

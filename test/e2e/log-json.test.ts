@@ -2,8 +2,7 @@
 // a configuration, of Node and of a defect.
 
 import { execFile } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -13,6 +12,7 @@ import { token } from '../support/edge.ts'
 import { type Launch, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { programEnv } from '../support/run-home.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const PROGRAM = resolve('cli/bin.js')
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
@@ -25,13 +25,10 @@ export default { payments: { gateways: { redirect: { driver: 'redirect' } }, lis
 
 const starts = new Starts()
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-log-'))
+beforeEach(() => {
+  folder = tempFolder()
 })
-afterEach(async () => {
-  await starts.clear()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => starts.clear())
 
 /** In the folder with the configuration. */
 const launch =

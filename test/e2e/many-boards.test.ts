@@ -11,6 +11,7 @@ import { EventStream } from '../support/event-stream.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { type Launch, oneProcess, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const SPRINT = '_bmad-output/implementation-artifacts/sprint-status.yaml'
 const DECOY = '.kiro/specs/decoy/tasks.md'
@@ -129,7 +130,7 @@ describe.each([
   let dir: string
   let running: Running
   beforeAll(async () => {
-    dir = await starts.folder()
+    dir = tempFolder()
     for (const [file, text] of Object.entries(FILES)) await put(dir, file, text)
     running = await open(dir)
   })
@@ -227,7 +228,7 @@ describe.each([
 describe('signalbox for several folders', () => {
   let dir: string
   beforeAll(async () => {
-    dir = await starts.folder()
+    dir = tempFolder()
     const list = '- [ ] 1. Boil\n'
     // Each is a project of its own.
     for (const name of ['a', 'b', 'c']) await put(dir, `${name}/.git/HEAD`, '')

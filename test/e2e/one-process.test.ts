@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +8,7 @@ import { run } from '../cli/run.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
 import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 
@@ -36,7 +36,7 @@ describe('signalbox in a project', () => {
   let system: Start
   let opened: string
   beforeAll(async () => {
-    const bin = await starts.folder()
+    const bin = tempFolder()
     opened = join(bin, 'opened')
     const browser = `#!/bin/sh\necho "$1" > '${opened}'\n`
     for (const name of ['xdg-open', 'open'])
@@ -197,11 +197,10 @@ describe('signalbox in a project', () => {
 
 describe('signalbox without a board', () => {
   let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'signalbox-empty-'))
+  beforeAll(() => {
+    folder = tempFolder()
   })
   afterEach(() => starts.clear())
-  afterAll(() => rm(folder, { recursive: true }))
 
   it('names the layouts that it knows, and both ways without one, with exit code 2', async () => {
     const refused = await start({ storeDir: folder })

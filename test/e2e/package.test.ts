@@ -1,7 +1,7 @@
 // The package in an empty folder: what is in it, its commands, its libraries, a driver and a Worker
 // of one's own. One installation serves them all, because making one takes seconds.
 
-import { afterAll, beforeAll } from 'vitest'
+import { beforeAll } from 'vitest'
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts'
 import { packageCommands } from '../tools/package/commands.ts'
 import { packageDeploy } from '../tools/package/deploy.ts'
@@ -18,7 +18,6 @@ let installed: InstalledPackage
 beforeAll(async () => {
   installed = await installPackage()
 }, INSTALL_MS)
-afterAll(() => installed?.remove())
 
 packageFiles(() => installed)
 packageCommands(() => installed)

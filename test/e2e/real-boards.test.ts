@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Session, Task } from '../../worker/board/wire.ts'
 import { type Start, Starts } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Folder with one real board a layout, each in a folder of its name. */
 const { REAL_BOARDS = '' } = process.env
@@ -16,13 +17,13 @@ afterEach(() => starts.clear())
 
 /** Serves a copy: a real board is never written to. */
 async function serve(from: string): Promise<Start> {
-  const storeDir = join(await starts.folder(), 'board')
+  const storeDir = join(tempFolder(), 'board')
   await cp(from, storeDir, { recursive: true })
   return (await starts.start({ storeDir })).ready()
 }
 
 async function write(files: Record<string, string>): Promise<string> {
-  const dir = await starts.folder()
+  const dir = tempFolder()
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, name)), { recursive: true })
     await writeFile(join(dir, name), text)

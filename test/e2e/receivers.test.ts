@@ -36,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await system?.[Symbol.asyncDispose]()
   await orders?.close()
-  await folder?.remove()
 })
 
 /** What `markPaid` of the receivers writes to. */

@@ -1,7 +1,5 @@
 // A database is lost while payments are under way, and a backup takes its place.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type {
@@ -16,17 +14,15 @@ import { run } from '../cli/run.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
 import { order, PaymentSystem } from '../support/payment-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let dir: string
 let system: PaymentSystem
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-restore-'))
+  dir = tempFolder()
   system = await PaymentSystem.start({ host: 'node' })
 })
-afterAll(async () => {
-  await system?.[Symbol.asyncDispose]()
-  await rm(dir, { recursive: true, force: true })
-})
+afterAll(() => system?.[Symbol.asyncDispose]())
 
 const soon = () => AbortSignal.timeout(60_000)
 

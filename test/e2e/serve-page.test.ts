@@ -3,8 +3,7 @@
 // out.
 
 import { execFile, spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -13,6 +12,7 @@ import { freePort } from '../../tools/harness/free-port.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { programEnv } from '../support/run-home.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const ELSEWHERE = /^(apt-get|curl -fs\w+|tar|npm|useradd|install|chgrp|systemctl|journalctl) /
 
@@ -24,7 +24,7 @@ let url: string
 let service: Program
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-server-'))
+  folder = tempFolder()
   const bin = join(folder, 'bin')
   for (const name of ['bin', 'etc', 'data', 'backups'])
     await mkdir(join(folder, name), { mode: 0o700 })
@@ -51,10 +51,7 @@ beforeAll(async () => {
     ([, language = '', text = '']) => ({ language, text }),
   )
 })
-afterAll(async () => {
-  await service?.stop()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => service?.stop())
 
 const lines = () =>
   blocks

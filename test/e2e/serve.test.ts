@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
@@ -9,6 +8,7 @@ import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { type Launch, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const REPO = 'team/board'
 const secret = (name: string) => name.padEnd(32, '.')
@@ -17,14 +17,11 @@ const starts = new Starts()
 let folder: string
 let envFile: string
 const PRIVATE = { mode: 0o600 }
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-serve-'))
+beforeEach(() => {
+  folder = tempFolder()
   envFile = join(folder, 'env')
 })
-afterEach(async () => {
-  await starts.clear()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => starts.clear())
 
 const serve: Launch = (args) => ({
   command: process.execPath,

@@ -59,7 +59,6 @@ afterAll(async () => {
   for (const { program } of shops.values()) await program.stop()
   await system?.[Symbol.asyncDispose]()
   await endpoint?.close()
-  await folder?.remove()
 })
 
 /** Somebody who has begun an order in a shop. */

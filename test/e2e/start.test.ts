@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { localSystemContract } from '../contract/local-system.ts'
 import { Starts, throughNpm } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 localSystemContract('workerd')
 
@@ -21,24 +22,24 @@ async function refusal(plan: Parameters<Starts['start']>[0]): Promise<string> {
 
 describe('a start that cannot be', () => {
   it('names what a folder lacks to be a board', async () => {
-    const storeDir = await starts.folder()
+    const storeDir = tempFolder()
     expect(await refusal({ storeDir })).toContain(`There is no task board in ${storeDir}`)
   })
 
   it('names a folder that is not there', async () => {
-    const storeDir = join(await starts.folder(), 'nowhere')
+    const storeDir = join(tempFolder(), 'nowhere')
     expect(await refusal({ storeDir })).toContain(`There is no folder ${storeDir}`)
   })
 
   it('names a data folder that cannot be written', async () => {
-    const file = join(await starts.folder(), 'file')
+    const file = join(tempFolder(), 'file')
     await writeFile(file, '')
     const sentence = await refusal({ dataDir: join(file, 'data') })
     expect(sentence).toContain(`The data folder ${file}/data cannot be written (ENOTDIR)`)
   })
 
   it('names a data folder that is open to others and holds their files', async () => {
-    const dataDir = join(await starts.folder(), 'data')
+    const dataDir = join(tempFolder(), 'data')
     await mkdir(dataDir)
     await writeFile(join(dataDir, 'notes.txt'), '')
     await chmod(dataDir, 0o755)
@@ -56,7 +57,7 @@ describe('a start that cannot be', () => {
   })
 
   it('names a database that does not come up', async () => {
-    const dataDir = join(await starts.folder(), 'data')
+    const dataDir = join(tempFolder(), 'data')
     await mkdir(dataDir, { mode: 0o700 })
     await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
     const sentence = await refusal({ dataDir })

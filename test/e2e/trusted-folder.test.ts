@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { mintTokens } from '../../system/tokens.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const KNOWN = 'known-to-those-who-made-the-repository-43-characters'
 
@@ -12,7 +13,7 @@ const starts = new Starts()
 afterEach(() => starts.clear())
 
 async function folderWithSecret(): Promise<string> {
-  const dataDir = join(await starts.folder(), 'data')
+  const dataDir = join(tempFolder(), 'data')
   await mkdir(dataDir, { mode: 0o700 })
   await writeFile(join(dataDir, 'secret'), `${KNOWN}\n`, { mode: 0o600 })
   return dataDir

@@ -2,11 +2,11 @@
 // they stand there.
 
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, stat, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tempFolder } from '../support/temp-folder.ts'
 import {
   startWranglerDev,
   WRANGLER_WAIT_MS,
@@ -32,14 +32,11 @@ let dir: string
 let wrangler: WranglerDev | undefined
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-wrangler-'))
+  dir = tempFolder()
   for (const name of COPIED) await cp(name, join(dir, name), { recursive: true })
   await symlink(resolve('node_modules'), join(dir, 'node_modules'))
 })
-afterAll(async () => {
-  await wrangler?.close()
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
-})
+afterAll(() => wrangler?.close())
 
 /** The indented lines of the comment. */
 async function commands(): Promise<string[]> {

@@ -24,7 +24,7 @@ afterAll(() => edge.close())
 async function board(titles: Record<string, string>): Promise<System> {
   const tasks = Object.entries(titles).map(([id, title]) => [id, taskText(title)])
   const system = await System.start(edge, Object.fromEntries(tasks))
-  onTestFinished(() => system.close())
+  onTestFinished(() => system.stopSidecar())
   return system
 }
 

@@ -21,6 +21,7 @@ import { FollowingClient } from '../support/following-client.ts'
 import { listedStore } from '../support/listed-board.ts'
 import { oneProcess, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const TOOLS = ['openspec', 'kiro', 'backlog-md', 'bmad'] as const satisfies LayoutName[]
 const { AGENTS_FOR = '20s', AGENTS_SEED = `${Date.now() % 1e9}` } = process.env
@@ -47,7 +48,7 @@ class Served {
   }
 
   static async open(starts: Starts, random: Seeded): Promise<Served> {
-    const dir = await starts.folder()
+    const dir = tempFolder()
     await makeProject(dir, TOOLS)
     const start = await starts.start({ launch: oneProcess, storeDir: dir, port: 'any' })
     return new Served(starts, await start.ready(), random)

@@ -1,8 +1,6 @@
 // Listeners and an endpoint that hang or throw: no webhook, charge or refund waits for them, and
 // each event arrives when they work again.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shopHome } from '../../tools/harness/shop-home.ts'
@@ -11,6 +9,7 @@ import { PATIENT } from '../support/patience.ts'
 import { once, seed, send, sendAgain, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { serve, type TestServer } from '../support/serve.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Each listener calls the test, which decides when it answers. One of them can also throw. */
 const shopOf = (url: string) => `
@@ -49,7 +48,7 @@ describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
   const waiting: (() => void)[] = []
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'signalbox-shop-'))
+    dir = tempFolder()
     shop = await serve(async (request) => {
       asked.push(new URL(request.url).pathname)
       if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
@@ -62,7 +61,6 @@ describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
     for (const release of waiting.splice(0)) release()
     await system[Symbol.asyncDispose]()
     await shop.close()
-    await rm(dir, { recursive: true, force: true, maxRetries: 5 })
   })
 
   it('that hang delay no webhook, charge or refund, and get every event in the end', async () => {

@@ -1,7 +1,6 @@
 // A sidecar over real files, and what the edge lists of its board.
 
-import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
@@ -12,6 +11,7 @@ import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 import { token } from '../support/edge.ts'
 import { processEdge } from '../support/in-process-edge.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import type { Files } from './published-folder.ts'
 
 const MINUTE = 60_000
@@ -64,12 +64,11 @@ const BOARDS: Record<string, { files: Files; title: string; counts: object }> = 
 
 let home: string
 const opened: { kill(): void; end(): Promise<void> }[] = []
-beforeEach(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-directory-')))
+beforeEach(() => {
+  home = tempFolder()
 })
 afterEach(async () => {
   for (const sidecar of opened.splice(0)) await sidecar.end()
-  await rm(home, { recursive: true })
 })
 
 async function write(files: Files): Promise<void> {

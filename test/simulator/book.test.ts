@@ -1,9 +1,8 @@
 // What a simulator booked is there after a restart, whatever ended it.
 
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { openBook } from '../../simulator/book.ts'
 import { readSettings } from '../../simulator/config.ts'
@@ -11,6 +10,7 @@ import type { Order, Payment } from '../../simulator/payments.ts'
 import { SIMULATIONS } from '../../simulator/simulations.ts'
 import { Simulator } from '../../simulator/simulator.ts'
 import { setUpSimulator } from '../support/simulator.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const HOUR_MS = 3_600_000
 const EDGE = 'http://127.0.0.1:8787/payments/webhooks/redirect'
@@ -22,14 +22,13 @@ let ids = 0
 /** Webhooks that the edge got, and what it answers. */
 let posted: { url: string; body: string }[]
 let status: number
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-book-'))
+beforeEach(() => {
+  dir = tempFolder()
   file = join(dir, 'simulator.jsonl')
   clock = new FakeClock()
   posted = []
   status = 200
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 function start(edge = EDGE): Simulator {
   return new Simulator({

@@ -1,11 +1,11 @@
 // The package as users get it: built, packed, and installed by npm in an empty folder.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildPackage } from '../../tools/package/build.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export const run = promisify(execFile)
 
@@ -42,11 +42,10 @@ export interface InstalledPackage {
   /** The package itself. */
   dir: string
   tarball: string
-  remove(): Promise<void>
 }
 
 export async function installPackage(): Promise<InstalledPackage> {
-  const folder = await mkdtemp(join(tmpdir(), 'signalbox-package-'))
+  const folder = tempFolder()
   const built = join(folder, 'built')
   await buildPackage(built)
   await run('npm', ['pack', '--pack-destination', folder], { cwd: built, env: MACHINE })
@@ -57,5 +56,5 @@ export async function installPackage(): Promise<InstalledPackage> {
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
   await run('npm', ['install', ...quiet, tarball], { cwd: folder, env: MACHINE })
   const dir = join(folder, 'node_modules/signalbox')
-  return { folder, dir, tarball, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { folder, dir, tarball }
 }

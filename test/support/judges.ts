@@ -2,11 +2,10 @@
 // the environment variable BOARD_TOOLS names a folder in which npm installed them.
 
 import { execFile, spawnSync } from 'node:child_process'
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, cp, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { tempFolder } from './temp-folder.ts'
 
 const { BOARD_TOOLS = '' } = process.env
 
@@ -27,8 +26,7 @@ export function noPython(module: string): string {
 }
 
 export async function newFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'signalbox-tools-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const dir = tempFolder()
   return dir
 }
 

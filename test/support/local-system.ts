@@ -3,8 +3,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
@@ -17,6 +16,7 @@ import { documentedFetch } from './openapi-operations.ts'
 import { PATIENT } from './patience.ts'
 import type { Ended } from './program.ts'
 import { programEnv } from './run-home.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export type Launch = (args: string[]) => { command: string; args: string[] }
 
@@ -196,19 +196,12 @@ export interface StartPlan {
   launch?: Launch
 }
 
-/** Starts systems, and removes everything of them afterwards. */
+/** Starts systems, and ends them. */
 export class Starts {
-  readonly #folders: string[] = []
   readonly #starts: Start[] = []
 
-  async folder(): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'signalbox-start-'))
-    this.#folders.push(folder)
-    return folder
-  }
-
   async start(plan: StartPlan = {}): Promise<Start> {
-    const folder = await this.folder()
+    const folder = tempFolder()
     const store = plan.storeDir ?? join(folder, 'board')
     if (plan.storeDir === undefined) await cp('examples/board', store, { recursive: true })
     const start = new Start(store, plan.dataDir ?? join(folder, 'data'), plan)
@@ -227,6 +220,5 @@ export class Starts {
     }
     // A later one may have the data folder of an earlier one: what is left is left of both.
     for (const start of starts) await start.nothingLeft()
-    for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true })
   }
 }

@@ -1,8 +1,7 @@
 // Payments as in production: libSQL's server, the simulator and an edge, each in its own process,
 // and a host application that gets Standard Webhooks.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { gatewaySecrets, simulatedGateways } from '../../system/gateways.ts'
@@ -20,6 +19,7 @@ import { jsonOf } from './json-of.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-home.ts'
 import { type EdgeProcess, startEdge, type Variables } from './start-edge.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
 export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
@@ -65,7 +65,7 @@ export class PaymentSystem implements AsyncDisposable {
     const { host, home = process.cwd(), variables, database: where = ofHost[host] } = plan
     const receiver = new EventReceiver(EVENTS_SECRET)
     const [simulatorPort, metricsPort] = [await freePort(), await freePort()]
-    const dir = await mkdtemp(join(tmpdir(), 'signalbox-payments-'))
+    const dir = tempFolder()
     const [database] = await Promise.all([
       where === 'file' ? fileIn(dir) : startLibsql({ dir }),
       receiver.listen(),
@@ -91,7 +91,7 @@ export class PaymentSystem implements AsyncDisposable {
     const simulator = new SimulatorControl(loopbackUrl(simulatorPort))
     const stops = [
       ...[() => edge.close(), () => gateways.stop(), () => database.close()],
-      ...[() => receiver.close(), () => rm(dir, { recursive: true, force: true })],
+      () => receiver.close(),
     ]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
     const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }

@@ -1,13 +1,13 @@
 // A shop's folder: its files, and in node_modules the built package and the shop's dependencies.
 
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { buildLibraries } from '../../tools/package/build.ts'
 import { PATIENT } from './patience.ts'
 import { type Program, startProgram } from './program.ts'
 import { programEnv } from './run-home.ts'
+import { tempFolder } from './temp-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -20,7 +20,7 @@ export class ShopFolder {
 
   /** With a copy of `example`, a folder below examples/. */
   static async make(example: string, installed: readonly string[]): Promise<ShopFolder> {
-    const path = await mkdtemp(join(tmpdir(), 'signalbox-shop-'))
+    const path = tempFolder()
     await cp(join(ROOT, 'examples', example), path, { recursive: true })
     await writeFile(join(path, 'package.json'), '{"private":true,"type":"module"}')
     const modules = join(path, 'node_modules')
@@ -44,10 +44,6 @@ export class ShopFolder {
     })
     await listening(program, port)
     return program
-  }
-
-  remove(): Promise<void> {
-    return rm(this.path, { recursive: true, force: true })
   }
 }
 

@@ -1,8 +1,6 @@
 // An edge on a real port: in a process of its own, on workerd, Deno or Node, or Node's in this one.
 
 import { appendFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import signalbox from '../../signalbox.config.ts'
 import { prepareSchema } from '../../system/migrate.ts'
@@ -16,6 +14,7 @@ import { lineLog } from '../../worker/shared/log.ts'
 import { type Edge, SECRET } from './edge.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-home.ts'
+import { tempFolder } from './temp-folder.ts'
 
 interface StartedEdge extends Edge {
   /** Its data, log and script. */
@@ -40,8 +39,8 @@ export type Variables = Readonly<Record<string, string>>
 /** Some variables contain the URL of the edge, which is known only now. */
 type Given = Variables | ((origin: string) => Variables)
 
-async function prepare(host: string, given: Given) {
-  const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
+async function prepare(given: Given) {
+  const dir = tempFolder()
   const port = await freePort()
   const origin = loopbackUrl(port)
   const own = typeof given === 'function' ? given(origin) : given
@@ -54,7 +53,6 @@ const started = (origin: string, dir: string, end: () => Promise<void>): Started
   fetch: documentedFetch(origin),
   async close() {
     await end()
-    await rm(dir, { recursive: true, force: true })
   },
 })
 
@@ -64,7 +62,7 @@ export async function startEdge(
   given: Given = {},
   { home = process.cwd(), ...more }: { consoleDir?: string; home?: string } = {},
 ): Promise<EdgeProcess> {
-  const { dir, port, origin, variables } = await prepare(host, given)
+  const { dir, port, origin, variables } = await prepare(given)
   const spec = await PREPARE[host]({
     ...{ port, dir, home, variables, ...more },
     env: programEnv(dir),
@@ -95,7 +93,7 @@ export async function startNodeEdge(
   given: Given = {},
   { file = signalbox, consoleDir, ...more }: NodeEdgePlan = {},
 ): Promise<NodeEdgeInTest> {
-  const { dir, port, origin, variables } = await prepare('here', given)
+  const { dir, port, origin, variables } = await prepare(given)
   const env = {
     ...{ LIBSQL_URL: `file:${join(dir, 'payments.db')}`, ...variables },
     ...{ PORT: String(port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },

@@ -2,8 +2,7 @@
 // port, and a client that checks the result.
 
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -14,6 +13,7 @@ import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-home.ts'
+import { tempFolder } from './temp-folder.ts'
 
 const RESTART_MS = 100
 
@@ -44,10 +44,7 @@ export class System {
 
   /** After the first sync of a cairn board with these tasks (id → text). */
   static async start(edge: Edge, tasks: Record<string, string>): Promise<System> {
-    const system = new System(
-      edge,
-      await realpath(await mkdtemp(join(tmpdir(), 'signalbox-system-'))),
-    )
+    const system = new System(edge, tempFolder())
     await system.write('.cairn/config.yaml', CONFIG)
     for (const [id, text] of Object.entries(tasks)) {
       await system.write(`.cairn/tasks/${id}.md`, text)
@@ -174,10 +171,5 @@ export class System {
     }
     if (!last) throw new Error(`${id} is gone`)
     return last
-  }
-
-  async close(): Promise<void> {
-    await this.stopSidecar()
-    await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
   }
 }

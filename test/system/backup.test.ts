@@ -1,8 +1,7 @@
 // Backups of a database that is in use, and databases made of them: in files, and in libSQL's server.
 
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUp, restore } from '../../system/backup.ts'
@@ -17,6 +16,7 @@ import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-versi
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { setupOver } from '../worker/payments/ledger/writer-setup.ts'
 
 let dir: string
@@ -25,17 +25,14 @@ let backup: string
 let database: ThreadedDatabase
 let w: LedgerSetup
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-backup-'))
+  dir = tempFolder()
   file = join(dir, 'payments.db')
   backup = join(dir, 'copy')
   database = await openThreaded(file)
   await prepareSchema(database)
   w = setupOver(database)
 })
-afterEach(async () => {
-  await database.close()
-  await rm(dir, { recursive: true })
-})
+afterEach(() => database.close())
 
 const all = (path: string, sql: string) => {
   const sqlite = openSqlite(path)

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openCertificate } from '../../system/certificate.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
@@ -11,11 +11,10 @@ const NAMES = ['192.168.1.5', 'lamp', 'lamp.local', 'localhost']
 
 let dir: string
 let file: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-certificate-'))
+beforeEach(() => {
+  dir = tempFolder()
   file = join(dir, 'certificate.pem')
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 const open = (names = NAMES, now = NOW) => openCertificate(file, names, now)
 

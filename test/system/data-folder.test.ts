@@ -1,31 +1,19 @@
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openDataFolder } from '../../system/data-folder.ts'
 import { writeLocalJson } from '../../system/local-json.ts'
 import { openSecret } from '../../system/secret.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let parent: string
 let dir: string
 let notices: string[]
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'signalbox-folder-'))
+beforeEach(() => {
+  parent = tempFolder()
   dir = join(parent, 'data')
   notices = []
 })
-afterEach(() => rm(parent, { recursive: true, force: true }))
 
 const location = () => ({ dataDir: dir, trustsData: false, env: { HOME: join(parent, 'home') } })
 const open = () => openDataFolder(location(), 'workerd', (sentence) => notices.push(sentence))

@@ -1,16 +1,15 @@
-import { cp, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findBoard, findProjects, makeExample } from '../../system/find-board.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let project: string
 beforeEach(async () => {
-  project = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-find-')))
+  project = tempFolder()
   await cp('examples/board', project, { recursive: true })
   await mkdir(join(project, 'src/deep'), { recursive: true })
 })
-afterEach(() => rm(project, { recursive: true }))
 
 describe('the board of a project', () => {
   it.each(['', 'src/deep', '.cairn', '.cairn/tasks'])('is found from %j in it', async (folder) => {

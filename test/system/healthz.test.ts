@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { noteBackup } from '../../system/backup.ts'
 import { healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
@@ -10,12 +9,12 @@ import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-l
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { metricsText } from '../../worker/shared/metrics-node.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-healthz-'))
+beforeEach(() => {
+  folder = tempFolder()
 })
-afterEach(() => rm(folder, { recursive: true }))
 
 async function setUp() {
   const database = embeddedDatabase(':memory:')

@@ -1,24 +1,23 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isRunning, type Lock, takeLock } from '../../system/lock.ts'
 import { PATIENT } from '../support/patience.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let dir: string
 let children: ChildProcess[]
 let locks: Lock[]
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-lock-'))
+beforeEach(() => {
+  dir = tempFolder()
   children = []
   locks = []
 })
 afterEach(async () => {
   for (const lock of locks) if (lock.ok) await lock.release()
   for (const child of children) child.kill('SIGKILL')
-  await rm(dir, { recursive: true, force: true })
 })
 
 async function take(): Promise<Lock> {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { claimPorts, findPorts } from '../../system/ports.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 describe('free ports', () => {
   it('that are found together are all different, and are free afterwards', async () => {
@@ -27,14 +27,13 @@ describe('the ports of a data folder', () => {
   let dir: string
   let notices: string[]
   let servers: Server[]
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'signalbox-ports-'))
+  beforeEach(() => {
+    dir = tempFolder()
     notices = []
     servers = []
   })
   afterEach(async () => {
     for (const server of servers) await new Promise((resolve) => server.close(resolve))
-    await rm(dir, { recursive: true })
   })
 
   const claim = (port?: number, inherited = false) =>

@@ -1,20 +1,9 @@
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import { findSecretFile, openSecret, type SecretLocation } from '../../system/secret.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const OTHERS_SECRET = 'known-to-those-who-made-the-archive-43-characters'
 
@@ -22,13 +11,12 @@ let parent: string
 let dataDir: string
 let notices: string[]
 beforeEach(async () => {
-  parent = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-secret-')))
+  parent = tempFolder()
   dataDir = join(parent, 'project/.signalbox')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await mkdir(join(parent, 'tmp'))
   notices = []
 })
-afterEach(() => rm(parent, { recursive: true, force: true }))
 
 function location(env: Record<string, string> = { HOME: join(parent, 'home') }): SecretLocation {
   return { dataDir, trustsData: false, env: { TMPDIR: join(parent, 'tmp'), ...env } }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { hostname, type NetworkInterfaceInfo, tmpdir } from 'node:os'
+import { hostname, type NetworkInterfaceInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectSecurely } from 'node:tls'
@@ -14,6 +14,7 @@ import { findSecretFile, openSecret, type SecretLocation } from '../../system/se
 import { lanAddresses, openSharing, type SharePlan, type Sharing } from '../../system/share.ts'
 import { mintTokens, phoneLink } from '../../system/tokens.ts'
 import { type PinnedFetch, pinnedFetch } from '../support/pinned-https.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** In place of the edge and the simulator: answers with what it was asked. */
 class Behind {
@@ -51,7 +52,7 @@ let location: SecretLocation
 let sharing: Sharing
 let pem: string
 beforeAll(async () => {
-  parent = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-share-')))
+  parent = tempFolder()
   location = { dataDir: parent, trustsData: false, env: { HOME: parent } }
   const secret = await openSecret(location, () => undefined)
   const ports = { edge: await edge.listen(), simulator: await simulator.listen() }
@@ -69,7 +70,6 @@ afterAll(async () => {
   await sharing.close()
   edge.server.close()
   simulator.server.close()
-  await rm(parent, { recursive: true })
 })
 
 async function certificate(): Promise<string> {

@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jwtVerify } from 'jose'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../system/local-json.ts'
 import { databaseAccess, mintTokens } from '../../system/tokens.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-tokens-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 describe('the tokens of a local system', () => {
   const secret = 's'.repeat(43)

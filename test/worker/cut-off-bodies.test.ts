@@ -1,21 +1,20 @@
 // A client that leaves in the middle of its body, on the Node host: its doing, not a failure of ours.
 
-import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { gatewaySecrets, simulatedGateways } from '../../system/gateways.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import { SECRET, token } from '../support/edge.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let dir: string
 let edge: NodeEdge
 let lines: [level: string, event: string][] = []
 let authorization: string
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-cut-off-'))
+  dir = tempFolder()
   const simulator = 'http://127.0.0.1:1'
   edge = await openNodeEdge({
     env: {
@@ -33,10 +32,7 @@ beforeAll(async () => {
 beforeEach(() => {
   lines = []
 })
-afterAll(async () => {
-  await edge?.close()
-  await rm(dir, { recursive: true, force: true })
-})
+afterAll(() => edge?.close())
 
 const ROUTES = {
   '/api/changes?path=a/b': 'http.refused',

@@ -1,7 +1,6 @@
 // Commands that ask an edge about payments: reconcile, find and cancel, against one in this process.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readingOf } from '../../../cli/payments/reconcile.ts'
@@ -15,6 +14,7 @@ import {
   unavailable,
 } from '../../support/payments-setup.ts'
 import { serve, type TestServer } from '../../support/serve.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { run } from '../run.ts'
 
 let dir: string
@@ -22,7 +22,7 @@ let setup: PaymentsSetup
 let server: TestServer
 let scope: string
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-reconcile-'))
+  dir = tempFolder()
   setup = setUpPayments()
   const edge = processEdge({ payments: setup.payments })
   server = await serve(async (request) => {
@@ -33,10 +33,7 @@ beforeEach(async () => {
   })
   scope = 'payments:read'
 })
-afterEach(async () => {
-  await server.close()
-  await rm(dir, { recursive: true })
-})
+afterEach(() => server.close())
 
 async function order(reference: string, isPaid = true): Promise<string> {
   const request = { gateway: 'bank', reference, amount: 25_000, currency: 'IQD' }

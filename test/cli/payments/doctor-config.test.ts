@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SignalboxFile } from '../../../worker/payments/define-config.ts'
 import type { TestServer } from '../../support/serve.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './fake-system.ts'
 
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -162,17 +162,13 @@ describe('events', () => {
 
 describe('the sources of variables', () => {
   it('include an env file instead of the environment', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'signalbox-env-'))
-    try {
-      const file = join(dir, '.dev.vars')
-      const lines = Object.entries({ ...base, ...REDIRECT }).map(([k, v]) => `${k}="${v}"`)
-      await writeFile(file, lines.join('\n'), { mode: 0o600 })
-      const { findings } = await diagnose(`--env ${file}`, { ...FIB })
-      expect(findings).toContain('ok redirect: It is configured (driver redirect).')
-      expect(findings.join()).not.toContain('ok fib: It is configured')
-    } finally {
-      await rm(dir, { recursive: true })
-    }
+    const dir = tempFolder()
+    const file = join(dir, '.dev.vars')
+    const lines = Object.entries({ ...base, ...REDIRECT }).map(([k, v]) => `${k}="${v}"`)
+    await writeFile(file, lines.join('\n'), { mode: 0o600 })
+    const { findings } = await diagnose(`--env ${file}`, { ...FIB })
+    expect(findings).toContain('ok redirect: It is configured (driver redirect).')
+    expect(findings.join()).not.toContain('ok fib: It is configured')
   })
 
   it('are warned of where one is misspelt', async () => {

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { UnsecuredJWT } from 'jose'
@@ -22,6 +20,7 @@ import {
 } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { serve } from '../../support/serve.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { lineOf } from './fake-system.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
@@ -35,7 +34,7 @@ let token: string
 const script = readFileSync('schema.sql', 'utf8')
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
+  dir = tempFolder()
   const port = await freePort()
   url = loopbackUrl(port)
   const access = await databaseAccess(SECRET)
@@ -48,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.stop()
   await server.ended
-  await rm(dir, { recursive: true, force: true })
 })
 
 const sql = (...statements: string[]) =>

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { prepareSchema } from '../../../system/migrate.ts'
@@ -11,6 +10,7 @@ import {
 import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../support/ledger-setup.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { setupOver } from '../../worker/payments/ledger/writer-setup.ts'
 import { run as runWords } from '../run.ts'
 
@@ -18,16 +18,13 @@ let dir: string
 let database: ThreadedDatabase
 let w: LedgerSetup
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-forget-'))
+  dir = tempFolder()
   await mkdir(join(dir, 'node'))
   database = await openThreaded(join(dir, 'node/payments.db'))
   await prepareSchema(database)
   w = setupOver(database, { subscribers: BOTH })
 })
-afterEach(async () => {
-  await database.close()
-  await rm(dir, { recursive: true })
-})
+afterEach(() => database.close())
 
 const forget = (...words: string[]) =>
   runWords(['payments', 'forget', '--data', dir, ...words], { USER: 'ada' })

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +6,7 @@ import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../sy
 import { writeLocalJson } from '../../../system/local-json.ts'
 import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
 import { giveSecret } from '../../support/run-home.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { diagnose, type FakeEdge, FILE, fakeEdge, run } from './fake-system.ts'
 
 const SECRET = 'a-data-folder-secret-of-43-characters-or-so'
@@ -40,14 +40,11 @@ async function start(given: Record<string, string> = {}, file = FILE): Promise<v
   })
 }
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-data-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
 
-afterEach(async () => {
-  await edge.close()
-  await rm(dir, { recursive: true })
-})
+afterEach(() => edge.close())
 
 describe('a running system', () => {
   it('gives the doctor its edge, its token and its variables', async () => {

@@ -1,14 +1,14 @@
 // Mistakes in a sound driver: that of docs/drivers.md, with a few words changed. Each must fail the
 // contract of drivers, in the case that names it.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { fixtures } from '../../../examples/worker/acme-fixtures.ts'
 import { type GatewayCase, gatewayContract } from '../../../libraries/testing/gateway-contract.ts'
 import type { GatewayFixtures } from '../../../libraries/testing/gateway-fixtures.ts'
 import type { Driver } from '../../../worker/payments/gateways/gateway.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 interface Planted {
   mistake: string
@@ -147,14 +147,13 @@ const PLANTED: Planted[] = [
 let folder: string
 let source: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'planted-'))
+  folder = tempFolder()
   const text = await readFile('examples/worker/acme.ts', 'utf8')
   // Outside of a clone, nothing has these names.
   source = text
     .replace("'signalbox/worker'", JSON.stringify(resolve('tools/package/worker.ts')))
     .replace("'zod'", JSON.stringify(resolve('node_modules/zod/index.js')))
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 async function driverWith(words: Record<string, string>, name: string): Promise<Driver> {
   let text = source

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
 import { HashCache } from '../../../sidecar/files/hash-cache.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { config, FakeBoard, fakeStore, live, parsedOf, session, task } from '../fake-board.ts'
 
 const store = { ...fakeStore, root: '/s', layout: 'cairn' as const }
@@ -18,12 +18,11 @@ let folder: string
 let logs: string[]
 
 beforeEach(async () => {
-  folder = join(await mkdtemp(join(tmpdir(), 'cache-')), 'made', 'here')
+  folder = join(tempFolder(), 'made', 'here')
   logs = []
   // As every start does, which makes the folder.
   await cacheOf().load(() => expect.unreachable())
 })
-afterEach(() => rm(join(folder, '..', '..'), { recursive: true, force: true }))
 
 const cacheOf = (of: Partial<typeof store> = {}) =>
   new HashCache(folder, { ...store, ...of }, MADE_BY, (_level, event) => logs.push(event))

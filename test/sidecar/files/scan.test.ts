@@ -1,40 +1,25 @@
 import { renameSync, writeFileSync } from 'node:fs'
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  realpath,
-  rename,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, lstat, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type SeenStat, seen } from '../../../sidecar/files/facts.ts'
 import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { intervalMs, scan } from '../../../sidecar/files/scan.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { ReadingScan } from '../../support/reading-scan.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 let home: string
 let root: string
 let tasks: string
 
 beforeEach(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-scan-')))
+  home = tempFolder()
   root = join(home, 'board')
   tasks = join(root, 'tasks')
   await mkdir(tasks, { recursive: true })
   await writeFile(join(root, 'config.yaml'), 'prefix: T\n')
   for (const id of ['T-1', 'T-2', 'T-3']) await old(task(id), id)
-})
-
-afterEach(async () => {
-  await rm(home, { recursive: true, force: true })
 })
 
 const task = (id: string) => join(tasks, `${id}.md`)

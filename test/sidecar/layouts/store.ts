@@ -1,15 +1,13 @@
 // A folder of a board made for one test, and what a layout says of its files.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import type { Entry, Store } from '../../../sidecar/layouts/layout.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A new folder holding `files` (path → text), removed when the test ends. */
 export function makeFolder(files: Record<string, string | Uint8Array> = {}): string {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-layout-')))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const dir = tempFolder()
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true })
     writeFileSync(join(dir, path), content)

@@ -2,14 +2,14 @@
 // account, and with one that only writes down what it is asked for.
 
 import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { jwtVerify } from 'jose'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { run as exec, type InstalledPackage, MACHINE } from '../../support/installed-package.ts'
 import { PATIENT } from '../../support/patience.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { wranglerEnv } from '../../support/wrangler-dev.ts'
 
 /** What the fake wrangler saw of one call. */
@@ -48,8 +48,7 @@ if (args[0] === 'deployments') {
 export function packageDeploy(installed: () => InstalledPackage): void {
   describe('signalbox deploy', () => {
     async function place() {
-      const home = await mkdtemp(join(tmpdir(), 'signalbox-deploy-'))
-      onTestFinished(() => rm(home, { recursive: true, force: true }))
+      const home = tempFolder()
       const [cwd, bin] = [join(home, 'project'), join(home, 'bin')]
       for (const dir of [cwd, bin]) await mkdir(dir)
       await writeFile(join(bin, 'wrangler'), FAKE, { mode: 0o755 })

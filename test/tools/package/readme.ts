@@ -2,8 +2,7 @@
 // by line, from the one that installs it to an empty folder. Changed are only ports, and where the
 // packed file and Express come from.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../../tools/harness/free-port.ts'
@@ -11,6 +10,7 @@ import { CURRENT, type InstalledPackage, run } from '../../support/installed-pac
 import { PATIENT } from '../../support/patience.ts'
 import { type Program, startProgram } from '../../support/program.ts'
 import { listening } from '../../support/shop-folder.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 /** Neither asks the network for what is there. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
@@ -55,7 +55,7 @@ class Reader {
       .replaceAll(/\b(signalbox --no-board|node shop[./])/g, 'exec $1')
       .replaceAll('/signalbox" express', `/signalbox" ${EXPRESS}`)
     const ports: [number, number] = [await freePort(), await freePort()]
-    const empty = await mkdtemp(join(tmpdir(), 'signalbox-reader-'))
+    const empty = tempFolder()
     return new Reader(empty, machineIn(join(folder, 'global')), ports, text)
   }
 
@@ -89,7 +89,6 @@ class Reader {
 
   async done(): Promise<void> {
     for (const program of this.#programs) await program.stop('SIGINT')
-    await rm(this.folder, { recursive: true, force: true })
   }
 }
 

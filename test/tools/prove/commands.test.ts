@@ -1,12 +1,12 @@
 // The two commands, as a stranger uses them: what they say, and how they end.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readPlan, UsageError } from '../../../tools/prove/plan.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { goodHistory, textOf } from './good-history.ts'
 
 const run = promisify(execFile)
@@ -32,10 +32,9 @@ const isStored = (transaction: unknown, id: string): boolean => {
 }
 
 let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-history-'))
+beforeAll(() => {
+  folder = tempFolder()
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 describe('npm run check-history', () => {
   const check = command('tools/prove/check-history.ts')

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ChildSpec, spawnChild } from '../../../tools/start/child.ts'
 import { PATIENT } from '../../support/patience.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-child-'))
+beforeAll(() => {
+  dir = tempFolder()
 })
-afterAll(() => rm(dir, { recursive: true, force: true }))
 
 function script(name: string, code: string, graceMs = 60_000): ChildSpec {
   return {

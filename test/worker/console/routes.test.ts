@@ -1,21 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Assets, cloudflareAssets } from '../../../worker/console/assets.ts'
 import { folderAssets } from '../../../worker/console/assets-node.ts'
 import { consolePageContract, INDEX, writePage } from '../../contract/console-page.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 let folder: string
 let assets: Assets
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'signalbox-page-'))
+  folder = tempFolder()
   await writePage(join(folder, 'page'))
   assets = folderAssets(join(folder, 'page'))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 consolePageContract('the app in this process', { edge: () => processEdge({ assets }) })
 

@@ -1,7 +1,5 @@
 // Two installations on one account of each gateway: of the same orders, a restored backup, a copy.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUp, restore } from '../../../system/backup.ts'
@@ -26,6 +24,7 @@ import {
   STRIPE,
   setUpSimulator,
 } from '../../support/simulator.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { webhookBody } from '../../support/webhook-body.ts'
 
 const REDIRECT = {
@@ -37,14 +36,13 @@ let dir: string
 let at: SimulatorSetup
 let close: (() => Promise<void>)[]
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-installations-'))
+  dir = tempFolder()
   at = await setUpSimulator()
   close = []
 })
 afterEach(async () => {
   for (const each of close) await each()
   await at[Symbol.asyncDispose]()
-  await rm(dir, { recursive: true })
 })
 
 interface Installation extends Payments {

@@ -1,17 +1,16 @@
 // Secrets in files: which variables name them, and which files are refused.
 
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { withSecretFiles } from '../../../worker/shared/secret-files-node.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 let dir = ''
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-secrets-'))
+beforeEach(() => {
+  dir = tempFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 async function file(name: string, text: string, mode = 0o600): Promise<string> {
   const path = join(dir, name)

@@ -1,19 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
 import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sqlPool } from '../../../worker/shared/sql-pool.ts'
 import { taskRecord } from '../../support/edge.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-pool-'))
+beforeAll(() => {
+  dir = tempFolder()
 })
-afterAll(() => rm(dir, { recursive: true }))
 
 describe('a pool of databases', () => {
   /** The names of those that are open, in the order of their opening. */

@@ -1,7 +1,5 @@
 // The adapter of a database in this process: its values and its errors.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -13,17 +11,17 @@ import {
 import { isTransient } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
+import { tempFolder } from '../../../../support/temp-folder.ts'
 
 const never = new AbortController().signal
 let dir: string
 let database: EmbeddedDatabase
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-embedded-'))
+beforeEach(() => {
+  dir = tempFolder()
   database = embeddedDatabase(join(dir, 'a.db'))
 })
 afterEach(async () => {
   database.close()
-  await rm(dir, { recursive: true, force: true })
 })
 
 const write = (sql: string, args = {}) => database.write([statement(sql, args)], never)

@@ -1,7 +1,5 @@
 // An embedded database in its thread: the store's contract, and errors that cross the threads.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { prepareSchema } from '../../../../../system/migrate.ts'
@@ -19,19 +17,17 @@ import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'
 import { startProgram } from '../../../../support/program.ts'
 import { programEnv } from '../../../../support/run-home.ts'
+import { tempFolder } from '../../../../support/temp-folder.ts'
 
 const never = new AbortController().signal
 let dir: string
 let database: ThreadedDatabase
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'signalbox-threaded-'))
+  dir = tempFolder()
   database = await openThreaded(':memory:')
   await prepareSchema(database)
 })
-afterAll(async () => {
-  await database?.close()
-  await rm(dir, { recursive: true, force: true })
-})
+afterAll(() => database?.close())
 
 const write = (sql: string, args = {}) => database.write([statement(sql, args)], never)
 const caught = (work: Promise<unknown>) =>
