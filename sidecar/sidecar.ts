@@ -236,6 +236,7 @@ export class Sidecar {
       const { board } = this.#deps
       await this.#takeDue(report !== undefined, signal)
       if (!signal.aborted) board.touchNames(board.trees.read(inTrees.trees))
+      await this.#takeDue(report !== undefined, signal)
       const now = this.#deps.clock.elapsed()
       const unhinted = news.filter((path) => !paths.has(path))
       if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)

@@ -33,7 +33,7 @@ export interface Wanted {
 /** Name and hash of each task of a file. */
 type Tasks = ReadonlyMap<string, string>
 
-/** Of files with many tasks what merge bases have, since their tasks are compared one by one. */
+/** What merge bases have in some files: those with many tasks, which are compared one by one. */
 export class BaseTasks {
   readonly #store: Pick<Store, 'fold'>
   /** By blob. */
@@ -55,7 +55,7 @@ export class BaseTasks {
     if (text === undefined) this.#known.set(blob, undefined)
     if (text === undefined || !store) return
     const tasks = new Map<string, string>()
-    for (const entry of store.parse(path, 'tasks', text).entries) {
+    for (const entry of store.parse(path, store.classify(path) ?? 'tasks', text).entries) {
       const fact = factOf({ path, hash: '', state: 'ok' }, entry, undefined)
       if (fact?.kind === 'task') tasks.set(nameOf(this.#store, 'task', fact.id), fact.hash)
     }
@@ -100,6 +100,10 @@ export function isOld(
   if (!tree.bases) return old.get(path) === hash
   return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
 }
+
+/** Whether every merge base has a file here. */
+export const isInAll = ({ bases = [], dir }: Tree, path: string): boolean =>
+  bases.length > 0 && bases.every((base) => base.has(pathFrom(dir, path)))
 
 /** Whether no merge base has a file here; false: there is none to ask. */
 export const isNew = ({ bases = [], dir }: Tree, path: string): boolean =>

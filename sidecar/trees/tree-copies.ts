@@ -11,13 +11,13 @@ import {
   type SeenStat,
   type TaskFact,
 } from '../files/facts.ts'
-import type { Entry, Store } from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import {
   BaseTasks,
   blobIds,
+  isInAll,
   isNew,
   isOld,
-  pathFrom,
   pathIn,
   type Tree,
   type Wanted,
@@ -28,9 +28,11 @@ import {
   isBlob,
   newerFirst,
   newFiles,
+  shownBy,
   shownOf,
   type TreeFiles,
   type TreeMark,
+  withBranch,
 } from './tree-files.ts'
 
 /** What is known of the main tree. */
@@ -141,6 +143,7 @@ export class TreeCopies {
       if (hash !== this.#main.hashOf(this.#mainPath(files, path))) this.#differs(files, path, file)
     }
     this.#namesAt(files, path, names)
+    this.#lookForVanished(files, path, names)
     return names
   }
 
@@ -171,6 +174,7 @@ export class TreeCopies {
     for (const files of this.#trees.values()) {
       const own = this.#treePath(files, path)
       const known = files.table.hashOf(own)
+      if (known === undefined) this.#lookForVanished(files, own, names)
       if (known === undefined || isBlob(known)) continue
       if (known === hash) {
         this.#namesAt(files, own, names)
@@ -187,6 +191,7 @@ export class TreeCopies {
   of(name: string): InTrees | undefined {
     const claims = this.#main.claims(name)
     const row = claims[0] ?? this.newest(name)
+    const hasAbout = claims.some((claim) => this.#main.isAbout(claim))
     const found: { mark: TreeMark; hash: string; isApart?: boolean }[] = []
     for (const files of this.#trees.values()) {
       if (!files.isRead) continue
@@ -198,7 +203,7 @@ export class TreeCopies {
       if (others.length > 0 && !isTwin) {
         const hash = others.map(({ fact }) => fact.hash).join(' ')
         const isApart = row !== undefined && this.#isApart(row, others)
-        found.push({ mark: { ...mark, ...this.#shown(others, claims) }, hash, isApart })
+        found.push({ mark: { ...mark, ...shownBy(others, hasAbout) }, hash, isApart })
       } else if (copies.length === 0 && claims.length > 0 && this.#isGone(files, name, claims)) {
         found.push({ mark: { ...mark, gone: true }, hash: '' })
       }
@@ -287,16 +292,6 @@ export class TreeCopies {
     files.differing.set(path, { hash, blobs, copies, besides, ...(isMany && { names }) })
   }
 
-  /** What is about a task has its title, where both trees have such a file. */
-  #shown(copies: readonly Copy[], claims: readonly Fact[]): Copy['shown'] {
-    const own = copies.find(({ isAbout }) => !isAbout)?.shown ?? {}
-    const about = copies.find(({ isAbout }) => isAbout)?.shown
-    if (about) return { ...about, ...own, ...(about.title !== undefined && { title: about.title }) }
-    if (!claims.some((claim) => this.#main.isAbout(claim))) return own
-    const { title: _, ...rest } = own
-    return rest
-  }
-
   #forget(files: TreeFiles, path: string): void {
     const { copies = NONE, besides = NONE } = files.differing.get(path) ?? {}
     for (const fact of besides) this.#main.remove(fact)
@@ -334,11 +329,29 @@ export class TreeCopies {
   /** Adds the names of what a tree changed, and of what it may have taken out. */
   #namesOf(files: TreeFiles, into: Set<string>): void {
     for (const path of files.differing.keys()) this.#namesAt(files, path, into)
+    for (const path of [...files.vanished.keys()]) this.#lookForVanished(files, path, into)
     const { dir } = files.tree
     const known = files.tree.bases?.flatMap((base) => [...base.keys()]) ?? []
     for (const path of [...known.map((path) => pathIn(dir, path)), ...files.removed]) {
-      if (files.table.hashOf(path) === undefined) this.#namesAt(files, path, into)
+      if (files.table.hashOf(path) !== undefined) continue
+      this.#namesAt(files, path, into)
+      this.#lookForVanished(files, path, into)
     }
+  }
+
+  /** A file that neither tree has: the main one may have its task under another name. */
+  #lookForVanished(files: TreeFiles, path: string, into: Set<string>): void {
+    const { tree, table, vanished, isRead } = files
+    for (const name of vanished.get(path) ?? NONE) into.add(name)
+    vanished.delete(path)
+    const kind = tree.store.classify(path)
+    if (!isRead || tree.isSparse || (kind !== 'task' && kind !== 'about')) return
+    const isThere = this.#main.hashOf(this.#mainPath(files, path)) ?? table.hashOf(path)
+    const [tasks] =
+      (isThere === undefined && isInAll(tree, path) && this.bases.of(tree, path)) || []
+    if (!tasks) return
+    vanished.set(path, new Set(tasks.keys()))
+    for (const name of tasks.keys()) into.add(name)
   }
 
   #namesAt(files: TreeFiles, path: string, into: Set<string>): void {
@@ -368,8 +381,10 @@ export class TreeCopies {
 
   /** Whether the tree took out what the main tree has and every merge base had. */
   #isGone(files: TreeFiles, name: string, claims: readonly Fact[]): boolean {
-    const { bases, dir, isSparse } = files.tree
+    const { tree, vanished } = files
+    const { bases, isSparse } = tree
     if (isSparse) return false
+    const isVanished = [...vanished.values()].some((names) => names.has(name))
     return claims.every(({ path }) => {
       const own = this.#treePath(files, path)
       const { names } = files.differing.get(own) ?? {}
@@ -378,13 +393,7 @@ export class TreeCopies {
         return !names.has(name) && before.length > 0 && before.every((base) => base.has(name))
       }
       if (files.table.hashOf(own) !== undefined) return false
-      return bases?.every((base) => base.has(pathFrom(dir, own))) ?? files.removed.has(own)
+      return isVanished || (bases ? isInAll(tree, own) : files.removed.has(own))
     })
   }
-}
-
-function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
-  const ranOn = entry.kind === 'session' ? entry.session.branch : undefined
-  const isElsewhere = ranOn !== undefined && ranOn !== tree.branch
-  return fact.kind === 'session' && isElsewhere ? { ...fact, isElsewhere } : fact
 }

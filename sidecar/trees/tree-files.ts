@@ -51,6 +51,8 @@ export interface TreeFiles {
   old: Map<string, string>
   /** Files that were there once. */
   removed: Set<string>
+  /** Files that a merge base has, and neither tree any more, with the names of their tasks. */
+  vanished: Map<string, ReadonlySet<string>>
   /** All of its files were read once. */
   isRead: boolean
 }
@@ -64,6 +66,7 @@ export const newFiles = (tree: Tree): TreeFiles => ({
   differing: new Map(),
   old: new Map(),
   removed: new Set(),
+  vanished: new Map(),
   isRead: false,
 })
 
@@ -80,4 +83,20 @@ export function newerFirst(one: Copy, other: Copy): number {
     difference ||
     (one.files.tree.name < other.files.tree.name ? -1 : 1)
   )
+}
+
+/** What is about a task has its title, where both trees have such a file. */
+export function shownBy(copies: readonly Copy[], hasAbout: boolean): Copy['shown'] {
+  const own = copies.find(({ isAbout }) => !isAbout)?.shown ?? {}
+  const about = copies.find(({ isAbout }) => isAbout)?.shown
+  if (about) return { ...about, ...own, ...(about.title !== undefined && { title: about.title }) }
+  if (!hasAbout) return own
+  const { title: _, ...rest } = own
+  return rest
+}
+
+export function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
+  const ranOn = entry.kind === 'session' ? entry.session.branch : undefined
+  const isElsewhere = ranOn !== undefined && ranOn !== tree.branch
+  return fact.kind === 'session' && isElsewhere ? { ...fact, isElsewhere } : fact
 }
