@@ -193,32 +193,37 @@ test('a tree that was moved is one again when git has repaired it', async () => 
 })
 
 test('one task in two trees at once is one change of it, and two tasks are one of the list', async () => {
-  await open()
-  git(folder.dir, 'worktree', 'add', '-q', '../other', '-b', 'other')
-  folder.write(`../other/${fileOf(1)}`, task(1, 'In Progress'))
-  await until({ 'TASK-1': 'other: In Progress' })
-  const before = folder.messages.length
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    initialize(dir)
+    for (const name of ['feat', 'other']) git(dir, 'worktree', 'add', '-q', `../${name}`)
+  })
   folder.write(FEAT + fileOf(1), task(1, 'Done'))
   folder.write(`../other/${fileOf(1)}`, task(1, 'Done'))
   await until({ 'TASK-1': 'feat: Done, other: Done' })
-  expect(folder.messages.slice(before)).toEqual([{ type: 'task-changed', id: 'TASK-1' }])
+  expect(folder.messages).toEqual([{ type: 'task-changed', id: 'TASK-1' }])
   folder.write(FEAT + fileOf(1), task(1, 'In Progress'))
   folder.write(`../other/${fileOf(2)}`, task(2, 'Done'))
   await until({ 'TASK-1': 'feat: In Progress, other: Done', 'TASK-2': 'other: Done' })
-  expect(folder.messages.slice(before + 1)).toEqual([{ type: 'tasks-changed' }])
+  expect(folder.messages.slice(1)).toEqual([{ type: 'tasks-changed' }])
   // In the main tree, too.
   folder.write(FEAT + fileOf(2), task(2, 'In Progress'))
   folder.write(fileOf(2), task(2, 'In Progress'))
   await until({ 'TASK-1': 'feat: In Progress, other: Done', 'TASK-2': 'other: Done' })
-  await vi.waitFor(async () => expect((await folder.tasks())['TASK-2']?.status).toBe('In Progress'))
-  expect(folder.messages.slice(before + 2)).toEqual([{ type: 'task-changed', id: 'TASK-2' }])
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-2']?.status).toBe('In Progress'),
+    PATIENT,
+  )
+  expect(folder.messages.slice(2)).toEqual([{ type: 'task-changed', id: 'TASK-2' }])
 })
 
 test('a task that the main tree renamed and a tree took out is gone there', async () => {
   await open()
   folder.move(fileOf(1), 'backlog/tasks/task-1 - Other.md')
   folder.write('backlog/tasks/task-1 - Other.md', task(1, 'To Do', 'Other'))
-  await vi.waitFor(async () => expect((await folder.tasks())['TASK-1']?.title).toBe('Other'))
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-1']?.title).toBe('Other'),
+    PATIENT,
+  )
   expect(await marks()).toEqual({})
   folder.remove(FEAT + fileOf(1))
   await until({ 'TASK-1': 'feat: gone' })
