@@ -68,4 +68,9 @@ describe('the code', () => {
     )
     expect(wide).toEqual([])
   })
+
+  it('no literal is spread only to have several names on a line', () => {
+    const spread = sources.filter(({ text }) => /^\s*\.\.\.(\{ .* \}|\[[^\]]*\]),$/m.test(text))
+    expect(spread.map(({ file }) => file)).toEqual([])
+  })
 })

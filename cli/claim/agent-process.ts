@@ -88,7 +88,9 @@ function inProc(pid: number): Seen | undefined {
     const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
     if (state === 'Z' || state === 'X') return undefined
     return {
-      ...{ parent: Number(parent), startedAt, isStopped: state === 'T' || state === 't' },
+      parent: Number(parent),
+      startedAt,
+      isStopped: state === 'T' || state === 't',
       name: AGENTS.includes(name) ? name : baseOf(scriptOf(pid) ?? program),
     }
   } catch {

@@ -143,15 +143,21 @@ async function claimOnce(
   const [own] = max === undefined ? held : []
   const kept: KeptClaim = {
     claim: own?.claim ?? randomBytes(16).toString('base64url'),
-    ...{ actor, board: edge.path, url: edge.url, ttlMs: ttl ?? TTL_MS },
-    ...{ task: own?.task ?? '', generation: own?.generation ?? 0 },
+    actor,
+    board: edge.path,
+    url: edge.url,
+    ttlMs: ttl ?? TTL_MS,
+    task: own?.task ?? '',
+    generation: own?.generation ?? 0,
     ...(agent && { process: agent }),
   }
   // Before it is asked for: one whose answer is lost is asked for again, and is the same.
   await keepClaim(env, kept)
   try {
     const given = await claimsAt(edge).claim({
-      ...{ claim: kept.claim, actor, ttlMs: kept.ttlMs },
+      claim: kept.claim,
+      actor,
+      ttlMs: kept.ttlMs,
       ...(task !== undefined && { task }),
       ...(label !== undefined && { label }),
       ...(parent !== undefined && { parent }),

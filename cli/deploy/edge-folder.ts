@@ -51,7 +51,9 @@ const { AUTH_SECRETS, REPOSITORY, LEDGER, SESSIONS, DIRECTORY, ASSETS } = bindin
 
 const PACKAGE = `${JSON.stringify(
   {
-    ...{ private: true, type: 'module', scripts: { deploy: 'wrangler deploy' } },
+    private: true,
+    type: 'module',
+    scripts: { deploy: 'wrangler deploy' },
     devDependencies: { wrangler: WRANGLER_VERSION },
     cloudflare: {
       bindings: { AUTH_SECRETS, REPOSITORY, LEDGER, SESSIONS, DIRECTORY, ASSETS },

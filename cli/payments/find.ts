@@ -39,8 +39,12 @@ const answered = z.object({
   transactions: z.array(
     z.looseObject({
       id: z.string(),
-      ...{ createdAt: z.string(), status: z.string(), gateway: z.string(), reference: z.string() },
-      ...{ amount: z.int(), currency: z.string() },
+      createdAt: z.string(),
+      status: z.string(),
+      gateway: z.string(),
+      reference: z.string(),
+      amount: z.int(),
+      currency: z.string(),
     }),
   ),
   cursor: z.string().optional(),

@@ -128,7 +128,11 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
   const all = asked.reduce((sum, [, times]) => sum + times, 0)
   const aDay = (times: number) => Math.round((times * DAY_MS) / forMs)
   return {
-    ...{ version, pages, waiting, forMs, frames },
+    version,
+    pages,
+    waiting,
+    forMs,
+    frames,
     did: {
       constructions: after.constructions - before.did.constructions,
       alarms: after.alarms - before.did.alarms,

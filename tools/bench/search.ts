@@ -103,7 +103,10 @@ function rowAt(n: number) {
       phone: `+9647${String(pickBy(own, 1e9)).padStart(9, '0')}`,
     }),
     status: own() < 0.85 ? 'Paid' : one(SEVENTH),
-    ...{ customer, thing, amount, createdAt },
+    customer,
+    thing,
+    amount,
+    createdAt,
   }
 }
 

@@ -109,12 +109,17 @@ export class Claims {
       const { hash, actor, ttlMs, client, model, branch, tree } = request
       const claim: Claim = {
         generation: Math.max(this.#claims.lastGeneration() + 1, now),
-        ...{ hash, actor, ttlMs, task: found.id },
+        hash,
+        actor,
+        ttlMs,
+        task: found.id,
         ...(client !== undefined && { client }),
         ...(model !== undefined && { model }),
         ...(branch !== undefined && { branch }),
         ...(tree !== undefined && { tree }),
-        ...{ startedAt: now, renewedAt: now, expiresAt: now + ttlMs },
+        startedAt: now,
+        renewedAt: now,
+        expiresAt: now + ttlMs,
       }
       this.#tell(claim, frames, now)
       return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
@@ -329,7 +334,10 @@ function isOffered({ file }: StoredTask, last: Claim | undefined, now: number): 
 
 function heldOf({ task, generation, expiresAt, end }: Claim): Held {
   return {
-    ...{ task, generation, expiresAt, session: sessionId(generation) },
+    task,
+    generation,
+    expiresAt,
+    session: sessionId(generation),
     ...(end && { end: { outcome: end.outcome, at: end.at } }),
   }
 }
@@ -344,7 +352,9 @@ function sessionOf(claim: Claim): Session {
   const state = end ? (isFinished ? 'finished' : 'canceled') : 'active'
   return {
     id: attempt,
-    ...{ task, attempt, actor },
+    task,
+    attempt,
+    actor,
     ...(client !== undefined && { client }),
     ...(model !== undefined && { model }),
     status: end ? state : 'in_progress',

@@ -58,7 +58,10 @@ export function sqliteDirectory(sql: Sql): Directory {
             OR abs(? - seen_at) >= ?)
           AND (holder = ? OR NOT ?)
         ORDER BY seen_at LIMIT 1) RETURNING path`,
-      ...[now, ROW_SILENT_MS, holder, isShareFull ? 1 : 0],
+      now,
+      ROW_SILENT_MS,
+      holder,
+      isShareFull ? 1 : 0,
     )
     return dropped.length > 0
   }
@@ -74,7 +77,10 @@ export function sqliteDirectory(sql: Sql): Directory {
           `INSERT INTO boards (path, report, seen_at, holder) VALUES (?, ?, ?, ?) ON CONFLICT (path)
             DO UPDATE SET report = excluded.report, seen_at = excluded.seen_at,
               holder = excluded.holder, is_offline = 0`,
-          ...[path, JSON.stringify(report), now, holder],
+          path,
+          JSON.stringify(report),
+          now,
+          holder,
         )
         return 'stored'
       }),
@@ -82,7 +88,9 @@ export function sqliteDirectory(sql: Sql): Directory {
       sql.all(
         `UPDATE boards SET is_offline = 1, seen_at = ?
           WHERE path = ? AND NOT is_offline AND seen_at <= ?`,
-        ...[since, path, readAt],
+        since,
+        path,
+        readAt,
       )
     },
     forget: async (path, now) =>

@@ -91,7 +91,9 @@ class Team {
         name: 'signalbox',
         command: process.execPath,
         args: [PROGRAM, 'dev', board, `--port=${port}`, `--data=${data}`],
-        ...{ env, logFile: join(dir, 'signalbox.log'), graceMs: 10_000 },
+        env,
+        logFile: join(dir, 'signalbox.log'),
+        graceMs: 10_000,
       },
       loopbackUrl(port),
     )
@@ -134,7 +136,9 @@ class Team {
   #hire(): void {
     const name = `agent-${++this.#named}`
     const child = spawn('/bin/sh', ['-c', this.#script, name], {
-      ...{ cwd: this.#board, env: this.#plan.env, stdio: 'ignore' },
+      cwd: this.#board,
+      env: this.#plan.env,
+      stdio: 'ignore',
       // What it runs dies with it.
       detached: true,
     })

@@ -55,7 +55,10 @@ async function main(args: string[]): Promise<number> {
   const seconds = () => Math.round((performance.now() - began) / 1_000)
   try {
     const outcome = await workOff({
-      ...{ tool, tasks, agents, random: new Seeded(seed) },
+      tool,
+      tasks,
+      agents,
+      random: new Seeded(seed),
       workMs,
       faultEvery: Math.max(1, Math.round(tasks / 60)),
       ...(forMs > 3 * STOPPED_MS && { stopMs: STOPPED_MS }),

@@ -115,9 +115,7 @@ function eventsAreDelivered(history: History): Finding[] {
   })
 }
 
-const told = ({ transaction, alert, previousRefundedAmount: previous }: Event) => [
-  ...[transaction, alert, previous],
-]
+const told = (event: Event) => [event.transaction, event.alert, event.previousRefundedAmount]
 
 /** (d) The endpoint does not get an event while it has not answered it. */
 function deliveriesAreLeased(history: History): Finding[] {

@@ -95,13 +95,18 @@ export class ProcessesLoad {
     const { tokens, proxies } = this.#system
     const env = {
       ...machineVariables(process.env),
-      ...{ HOME: home, SIGNALBOX_TOKEN: tokens.agent },
+      HOME: home,
+      SIGNALBOX_TOKEN: tokens.agent,
       NODE_COMPILE_CACHE: join(this.#dir, 'compiled'),
     }
     // It has no board of its own: it looks after the processes.
     const publishing = [`--edge=${proxies.sidecar.url}`, `--repo=prove/${name}`, '--wait']
     const signalbox = new Process({
-      ...{ name, command: process.execPath, env, logFile: join(home, 'log'), graceMs: 5_000 },
+      name,
+      command: process.execPath,
+      env,
+      logFile: join(home, 'log'),
+      graceMs: 5_000,
       args: [PROGRAM, 'watch', join(home, 'project'), ...publishing],
     })
     await signalbox.start()

@@ -24,8 +24,10 @@ export const movementQueries = (run: RunQuery) => ({
     run({
       statements: [
         statement(pageOf(range, cursor), {
-          ...{ ...range, gateway: range.gateway ?? null },
-          ...{ cursor: cursor ?? null, limit },
+          ...range,
+          gateway: range.gateway ?? null,
+          cursor: cursor ?? null,
+          limit,
         }),
       ],
       read: ([rows]) => rowsOf<BookedRow>(rows).map(listed(toMovement)),

@@ -59,9 +59,13 @@ function argsOf(
   const { beginnings = [], end = '' } = search ?? {}
   return {
     ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
-    ...{ limit, after: at(after), before: at(before), made_before: idAt(before + DAY_MS) },
+    limit,
+    after: at(after),
+    before: at(before),
+    made_before: idAt(before + DAY_MS),
     ...Object.fromEntries(beginnings.map((text, n) => [`begin${n}`, text])),
-    ...{ end, end_first: [...end].reverse().slice(0, END_CHARS).join('') },
+    end,
+    end_first: [...end].reverse().slice(0, END_CHARS).join(''),
   }
 }
 
