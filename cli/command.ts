@@ -161,7 +161,7 @@ export const variablesIn = async (
 ): Promise<Environment> =>
   await withSecretFiles(file === undefined ? env : await readEnvFile(file), prefixes)
 
-/** Of --env. Throws SecretFileError. */
+/** The variables in the file of --env. Throws SecretFileError. */
 export const readEnvFile = async (file: string): Promise<Environment> =>
   parseEnv(await readPrivate('--env', file))
 

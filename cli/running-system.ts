@@ -196,7 +196,7 @@ async function servedStart(
   return { dir, local, secret, served: { variables } }
 }
 
-/** Of these variables, those that say where secrets are: systemd names the folder of its own. */
+/** The variables that say where secrets are: systemd names the folder of its own. */
 export const namesOfFiles = (env: Environment): Environment =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => {

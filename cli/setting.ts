@@ -24,7 +24,7 @@ type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name
 
-/** Of an option that is read as it is: a text, or a switch, which `--no-` turns off. */
+/** The value of an option that is read as it is: a text, or a switch, which `--no-` turns off. */
 type Plain<Flags extends string> = string extends Flags
   ? unknown
   : Flags extends `--no-${string}`
@@ -203,7 +203,7 @@ const logFormat = (help: string) =>
 export const LOG = logFormat(
   'of the log; json given here is for all that is printed [pretty on a terminal, else json]',
 )
-/** Of a command whose log is a file. */
+/** For commands whose log is a file. */
 export const PRINTS = logFormat('json: all that is printed, without the sign-in link [pretty]')
 export const VERBOSE = new Setting('--verbose', 'log every scan too')
 const DATA = new Setting('--data <DIR>', 'data folder of a running signalbox')
@@ -235,9 +235,9 @@ export const ENV = new Setting(
 )
 export const JSON_OUTPUT = new Setting('--json', 'print one JSON object instead of lines')
 
-/** Of commands that read the data folder of a running system. */
+/** For commands that read the data folder of a running system. */
 export const RUNNING = [DATA, TRUST_DATA] as const
-/** Of commands that publish the boards of their folders. */
+/** For commands that publish the boards of their folders. */
 export const PUBLISHES = [
   ONLY,
   FOLLOW_LINKS,

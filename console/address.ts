@@ -7,7 +7,7 @@ export interface Route {
   view: View
   /** The open task or transaction, or the code of a sign-in link. */
   id?: string
-  /** Of the board that this tab shows. Undefined until it is known. */
+  /** The path of the board that this tab shows. Undefined until it is known. */
   path?: string | undefined
   /** Filters. */
   query: Readonly<Record<string, string>>

@@ -18,7 +18,7 @@ const ACTIONS = [
   'charge_back',
 ] as const satisfies Action[]
 
-/** Of any part. `amount`: all that is left by itself. `refundId`: one that is there ends so. */
+/** A refund of any part. `amount`: by default the rest. `refundId`: one that is there ends so. */
 const deskRefund = z.strictObject({
   status: z.enum(REFUND_STATUSES).default('succeeded'),
   amount: z.int().positive().exactOptional(),

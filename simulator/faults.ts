@@ -91,7 +91,7 @@ export class ActiveFaults {
   #plan: FaultPlan = { all: {}, orders: {} }
   /** The number of affected requests for each set of faults. */
   #affected = new Map<Faults, number>()
-  /** Of the fault `answerLost`: the lost responses, by endpoint and order. */
+  /** The responses that the fault `answerLost` has lost, by endpoint and order. */
   #lost = new Map<string, Response>()
 
   get plan(): FaultPlan {

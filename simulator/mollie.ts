@@ -260,7 +260,7 @@ const linkTo = (path: string) => ({
   type: 'application/hal+json',
 })
 
-/** Of what belongs to a payment. */
+/** The links of what belongs to a payment. */
 const linksOf = ({ id }: Payment, name: string) => ({
   self: linkTo(`payments/${id}/${name}`),
   payment: linkTo(`payments/${id}`),
@@ -292,7 +292,7 @@ const refundAnswer = (refund: Refund, payment: Payment) => ({
   _links: linksOf(payment, `refunds/${refund.id}`),
 })
 
-/** Of all of it. */
+/** A chargeback takes back all of a payment. */
 function chargebacksOf(payment: Payment) {
   if (payment.chargedBackAt === undefined) return []
   const { amount, currency } = amountOf(payment)

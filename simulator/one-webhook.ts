@@ -21,7 +21,7 @@ export const simulationOf = (driver: string): Traits | undefined =>
   (SIMULATIONS as Readonly<Record<string, Traits>>)[driver]
 
 export interface WebhookTerms {
-  /** Of the payment at the gateway. */
+  /** The payment's id at the gateway. */
   id: string
   eventId: string
   /** Signs the webhook; empty for a gateway that does not sign. */

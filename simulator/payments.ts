@@ -59,7 +59,7 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   refundId?: string
   /** How many refunds that were requested have failed; those of parts are in `refunds`. */
   refusedRefunds?: number
-  /** Of parts, the oldest first. */
+  /** The parts that were refunded, the oldest first. */
   refunds?: readonly Refund[]
 }
 
@@ -182,7 +182,7 @@ export interface Transition {
   after: Payment
   /** The refund failed. The new state alone does not show this. */
   refundFailed: boolean
-  /** Of a part: the one that was made, or that failed. */
+  /** The part that was refunded, or failed to be. */
   refund?: Refund
   /** ms */
   now: number

@@ -64,7 +64,7 @@ export class Simulator {
   readonly faults = new ActiveFaults()
   readonly webhooks: WebhookSender
   readonly payments: PaymentStore
-  /** Of the gateways that give some. */
+  /** Those of the gateways that give some. */
   readonly tokens: ReadonlyMap<string, AccessTokens>
   readonly newId: () => string
   readonly #clock: Cancellable

@@ -46,11 +46,11 @@ export interface SimulateTerms {
   probe?(now: number): Content
 }
 
-/** Of gateways that tell the payer the result on the shop's page. */
+/** For gateways that tell the payer the result on the shop's page. */
 export const backToShop = (payment: Payment, action: Action): string | undefined =>
   action === 'pay' || action === 'transfer' ? payment.successUrl : payment.failureUrl
 
-/** Of gateways where a payment is open once, and refunded as a whole. */
+/** For gateways where a payment is open once, and refunded as a whole. */
 export const MOVES = {
   pay: { open: 'paid' },
   // The money arrives although the gateway had said that it would not.

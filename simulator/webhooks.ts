@@ -27,7 +27,7 @@ export interface Signed {
   eventId: string
   content: Content
   forgery?: 'tampered' | 'alg_none'
-  /** Of the signature, which only Stripe dates. */
+  /** How old the signature is, which only Stripe dates. */
   ageMs?: number
 }
 

@@ -238,7 +238,7 @@ const OBJECTS = `SELECT type, name, sql FROM sqlite_master
     AND sql IS NOT NULL
   ORDER BY name = 'payment_schema', type <> 'table', rowid`
 
-/** Of one row: 64 KiB of a webhook, and some. A server sends 10 MiB at once. */
+/** A row has 64 KiB of a webhook, and some. A server sends 10 MiB at once. */
 const ROWS_AT_ONCE = 100
 
 type Read = (sql: string, args?: Record<string, Value>) => Promise<readonly object[]>

@@ -34,7 +34,7 @@ export const databaseIn = (dataDir: string): string => `file:${join(dataDir, 'no
 export interface DataFolder {
   dir: string
   databaseDir: string
-  /** Of the sidecar. */
+  /** The sidecar's. */
   cacheDir: string
   edgeDir: string
   logsDir: string

@@ -59,7 +59,7 @@ export const gatewaysIn = (env: Environment, file: SignalboxFile): GatewayHere[]
   gatewaysHere(file, workerVariables(env, gatewayPrefixes(file)))
 
 export interface EdgeSurroundings {
-  /** Of the data folder. */
+  /** The data folder's. */
   secret: string
   /** URLs of the edge itself, the libSQL server and the gateway simulator. */
   edge: string

@@ -31,7 +31,7 @@ export type GatewaySecrets = {
   >
 }
 
-/** Of every simulated gateway: a name, and no secret. */
+/** Every simulated gateway has it: a name, and no secret. */
 const CLIENT_ID = 'signalbox-local'
 
 /**

@@ -13,7 +13,7 @@ import type { LocalGateways } from './gateways.ts'
 const text = z.string()
 
 const SHARED = z.object({
-  /** Of the edge on the local network, such as https://192.168.1.5:8788; the likeliest first. */
+  /** The edge's on the local network, such as https://192.168.1.5:8788; the likeliest first. */
   urls: z.tuple([text], text).readonly(),
   /** SHA-256 of its certificate. */
   fingerprint: text,
@@ -40,7 +40,7 @@ const TOKENS = z.object({
 })
 
 const LOCAL = z.object({
-  /** Of the edge. */
+  /** The edge's. */
   url: text,
   /** The repository's name there; without a board, what its tokens name. */
   path: text,
@@ -60,13 +60,13 @@ const LOCAL = z.object({
   /** The URL and the secret for events. Absent: events are not posted. */
   eventsUrl: text.exactOptional(),
   eventsSecret: text.exactOptional(),
-  /** Of the edge, for browsers elsewhere. Absent: `url`. */
+  /** The edge's, for browsers elsewhere. Absent: `url`. */
   publicUrl: text.exactOptional(),
 })
 
-/** Of `serve`, which keeps its secrets where they are, and names the place. */
+/** What `serve` writes, which keeps its secrets where they are, and names the place. */
 const SERVE = z.object({
-  /** Of the edge, on this machine. */
+  /** The edge's, on this machine. */
   url: text,
   serve: z.object({
     /** Those of this process; sidecars elsewhere may publish others. */
@@ -75,7 +75,7 @@ const SERVE = z.object({
     repo: text.exactOptional(),
     /** The file of --env. Absent: its variables are those of its environment. */
     env: text.exactOptional(),
-    /** Of its environment: the variables that name files of secrets. */
+    /** The variables of its environment that name files of secrets. */
     files: z.record(text, text.optional()),
   }),
 })
@@ -100,11 +100,11 @@ const fileIn = (dataDir: string): string => join(resolve(dataDir), 'local.json')
 export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>
   replacePrivateFile(fileIn(dataDir), `${JSON.stringify(local, null, 2)}\n`)
 
-/** Of a folder that may have come with a repository: a link leads out of it, a pipe never ends. */
+/** A folder may have come with a repository: a link leads out of it, a pipe never ends. */
 const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Of the system that runs with this data folder. Undefined: the file is of another version. Throws
+ * The system that runs with this data folder. Undefined: the file is of another version. Throws
  * what Node throws for a file that cannot be read.
  */
 export async function readLocalJson(dataDir: string): Promise<LocalJson | ServeJson | undefined> {

@@ -39,13 +39,13 @@ export interface SystemPlan {
   data: DataFolder
   /** The console's page. The folder can be named before it is filled. */
   page: { dir: string; ready: Promise<unknown> }
-  /** Of the edge: all but its folders. */
+  /** The edge's: all but its folders. */
   variables: Variables
   /** signalbox.config.ts */
   file: SignalboxFile
   /** Absent: sidecars elsewhere publish to it. */
   boards?: BoardsHere | undefined
-  /** Of this program; the edge's status names it. */
+  /** This program's; the edge's status names it. */
   version: string
   /** How often the payments are swept. Absent: as on every host. */
   sweepEveryMs?: number

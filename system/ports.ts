@@ -47,12 +47,12 @@ function hold(wanted: number): Promise<{ claim: Claim; server?: Server }> {
 
 /** What a run that was killed leaves behind has ended by itself after this. */
 const INHERITED_WAIT_MS = 5_000
-/** Of the edge, in a data folder that had none. */
+/** The edge's, in a data folder that had none. */
 const FIRST_PORT = 8_787
 
 export interface PortPlan {
   data: Pick<DataFolder, 'dir' | 'inherited'>
-  /** Of the edge; 0: any free one. Undefined: the last one, or any where that is taken. */
+  /** The edge's; 0: any free one. Undefined: the last one, or any where that is taken. */
   port: number | undefined
   /** Tells the person at the terminal one sentence. */
   notice(sentence: string): void

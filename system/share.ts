@@ -25,7 +25,7 @@ export interface SharePlan {
   /** `lines`: nothing is opened, and other ways are printed. */
   what: 'network' | 'payments' | 'lines'
   location: SecretLocation
-  /** Of the data folder. */
+  /** The data folder's. */
   secret: string
   /** A phone that signs in gets what they cover. */
   tokens: LocalTokens
@@ -120,15 +120,15 @@ const LOCAL = new BlockList()
 LOCAL.addSubnet('10.0.0.0', 8)
 LOCAL.addSubnet('172.16.0.0', 12)
 LOCAL.addSubnet('192.168.0.0', 16)
-// Of providers and of tailscale, between two machines without a router, and for documentation.
+// Networks of providers and tailscale, between two machines without a router, for documentation.
 LOCAL.addSubnet('100.64.0.0', 10)
 LOCAL.addSubnet('169.254.0.0', 16)
 LOCAL.addSubnet('192.0.2.0', 24)
 
-/** Of containers and tunnels: a phone is seldom there. */
+/** Networks of containers and tunnels: a phone is seldom there. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vbox|cni|podman|bridge|utun|tun|tap|wg|tailscale|zt)/
 
-/** Of this machine in local networks, the one that a phone is likely to reach first. */
+/** This machine's in local networks, the one first that a phone is likely to reach. */
 export function lanAddresses(interfaces = networkInterfaces()): string[] {
   return Object.entries(interfaces)
     .toSorted(([a], [b]) => Number(VIRTUAL.test(a)) - Number(VIRTUAL.test(b)))

@@ -90,12 +90,12 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
   return { publicKey, token }
 }
 
-/** Of a running system, as its local.json says it. */
+/** Where a running system signs in, as its local.json says it. */
 interface SignInTarget {
   url: string
   publicUrl?: string
   tokens: LocalTokens
-  /** Of an edge that has its own. */
+  /** The edge's, where it has its own. */
   audience?: string
   /** What whoever signs in may do beside. */
   also?: readonly Scope[]
@@ -117,7 +117,7 @@ export async function signInLink(
   // Without a board, the page shows payments alone.
   const { board, payments } = SCOPES
   const scope = tokens.board === undefined ? payments : [board, ...also, payments].join(' ')
-  // Of the boards that appear later, too.
+  // The boards that appear later, too.
   const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
   const code = await issueCode(signer(secret, audience), { scope, repos, subject }, now, once)
   return `${publicUrl}/#/sign-in/${code}`

@@ -50,7 +50,7 @@ interface Edge {
   payments: Payments | undefined
 }
 
-/** Of this isolate. */
+/** The numbers of this isolate. */
 const counted = logMetrics(consoleLog, hostClock)
 
 const host = {

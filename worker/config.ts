@@ -90,7 +90,7 @@ export interface HostConfig {
   dataDir: string
   /** The folder of the built console. */
   consoleDir: string
-  /** Of all repositories together. */
+  /** The room for streams of all repositories together. */
   streams: StreamRoom
   /** The most repositories whose databases are open at once. */
   openRepositories: number

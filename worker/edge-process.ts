@@ -45,7 +45,7 @@ export interface ProcessEdgeDeps {
   openSql(file: string): Sql & { close(): void }
   /** Sends a POST once, whatever comes of it. */
   gatewayFetch: typeof fetch
-  /** Of the payments, where they are configured. */
+  /** The database of payments, where they are configured. */
   openDatabase(place: PaymentsConfig['database']): Database
   log: Log
   metrics: Metrics

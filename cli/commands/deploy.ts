@@ -63,7 +63,7 @@ Worker to this version: it asks nothing, and keeps the secret.`,
 })
 
 const FAILED = 1
-/** Of examples/worker/wrangler.toml. */
+/** Those of examples/worker/wrangler.toml. */
 const MIGRATIONS: readonly string[] = ['edge-1']
 
 async function run(input: Input<Options>, context: Context): Promise<number> {

@@ -16,7 +16,7 @@ import {
   VERBOSE,
 } from '../setting.ts'
 
-/** Of `watch` and `sync`. */
+/** The options of `watch` and `sync`. */
 export const PUBLISHING = [
   EDGE,
   REPO,

@@ -14,7 +14,7 @@ const RECORD = z.object({
   name: z.string(),
   board: z.string(),
   payments: z.boolean(),
-  /** Of the signalbox that wrote the files. */
+  /** The signalbox that wrote the files. */
   version: z.string(),
   /** SHA-256 of each file as it was written. */
   files: z.record(z.string(), z.string()),

@@ -41,7 +41,7 @@ export interface TokenFiles {
   reader: string
 }
 
-/** Of the board and of those beside and below it. `now` in ms. */
+/** Tokens for the board and those beside and below it. `now` in ms. */
 export async function writeTokens(
   kept: string,
   { secret, board, now }: { secret: string; board: string; now: number },

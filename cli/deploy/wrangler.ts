@@ -39,7 +39,7 @@ function isProgram(path: string): boolean {
 
 export interface WranglerRun {
   wrangler: Wrangler
-  /** Of the Worker. */
+  /** The Worker's folder. */
   dir: string
   env: Environment
   /** Ends wrangler, too. */
@@ -48,7 +48,7 @@ export interface WranglerRun {
 
 /** What Cloudflare has of a Worker. */
 export interface Deployed {
-  /** Of the last migration of its objects. */
+  /** The name of the last migration of its objects. */
   migration?: string
 }
 

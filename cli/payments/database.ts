@@ -12,7 +12,7 @@ import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../
 import { namedFolder } from '../running-system.ts'
 import { ENV, type OptionsOf, Setting } from '../setting.ts'
 
-/** Of commands that open the database of payments themselves. */
+/** The options of commands that open the database of payments themselves. */
 export const DATABASE = [
   new Setting('--data <DIR>', 'data folder that has the database (or DATA_DIR) [.signalbox]'),
   ENV,

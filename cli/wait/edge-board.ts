@@ -26,7 +26,7 @@ export interface BoardAtEdge {
   token: () => Promise<string>
 }
 
-/** Of all boards that the token covers and a sidecar has reported. */
+/** The names of all boards that the token covers and a sidecar has reported. */
 export async function boardNames(
   target: Omit<BoardAtEdge, 'path'>,
 ): Promise<{ name: string; isGone: boolean }[]> {
@@ -58,7 +58,7 @@ export function edgeBoard(
       message(data) {
         const message = parseMessage(data)
         if (message?.type === 'session-changed') return
-        // Of several messages only the last has an id, which is behind all of them.
+        // Among several messages only the last has an id, which is behind all of them.
         const isOne = message?.type === 'task-changed' && !changed
         changed = isOne ? { task: message.id } : {}
       },

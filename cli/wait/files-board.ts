@@ -103,7 +103,7 @@ export function watchBoard(
   return { publisher, watched }
 }
 
-/** Of all that a message can be about but sessions, whose heartbeats would end each wait. */
+/** All that a message can be about but sessions, whose heartbeats would end each wait. */
 function filesOf(board: Board): Map<string, string> {
   const files = new Map<string, string>()
   for (const fact of board.files.facts()) {
@@ -132,7 +132,7 @@ const partOf = (value: unknown): string =>
 
 const filesPart = (place: string): string => place.slice(0, PREFIX.length + PART_CHARS)
 
-/** Of all rows, sorted. */
+/** The hashes of all rows, sorted. */
 function taskHashes(board: Board): [Key, string][] {
   const buckets = Array.from({ length: BUCKETS }, (_, n) => Object.entries(board.bucket(n)))
   const tasks = buckets.flat().filter(([key]) => key.startsWith('task:')) as [Key, string][]
@@ -146,7 +146,7 @@ function changedIn(names: readonly string[], keys: readonly Key[]): { task?: str
   const tasks = new Set(names.map((name) => /^task:(.+)$/s.exec(name)?.[1] ?? RUN.exec(name)?.[1]))
   const [task] = tasks
   if (tasks.size !== 1 || task === undefined) return {}
-  // Of two tasks with one id, the second is listed by another.
+  // The second of two tasks with one id is listed by another.
   const listed = keys.filter((key) => key.startsWith('task:'))
   const [only] = listed
   return { task: only !== undefined && listed.length === 1 ? parseKey(only).id : task }

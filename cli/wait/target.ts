@@ -106,7 +106,7 @@ export function edgeAt(
   return { url: url.href.replace(/\/+$/, ''), token }
 }
 
-/** Of those that the edge lists; a board that it does not list yet may still be published. */
+/** Among those that the edge lists; a board that it does not list yet may still be published. */
 async function wholeName(
   edge: Omit<BoardAtEdge, 'path'>,
   name: string,

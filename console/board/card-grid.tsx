@@ -110,7 +110,7 @@ interface CardListProps {
   cell: Cell
   grid: CardGrid
   changedAt: ReadonlyMap<string, number>
-  /** Of the task whose group this is. */
+  /** The id of the task whose group this is. */
   lane?: string
   /** The id of what names the list. */
   labelledBy?: string

@@ -168,7 +168,7 @@ interface TitlePart {
   isCode: boolean
 }
 
-/** Of a title with pieces of code in backticks, as checklists have them. */
+/** The parts of a title with pieces of code in backticks, as checklists have them. */
 export function titleParts(title: string): readonly TitlePart[] {
   const parts: TitlePart[] = []
   let end = 0
@@ -215,7 +215,7 @@ export function treeText({ tree, status = '', gone }: TreeMark, task: Task): str
   return `${tree}: ${isSaid ? statusName(status) : 'edited'}`
 }
 
-/** Of a task that the main tree has not got. */
+/** The mark of a task that the main tree has not got. */
 export const ONLY_IN_TREES = 'Only in worktrees'
 
 /** The name of the card for screen readers: all that it shows. */

@@ -44,7 +44,7 @@ export function LanesView({ lanes, columns, changedAt, opened, isFiltered }: Lan
     show: () => setLimit(lanes.length),
   })
   useLayoutEffect(() => {
-    // Of the fewer groups that match, the place from before would be the last.
+    // Among the fewer groups that match, the place from before would be the last.
     if (opened === undefined) grid.props.ref.current?.scrollTo({ top: 0 })
   }, [JSON.stringify(route.value.query)])
 

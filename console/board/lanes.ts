@@ -5,7 +5,7 @@ import { type CardData, type Cards, compareTasks } from './cards.ts'
 import { type Column, columnsOf } from './columns.ts'
 
 export interface Lane {
-  /** Of the task that the others are part of. Empty: these are part of nothing. */
+  /** The id of the task that the others are part of. Empty: these are part of nothing. */
   id: string
   /** Undefined: the board does not have that task. */
   head: CardData | undefined
@@ -86,7 +86,7 @@ export function lanesOf({ cards, onBoard, config, isShown, turned }: LanesPlan):
 }
 
 /**
- * Of a card: the outermost task that it is part of; empty if it is part of nothing. A circle is cut
+ * The outermost task that a card is part of; empty if it is part of nothing. A circle is cut
  * where it closes. Each task is looked at once: a row of 10,000 parents would take ten seconds.
  */
 function laneFinder(cards: Cards): (card: CardData) => string {

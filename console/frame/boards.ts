@@ -14,7 +14,7 @@ export interface Entry {
 interface Offer {
   /** In the order of the edge. */
   listed: readonly ListedBoard[]
-  /** Of the session. */
+  /** What the session covers. */
   repos: Repos
   /** Boards to show in every case: those that the session names, and the one on the page. */
   named: readonly string[]

@@ -33,7 +33,7 @@ const FOLDER_MISSING =
 const UNWATCHED =
   'The watcher of the sidecar has failed. Changes are found by scans, each second or later.'
 
-/** Of the stream. `now` in ms. `reading`: how far a first publication is. */
+/** The lamp of the stream. `now` in ms. `reading`: how far a first publication is. */
 export function lampOf(
   state: BoardState,
   now: number,
@@ -89,7 +89,7 @@ const staleLamp = (since: number, now: number, hint: string): LampStatus => {
   return { lamp: 'stop', text: `Stale since ${timeOf(since, now)}`, hint }
 }
 
-/** Of the sidecar. `now` in ms. `isReading`: it publishes for the first time. */
+/** The lamp of the sidecar. `now` in ms. `isReading`: it publishes for the first time. */
 export function sidecarLamp(state: BoardState, now: number, isReading = false): LampStatus {
   switch (state.name) {
     case 'live':
@@ -108,7 +108,7 @@ export function sidecarLamp(state: BoardState, now: number, isReading = false): 
 }
 
 /**
- * Of a board in the list of boards; undefined: nothing is wrong. `shown`: the state of its stream,
+ * The lamp of a listed board; undefined: nothing is wrong. `shown`: the state of its stream,
  * if it is the one on the page. The list is up to 30 s behind, and would contradict the lamp in the
  * header. `now` in ms.
  */
@@ -134,7 +134,7 @@ export function boardLamp(
 /** Two rounds and a slow response. Computed from the time, since browsers may delay timers. */
 const LATE_MS = 15_000
 
-/** Of the payments. `now` in ms. */
+/** The lamp of the payments. `now` in ms. */
 export function freshnessLamp(freshness: Freshness, now: number): LampStatus {
   switch (freshness.name) {
     case 'loading':

@@ -42,7 +42,7 @@ export function Name() {
 }
 
 interface SwitcherProps {
-  /** Of the board that is shown. */
+  /** The path of the board that is shown. */
   path: string | undefined
   name: string | undefined
 }

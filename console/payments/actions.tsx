@@ -47,7 +47,7 @@ export function Acknowledge({ alert: { id, kind }, title }: AcknowledgeProps) {
   )
 }
 
-/** Of an open payment, by our id. What becomes of it is shown by its status. */
+/** Cancels an open payment, by our id. What becomes of it is shown by its status. */
 export function Cancel({ id }: { id: string }) {
   const { refresh } = useFeed()
   return (
@@ -62,7 +62,7 @@ export function Cancel({ id }: { id: string }) {
 
 const CANCEL = 'Cancel this payment'
 
-/** Of a payment, by our id. What is new is in its story; nothing may be. */
+/** Asks about a payment, by our id. What is new is in its story; nothing may be. */
 export function AskGateway({ id, gateway }: { id: string; gateway: string }) {
   const { refresh } = useFeed()
   return (

@@ -68,7 +68,7 @@ export const NEWEST = 'newest'
 interface Back {
   /** Our own URL without the fragment. */
   page: string
-  /** Of the board of this tab. */
+  /** The path of the board of this tab. */
   path?: string | undefined
 }
 

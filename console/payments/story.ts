@@ -112,7 +112,7 @@ function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: S
   return [{ key: 'refused', at: failed?.createdAt ?? updatedAt, kind: 'refused', error }]
 }
 
-/** Of an event that told another refunded amount: both sums. */
+/** Both sums of an event that told another refunded amount. */
 export function refundChange({ payload }: StoredEvent): string | undefined {
   if (!('previousRefundedAmount' in payload)) return undefined
   const { previousRefundedAmount: before, transaction } = payload

@@ -125,7 +125,7 @@ function Filters() {
 }
 
 interface DayProps {
-  /** Of the filter in the URL. */
+  /** The filter's name in the URL. */
   name: string
   label: string
   value: string | undefined

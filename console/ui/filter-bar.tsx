@@ -12,7 +12,7 @@ interface FilterBarProps {
   isFiltering: boolean
   /** The text of the button that shows everything. */
   clear: string
-  /** Of the search. */
+  /** For keys in the search. */
   onKeyDown?: (event: KeyboardEvent) => void
   children: ComponentChildren
 }
@@ -55,7 +55,7 @@ export function FilterBar(props: FilterBarProps) {
 }
 
 export interface ChoiceProps {
-  /** Of the filter in the URL. */
+  /** The filter's name in the URL. */
   name: string
   label: string
   isLabelled?: boolean

@@ -34,11 +34,11 @@ const problemSchema = z.object({
     .string()
     .describe('A payment is stored: what became of it can be looked up.')
     .exactOptional(),
-  by: z.string().describe('Of a claim: who holds the task.').exactOptional(),
-  since: z.string().describe('Of a claim: since when.').exactOptional(),
-  expiresAt: z.string().describe('Of a claim: until when, unless it is renewed.').exactOptional(),
-  task: z.string().describe('Of a claim: the task that the actor holds.').exactOptional(),
-  generation: z.int().describe('Of the claim that is lost.').exactOptional(),
+  by: z.string().describe('At a claim: who holds the task.').exactOptional(),
+  since: z.string().describe('At a claim: since when.').exactOptional(),
+  expiresAt: z.string().describe('At a claim: until when, unless it is renewed.').exactOptional(),
+  task: z.string().describe('At a claim: the task that the actor holds.').exactOptional(),
+  generation: z.int().describe('The generation of the claim that is lost.').exactOptional(),
 })
 
 export function makeDocument(info: Json, parts: readonly Description[]): Json {
@@ -187,7 +187,7 @@ function responseOf(
   }
 }
 
-/** Of every route behind the authentication. */
+/** Every route behind the authentication has them. */
 function commonFailures(method: string, { needs }: Operation): Reason[] {
   if (needs === 'nothing') return []
   return [

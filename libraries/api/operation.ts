@@ -53,7 +53,7 @@ export interface Answer {
   headers?: readonly ResponseHeader[]
 }
 
-/** Of a read that can be asked again with its `ETag`. */
+/** For a read that can be asked again with its `ETag`. */
 export const revalidated = (
   schema: z.ZodType,
   headers: readonly ResponseHeader[],

@@ -31,15 +31,15 @@ export interface Alert {
 export interface AlertDetail {
   /** The host application’s, of the payment. */
   reference?: string
-  /** Of the gateway’s event; without one, of the payment or the refund. */
+  /** The gateway’s event has it; without one, the payment or the refund. */
   amount?: number
   currency?: string
   /** What was requested or, of a refund, what was paid of it. */
   expectedAmount?: number
   expectedCurrency?: string
-  /** Of an event whose ids contradict, or that our key may not read. */
+  /** In an event whose ids contradict, or that our key may not read. */
   gatewayTransactionId?: string
-  /** Of an event whose ids contradict. */
+  /** In an event whose ids contradict. */
   externalReferenceId?: string
   /** The gateway’s event that raised it. */
   eventId?: string
@@ -49,7 +49,7 @@ export interface AlertDetail {
   otherGateway?: string
   /** Our id of the refund, or else the gateway’s. */
   refundId?: string
-  /** Of a refund that was asked for here. */
+  /** The id of a refund that was asked for here. */
   gatewayRefundId?: string
   /** The subject that asked for the refund. */
   askedBy?: string
@@ -118,13 +118,13 @@ export interface AlertSettledEvent {
 
 export interface AlertsPage {
   alerts: (Alert | Unreadable)[]
-  /** Of the next page, if there may be one. */
+  /** Begins the next page, if there may be one. */
   cursor?: string
 }
 
 export interface AuditPage {
   audit: (AuditRecord | Unreadable)[]
-  /** Of the next page, if there may be one. */
+  /** Begins the next page, if there may be one. */
   cursor?: string
 }
 
@@ -243,7 +243,7 @@ export interface BoardReport {
   }
   title: string
   layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
-  /** Of what the tool lists: no drafts, and nothing of its archive. */
+  /** What the tool lists: no drafts, and nothing of its archive. */
   counts: {
     tasks: number
     closed: number
@@ -582,7 +582,7 @@ export interface ListedBoard {
   path: string
   title: string
   layout: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
-  /** Of what the tool lists: no drafts, and nothing of its archive. */
+  /** What the tool lists: no drafts, and nothing of its archive. */
   counts: {
     tasks: number
     closed: number
@@ -658,7 +658,7 @@ export interface Movement {
 }
 
 export interface MovementDay {
-  /** Of the zone. */
+  /** A day of the zone. */
   day: string
   sums: MovementSum[]
 }
@@ -797,7 +797,7 @@ export interface PaymentResponse {
     gateway: string
     transactionId: string
   }[]
-  /** Of this payment, or `late_payment` of another one of this order. */
+  /** This payment’s, or the `late_payment` of another one of this order. */
   alert?: OpenAlert
 }
 
@@ -874,15 +874,15 @@ export interface Problem {
     | 'schema_mismatch'
   /** A payment is stored: what became of it can be looked up. */
   transactionId?: string
-  /** Of a claim: who holds the task. */
+  /** At a claim: who holds the task. */
   by?: string
-  /** Of a claim: since when. */
+  /** At a claim: since when. */
   since?: string
-  /** Of a claim: until when, unless it is renewed. */
+  /** At a claim: until when, unless it is renewed. */
   expiresAt?: string
-  /** Of a claim: the task that the actor holds. */
+  /** At a claim: the task that the actor holds. */
   task?: string
-  /** Of the claim that is lost. */
+  /** The generation of the claim that is lost. */
   generation?: number
 }
 
@@ -1109,7 +1109,7 @@ export type SignIn =
       token: string
     }
   | {
-      /** Of a one-time link, as `signalbox sign-in` prints it. */
+      /** The code of a one-time link, as `signalbox sign-in` prints it. */
       code: string
     }
 
@@ -1136,7 +1136,7 @@ export interface StoredEvent {
     | 'RefundAmountChanged'
     | 'AlertRaised'
     | 'AlertSettled'
-  /** Of all other types: the transaction alone. */
+  /** All other types: the transaction alone. */
   payload:
     | {
         gateway: string
@@ -1174,11 +1174,11 @@ export interface SweepReport {
   undelivered: number
   /** Payments that their gateway was asked about. */
   checked: number
-  /** Of those: the status changed. */
+  /** Those whose status changed. */
   moved: number
-  /** Of those: the charge was sent again, and was answered. */
+  /** Those whose charge was sent again, and was answered. */
   chargedAgain: number
-  /** Of those: the gateway did not answer. */
+  /** Those whose gateway did not answer. */
   unreachable: number
   alerts: number
   /** Old webhook events that were deleted. */
@@ -1234,13 +1234,13 @@ export type SyncRequest =
       step: 'root'
       /** Null asks for a new run, which every later message carries. */
       run: number | null
-      /** Of everything. */
+      /** The XOR of all record hashes. */
       root: string
       store: {
         /** `bare`: without the file or folder of its tasks, as if it never had one. */
         state: 'present' | 'missing' | 'bare'
         layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
-        /** Of the sidecar. */
+        /** The version of the sidecar. */
         version: string
         /** Its watcher has failed: changes are found by scans, each second or later. */
         unwatched?: true
@@ -1438,7 +1438,7 @@ export interface Transaction {
   amount: number
   currency: string
   /**
-   * Of what was paid, and in its currency: the sum of the refunds that the gateway has made.
+   * Part of what was paid, in its currency: the sum of the refunds that the gateway has made.
    * If one fails later it is less, and the status stays.
    */
   refundedAmount: number
@@ -1480,7 +1480,7 @@ export type TransactionStory =
       amount: number
       currency: string
       /**
-       * Of what was paid, and in its currency: the sum of the refunds that the gateway has made.
+       * Part of what was paid, in its currency: the sum of the refunds that the gateway has made.
        * If one fails later it is less, and the status stays.
        */
       refundedAmount: number
@@ -1555,7 +1555,7 @@ export type TransactionStory =
 
 export interface TransactionsPage {
   transactions: (Transaction | Unreadable)[]
-  /** Of the next page, if there may be one. */
+  /** Begins the next page, if there may be one. */
   cursor?: string
 }
 
@@ -1597,7 +1597,7 @@ export interface WebhookEvent {
 
 export interface WebhookEventsPage {
   webhookEvents: (WebhookEvent | Unreadable)[]
-  /** Of the next page, if there may be one. */
+  /** Begins the next page, if there may be one. */
   cursor?: string
 }
 
@@ -1625,7 +1625,7 @@ export interface WebhookPayload {
   currency: string
   /** The same for every delivery of one event. */
   eventId: string
-  /** Of the event or of this delivery, never of the payment. */
+  /** The time of the event or of this delivery, never of the payment. */
   occurredAt: string
   /** On a failure. */
   error?: PaymentError

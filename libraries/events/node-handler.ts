@@ -71,7 +71,7 @@ const streamOf = (body: Body): ReadableStream<Uint8Array> =>
     },
   })
 
-/** Of a body whose answer is known. 64 of the largest events: who sends more is no mistake. */
+/** A body whose answer is known: 64 of the largest events. Who sends more is no mistake. */
 const MAX_DISCARDED_BYTES = 16 << 20
 
 /**

@@ -52,7 +52,7 @@ export interface TransactionFilter {
   after?: string | undefined
   /** Before that one. */
   before?: string | undefined
-  /** Of the page before. */
+  /** The one that the page before has. */
   cursor?: string | undefined
   /** 1 to 200. Default: 50. */
   limit?: number | undefined
@@ -140,7 +140,7 @@ export class PaymentsError extends Error {
   readonly code: PaymentsErrorCode
   /** The HTTP status; 0: there was no answer. */
   readonly status: number
-  /** Of a payment that is stored, although its charge or refund failed. */
+  /** Our id of a payment that is stored, although its charge or refund failed. */
   readonly transactionId: string | undefined
   /** Seconds after which the same request is worth sending again. */
   readonly retryAfterS: number | undefined

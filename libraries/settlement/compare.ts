@@ -24,9 +24,9 @@ type SettledAnswer = Settled['rows'][number]
 
 export interface Compared {
   class: Class
-  /** Of the file; missing for what is here only. */
+  /** The file's; missing for what is here only. */
   line?: number
-  /** Of the row it repeats. */
+  /** The line of the row that it repeats. */
   first?: number
   why?: string
   row?: SettledRow
@@ -39,7 +39,7 @@ export interface Compared {
 /** How we are asked. */
 export interface Books {
   settle(rows: Asked['rows']): Promise<readonly SettledAnswer[]>
-  /** Of this gateway, booked in these days; the second is not part of them. */
+  /** This gateway's, booked in these days; the second is not part of them. */
   movements(after: string, before: string): AsyncIterable<Movement>
   /** Has the gateway asked about a payment. */
   check?(transactionId: string): Promise<void>

@@ -7,7 +7,7 @@ export const ENCODINGS = ['utf-8', 'windows-1252', 'windows-1256'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
 export interface Line {
-  /** Of the file, from 1. */
+  /** The file's line, from 1. */
   line: number
   cells: readonly string[]
   /** Its quotes are wrong, so its cells may be those of several lines. */

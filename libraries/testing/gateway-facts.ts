@@ -79,7 +79,7 @@ export function factsOf(
     return { payload, raw: made.raw, warnings: setup.lines }
   }
 
-  /** Of every payment that the gateway may hold. */
+  /** A case for every payment that the gateway may hold. */
   const cases = (Object.entries(states) as [PaymentStatus, string][]).map(([status, state]) => {
     const isPart = status === 'PartiallyRefunded'
     const refunded = isPart ? PART : status === 'Refunded' ? other.amount : 0

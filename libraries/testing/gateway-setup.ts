@@ -30,7 +30,7 @@ export class GatewaySetup {
   readonly clock = new FakeClock()
   /** Every request, in the order of their sending. */
   readonly sent: Sent[] = []
-  /** Of the log: warnings and errors, those of the driver too. */
+  /** Lines of the log: warnings and errors, those of the driver too. */
   readonly lines: { event: string; fields: Record<string, unknown> }[] = []
   readonly timeouts: PaymentEvents['GatewayTimeout'][] = []
   readonly gateway: AnyGateway

@@ -28,7 +28,7 @@ const TASK_NAME = /^[A-Za-z]+-.*\.md$/s
 const ID_IN_NAME = /^([A-Za-z]+-[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*) -|^([A-Za-z]+-\d+(?:\.\d+)*)/
 // The second are surrogates without their half, which YAML can write and the edge refuses.
 const ID = /^[^\p{Cc}\p{Cs}]{1,200}$/u
-/** Of a board that names none, and of an id without any. */
+/** Where a board names none, or an id has none. */
 const PREFIX = 'task'
 const DRAFT_PREFIX = 'draft'
 /** `m-6 - the-title.md`; its title and id are in its front matter. */

@@ -217,7 +217,7 @@ function whyOdd(type: Kind | undefined, status: string): string | undefined {
   return `No ${type} has the status "${status.slice(0, 40)}".`
 }
 
-/** Of a key without a title of its own: the words of its slug. */
+/** The title of a key that has none: the words of its slug. */
 function titleOf(key: string): string {
   const words = (STORY_KEY.exec(key)?.[4] ?? key).replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -41,7 +41,7 @@ export interface ChangeFiles {
 export interface ChangeFile {
   /** `sign`: there is a change. The file says no more of it. */
   kind: 'tasks' | 'about' | 'sign'
-  /** Of the files that tell of a change, the lowest counts. */
+  /** The lowest of the files that tell of a change counts. */
   rank: number
   /** Why there should be more than this sign, in one sentence. */
   alone?: string
@@ -52,7 +52,7 @@ export interface ChangeFile {
 /** What the tasks of one checklist have in common. */
 export interface List {
   numbers: readonly string[]
-  /** Of the task with this number. */
+  /** The id of the task with this number. */
   idOf(number: string): string
 }
 

@@ -23,7 +23,7 @@ export const kiro = {
       root,
       tasksIn,
       marks: { x: 'done', X: 'done', '-': 'in-progress', '~': 'queued' },
-      // Of a bug, the latter.
+      // A bug has the latter.
       about: ['requirements.md', 'bugfix.md'],
       // All of them are named after the kind of the document.
       titleOf: () => undefined,

@@ -41,7 +41,7 @@ export type Entry =
       standing?: Standing
       /** Changes only with the entry itself, not with what its deps refer to. Absent: the file. */
       source?: string
-      /** Of a file `about` a task: why it should not stand alone, in one sentence. */
+      /** Why a file `about` a task should not stand alone, in one sentence. */
       alone?: string
       /** The tool gives such a task's file another name: of two with one id, it may be a copy. */
       isMisnamed?: true
@@ -108,7 +108,7 @@ export function parsedAs(entries: readonly Entry[]): Parsed {
 export interface FileRole {
   /** Files of the same folder are about the same task. */
   folder: string
-  /** Of files about the same task, the one with the lowest counts. */
+  /** Among files about the same task, the one with the lowest counts. */
   rank: number
   /** The task that this file of tasks is only about, as others beside it are. */
   about?: string

@@ -55,7 +55,7 @@ export const taskMaster = {
 
 function taskMasterStore(root: string): Store {
   const folder = join(root, 'tasks')
-  // Of a tool whose statuses are fixed, the one file is the configuration too.
+  // Where a tool's statuses are fixed, the one file is the configuration too.
   const configFile = join(folder, 'tasks.json')
   const stateFile = join(root, 'state.json')
   return {
@@ -110,7 +110,7 @@ function parseTasks(text: string): Parsed {
 function isCrowded(text: string): boolean {
   let values = 0
   const names = new Set<string>()
-  /** Of the last string. */
+  /** The place of the last string. */
   let [from, to] = [0, 0]
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -177,7 +177,7 @@ function tagsOf(file: { [key: string]: Plain }, problems: string[]): [string, Pl
   return named
 }
 
-/** Of the tool's `state.json`. Empty if it names no tag. */
+/** The entries of the tool's `state.json`. Empty if it names no tag. */
 function parseState(text: string): Entry[] {
   const state = readJson(text)
   const tag = isRecord(state) ? state.currentTag : undefined

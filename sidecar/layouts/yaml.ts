@@ -19,7 +19,7 @@ function plainScalar(text: string): null | boolean | number | string {
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
 /**
- * Of what only the package reads: 256 KiB of brackets took it 1.3 s, in which no webhook is taken.
+ * For what only the package reads: 256 KiB of brackets took it 1.3 s, in which no webhook is taken.
  * No setting, since what a setting allows would block all boards of the process.
  */
 const UNUSUAL_BYTES = 32 << 10
@@ -134,7 +134,7 @@ class Reader {
         continue
       }
       const key = String(keyNode.value)
-      // Of two values none is known to be meant; the first is what stood there before.
+      // Which of two values is meant is not known; the first is what stood there before.
       if (fields.has(key)) this.problems.push(`the key "${key.slice(0, 40)}" stands there twice`)
       else fields.set(key, this.#plain(value, depth + 1))
     }

@@ -36,12 +36,12 @@ export interface BoardsRow {
   coldReadyMs: number
   readyMs: number[]
   readyMedianMs: number
-  /** Of all processes, with what they share counted once. */
+  /** All processes together, with what they share counted once. */
   memoryMiB: number
   /** Resident, added up. */
   rssMiB: number
   idleMs: number
-  /** Of one core. */
+  /** 100: a whole core. */
   cpuPercent: number
 }
 

@@ -37,7 +37,7 @@ export interface BurstPlan {
 export interface BurstRun {
   /** Until all ids were right; null: they were not in time. */
   ms: number | null
-  /** Of that, until the other process had replaced the last file. */
+  /** Part of it: until the other process had replaced the last file. */
   writtenMs: number
   signals: number
   /** Ids that were wrong at the end. */

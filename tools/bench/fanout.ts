@@ -131,7 +131,7 @@ class Crowd {
   }
 }
 
-/** Of the smallest Worker with a shared subscription: what is checked and resumed costs little. */
+/** Times the smallest Worker with a shared subscription: what is checked and resumed costs little. */
 const TARGETS = { timesShared: 1.15 }
 const FULL = { rounds: 3, streams: [1_000, 5_000], messages: 12 }
 const QUICK: typeof FULL = { rounds: 1, streams: [100], messages: 3 }

@@ -20,7 +20,7 @@ export interface FirstStartRow {
   /** Until the edge had all of it. */
   publishedMs: number
   peakMiB: number
-  /** Of the start that follows, with nothing changed. */
+  /** The start that follows, with nothing changed. */
   restartMs: number
 }
 

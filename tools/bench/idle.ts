@@ -9,7 +9,7 @@ import { type System, startTarget, type Target } from './target.ts'
 export interface IdlePlan {
   boardDir: string
   tasks: number
-  /** Of a system, for what it keeps between two starts. */
+  /** A system's, for what it keeps between two starts. */
   dataDir: (system: System) => string
   /** Starts with nothing changed since the last one. */
   warmStarts: number
@@ -28,7 +28,7 @@ export interface IdleRow {
   rssMiB: number
   peakMiB: number
   idleMs: number
-  /** Of one core. */
+  /** 100: a whole core. */
   cpuPercent: number
 }
 

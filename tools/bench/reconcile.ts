@@ -27,7 +27,7 @@ interface Books {
   movements: number
   exportMs: number
   exportMiB: number
-  /** Of the edge: before the export, and the most while it was read. */
+  /** The edge's memory: before the export, and the most while it was read. */
   memoryMiB: number
   peakMiB: number
 }

@@ -41,10 +41,10 @@ interface RestRow {
   /** Sidecars beside the one that publishes. */
   waiting: number
   forMs: number
-  /** Of the whole time, by method and path. */
+  /** In the whole time, by method and path. */
   requests: Record<string, number>
   frames: number
-  /** Of the objects. */
+  /** What the objects did. */
   did: Counts
   /** Scaled to a day. */
   requestsADay: number
@@ -164,7 +164,7 @@ const prepareCounted: PrepareEdge = (plan) =>
 
 const isAlone = ({ pages, waiting }: RestRow): boolean => pages + waiting === 0
 
-/** Of one page or sidecar beside it: what its board asks anyway is taken off. */
+/** What one page or sidecar asks: what its board asks anyway is taken off. */
 const ofEach = (rows: readonly RestRow[], row: RestRow): number => {
   const alone = rows.find((it) => it.version === row.version && isAlone(it))
   return Math.round((row.requestsADay - (alone?.requestsADay ?? 0)) / (row.pages + row.waiting))

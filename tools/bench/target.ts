@@ -27,7 +27,7 @@ export interface Target {
   stop(): Promise<void>
 }
 
-/** Of this version. */
+/** This version's. */
 export const HOME = resolve(import.meta.dirname, '../..')
 const START_WAIT_MS = 150_000
 const READY_POLL_MS = 50

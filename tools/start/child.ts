@@ -25,7 +25,7 @@ export interface Ending {
 }
 
 export interface Child {
-  /** Of the program itself, not of a wrapper; undefined when it could not be started. */
+  /** The program's own, not a wrapper's; undefined when it could not be started. */
   readonly pid: number | undefined
   readonly ended: Promise<Ending>
   /** SIGTERM now, SIGKILL when that did not help in time. */

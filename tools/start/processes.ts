@@ -13,7 +13,7 @@ import type { ChildSpec } from './child.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Of each process. */
+/** What each process has around it. */
 type Surroundings = Pick<ChildSpec, 'env' | 'logFile'>
 
 export interface ServerSettings {

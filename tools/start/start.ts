@@ -205,7 +205,7 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   ports: Record<'edge' | 'simulator' | 'database', number>
   gateways: readonly GatewayHere[]
   sharing: Sharing | undefined
-  /** Of the data folder. */
+  /** The data folder's. */
   secret: string
   env: Context['env']
   supervisor: Supervisor

@@ -85,7 +85,7 @@ async function settingsIn(home: string): Promise<WorkerSettings> {
   }
 }
 
-/** Of one workerd process. */
+/** What one workerd process is told. */
 interface WorkerdConfig {
   settings: WorkerSettings
   /** The bundled Worker, relative to the configuration's file. */

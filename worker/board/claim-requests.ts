@@ -22,7 +22,7 @@ const text = (bytes: number) =>
       error: 'must not hold control characters',
     })
 const name = text(NAME_BYTES)
-/** Of several lines. */
+/** A text of several lines. */
 const prose = z
   .string()
   .max(4_000)

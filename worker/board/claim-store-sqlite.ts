@@ -8,7 +8,7 @@ import type { Session } from './wire.ts'
 export interface Claim {
   /** Rises with each claim, and never repeats. */
   generation: number
-  /** Of the secret that its holder has. */
+  /** The hash of its holder's secret. */
   hash: string
   task: string
   actor: string
@@ -18,7 +18,7 @@ export interface Claim {
   tree?: string
   ttlMs: number
   startedAt: number
-  /** Of its beginning, or of the last renewal. */
+  /** When it began, or was last renewed. */
   renewedAt: number
   expiresAt: number
   progress?: string
@@ -34,7 +34,7 @@ export interface ClaimEnd {
   /** Somebody else ended it. */
   byOther?: boolean
   summary?: string
-  /** Of the task, then: until that changes, the task can be begun again. */
+  /** The task's status then: until it changes, the task can be begun again. */
   status?: string
   file?: string
 }
@@ -144,7 +144,7 @@ export function sqliteClaimStore(sql: Sql) {
     },
     planned: (what: Planned): number | undefined =>
       sql.all<{ at: number }>('SELECT at FROM agenda WHERE what = ?', what)[0]?.at,
-    /** Of anything. */
+    /** When the next of all that is on the agenda is due. */
     nextDue: (): number | undefined =>
       sql.all<{ at: number | null }>('SELECT min(at) AS at FROM agenda')[0]?.at ?? undefined,
   }

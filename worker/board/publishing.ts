@@ -23,7 +23,7 @@ export const storeSchema = z.object({
     .enum(['present', 'missing', 'bare'])
     .describe('`bare`: without the file or folder of its tasks, as if it never had one.'),
   layout: layoutSchema.exactOptional(),
-  version: z.string().max(64).describe('Of the sidecar.'),
+  version: z.string().max(64).describe('The version of the sidecar.'),
   unwatched: z
     .literal(true)
     .exactOptional()
@@ -37,7 +37,7 @@ export const SYNC_STEPS = {
   root: z.object({
     step: z.literal('root'),
     run: counter.nullable().describe('Null asks for a new run, which every later message carries.'),
-    root: hashSchema.describe('Of everything.'),
+    root: hashSchema.describe('The XOR of all record hashes.'),
     store: storeSchema,
   }),
   buckets: z.object({
@@ -124,7 +124,7 @@ export const boardReportSchema = z.object({
   layout: layoutSchema,
   counts: z
     .object({ tasks: counter, closed: counter, ready: counter })
-    .describe('Of what the tool lists: no drafts, and nothing of its archive.'),
+    .describe('What the tool lists: no drafts, and nothing of its archive.'),
   store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
   changedAt: z.iso
     .datetime()
@@ -142,7 +142,7 @@ const session = sessionSchema
   .pick({ id: true, task: true, actor: true, status: true, startedAt: true, health: true })
   .loose()
 const run = runSchema.pick({ file: true, at: true, exit: true, timedout: true }).loose()
-// Of a later version, the layout may be one that this edge does not know.
+// A later sidecar may have a layout that this edge does not know.
 const board = boardSchema
   .pick({ states: true, closed: true })
   .extend({ layout: z.string() })

@@ -16,7 +16,7 @@ export const TABLE_OF: Record<Kind, string> = {
 /** What Cloudflare binds in one statement. */
 const MAX_VALUES = 100
 
-/** Of ids, as one value. */
+/** Ids are one value, a JSON array. */
 const AMONG = 'IN (SELECT value FROM json_each(?))'
 
 type Columns = Record<string, SqlValue>
@@ -75,7 +75,7 @@ export function* putRecords(
   }
 }
 
-/** Of the claims that these tasks have. */
+/** The claims of these tasks, as they lie over their rows. */
 function overlaysOf(sql: Sql, tasks: readonly string[]): Map<string, Overlay> {
   const claims = sql.all<{ task: string; id: string; health: string }>(
     `SELECT task, id, health FROM claims WHERE ended = 0 AND task ${AMONG}`,

@@ -28,9 +28,9 @@ export interface ProcessHost {
   after(ms: number, call: () => void): () => void
   /** Repositories without a stream that stay in memory at most. */
   maxIdle: number
-  /** Of each repository. */
+  /** The room for streams of each repository. */
   room: StreamRoom
-  /** Of all of them: streams may be opened for any path. */
+  /** The room of all together: streams may be opened for any path. */
   roomOfAll: StreamRoom
 }
 
@@ -38,7 +38,7 @@ interface Opened extends OpenRepository {
   awakeSince: string
 }
 
-/** Of one repository. */
+/** The streams of one repository. */
 interface Streams {
   sinks: Set<StreamSink>
   tally: StreamTally

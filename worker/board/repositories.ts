@@ -72,5 +72,5 @@ export interface Subscribed {
   close(): void
 }
 
-/** Of a stream that was refused. */
+/** What a stream that was refused is subscribed to. */
 export const NOT_SUBSCRIBED: Subscribed = { onPing: () => undefined, close: () => undefined }

@@ -32,7 +32,7 @@ const CONTENT_SECURITY_POLICY = [
   'trusted-types dompurify markdown-worker',
 ].join('; ')
 
-/** Of every file of the page. */
+/** Every file of the page has them. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   // Browsers must use the declared type, and never guess that a file is a script.

@@ -16,21 +16,21 @@ import {
 export const alertDetailSchema = z
   .object({
     reference: z.string().describe('The host application’s, of the payment.'),
-    amount: z.int().describe('Of the gateway’s event; without one, of the payment or the refund.'),
+    amount: z.int().describe('The gateway’s event has it; without one, the payment or the refund.'),
     currency: z.string(),
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
     gatewayTransactionId: z
       .string()
-      .describe('Of an event whose ids contradict, or that our key may not read.'),
-    externalReferenceId: z.string().describe('Of an event whose ids contradict.'),
+      .describe('In an event whose ids contradict, or that our key may not read.'),
+    externalReferenceId: z.string().describe('In an event whose ids contradict.'),
     eventId: z.string().describe('The gateway’s event that raised it.'),
     otherTransactionId: z
       .string()
       .describe('Ours: the other payment of a paid order, or the one that contradicting ids name.'),
     otherGateway: z.string().describe('The gateway of that other payment.'),
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
-    gatewayRefundId: z.string().describe('Of a refund that was asked for here.'),
+    gatewayRefundId: z.string().describe('The id of a refund that was asked for here.'),
     askedBy: z.string().describe('The subject that asked for the refund.'),
     since: timeSchema.describe('Open since.'),
     gatewayStatus: z

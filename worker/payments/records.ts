@@ -88,7 +88,7 @@ export const storedEventSchema = z
     type: z.enum(DURABLE_EVENTS),
     payload: z
       .union([PaymentInitiated, AlertSettled, AlertRaised, RefundAmountChanged, PaymentSucceeded])
-      .describe('Of all other types: the transaction alone.'),
+      .describe('All other types: the transaction alone.'),
     createdAt: timeSchema,
     listenersDoneAt: timeSchema
       .describe('When the listeners in process had accepted it.')
@@ -181,7 +181,7 @@ export const movementSumSchema = z
   .describe('The movements of one gateway in one currency.')
 
 export const movementDaySchema = z.object({
-  day: z.iso.date().describe('Of the zone.'),
+  day: z.iso.date().describe('A day of the zone.'),
   sums: z.array(movementSumSchema),
 })
 
@@ -258,7 +258,7 @@ export const webhookRatesSchema = z.object({
 const pageOf = <Name extends string, Item extends z.ZodType>(name: Name, item: Item) =>
   z.object({
     [name]: listedSchema(item),
-    cursor: z.string().describe('Of the next page, if there may be one.').exactOptional(),
+    cursor: z.string().describe('Begins the next page, if there may be one.').exactOptional(),
   })
 
 export const transactionsPageSchema = pageOf('transactions', transactionSchema)
@@ -336,9 +336,9 @@ export const sweepReportSchema = z.object({
   delivered: z.int().describe('Stored events that all subscribers accepted.'),
   undelivered: z.int().describe('Stored events that failed for at least one subscriber.'),
   checked: z.int().describe('Payments that their gateway was asked about.'),
-  moved: z.int().describe('Of those: the status changed.'),
-  chargedAgain: z.int().describe('Of those: the charge was sent again, and was answered.'),
-  unreachable: z.int().describe('Of those: the gateway did not answer.'),
+  moved: z.int().describe('Those whose status changed.'),
+  chargedAgain: z.int().describe('Those whose charge was sent again, and was answered.'),
+  unreachable: z.int().describe('Those whose gateway did not answer.'),
   alerts: z.int(),
   forgotten: z.int().describe('Old webhook events that were deleted.'),
   failed: z.int().describe('Parts that failed because of a bug or the database.'),

@@ -62,7 +62,7 @@ export const transactionSchema = z
     refundedAmount: z
       .int()
       .describe(
-        'Of what was paid, and in its currency: the sum of the refunds that the gateway has ' +
+        'Part of what was paid, in its currency: the sum of the refunds that the gateway has ' +
           'made. If one fails later it is less, and the status stays.',
       ),
     refundRevision: z
@@ -121,7 +121,7 @@ export const paymentResponseSchema = z
       )
       .exactOptional(),
     alert: openAlertSchema
-      .describe('Of this payment, or `late_payment` of another one of this order.')
+      .describe('This payment’s, or the `late_payment` of another one of this order.')
       .exactOptional(),
   })
   .describe('The payment as it is, and how to pay it while that is possible.')
@@ -164,7 +164,9 @@ export const webhookPayloadSchema = z.object({
     ),
   currency: z.string(),
   eventId: z.string().describe('The same for every delivery of one event.'),
-  occurredAt: timeSchema.describe('Of the event or of this delivery, never of the payment.'),
+  occurredAt: timeSchema.describe(
+    'The time of the event or of this delivery, never of the payment.',
+  ),
   error: paymentErrorSchema.describe('On a failure.').exactOptional(),
   alert: z
     .enum(['refund_failed', 'dispute'])

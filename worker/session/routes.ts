@@ -27,7 +27,9 @@ const token = z
 
 export const signInSchema = z.union([
   z.strictObject({ token: token.describe('A token that was made before.') }),
-  z.strictObject({ code: token.describe('Of a one-time link, as `signalbox sign-in` prints it.') }),
+  z.strictObject({
+    code: token.describe('The code of a one-time link, as `signalbox sign-in` prints it.'),
+  }),
 ])
 
 /** What this request may do, and until when. */
@@ -49,7 +51,7 @@ export type Spend = (path: string, id: string, expiresAt: number) => Promise<boo
 export interface SessionDeps {
   access: Access
   clock: Pick<Clock, 'now'>
-  /** Of pages besides our own. */
+  /** The origins of pages besides our own. */
   knownOrigins: readonly string[]
   spend: Spend
 }
@@ -128,7 +130,7 @@ export function sessionRoutes({ endSession }: Pick<Access, 'endSession'>): Hono<
     return c.json(sessionOf(grant, grant.sid !== undefined))
   })
   app.delete('/session', async (c) => {
-    // Of a bearer token nothing ends: other programs use it.
+    // With a bearer token nothing ends: other programs use it.
     await endSession(c.get('grant'))
     const url = new URL(c.req.url)
     deleteCookie(c, cookieName(url), attributes(url))

@@ -16,7 +16,7 @@ export function compressed(): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     await next()
     if (c.get('isForeign') || c.res.headers.get('Content-Type') === 'text/event-stream') return
-    // Of a 304, too.
+    // A 304 has it, too.
     c.header('Vary', 'Accept-Encoding', { append: true })
     if (c.req.header('Accept-Encoding') === undefined) return
     await compressing(c, () => measure(c))

@@ -27,7 +27,7 @@ export interface Family {
   labels: LabelValues
   /** Each series with its labels, as Prometheus writes it. */
   series: readonly string[]
-  /** Of each series. */
+  /** One for each series. */
   values: number[]
 }
 

@@ -111,7 +111,7 @@ function openInNewTab(link: Element): void {
   link.setAttribute('target', '_blank')
 }
 
-/** Of form fields, only the check boxes of task lists stay. */
+/** Only the check boxes of task lists stay of all form fields. */
 function disableInput(input: Element): void {
   if (input.getAttribute('type') !== 'checkbox') {
     input.remove()

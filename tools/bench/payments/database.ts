@@ -16,7 +16,7 @@ import { startLibsql } from '../../harness/database.ts'
 import { type Program, stopsToo } from '../child.ts'
 
 const SECRET = 'the-secret-of-the-benchmark-that-opens-its-databases'
-/** Of every database of the benchmarks. */
+/** Every database of the benchmarks has it. */
 export const ACCESS = await databaseAccess(SECRET)
 const WRITE_WAIT_MS = 60_000
 
@@ -74,7 +74,7 @@ export interface Stored {
   twice: number
   /** Rows of the outbox about a payment. */
   events: number
-  /** Of them, those whose listeners had not taken them when we stopped to wait. */
+  /** Those whose listeners had not taken them when we stopped to wait. */
   pending: number
 }
 

@@ -24,7 +24,7 @@ export interface Handler {
   port: number
   /** Undefined for the handler that stores nothing. */
   database?: BenchStore
-  /** Of the database's server, where it has one. */
+  /** The database server's, where there is one. */
   databasePid?: number
   stop(): Promise<void>
 }

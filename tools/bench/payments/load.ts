@@ -61,7 +61,7 @@ export async function closedLoad(supply: Supply, plan: ClosedPlan): Promise<Clos
 export interface OpenPlan {
   port: number
   perSecond: number
-  /** Of this time, `warmUpMs` at the start are not counted. */
+  /** With `warmUpMs` at its start, which are not counted. */
   forMs: number
   warmUpMs: number
   /** A gateway opens as many as it needs, but not without end. */

@@ -42,7 +42,7 @@ export interface Measured {
   targets: {
     timesNaive: number
     shareOfNoDatabase: number
-    /** Of one process of Node, on a database in a file. */
+    /** One process of Node, on a database in a file. */
     node: { timesNaive: number; shareOfNoDatabase: number }
     shareWhileHanging: number
     paceMs: number

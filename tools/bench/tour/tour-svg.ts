@@ -14,12 +14,12 @@ export interface Scene {
 }
 
 const SCENE_S = 4
-/** Of a scene: the lines first, then what they caused. */
+/** A scene begins with its lines, then comes what they caused. */
 const IMAGE_AFTER_S = 1.2
 const FADE_S = 0.3
 const WIDTH = 960
 const LINE_HEIGHT = 24
-/** Of the phone's own pixels. */
+/** A phone's pixel in ours. */
 const SCALE = 0.75
 
 export function tourSvg(

@@ -17,7 +17,7 @@ export interface Plan {
   tool: Tool
   tasks: number
   agents: number
-  /** Of one task; from half to one and a half times as long. */
+  /** The work of one task; from half to one and a half times as long. */
   workMs: number
   /** Something fails each time that as many more tasks are done. */
   faultEvery: number

@@ -22,7 +22,7 @@ const USAGE = `usage: node tools/prove/agents/run.ts [options]
 const STOPPED_MS = 700_000
 /** A lease that has to end, and a task that is begun anew. */
 const PATIENCE_MS = 2 * STOPPED_MS
-/** Of the time of an agent, beside the work itself: starts of programs, and what a kill undoes. */
+/** The rest of an agent's time is starts of programs, and what a kill undoes. */
 const WORKS = 0.75
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 }
 

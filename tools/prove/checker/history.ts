@@ -74,7 +74,7 @@ interface Kinds {
   /** `after`: the last id that the client had when it asked. `isWhole`: a list, not one entry. */
   read: { client: string; path: string; status: number; after?: string; seq?: string } & {
     isWhole: boolean
-    /** Of a 304: what the client had kept. Missing where there was no answer. */
+    /** After a 304, what the client had kept. Missing where there was no answer. */
     tasks?: Versions
     sessions?: Versions
   }

@@ -142,7 +142,7 @@ type Booking = ReturnType<typeof bookingsOf>[number]
 
 /** (e) What the gateway booked is what the transaction says, or an alert names the difference. */
 function moneyAgrees(history: History, bookings: Booking[]): Finding[] {
-  // Of a contradiction nothing came in.
+  // Where ids contradict, nothing came in.
   const money = history.of('alert').filter(({ alert }) => alert.kind !== 'id_mismatch')
   const alerts = Map.groupBy(money, ({ alert }) => alert.transactionId)
   const own = Map.groupBy(bookings, ({ transaction }) => transaction?.id)

@@ -9,7 +9,7 @@ type Message = { type: 'tasks-changed' } | { type: 'task-changed'; id: string } 
 const TASKS = '/tasks'
 const SESSIONS = '/sessions'
 const AGAIN_MS = 50
-/** Of a read: an edge that is frozen never answers. */
+/** The end of a read: an edge that is frozen never answers. */
 const READ_MS = 10_000
 const POLL_MS = 2
 

@@ -6,7 +6,7 @@ import type { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { Seeded } from './seeded.ts'
 import type { ShopRequests } from './shop-requests.ts'
 
-/** Of orders at a gateway that can cancel. */
+/** Shares of orders at a gateway that can cancel. */
 const CHANGED = 0.25
 const CANCELLED = 0.5
 /** Payer and shop act within these times. A shop needs three requests to the gateway. */

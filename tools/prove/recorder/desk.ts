@@ -6,7 +6,7 @@ import type { Payment, Refund } from '../../../simulator/payments.ts'
 import type { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { Seeded } from './seeded.ts'
 
-/** Of payments that are paid: the gateway's own staff refunds them, some before we know of them. */
+/** Shares of paid payments that the gateway's staff refunds, some before we know of them. */
 export const AT_DESK = { stripe: 0.6, mollie: 0.6, redirect: 0.08, fib: 0.08 } as const
 
 /** Refunds may be of any part, and have states of their own. The payments are in dollars. */

@@ -11,7 +11,7 @@ import type { System } from './system.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** Longer than events are kept, and in these runs also their keys. */
 const DAYS = 200
-/** Of a long run not all are sent again, but some from each of its parts. */
+/** After a long run not all are sent again, but some from each of its parts. */
 const MOST_WEBHOOKS = 300
 const AT_ONCE = 8
 /** A process reads its clock a little later. */

@@ -22,19 +22,19 @@ const MAX_PAUSE_MS = 300
 const TIMES_OUT_MS = 1_500
 const REFUNDED = 0.3
 const REFUNDED_TWICE = 0.2
-/** Of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
+/** A share of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
 const CHARGED_AT_ONCE = 0.1
 const WITHOUT_KEY = 0.2
-/** Of orders: the payer opens the page of each gateway, and pays on both. */
+/** A share of orders: the payer opens the page of each gateway, and pays on both. */
 const PAID_ELSEWHERE = 0.1
-/** Of orders that are paid: charged with another key, every second time on purpose. */
+/** A share of paid orders is charged with another key, every second time on purpose. */
 const CHARGED_WHEN_PAID = 0.15
-/** Of payments by redirect: another system at the account has its webhooks sent to us. */
+/** A share of payments by redirect: another system at the account has its webhooks sent to us. */
 const MIXED_UP = 0.1
 const GOES_BACK = ['late_payment', 'double_payment']
-/** Of late money: sent back by hand, which the gateway does not know. */
+/** A share of late money is sent back by hand, which the gateway does not know. */
 const BY_HAND = 0.3
-/** Of refunds that failed: the shop asks again, once for each payment. */
+/** A share of failed refunds: the shop asks again, once for each payment. */
 const REFUNDED_AGAIN = 0.6
 const EARLY = 0.2
 const EARLY_MS = 1_500
@@ -43,9 +43,9 @@ const OF_STRIPE = 0.5
 const GATEWAYS = 4
 /** Looks at payments that wait for each other while the load goes on. */
 const MAX_LOOKS = 40
-/** Of old refunds, months later. */
+/** So many old refunds, months later. */
 const REPEATED = 40
-/** Of payments that failed: the customer tries again, and the first one is paid after all. */
+/** A share of failed payments: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
 
@@ -343,7 +343,7 @@ export class PaymentsLoad {
         ...(isCrossed && { merchantReferenceId: other.externalReference }),
         orderId: order.reference,
         currentStatus: 'SUCCESS',
-        // Of the same amount it would be ours while the gateway has not named our payment yet.
+        // With the same amount it would be ours while the gateway has not named our payment yet.
         amount: { currency: order.currency, value: order.amount + (isCrossed ? 0 : 250) },
       }
       const timestamp = new Date().toISOString()

@@ -22,7 +22,7 @@ export interface Plan {
   faults: readonly string[]
   /** How long faults come, in ms; each of them comes once at least. */
   forMs: number
-  /** Of the history. */
+  /** The history's. */
   file: string
   log: (sentence: string) => void
 }

@@ -27,7 +27,7 @@ export interface Conditions {
 
 export interface Passed {
   url: string
-  /** Of the request. */
+  /** The request's. */
   body: string
   /** Sends another body in its place, and with its headers; returns the answer. */
   send(body: string): Promise<string>

@@ -10,7 +10,7 @@ interface Row {
   /** Charges and refunds without an answer, or with 503, of all that were asked for. */
   refused: number
   asked: number
-  /** Of those that were answered, in ms. */
+  /** The slowest answer, in ms. */
   slowest: number
   /** Webhooks without an answer, or with 503: the gateway sends them again. */
   webhooks: number
@@ -69,7 +69,7 @@ const textOf = (row: Row): string =>
     row.doubled,
   ].join(' | ')} |`
 
-/** Of each write that a client could see: how long after it the last of the clients had it. */
+/** How long after each write that a client could see the last of the clients had it. */
 function lagsOf(lines: readonly Line[]): { t: number; lag: number }[] {
   const lags: { t: number; lag: number }[] = []
   /** By client and entry: writes that it has not seen yet. */

@@ -45,7 +45,7 @@ const RETRIES_MS = '200 400 800 1600 3200'
 interface RunDatabase extends PaymentsDatabase {
   /** Absent: it is a file. */
   server?: { process: Process; proxy: FaultyProxy }
-  /** Of a file: another process holds its lock until the returned function is called. */
+  /** Another process holds the lock of the file until the returned function is called. */
   lock?(): Promise<() => void>
 }
 

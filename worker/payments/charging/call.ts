@@ -111,7 +111,7 @@ export interface GatewayWork<Result extends { kind: string }> {
   /** For the log. */
   fields?: Fields
   ask(call: GatewayCall): Promise<Result>
-  /** Of what the driver threw. */
+  /** The result of a call whose driver threw this. */
   failed(error: unknown): Result
   store(result: Result, now: number): Promise<TransactionRow>
 }

@@ -211,7 +211,7 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeResult>): Paymen
 
 // The response to a charge that began before.
 
-/** Of a payment that began before. Its page is left out if it can no longer be paid there. */
+/** The answer about an earlier payment. Its page is left out if it can no longer be paid there. */
 function responseNow(row: TransactionRow, now: number): PaymentResponse {
   const { id, status, gateway, reference, ...shown } = toTransaction(row)
   const opened = json<OpenedPayment>(row.charge_answer)

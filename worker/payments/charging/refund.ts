@@ -165,7 +165,7 @@ async function call(
 ): Promise<RefundResult> {
   const { ledger, clock } = deps
   const { refundId, request, deadlines, refundedAmount } = claimed
-  // Of a refund there is no earlier call: only the one that claimed it sends its id.
+  // A refund has no earlier call: only the one that claimed it sends its id.
   const mayBeMade = () => admitted.unanswered() > 0
   const called = await callGateway<RefundOutcome>(deps, gateway, {
     name: 'refund',

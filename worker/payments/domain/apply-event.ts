@@ -253,7 +253,7 @@ function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered
   }
 }
 
-/** Of a gateway that reports one failure. Which refund it was may be known only to the gateway. */
+/** A gateway reports one failure. Which refund it was may be known only to the gateway. */
 function failRefund(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
   const { now, refundId } = delivered
   const at = timeOf(event, delivered)

@@ -28,12 +28,12 @@ export interface ChargeStart {
   isRepeat?: boolean
   /** An open charge of this order is to be replaced. */
   isReplacing?: boolean
-  /** Of the request, without the payer's phone. */
+  /** A hash of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
   /** The subject that asks for it, for the audit trail. */
   by?: string
-  /** Of the gateway: how long a charge whose outcome is unknown may be repeated. */
+  /** How long this gateway lets a charge be repeated whose outcome is unknown. */
   chargeRepeatableForMs: number
   /** The open charge that this one replaces, if that is still open. */
   replaces?: Replacement
@@ -201,7 +201,7 @@ function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean 
   )
 }
 
-/** Of an open charge that no call is waiting for, and that has no answer. */
+/** Whether an open charge was sent, for which no call is waiting and that has no answer. */
 export const earlierCall = ({ called_until }: TransactionRow): Earlier =>
   called_until === NEVER_CALLED ? 'none' : 'unknown'
 

@@ -134,9 +134,9 @@ export interface ClosingStart {
   /** The subject that asks for it, for the audit trail. */
   by?: string
   correlationId?: string
-  /** Of its gateway: an open page can be closed, and its end is reported. */
+  /** Its gateway can close an open page, and reports its end. */
   isClosable: boolean
-  /** Of its gateway: a charge whose page nobody saw cannot be paid. */
+  /** At its gateway, a charge whose page nobody saw cannot be paid. */
   unseenIsUnpayable: boolean
   now: number
   /** Until then the caller asks the gateway. After that the sweeper does. */

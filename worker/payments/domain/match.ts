@@ -60,7 +60,7 @@ const isOrder = (row: TransactionRow, { reference, amount, currency }: PaymentId
   row.amount === amount &&
   row.currency === currency
 
-/** Of one order: the attempts are counted. Ids follow the clock, which may have been set back. */
+/** The last attempt of an order. Ids would not say it: the clock may have been set back. */
 export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
   rows.reduce<Row | undefined>(
     (last, row) => (last && last.attempt > row.attempt ? last : row),

@@ -48,7 +48,7 @@ function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
   return [{ kind, amount: after.paid_amount ?? after.amount }]
 }
 
-/** Of refunds that are more than was paid, only that much counts. */
+/** Refunds of more than was paid count as what was paid. */
 function refundsOf(before: Payment, after: Payment): Moved[] {
   if (after.transaction.paid_at === null) return []
   const paid = paidAmount(after.transaction)

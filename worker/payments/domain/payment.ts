@@ -32,9 +32,9 @@ export interface Decision {
 export interface NewEvent {
   id: string
   type: DurableEvent
-  /** Of `AlertRaised` and `AlertSettled`. */
+  /** Only `AlertRaised` and `AlertSettled` have it. */
   alert?: RaisedAlert | SettledAlert
-  /** Of `RefundAmountChanged`. */
+  /** Only `RefundAmountChanged` has it. */
   previousRefundedAmount?: number
   transaction: TransactionRow
   correlationId: string | null

@@ -48,11 +48,11 @@ export function searchText({ reference, description, metadata }: Named): string 
 }
 
 export interface Search {
-  /** Of a text, for GLOB. Undefined: nothing but separators was typed. */
+  /** Finds a text, by GLOB. Undefined: nothing but separators was typed. */
   pattern?: string
-  /** Of an id: as it was typed, and in one case. */
+  /** Beginnings of an id: as it was typed, and in one case. */
   beginnings: readonly string[]
-  /** Of an id, in small letters. */
+  /** The end of an id, in small letters. */
   end?: string
 }
 

@@ -108,7 +108,7 @@ const isOfAmount = ({ transaction, refunds }: KnownPayment, row: SettledRow): bo
   row.amount === amountOf(transaction) ||
   (row.type === 'refund' && refunds.some(({ amount }) => amount === row.amount))
 
-/** Of several attempts the one that was paid. */
+/** The paid one of several attempts, else the newest. */
 function newestOf(payments: readonly KnownPayment[]): KnownPayment | undefined {
   const sorted = payments.toSorted((a, b) => a.transaction.attempt - b.transaction.attempt)
   return sorted.findLast(({ transaction }) => transaction.paid_at !== null) ?? sorted.at(-1)

@@ -44,7 +44,7 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
 
 // Alerts and events.
 
-/** Of a payment, as it shows it. */
+/** An open alert, as its payment shows it. */
 export type OpenAlert = api.OpenAlert
 export type AlertDetail = api.AlertDetail
 export type RaisedAlert = api.RaisedAlert

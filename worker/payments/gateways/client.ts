@@ -132,7 +132,7 @@ function refusalOf(
 }
 
 interface CallDeps extends ClientDeps {
-  /** Of the gateway. */
+  /** The gateway's. */
   key: string
   deadlineAt: number
 }

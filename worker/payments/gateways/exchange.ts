@@ -183,7 +183,7 @@ export interface Retries {
   log: Log
   /** Key of the configuration. */
   gateway: string
-  /** Of the request, for the log. */
+  /** What the log calls the request. */
   endpoint: string
   /** ms: for all tries and waits together. */
   deadlineAt: number

@@ -307,7 +307,7 @@ export interface Remark {
 }
 
 export interface CredentialReads {
-  /** Of the gateway, in sentences. */
+  /** What sentences call the gateway. */
   name: string
   /** The setting with the credentials. */
   setting: string

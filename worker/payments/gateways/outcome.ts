@@ -95,7 +95,7 @@ function isPage(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && isSafeForSecrets(url)
 }
 
-/** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
+/** What a driver threw, as data. A payment that was made without a page keeps its gateway id. */
 export function failedCharge(
   error: unknown,
   nextCheckAt: number,
@@ -117,7 +117,7 @@ export function refundResult(answer: RefundAnswer, now: number, mayBeMade: boole
   return { kind: 'accepted', ...id, nextCheckAt: now + REFUND_CHECK_MS }
 }
 
-/** Of what a driver threw. */
+/** What a driver threw, as data. */
 export const failedRefund = (error: unknown, now: number, mayBeMade: boolean): RefundOutcome =>
   error instanceof GatewayUnavailableException && error.isUnsent && !mayBeMade
     ? { kind: 'unsent' }

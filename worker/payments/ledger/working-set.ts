@@ -50,14 +50,14 @@ export const TABLES = [
 /** Rows of any tables. */
 export type Changes = { readonly [Name in TableName]?: readonly Rows[Name][number][] }
 
-/** Of one table: new rows, and each changed row beside what was loaded. */
+/** What changed in one table: new rows, and each changed row beside what was loaded. */
 export interface TableChanges<Row> {
   inserted: Row[]
   updated: { before: Row; after: Row }[]
 }
 
 export interface Matched extends Match {
-  /** Of its row. */
+  /** The payment of its row. */
   payment: Payment
 }
 

@@ -173,7 +173,7 @@ const DAY_MINUTES = 24 * HOUR_MINUTES
 
 /** One page of a list that is ordered from new to old. */
 const page = {
-  cursor: z.string().describe('Of the page before: begins after it.').exactOptional(),
+  cursor: z.string().describe('From the page before: this one begins after it.').exactOptional(),
   limit: count({ fallback: 50, max: 200 }).describe('The size of the page.'),
 }
 const gateway = z.string().describe('Key of the configuration.').exactOptional()
@@ -208,7 +208,7 @@ export const transactionsQuery = z.object({
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be three capital letters')
-    .describe('Of what was requested, or of what was paid.')
+    .describe('What was requested, or what was paid.')
     .exactOptional(),
   by: choice(['created', 'paid', 'updated'])
     .describe('The time that `after` and `before` are about.')

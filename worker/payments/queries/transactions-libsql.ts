@@ -111,7 +111,7 @@ function conditionsOf(filter: TransactionFilter, isFound: boolean): string {
 /** So many payments are read and sorted in some 30 ms. */
 const FEW = 20_000
 
-/** Of these indexes the one that finds the fewest payments, if those are few. */
+/** The index that finds the fewest payments, if those are few. */
 function narrowest(
   indexes: readonly string[],
   args: Record<string, Value>,

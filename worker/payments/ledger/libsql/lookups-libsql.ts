@@ -19,10 +19,10 @@ const hasCome = (column: string, longestMs: number, by = ':now') =>
 const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS, ':due_by')}
   AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
 
-/** Of a row of payment_transactions. */
+/** Whether a row of payment_transactions is to be checked. */
 export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
 
-/** Of an outbox row `o`, and of a delivery `d`. */
+/** Whether an outbox row `o` and a delivery `d` are to be dispatched. */
 const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
 const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
 
@@ -30,7 +30,7 @@ export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LI
   OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
 
 /**
- * Of a webhook event `e`: that it can be applied, as match.ts decides. The plus keeps the last
+ * Whether a webhook event `e` can be applied, as match.ts decides. The plus keeps the last
  * lookup from the index of gateway ids, which would find every payment without one.
  */
 const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (

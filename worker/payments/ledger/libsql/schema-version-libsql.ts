@@ -33,7 +33,7 @@ export async function readSchemaState(run: Run): Promise<SchemaState> {
 
 export interface Engine {
   isLibsql: boolean
-  /** Of SQLite, as it says. */
+  /** SQLite's, as it says. */
   version: string
 }
 

@@ -9,7 +9,7 @@ type Searched = Pick<TransactionRow, 'id' | 'reference' | 'description' | 'metad
 const INSERT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`
 
-/** Of payments that the same transaction inserts. */
+/** The texts of payments that the same transaction inserts. */
 export const insertTexts = (rows: readonly Searched[]): Statement[] =>
   rows.length === 0 ? [] : [statement(INSERT, { texts: textsOf(rows) })]
 
