@@ -22,6 +22,8 @@ import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/
 const HELD_MS = 100
 /** git may be slow over a long history. */
 const TREES_WITHIN_MS = 5_000
+/** A message does not wait longer for it. */
+const CATCH_UP_MS = 1_000
 const SAVE_EVERY_MS = 60_000
 /** After a turn that failed by a defect of ours. */
 const AFTER_DEFECT_MS = 1_000
@@ -48,7 +50,7 @@ interface SidecarDeps {
   watchWithinMs?: number | undefined
   publisher: PublishTarget
   /** Absent: linked worktrees are left out. */
-  trees?: Pick<BoardTrees, 'start' | 'close' | 'all' | 'isBusy' | 'learn' | 'oldOf'>
+  trees?: Pick<BoardTrees, 'start' | 'close' | 'catchUp' | 'all' | 'isBusy' | 'learn' | 'oldOf'>
   cache?: HashCache
   clock: Clock
   log: Log
@@ -222,7 +224,12 @@ export class Sidecar {
     return { paths, since: window?.since, scanWhy }
   }
 
-  async #do({ paths, since, scanWhy }: Work, signal: AbortSignal): Promise<void> {
+  async #do({ paths, since, scanWhy: why }: Work, signal: AbortSignal): Promise<void> {
+    const { trees, clock } = this.#deps
+    // A checkout moves a HEAD, too: by the old one, what it wrote would be compared wrongly.
+    if (trees && paths.size > 0)
+      await within(clock, CATCH_UP_MS, () => trees.catchUp()).catch(() => undefined)
+    const scanWhy = why ?? (this.#hasOtherTrees ? 'other trees' : undefined)
     if (this.#hasOtherTrees) this.#takeTrees()
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state !== 'missing') {

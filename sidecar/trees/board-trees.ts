@@ -67,6 +67,12 @@ export class BoardTrees {
     this.#end()
   }
 
+  /** After that, `all` has the trees by the commits that are checked out now. */
+  async catchUp(): Promise<void> {
+    await this.#repository?.catchUp()
+    await this.#looking
+  }
+
   all(): readonly Tree[] {
     return [...this.#trees.values()].map(({ tree }) => tree)
   }

@@ -32,6 +32,8 @@ export interface Repository {
   readonly files: Git['files']
   readonly blob: Git['blob']
   trees(): readonly TreeNow[]
+  /** Looks now if a HEAD or a branch has moved since the last look. */
+  catchUp(): Promise<void>
   /** `onLook` is called after each look, once at least. Returns what ends that. */
   follow(onLook: () => void): () => void
 }
@@ -75,7 +77,7 @@ class OneRepository implements Repository {
   readonly #log: Log
   readonly #followers = new Set<() => void>()
   #trees: readonly TreeNow[] = []
-  #isLooking: boolean = false
+  #looking: Promise<void> | undefined
   #cancel: () => void = () => undefined
 
   constructor(leading: GitTree, { clock, log, path }: RepositoriesDeps) {
@@ -111,9 +113,20 @@ class OneRepository implements Repository {
     }
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async catchUp(): Promise<void> {
+    const isMoved = () =>
+      this.#trees.some((tree) => tree.heads !== '' && tree.heads !== headsOf(this.#leading, tree))
+    // One that is under way may have begun before.
+    if (isMoved()) await this.#look()
+    if (isMoved()) await this.#look()
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce()
+    return this.#looking
+  }
+
+  async #lookOnce(): Promise<void> {
     this.#cancel()
     const startedAt = performance.now()
     try {
@@ -129,7 +142,7 @@ class OneRepository implements Repository {
     } catch (error) {
       this.#log('error', 'trees.defect', { error: messageOf(error) })
     }
-    this.#isLooking = false
+    this.#looking = undefined
     for (const onLook of this.#followers) onLook()
     if (this.#followers.size > 0) {
       const pauseMs = LOOK_MS.perMs * (performance.now() - startedAt)

@@ -216,6 +216,29 @@ test('one task in two trees at once is one change of it, and two tasks are one o
   expect(folder.messages.slice(2)).toEqual([{ type: 'task-changed', id: 'TASK-2' }])
 })
 
+test('after another branch was checked out, marks are right with the first message', async () => {
+  folder = await PublishedFolder.open(BACKLOG, (dir) => {
+    initialize(dir)
+    git(dir, 'branch', 'older')
+    writeFileSync(join(dir, fileOf(1)), task(1, 'In Progress'))
+    commitAll(dir)
+    git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  })
+  expect(await marks()).toEqual({})
+  // What both had is of the tree alone now.
+  git(folder.dir, 'checkout', '-q', 'older')
+  expect(await folder.received(1)).toEqual([{ type: 'task-changed', id: 'TASK-1' }])
+  expect(await marks()).toEqual({ 'TASK-1': 'feat: In Progress' })
+  git(folder.dir, 'checkout', '-q', 'main')
+  await folder.received(2)
+  expect(await marks()).toEqual({})
+  // In the tree it is merely old.
+  git(tree(), 'checkout', '-q', 'older')
+  folder.write(FEAT + fileOf(2), task(2, 'Done'))
+  expect((await folder.received(3))[2]).toEqual({ type: 'task-changed', id: 'TASK-2' })
+  expect(await marks()).toEqual({ 'TASK-2': 'feat: Done' })
+})
+
 test('a task that the main tree renamed and a tree took out is gone there', async () => {
   await open()
   folder.move(fileOf(1), 'backlog/tasks/task-1 - Other.md')
