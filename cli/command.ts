@@ -142,12 +142,13 @@ export function missing(values: Readonly<Record<string, unknown>>): UsageError {
  */
 export function refuseNeedless<Options>(
   { typed }: Input<Options>,
-  names: readonly FlagOf<Options>[],
+  needless: readonly (FlagOf<Options> | { long?: string | undefined })[],
   when: string,
 ): void {
-  const needless = names.filter((name) => typed.has(name))
-  if (needless.length === 0) return
-  throw new UsageError(`${needless.map((name) => `${name} has no effect ${when}`).join('; ')}.`)
+  const names = needless.map((one) => (typeof one === 'string' ? one : (one.long ?? '')))
+  const given = names.filter((name) => typed.has(name))
+  if (given.length === 0) return
+  throw new UsageError(`${given.map((name) => `${name} has no effect ${when}`).join('; ')}.`)
 }
 
 /**

@@ -2,22 +2,21 @@
 // need no token.
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../worker/shared/metrics.ts'
-import { METRICS_TYPE, metricsText } from '../worker/shared/metrics-node.ts'
+import {
+  listen,
+  METRICS_TYPE,
+  type MonitorServer,
+  metricsText,
+} from '../worker/shared/metrics-node.ts'
 import type { Health, SidecarStatus } from './health.ts'
-
-export interface Healthz {
-  port: number
-  close(): Promise<void>
-}
 
 /** Healthy: the edge held every board once, and answers. Rejects when the port is taken. */
 export async function serveHealthz(
   port: number,
   health: () => Health,
   metrics: Metrics,
-): Promise<Healthz> {
+): Promise<MonitorServer> {
   const server = createServer((request, response) => {
     // A web page may have pointed its own host name at this machine, and could read the answer.
     if (!/^(localhost|127\.0\.0\.1)(:\d+)?$/.test(request.headers.host ?? '')) {
@@ -49,18 +48,7 @@ export async function serveHealthz(
     })
     response.end(body)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return await listen(server, { hostname: '127.0.0.1', port })
 }
 
 const withTimes = <Status extends SidecarStatus>(status: Status) => ({

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception'
 import { amountOf, type Order, type Payment, type State, type Transition } from './payments.ts'
 import { qrCode } from './qr-code.ts'
 import type { Simulation, Simulator } from './simulator.ts'
-import { backToShop, MOVES } from './traits.ts'
+import { backToShop, HINTS, MOVES } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -195,16 +195,6 @@ export const fib = {
   webhooks,
   backUrl: backToShop,
   codeOf: ({ id }) => readableCode(id),
-  simulate: {
-    needs: ['transaction'],
-    ignores: ['--amount', '--currency', '--event-id'],
-    ways: {
-      Paid: ['pay'],
-      Failed: ['fail'],
-      Expired: ['expire'],
-      Cancelled: ['cancel'],
-      Refunded: ['pay', 'refund'],
-    },
-  },
+  simulate: HINTS,
   api,
 } satisfies Simulation

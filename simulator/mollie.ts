@@ -17,7 +17,7 @@ import {
   type Transition,
 } from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
-import { backToShop } from './traits.ts'
+import { backToShop, HINTS } from './traits.ts'
 import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const PROFILE = 'pfl_simulated'
@@ -341,16 +341,6 @@ export const mollie = {
   merchant: { api_key: 'test_simulated' },
   webhooks,
   backUrl: backToShop,
-  simulate: {
-    needs: ['transaction'],
-    ignores: ['--amount', '--currency', '--event-id'],
-    ways: {
-      Paid: ['pay'],
-      Failed: ['fail'],
-      Expired: ['expire'],
-      Cancelled: ['cancel'],
-      Refunded: ['pay', 'refund'],
-    },
-  },
+  simulate: HINTS,
   api,
 } satisfies Simulation

@@ -50,6 +50,19 @@ export interface SimulateTerms {
 export const backToShop = (payment: Payment, action: Action): string | undefined =>
   action === 'pay' || action === 'transfer' ? payment.successUrl : payment.failureUrl
 
+/** For gateways whose webhooks are hints: they name a payment, and nothing of what became of it. */
+export const HINTS = {
+  needs: ['transaction'],
+  ignores: ['--amount', '--currency', '--event-id'],
+  ways: {
+    Paid: ['pay'],
+    Failed: ['fail'],
+    Expired: ['expire'],
+    Cancelled: ['cancel'],
+    Refunded: ['pay', 'refund'],
+  },
+} as const satisfies SimulateTerms
+
 /** For gateways where a payment is open once, and refunded as a whole. */
 export const MOVES = {
   pay: { open: 'paid' },

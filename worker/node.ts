@@ -22,7 +22,7 @@ import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { hostClock, STOP_WITHIN_MS, within } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
-import { type MetricsServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
+import { type MonitorServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
 import { openSql } from './shared/sql-node.ts'
 
 /** The edge in this process: HTTP server, repositories, ledger, dispatcher, sweeper. */
@@ -140,7 +140,7 @@ async function listen(
   metrics: Metrics,
   beforeMetrics?: () => Promise<void>,
 ) {
-  let metricsServer: MetricsServer | undefined
+  let metricsServer: MonitorServer | undefined
   try {
     if (host.metrics) {
       processMetrics(metrics)

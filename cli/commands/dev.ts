@@ -38,7 +38,6 @@ import { watchClaims } from '../claim/watch-claims.ts'
 import {
   announce,
   type Context,
-  type FlagOf,
   type Input,
   loadConfig,
   noticeTo,
@@ -85,16 +84,6 @@ const OPTIONS = [
 
 type DevOptions = OptionsOf<typeof OPTIONS>
 
-const OF_THE_BOARD: readonly FlagOf<DevOptions>[] = [
-  '--example',
-  '--only',
-  '--follow-links',
-  '--no-worktrees',
-  '--poll',
-  '--watch-timeout',
-  '--run-output',
-]
-
 export const command = define({
   argument: ['DIR...', 'folder of the project [this folder, or one above it]'],
   usage: '[DIR...] [--example | --no-board] [options]',
@@ -119,7 +108,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   const { io, cwd } = context
   const { trustData: trustsData = false } = options
   const { example: isExample = false } = options
-  if (!options.board) refuseNeedless(input, OF_THE_BOARD, 'with --no-board')
+  if (!options.board) refuseNeedless(input, ['--example', ...PUBLISHES], 'with --no-board')
   const find = () => findHere(input, cwd)
   const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
   const file = await loadConfig(options, context)

@@ -22,7 +22,6 @@ import { watchClaims } from '../claim/watch-claims.ts'
 import {
   announce,
   type Context,
-  type FlagOf,
   type Input,
   loadConfig,
   missing,
@@ -59,17 +58,6 @@ const OPTIONS = [
 
 type ServeOptions = OptionsOf<typeof OPTIONS>
 
-const OF_THE_BOARD: readonly FlagOf<ServeOptions>[] = [
-  '--repo',
-  '--only',
-  '--follow-links',
-  '--no-worktrees',
-  '--poll',
-  '--watch-timeout',
-  '--run-output',
-  '--verbose',
-]
-
 export const command = define({
   argument: ['DIR...', 'folders of task boards to publish, those below too [none]'],
   usage: '[DIR... --repo NAME] [options]',
@@ -95,7 +83,7 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
   const { io, cwd } = context
   const { port, repo = '', runOutput, poll: isPolling = false } = options
   const { watchTimeout: watchWithinMs } = options
-  if (!isWithBoards) refuseNeedless(input, OF_THE_BOARD, 'without DIR')
+  if (!isWithBoards) refuseNeedless(input, [REPO, ...PUBLISHES, VERBOSE], 'without DIR')
   else if (repo === '') throw missing({ [REPO.meaning]: undefined })
   const file = await loadConfig(options, context)
   const read = async () => {

@@ -1,11 +1,11 @@
 // Publishes boards for as long as it runs.
 
 import { openBoards } from '../../sidecar/boards/open-boards.ts'
-import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+import { serveHealthz } from '../../sidecar/healthz.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
-import { processMetrics } from '../../worker/shared/metrics-node.ts'
+import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
 import { define } from '../definition.ts'
@@ -81,7 +81,7 @@ async function run(input: Input<WatchOptions>, context: Context): Promise<number
     watch: poll ? undefined : watchChokidar,
     watchWithinMs,
   })
-  let healthz: Healthz | undefined
+  let healthz: MonitorServer | undefined
   try {
     if (port !== undefined) {
       processMetrics(metrics)

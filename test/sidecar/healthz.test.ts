@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type BoardHealth, healthOf } from '../../sidecar/health.ts'
-import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+import { serveHealthz } from '../../sidecar/healthz.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
+import type { MonitorServer } from '../../worker/shared/metrics-node.ts'
 
 const GOOD: BoardHealth = {
   board: 'tea',
@@ -18,7 +19,7 @@ const GOOD: BoardHealth = {
   files: 7,
 }
 
-const open: Healthz[] = []
+const open: MonitorServer[] = []
 afterEach(async () => {
   for (const healthz of open.splice(0)) await healthz.close()
 })

@@ -3,12 +3,11 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SignJWT } from 'jose'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { Connection } from './payments/connection.ts'
 import { startCountingProxy } from './payments/counting-proxy.ts'
 import { startDatabase } from './payments/database.ts'
-import { AUTH_SECRET, startOurEdge } from './payments/edge.ts'
+import { startOurEdge, tokenFor } from './payments/edge.ts'
 import { startFakeGateway } from './payments/fake-gateway.ts'
 import { measuredOn, type Picture } from './plot/picture.ts'
 import { percentile, rounded, type Summary, summarize } from './statistics.ts'
@@ -110,11 +109,7 @@ async function chargeAll(
   prefix: string,
   done: (orderId: string, ms: number) => void,
 ): Promise<void> {
-  const bearer = await new SignJWT({ scope: 'payments:write', repos: ['*'] })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('signalbox')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(AUTH_SECRET))
+  const bearer = await tokenFor('payments:write')
   let next = 0
   const run = async () => {
     const connection = new Connection(port)

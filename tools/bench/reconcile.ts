@@ -4,10 +4,9 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SignJWT } from 'jose'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { openStore } from './payments/database.ts'
-import { AUTH_SECRET, startOurNodeEdge } from './payments/edge.ts'
+import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
 import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { memoryOf } from './proc.ts'
 
@@ -43,7 +42,7 @@ export async function runReconcile(run: BenchRun): Promise<ReconcileResult> {
   const edge = await startOurNodeEdge(join(run.workDir, 'edge'))
   try {
     await seed(edge.file, lines, movements)
-    const token = await readToken()
+    const token = await tokenFor('payments:read')
     const tokenFile = join(run.workDir, 'token')
     writeFileSync(tokenFile, token, { mode: 0o600 })
     const file = join(run.workDir, 'settlement.csv')
@@ -99,13 +98,6 @@ function settlementOf(lines: number): string {
   })
   return `Transaction ID,Order,Amount,Currency,Date,Type\n${rows.join('\n')}\n`
 }
-
-const readToken = () =>
-  new SignJWT({ scope: 'payments:read', repos: [] })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('signalbox')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(AUTH_SECRET))
 
 async function reconcile(file: string, url: string, tokenFile: string) {
   const program = join(import.meta.dirname, '../../cli/signalbox.ts')

@@ -1,12 +1,11 @@
 // What support does: finds a payment among a million by what a customer has of it, over HTTP.
 
 import { join } from 'node:path'
-import { SignJWT } from 'jose'
 import { encodeTime } from 'ulid'
 import { searchText } from '../../worker/payments/domain/search.ts'
 import { type BenchRun, circumstances, type Result } from './bench.ts'
 import { openStore } from './payments/database.ts'
-import { AUTH_SECRET, startOurNodeEdge } from './payments/edge.ts'
+import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
 import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { percentile, randomFrom, rounded, type Summary, summarize } from './statistics.ts'
 
@@ -32,7 +31,7 @@ export async function runSearch(run: BenchRun): Promise<SearchResult> {
   const edge = await startOurNodeEdge(join(run.workDir, 'edge'))
   try {
     await seed(edge.file, payments)
-    const headers = { authorization: `Bearer ${await readToken()}` }
+    const headers = { authorization: `Bearer ${await tokenFor('payments:read')}` }
     const all: number[] = []
     const kinds: SearchResult['kinds'] = []
     for (const [kind, { of, finds }] of Object.entries(KINDS)) {
@@ -181,13 +180,6 @@ const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, gatewa
     value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD' FROM json_each(:rows)`
 const INSERT_TEXT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`
-
-const readToken = () =>
-  new SignJWT({ scope: 'payments:read', repos: [] })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('signalbox')
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(AUTH_SECRET))
 
 export function searchPicture({ kinds, payments, machine, targets }: SearchResult): Picture {
   const { color } = LOOKS['signalbox-node']

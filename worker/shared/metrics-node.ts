@@ -2,7 +2,7 @@
 // the edge cannot expose them. For hosts with node:http (Node, Deno).
 
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import { maxDescriptors, openDescriptors } from './descriptors-node.ts'
@@ -55,7 +55,7 @@ function residentBytes(): number {
   }
 }
 
-export interface MetricsServer {
+export interface MonitorServer {
   port: number
   close(): Promise<void>
 }
@@ -64,7 +64,7 @@ export interface MetricsServer {
 export async function serveMetrics(
   metrics: Metrics,
   { hostname, port }: { hostname: string; port: number },
-): Promise<MetricsServer> {
+): Promise<MonitorServer> {
   const server = createServer((request, response) => {
     const { host = '', ...rest } = request.headers
     // A web page may have pointed its own host name at the loopback address of this machine.
@@ -76,6 +76,14 @@ export async function serveMetrics(
     else if (!isRead) response.writeHead(405).end()
     else response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
   })
+  return await listen(server, { hostname, port })
+}
+
+/** For what monitors ask. Rejects when the port is taken; cuts off what is under way at its end. */
+export async function listen(
+  server: Server,
+  { hostname, port }: { hostname: string; port: number },
+): Promise<MonitorServer> {
   server.listen(port, hostname)
   await once(server, 'listening')
   return {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { logMetrics, Metrics } from '../../../worker/shared/metrics.ts'
 import {
-  type MetricsServer,
+  type MonitorServer,
   metricsText,
   processMetrics,
   serveMetrics,
@@ -133,7 +133,7 @@ describe('the numbers as log lines', () => {
 })
 
 describe('GET /metrics', () => {
-  let server: MetricsServer | undefined
+  let server: MonitorServer | undefined
   afterEach(() => server?.close())
 
   const open = async (metrics = new Metrics()) => {

@@ -3,6 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { SignJWT } from 'jose'
 import { databaseIn } from '../../../system/data-folder.ts'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { untilAnswers } from '../../../system/until.ts'
@@ -18,6 +19,13 @@ import { ACCESS } from './database.ts'
 const HOME = resolve(import.meta.dirname, '../../..')
 const START_WAIT_MS = 30_000
 export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
+
+export const tokenFor = (scope: string): Promise<string> =>
+  new SignJWT({ scope, repos: [] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('signalbox')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(AUTH_SECRET))
 
 export interface BenchEdge extends Program {
   port: number
