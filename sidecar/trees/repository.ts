@@ -114,8 +114,11 @@ class OneRepository implements Repository {
   }
 
   async catchUp(): Promise<void> {
-    const isMoved = () =>
-      this.#trees.some((tree) => tree.heads !== '' && tree.heads !== headsOf(this.#leading, tree))
+    const isMoved = () => {
+      const leading = leadingHead(this.#leading)
+      const isOther = (tree: TreeNow) => tree.heads !== `${leading}\n${ownHead(tree)}`
+      return this.#trees.some((tree) => tree.heads !== '' && isOther(tree))
+    }
     // One that is under way may have begun before.
     if (isMoved()) await this.#look()
     if (isMoved()) await this.#look()
@@ -155,7 +158,7 @@ class OneRepository implements Repository {
     const { gitFolder, dir } = tree
     const name = basename(gitFolder)
     const branch = branchIn(gitFolder)
-    const heads = headsOf(this.#leading, tree)
+    const heads = `${leadingHead(this.#leading)}\n${ownHead(tree)}`
     const known = this.#trees.find((other) => other.dir === dir)
     const now = { ...tree, name, branch, heads, isSparse: isSparse(gitFolder) }
     // Whatever git is doing now moves them once more.
@@ -183,15 +186,18 @@ const branchIn = (folder: string): string | undefined =>
 const headOf = ({ common, gitFolder }: GitTree): string =>
   gitFolder === common ? 'HEAD' : `worktrees/${basename(gitFolder)}/HEAD`
 
-/** Another text for each move of a `HEAD` or a branch. */
-function headsOf({ common, gitFolder: leading }: GitTree, { gitFolder: own }: GitTree): string {
-  const signs = [leading, own].flatMap((folder) => {
-    const head = readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? ''
-    const [, branch] = REF.exec(head) ?? []
-    return [head.trim(), branch === undefined ? '' : signOf(join(common, 'refs/heads', branch))]
-  })
-  const all = ['packed-refs', 'reftable/tables.list', 'shallow', 'info/grafts']
-  return [...signs, ...all.map((name) => signOf(join(common, name)))].join('\n')
+/** Another text for each move of the leading tree's `HEAD`, or of any packed branch. */
+function leadingHead(leading: GitTree): string {
+  const names = ['packed-refs', 'reftable/tables.list', 'shallow', 'info/grafts']
+  const signs = names.map((name) => signOf(join(leading.common, name)))
+  return [ownHead(leading), ...signs].join('\n')
+}
+
+/** Another text for each move of a tree's `HEAD` or its branch. */
+function ownHead({ common, gitFolder }: GitTree): string {
+  const head = readSmall(join(gitFolder, 'HEAD'), SMALL_BYTES) ?? ''
+  const [, branch] = REF.exec(head) ?? []
+  return `${head.trim()}\n${branch === undefined ? '' : signOf(join(common, 'refs/heads', branch))}`
 }
 
 function signOf(path: string): string {
