@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
-import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
+import { boardReport, publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './run.ts'
@@ -71,6 +71,24 @@ describe('signalbox claim', () => {
     expect([lost.code, lineOf(lost)]).toMatchObject([4, { type: 'claim_lost', by: 'bob' }])
     const { code, err } = await command(repo, 'release', '--done', '--abandoned')
     expect([code, err]).toEqual([2, expect.stringContaining('give one')])
+  })
+
+  it('offers no board whose files are gone', async () => {
+    const [here, gone] = [await publishedRepo(edge, [todo('A-1')]), await publishedRepo(edge, [])]
+    for (const [repo, store] of [[here, 'present'] as const, [gone, 'missing'] as const]) {
+      const body = JSON.stringify(boardReport({ store }))
+      expect((await repo.request('/boards', { method: 'PUT', body })).status).toBe(200)
+    }
+    const repos = [`${here.path}*`, `${gone.path}*`]
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos })
+    const end = gone.path.replace(/^.*\//, '')
+    const claim = ['claim', '--url', edge.origin, '--board', end]
+    const { code, err } = await run(claim, { HOME: home, SIGNALBOX_TOKEN })
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`choose one with --board: ${here.path}`),
+    ])
+    expect(err).not.toContain(gone.path)
   })
 
   it('is for the process that is watched, else for the folder: each agent of a person is one', async () => {

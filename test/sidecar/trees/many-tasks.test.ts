@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { ask, noTools } from '../../support/judges.ts'
 import type { Files, PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
 import { openWithTree, untilMarks } from './open-with-tree.ts'
@@ -28,6 +29,44 @@ const master = (...statuses: string[]) =>
       })),
     },
   })
+
+test.skipIf(noTools !== '')(
+  `what Task Master itself does in a tree is what its own list says there${noTools}`,
+  async () => {
+    const { tasks } = JSON.parse(master('pending', 'pending', 'pending')).master
+    const full = tasks.map((it: object) => ({ ...it, description: 'It', details: '' }))
+    const opened = await openWithTree({
+      '.taskmaster/config.json': '{}',
+      [MASTER]: JSON.stringify({ master: { tasks: full } }),
+    })
+    folder = opened.folder
+    const tool = (...args: string[]) => ask('node_modules/.bin/task-master', args, opened.tree)
+    const listed = async () => {
+      const out = await tool('list', '--json')
+      const { tasks } = JSON.parse(out.slice(out.indexOf('{'))) as { tasks: Listed[] }
+      return Object.fromEntries(tasks.map(({ id, status }) => [`master:${id}`, status]))
+    }
+    await tool('set-status', '--id=2', '--status=in-progress')
+    await tool('remove-task', '--id=3', '--yes')
+    expect(await listed()).toEqual({ 'master:1': 'pending', 'master:2': 'in-progress' })
+    await untilMarks(folder, { 'master:2': 'feat: in-progress', 'master:3': 'feat: gone' })
+    commitAll(opened.tree)
+    // What main does meanwhile is old there, and conflicts in the middle of a merge.
+    save(folder.dir, {
+      [MASTER]: JSON.stringify({ master: { tasks: full.with(0, { ...full[0], status: 'done' }) } }),
+    })
+    commitAll(folder.dir)
+    await untilMarks(folder, { 'master:2': 'feat: in-progress', 'master:3': 'feat: gone' })
+    git(folder.dir, 'merge', '-q', '--no-edit', '-X', 'theirs', 'feat')
+    await untilMarks(folder, {})
+  },
+  180_000,
+)
+
+interface Listed {
+  id: string | number
+  status: string
+}
 
 test('of a tasks.json, what a tree changed is told from what is old in it', async () => {
   const files = {
