@@ -7,15 +7,14 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
 
-/** The fields that all events have. */
-export type EventData = Partial<
-  PaymentEvents['PaymentInitiated'] &
-    PaymentEvents['AlertRaised'] &
-    PaymentEvents['RefundAmountChanged'] &
-    PaymentEvents['WebhookReceived'] &
-    PaymentEvents['WebhookVerificationFailed'] &
-    PaymentEvents['GatewayTimeout']
->
+/** The fields that any event has. */
+export type EventData = Partial<AllOf<PaymentEvents[keyof PaymentEvents]>>
+
+type AllOf<One> = (One extends unknown ? (one: One) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
 
 export interface ReceivedEvent {
   /** `webhook-id`: the same for every attempt. */

@@ -1,4 +1,4 @@
-// What a host application learns by itself: alerts, and the twelve events with their payloads, for
+// What a host application learns by itself: alerts, and the events with their payloads, for
 // the OpenAPI document.
 
 import * as z from 'zod'
@@ -75,7 +75,7 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .exactOptional(),
 })
 
-// The twelve events that a host application listens to, and their payloads, for OpenAPI only.
+// The events that a host application listens to, and their payloads, for OpenAPI only.
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
 
