@@ -1,6 +1,7 @@
 // Brings the database of payments to the schema of this version.
 
-import { MigrationError, migrate, readScripts } from '../../system/migrate.ts'
+import { MigrationError, migrate } from '../../system/migrate.ts'
+import { readScripts } from '../../system/migration-scripts.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'

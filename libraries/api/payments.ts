@@ -15,7 +15,7 @@ import {
   noQuery,
   ratesQuery,
   transactionsQuery,
-} from '../../worker/payments/queries/routes.ts'
+} from '../../worker/payments/queries/query-parameters.ts'
 import { settledSchema, settlementSchema } from '../../worker/payments/queries/settlement-hono.ts'
 import {
   alertRecordSchema,

@@ -3,7 +3,7 @@
 
 import type { Notify } from '../../worker/payments/domain/outbox.ts'
 import type { PaymentEvents } from '../../worker/payments/domain/types.ts'
-import type { BreakerState } from '../../worker/payments/gateways/admission.ts'
+import type { BreakerState } from '../../worker/payments/gateways/breaker.ts'
 import {
   CALL_TIMEOUT_MS,
   type ClientDeps,

@@ -5,9 +5,10 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
+import type { Plain } from './plain-yaml.ts'
 import { isFile, readConfig, realFolder } from './store-folder.ts'
 import { limitText, whyNoText } from './text.ts'
-import { type Plain, readYamlMap } from './yaml.ts'
+import { readYamlMap } from './yaml.ts'
 
 /** The tool's folder, now and in the versions 6 alpha, which marks what it installed in `_cfg`. */
 const TOOL = ['_bmad', '.bmad', 'bmad']

@@ -3,9 +3,10 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
+import type { Plain } from './plain-yaml.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { readFrontMatter, whyNoText } from './text.ts'
-import { type Plain, readYamlMap, YAML_BYTES } from './yaml.ts'
+import { readYamlMap, YAML_BYTES } from './yaml.ts'
 
 const STORE = '.cairn'
 const TASK_NAME = /^[A-Za-z0-9_-]+\.md$/

@@ -1,7 +1,7 @@
 // Takes typed values out of a map that may contain anything, and remembers what had to be dropped.
 // The remaining values are for `extra`. No I/O.
 
-import type { Plain } from './yaml.ts'
+import type { Plain } from './plain-yaml.ts'
 
 export class Fields {
   readonly #fields: Map<string, Plain>

@@ -6,7 +6,8 @@ import { join, relative, sep } from 'node:path'
 import { CHECKLIST, type ChangeFiles, entriesOf, foldersIn } from './checklist.ts'
 import { isRecord } from './fields.ts'
 import { readSmall } from './open-here.ts'
-import { type Plain, readYamlMap, YAML_BYTES } from './yaml.ts'
+import type { Plain } from './plain-yaml.ts'
+import { readYamlMap, YAML_BYTES } from './yaml.ts'
 
 const METADATA = '.openspec.yaml'
 /** What keeps an empty folder in git. */

@@ -11,9 +11,10 @@ import {
   type Store,
   type TaskSource,
 } from './layout.ts'
+import type { Plain } from './plain-yaml.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { limitText } from './text.ts'
-import { MAX_DEPTH, type Plain, YAML_BYTES } from './yaml.ts'
+import { MAX_DEPTH, YAML_BYTES } from './yaml.ts'
 
 const STORE = '.taskmaster'
 /** Any of them marks the tool's folder. Its `init` writes the first two, and no task. */

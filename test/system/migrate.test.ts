@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { migrate, readScripts, type Scripts, statementsOf, stepsOf } from '../../system/migrate.ts'
+import { migrate } from '../../system/migrate.ts'
+import { readScripts, type Scripts, statementsOf, stepsOf } from '../../system/migration-scripts.ts'
 import { searchText } from '../../worker/payments/domain/search.ts'
 import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { statementsOf } from '../../system/migrate.ts'
+import { statementsOf } from '../../system/migration-scripts.ts'
 import { type LibsqlServer, startLibsql } from '../../tools/harness/database.ts'
 import { statement, type Value } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 

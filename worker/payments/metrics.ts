@@ -4,7 +4,7 @@ import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { CountedEvents } from './counted.ts'
 import { ALERT_KINDS, CALL_KINDS, OUTCOMES, type Outcome } from './domain/status.ts'
-import type { Verdict } from './gateways/admission.ts'
+import type { Verdict } from './gateways/breaker.ts'
 import type { WebhookAnswer } from './webhooks/receive.ts'
 
 /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAnyYaml, readSimpleYaml, readYamlMap } from '../../../sidecar/layouts/yaml.ts'
+import { readSimpleYaml } from '../../../sidecar/layouts/plain-yaml.ts'
+import { readAnyYaml, readYamlMap } from '../../../sidecar/layouts/yaml.ts'
 
 const USUAL = `id: T-1
 title: 'It''s a title: with a colon'

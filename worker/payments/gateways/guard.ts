@@ -11,13 +11,12 @@ import {
   admit,
   type BreakerState,
   CLOSED,
-  callbackLimit,
   health,
   OPEN_MS,
-  type Purpose,
   report,
   type Verdict,
-} from './admission.ts'
+} from './breaker.ts'
+import { callbackLimit, type Purpose } from './callback-limit.ts'
 import type { AnyGateway } from './gateway.ts'
 
 export interface GatewayGuard {

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { settle } from '../../../../libraries/testing/fake-clock.ts'
-import type { Verdict } from '../../../../worker/payments/gateways/admission.ts'
+import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import { request } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../../worker/payments/gateways/admission.ts'
+import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import {
   admit,
   type BreakerState,
@@ -8,7 +8,7 @@ import {
   OPEN_MS,
   PROBE_TIMEOUT_MS,
   report,
-} from '../../../../worker/payments/gateways/admission.ts'
+} from '../../../../worker/payments/gateways/breaker.ts'
 
 /** Reports the results of admitted calls, one after the other. */
 const play = (state: BreakerState, now: number, ...verdicts: Verdict[]) =>

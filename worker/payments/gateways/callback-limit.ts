@@ -1,0 +1,79 @@
+// How many calls to a gateway its callbacks may cause: a callback without a proof may come from
+// anybody. Times are in ms, of a clock that never goes back. Pure.
+
+/** Why a gateway is called. */
+export type Purpose =
+  /** For an authorized request, or for the sweeper. */
+  | 'call'
+  /** A callback without a proof: anybody can send as many of these as they like. */
+  | 'unproven'
+  /** A callback with a proof: written by us for a payment, or signed by the gateway. */
+  | { proven: string }
+
+/**
+ * For all such callbacks of a gateway together. Few are genuine (the sweeper checks those payments
+ * too), and each costs the bank a call with our credentials. The burst is for payments whose proof
+ * was made with a secret that has changed since.
+ */
+const UNPROVEN: BucketRule = { burst: 10, perSecond: 1 }
+/**
+ * For one payment or event. A bank sends each of its few statuses once and repeats what we did not
+ * accept. More callbacks than that come from a sender that knows the address and repeats it.
+ */
+const PROVEN: BucketRule = { burst: 10, perSecond: 0.2 }
+/** A bucket that was not used for this long is full again, so it can be deleted. */
+const FULL_AFTER_MS = (PROVEN.burst / PROVEN.perSecond) * 1_000
+
+export function callbackLimit() {
+  const unproven = new Map<string, BucketState>()
+  /** In the order of their last use, the oldest first. */
+  const proven = new Map<string, BucketState>()
+
+  function deleteFull(now: number): void {
+    for (const [key, { at }] of proven) {
+      if (now - at < FULL_AFTER_MS) return
+      proven.delete(key)
+    }
+  }
+
+  return {
+    take(
+      gateway: string,
+      purpose: Exclude<Purpose, 'call'>,
+      now: number,
+    ): { ok: true } | { ok: false; retryAfterMs: number } {
+      const isProven = purpose !== 'unproven'
+      const [buckets, rule] = isProven ? [proven, PROVEN] : [unproven, UNPROVEN]
+      const key = isProven ? JSON.stringify([gateway, purpose.proven]) : gateway
+      deleteFull(now)
+      const taken = take(buckets.get(key), rule, now)
+      if (!taken.ok) return taken
+      buckets.delete(key)
+      buckets.set(key, taken.state)
+      return { ok: true }
+    },
+  }
+}
+
+export interface BucketState {
+  left: number
+  /** ms: the time at which `left` was counted. */
+  at: number
+}
+
+interface BucketRule {
+  burst: number
+  perSecond: number
+}
+
+/** Takes one token, if there is one. `state` is undefined before the first. */
+export function take(
+  state: BucketState | undefined,
+  { burst, perSecond }: BucketRule,
+  now: number,
+): { ok: true; state: BucketState } | { ok: false; retryAfterMs: number } {
+  const elapsedMs = state ? now - state.at : 0
+  const left = state ? Math.min(state.left + (elapsedMs * perSecond) / 1_000, burst) : burst
+  if (left >= 1) return { ok: true, state: { left: left - 1, at: now } }
+  return { ok: false, retryAfterMs: Math.ceil(((1 - left) / perSecond) * 1_000) }
+}
