@@ -1,14 +1,15 @@
 // The doctor's checks of boards and of this machine. Reads, and changes nothing.
 
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { discoverBoards } from '../../sidecar/boards/discover.ts'
+import { basename, dirname, join } from 'node:path'
+import { discoverBoards, type FoundBoard } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
+import { linkedTreesOf, treeOf } from '../../sidecar/trees/worktrees.ts'
 import type { LocalTokens } from '../../system/local-json.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
@@ -52,6 +53,7 @@ export async function checkBoards(
     findings.push(...checked.findings)
     files += checked.files
   }
+  findings.push(...(await checkTrees(named)))
   // Without any board it is the reason why.
   const level = named.length > 0 ? warn : error
   const leftOut = [...left, ...unnamed].map(({ message }) => level('board', message))
@@ -61,6 +63,18 @@ export async function checkBoards(
     names: named.map(({ name }) => name),
     files,
   }
+}
+
+/** The linked worktrees whose changes are on these boards. */
+async function checkTrees(boards: readonly FoundBoard[]): Promise<Finding[]> {
+  const trees = new Set<string>()
+  for (const { dir } of boards) {
+    const leading = await treeOf(dir)
+    for (const tree of leading ? await linkedTreesOf(leading.common) : []) {
+      if (tree.dir !== leading?.dir) trees.add(`${basename(tree.gitFolder)} in ${tree.dir}`)
+    }
+  }
+  return trees.size === 0 ? [] : [ok('worktrees', `${some([...trees])}.`)]
 }
 
 /** Each board has its line; what is true of all of them, one line, and what is wrong, its own. */

@@ -38,6 +38,20 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     expect(await page.getByText('it broke').isVisible()).toBe(true)
   })
 
+  it('names the linked worktree of a session and of a run', async () => {
+    const board = await openFull('#/board/LAMP-1')
+    const live = { heartbeatAt: '2026-03-03T09:00:03Z', worktree: '/home/mira/feat' }
+    const own = session('ses_2', { tree: 'feat-x', live })
+    const run = { file: 'a.log', cmd: 'make test', exit: 0, timedout: false, tree: 'feat-y' }
+    const details = { 'LAMP-1': detailOf('LAMP-1', { sessions: [own], runs: [run] }) }
+    await board.update({ sessions: [own], details })
+    const dialog = board.page.getByRole('dialog')
+    await dialog.getByText('feat-x').waitFor()
+    expect(await dialog.getByText('/home/mira/feat').count()).toBe(0)
+    await dialog.getByText('make test').click()
+    await dialog.getByText('worktree feat-y').waitFor()
+  })
+
   it('shows that the task of a link does not exist', async () => {
     const { page } = await openFull('#/board/LAMP-77')
     await page.getByRole('dialog', { name: 'There is no task LAMP-77.' }).waitFor()

@@ -42,6 +42,13 @@ test('sync publishes the board of the main tree, and what the trees changed of i
   expect((await rows()).flatMap(({ trees }) => trees ?? [])).toEqual([])
 })
 
+test('the doctor checks the board of the main tree, and names the trees', async () => {
+  const { code, out } = await run(['doctor', tree], cli.env())
+  expect(code).toBe(0)
+  expect(out).toContain(`cairn in ${await realpath(cli.board)}/.cairn: 2 tasks, 1 configuration.`)
+  expect(out).toMatch(new RegExp(`^ok +worktrees +feat in ${await realpath(tree)}\\.$`, 'm'))
+})
+
 test('watch publishes the board of the main tree under its name, and a line names each tree', async () => {
   const watch = cli.start(['watch', tree], { SIGNALBOX_LOG: 'json' })
   await until(isPublished)
