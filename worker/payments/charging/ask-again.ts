@@ -16,7 +16,7 @@ import {
 } from '../gateways/gateway.ts'
 import { storedPayment } from '../gateways/outcome.ts'
 import { isOfAnother, type KnownStatus } from '../reconciliation/answer.ts'
-import type { ApplyAnswer } from '../reconciliation/reconcile.ts'
+import type { ApplyAnswer } from '../reconciliation/apply-answer.ts'
 import type { OperationDeps } from './call.ts'
 
 export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {

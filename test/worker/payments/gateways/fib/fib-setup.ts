@@ -1,11 +1,8 @@
 // FIB for tests: its settings, a charge, and the bank's responses.
 
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
-import type {
-  GatewayCharge,
-  GatewayRefund,
-} from '../../../../../worker/payments/gateways/gateway.ts'
 import { webhookBody } from '../../../../support/webhook-body.ts'
+import { sampleOrder } from '../sample-order.ts'
 
 export const BASE = 'https://fib.prod.fib.iq'
 export const ID = 'd2ff6f9a-8c1a-4d5e-9a0c-6a2e8b1f0c11'
@@ -18,29 +15,11 @@ export const SETTINGS = {
 }
 export const bank = fib.create('fib', SETTINGS)
 
-export const charge: GatewayCharge = {
+export const { charge, names, refund } = sampleOrder(ID, {
   gateway: 'fib',
-  reference: 'order-7',
-  externalReferenceId: '6f1c1a5e-0000-5000-8000-000000000007',
-  earlier: 'none',
   amount: 25_000,
   currency: 'IQD',
-  description: 'Two lamps',
-  returnUrl: 'https://shop.test/back',
-  callbackUrl: 'https://pay.test/payments/webhooks/fib',
-  now: 1_700_000_000_000,
-}
-export const names = {
-  gatewayTransactionId: ID,
-  externalReferenceId: charge.externalReferenceId,
-  reference: charge.reference,
-  amount: 25_000,
-  currency: 'IQD',
-}
-export const refund: GatewayRefund = {
-  ...names,
-  ...{ refundId: '01REFUND', earlier: 'none', refundAmount: 25_000, reason: 'Broken' },
-}
+})
 export const created = {
   paymentId: ID,
   readableCode: 'AB12-CD34',

@@ -1,12 +1,9 @@
 // Mollie for tests: a charge, its refund, and the payments and webhooks that Mollie sends.
 
-import type {
-  GatewayCharge,
-  GatewayRefund,
-  WebhookRequest,
-} from '../../../../../worker/payments/gateways/gateway.ts'
+import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
 import { mollie } from '../../../../../worker/payments/gateways/mollie/mollie.ts'
 import { webhookBody } from '../../../../support/webhook-body.ts'
+import { sampleOrder } from '../sample-order.ts'
 
 export const ID = 'tr_5B8cwPMGnU6qLbRvo7qEZo'
 export const SETTINGS = {
@@ -15,29 +12,11 @@ export const SETTINGS = {
 }
 export const gateway = mollie.create('shop', SETTINGS)
 
-export const charge: GatewayCharge = {
+export const { charge, names, refund } = sampleOrder(ID, {
   gateway: 'shop',
-  reference: 'order-7',
-  externalReferenceId: '6f1c1a5e-0000-5000-8000-000000000007',
-  earlier: 'none',
   amount: 1_250,
   currency: 'EUR',
-  description: 'Two lamps',
-  returnUrl: 'https://shop.test/back',
-  callbackUrl: 'https://pay.test/payments/webhooks/shop',
-  now: 1_700_000_000_000,
-}
-export const names = {
-  gatewayTransactionId: ID,
-  externalReferenceId: charge.externalReferenceId,
-  reference: charge.reference,
-  amount: charge.amount,
-  currency: charge.currency,
-}
-export const refund: GatewayRefund = {
-  ...names,
-  ...{ refundId: '01REFUND', earlier: 'none', refundAmount: 1_250, reason: 'Broken' },
-}
+})
 
 export const eur = (value: string, currency = 'EUR') => ({ value, currency })
 
