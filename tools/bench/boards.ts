@@ -1,17 +1,16 @@
 // What it costs to publish many boards: the sidecars of all in one process, or a process for each.
 // The edge is another process, the same for both.
 
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readAuth } from '../../worker/shared/auth-config.ts'
-import { hostClock } from '../../worker/shared/clock.ts'
-import { createTokens } from '../../worker/shared/tokens.ts'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
 import { makeBoard } from './board.ts'
-import { type Child, startNode } from './child.ts'
+import type { Child } from './child.ts'
 import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { cpuMsOf, memoryOf, ownMiBOf } from './proc.ts'
+import { startEdge, startWatch } from './serve-and-watch.ts'
 import { percentile, rounded } from './statistics.ts'
+import { measureTrees, type TreesRow, treesVerdicts } from './trees.ts'
 
 export type Way = 'one process' | 'a process for each'
 
@@ -45,18 +44,11 @@ export interface BoardsRow {
   cpuPercent: number
 }
 
-const SIGNALBOX = resolve(import.meta.dirname, '../../cli/bin.js')
-const AUTH_SECRETS = 'of-a-benchmark-that-lasts-some-minutes'
-const WAIT_MS = 150_000
-
 async function measureBoards(plan: BoardsPlan): Promise<BoardsRow> {
   const { boards, way, workDir, warmStarts, settleMs, idleMs } = plan
   await using stack = new AsyncDisposableStack()
-  const served = ['serve', '--port', '0', '--data', join(workDir, 'edge')]
-  const env = { AUTH_SECRETS, LIBSQL_URL: '', METRICS_PORT: '' }
-  const edge = await startNode([SIGNALBOX, ...served], /^signalbox ready /, WAIT_MS, { env })
-  stack.defer(edge.stop)
-  const url = edge.line.split(' ').at(-1) ?? ''
+  const { url, stop } = await startEdge(workDir)
+  stack.defer(stop)
   const coldReadyMs = await readyOnce(plan, url)
   const readyMs: number[] = []
   for (let n = 1; n < warmStarts; n++) readyMs.push(await readyOnce(plan, url))
@@ -91,19 +83,13 @@ async function start(
   { way, dir, boards, workDir }: BoardsPlan,
   url: string,
 ): Promise<{ ms: number; sidecars: Child[] }> {
-  const tokens = createTokens(readAuth({ AUTH_SECRETS }), { clock: hostClock, fetch })
-  const claims = { sub: 'bench', scope: 'board:write', repos: ['*'] }
-  const SIGNALBOX_TOKEN = await tokens.sign(claims, 'api', Date.now() + 3_600_000)
-  const to = ['--edge', url, '--cache', join(workDir, 'cache')]
-  const watch = (folder: string, repo: string) =>
-    startNode([SIGNALBOX, 'watch', folder, '--repo', repo, ...to], /"boards\.ready"/, WAIT_MS, {
-      env: { SIGNALBOX_TOKEN },
-    })
   const startedAt = performance.now()
   const sidecars =
     way === 'one process'
-      ? [await watch(dir, 'bench')]
-      : await Promise.all(boards.map((board) => watch(join(dir, board), `bench/${board}`)))
+      ? [await startWatch(dir, 'bench', url, workDir)]
+      : await Promise.all(
+          boards.map((board) => startWatch(join(dir, board), `bench/${board}`, url, workDir)),
+        )
   return { ms: Math.round(performance.now() - startedAt), sidecars }
 }
 
@@ -134,6 +120,7 @@ export interface BoardsResult extends Result {
   targets: { timesMemory: number; readyMs: number }
   tasksEach: number
   rows: BoardsRow[]
+  trees: TreesRow[]
 }
 
 export async function runBoards(run: BenchRun): Promise<BoardsResult> {
@@ -158,9 +145,10 @@ export async function runBoards(run: BenchRun): Promise<BoardsResult> {
     rows.push(row)
     run.say(inWords(row))
   }
+  const trees = await measureTrees(run)
   const about = circumstances(run.command, startedAt)
-  const verdicts = verdictsOf(rows)
-  return { ...about, targets: TARGETS, verdicts, tasksEach, rows }
+  const verdicts = [...verdictsOf(rows), ...treesVerdicts(trees)]
+  return { ...about, targets: TARGETS, verdicts, tasksEach, rows, trees }
 }
 
 function verdictsOf(rows: readonly BoardsRow[]): Verdict[] {

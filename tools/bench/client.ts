@@ -13,11 +13,14 @@ export interface Events {
   close(): void
 }
 
+/** What is needed to read from a target. */
+export type Streaming = Pick<Target, 'system' | 'url' | 'headers'>
+
 /**
  * `at`: when the bytes arrived (`performance.now`, ms). `onEnd`: the stream ended without `close`.
  */
 export function openEvents(
-  target: Target,
+  target: Streaming,
   onMessage: (message: Message, at: number) => void,
   onEnd: (why: string) => void,
 ): Promise<Events> {
