@@ -4,7 +4,6 @@
 
 import { type Clock, within } from '../worker/shared/clock.ts'
 import type { Board } from './board/board.ts'
-import { seen } from './files/facts.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { HashCache } from './files/hash-cache.ts'
 import { Intake } from './files/intake.ts'
@@ -14,7 +13,7 @@ import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
-import type { Tree } from './trees/merge-bases.ts'
+import { NO_TREES, scanTrees, type TreesReport } from './trees/scan-trees.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 
@@ -232,11 +231,13 @@ export class Sidecar {
     const scanWhy = why ?? (this.#hasOtherTrees ? 'other trees' : undefined)
     if (this.#hasOtherTrees) this.#takeTrees()
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
+    let workMs = report?.workMs ?? 0
     if (report?.state !== 'missing') {
       await this.#beginSeed(report)
       // They are watched later, and a gap asks for the scan of them then.
       const withTrees = report && scanWhy !== WATCHING
-      const inTrees = withTrees ? await this.#scanTrees() : { found: [], trees: [] }
+      const inTrees = withTrees ? await this.#scanTrees() : NO_TREES
+      workMs += inTrees.workMs
       const own = report ? [...report.changed, ...report.gone, ...report.suspects] : []
       const found = [...own, ...inTrees.found]
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
@@ -248,6 +249,10 @@ export class Sidecar {
       const unhinted = news.filter((path) => !paths.has(path))
       if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)
       if (news.length > 0) this.#due.save = Math.min(this.#due.save, now + SAVE_EVERY_MS)
+    }
+    if (report) {
+      const { clock, intervalMs } = this.#deps
+      this.#scanAt(clock.elapsed() + intervalMs(workMs, this.#hints.isArmed), PERIODIC)
     }
     this.#settle(signal, since)
   }
@@ -277,10 +282,9 @@ export class Sidecar {
   }
 
   async #scan(why: string): Promise<ScanReport> {
-    const { store, board, intervalMs, clock, log } = this.#deps
+    const { store, board, log } = this.#deps
     if (why === PERIODIC) this.#hints.armAgain()
     const report = await scan(store, board.files)
-    this.#scanAt(clock.elapsed() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#status.scanned(report)
@@ -306,29 +310,11 @@ export class Sidecar {
     if (trees) board.touchNames(board.trees.take(trees.all()))
   }
 
-  /** Those that git is writing are looked at again. A tree that is not there is no empty one. */
-  async #scanTrees(): Promise<{ found: string[]; trees: Tree[] }> {
+  async #scanTrees(): Promise<TreesReport> {
     const { board, trees, clock } = this.#deps
-    const found: string[] = []
-    const scanned: Tree[] = []
-    for (const { tree, table } of board.trees.trees()) {
-      if (trees?.isBusy(tree)) {
-        this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
-        continue
-      }
-      const oldOf = trees?.oldOf(tree)
-      const { state, changed, gone, suspects } = await scan(tree.store, table, (path, stat) => {
-        const blob = oldOf?.(path, stat)
-        if (blob === undefined) return false
-        const names = board.trees.takeOld(tree, path, blob, seen(stat, clock.now()))
-        board.touchNames(names)
-        return true
-      })
-      if (state === 'missing') continue
-      found.push(...changed, ...gone, ...suspects)
-      scanned.push(tree)
-    }
-    return { found, trees: scanned }
+    const report = await scanTrees(board, trees, clock)
+    if (report.isBusy) this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
+    return report
   }
 
   /** Of a large board that is read for the first time. */

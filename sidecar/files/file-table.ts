@@ -16,6 +16,10 @@ type Difference = 'new' | 'differs' | 'racy' | 'same'
 const isSeveral = (kept: Fact | Several): kept is Several => 'facts' in kept
 
 export class FileTable {
+  /** All files are below it. */
+  readonly #root: string
+  readonly #keep: (name: string) => string
+  /** By their names below the root. */
   readonly #slots = new Map<string, number>()
   readonly #kept: (Fact | Several | undefined)[] = []
   readonly #free: number[] = []
@@ -25,6 +29,12 @@ export class FileTable {
   /** The scan in which each file was last there. */
   #rounds = new Uint32Array(256)
   #round = 1
+
+  /** `keep`: makes of a name the string that stays. */
+  constructor(root = '', keep: (name: string) => string = (name) => name) {
+    this.#root = root
+    this.#keep = keep
+  }
 
   get size(): number {
     return this.#slots.size
@@ -42,24 +52,25 @@ export class FileTable {
 
   /** The file was read. */
   put(path: string, { hash, facts, stat }: FileFacts): void {
-    const slot = this.#slots.get(path) ?? this.#free.pop() ?? this.#kept.length
+    const known = this.#slotOf(path)
+    const slot = known ?? this.#free.pop() ?? this.#kept.length
     const [only] = facts
     const isOne = only !== undefined && facts.length === 1 && only.hash === hash
     this.#kept[slot] = isOne ? only : { hash, facts }
-    this.#slots.set(path, slot)
+    if (known === undefined) this.#slots.set(this.#keep(path.slice(this.#root.length)), slot)
     this.#putStat(slot, stat)
   }
 
   /** The file was read, and its content is unchanged. */
   touch(path: string, stat: SeenStat | undefined): void {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     if (slot !== undefined) this.#putStat(slot, stat)
   }
 
   delete(path: string): void {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     if (slot === undefined) return
-    this.#slots.delete(path)
+    this.#slots.delete(path.slice(this.#root.length))
     this.#kept[slot] = undefined
     this.#free.push(slot)
   }
@@ -74,9 +85,10 @@ export class FileTable {
 
   /** Every file, read from the table one by one: files may be added and removed meanwhile. */
   *entries(): Generator<[string, FileFacts]> {
-    for (const [path, slot] of this.#slots) {
+    for (const [name, slot] of this.#slots) {
       const hash = this.#kept[slot]?.hash
       if (hash === undefined) continue
+      const path = this.#root + name
       yield [path, { hash, facts: this.factsOf(path), stat: this.#statOf(slot) }]
     }
   }
@@ -88,7 +100,7 @@ export class FileTable {
 
   /** Compares a file that is there with how it was when it was read. The stat is not kept. */
   compare(path: string, stat: FileStat): Difference {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     if (slot === undefined) return 'new'
     this.#rounds[slot] = this.#round
     const at = 4 * slot
@@ -103,25 +115,29 @@ export class FileTable {
 
   missed(): string[] {
     const paths: string[] = []
-    for (const [path, slot] of this.#slots) {
-      if (this.#rounds[slot] !== this.#round) paths.push(path)
+    for (const [name, slot] of this.#slots) {
+      if (this.#rounds[slot] !== this.#round) paths.push(this.#root + name)
     }
     return paths
   }
 
   isMissed(path: string): boolean {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     return slot !== undefined && this.#rounds[slot] !== this.#round
   }
 
   /** The next scan reports the file, even with the same stat. */
   distrust(path: string): void {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     if (slot !== undefined) this.#stats[4 * slot] = Number.NaN
   }
 
+  #slotOf(path: string): number | undefined {
+    return this.#slots.get(path.slice(this.#root.length))
+  }
+
   #keptOf(path: string): Fact | Several | undefined {
-    const slot = this.#slots.get(path)
+    const slot = this.#slotOf(path)
     return slot === undefined ? undefined : this.#kept[slot]
   }
 

@@ -2,7 +2,7 @@
 // the main tree. Pure.
 
 import type { Task } from '../../worker/board/wire.ts'
-import type { Fact, TaskFact } from '../files/facts.ts'
+import { compact, type Fact, type TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { Tree } from './merge-bases.ts'
@@ -60,9 +60,21 @@ export interface TreeFiles {
 /** In place of the hash of a text that was not read. */
 export const isBlob = (hash: string): boolean => hash.length > 32
 
+/** Trees have files of the same names: each is kept but once, in as many as there are of late. */
+const names = new Map<string, string>()
+const MAX_NAMES = 100_000
+function sharedName(name: string): string {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  if (names.size >= MAX_NAMES) names.clear()
+  const kept = compact(name)
+  names.set(kept, kept)
+  return kept
+}
+
 export const newFiles = (tree: Tree): TreeFiles => ({
   tree,
-  table: new FileTable(),
+  table: new FileTable(tree.store.root, sharedName),
   differing: new Map(),
   old: new Map(),
   removed: new Set(),
