@@ -5,7 +5,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import type { Database } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

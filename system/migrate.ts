@@ -2,7 +2,7 @@
 // migrations that an older one has not seen. How far it came stands in the database, written in the
 // transaction of what was done: after a crash, or with an answer lost, it goes on from there.
 
-import { type Database, isTransient } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { type Database, isTransient } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

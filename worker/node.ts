@@ -10,13 +10,14 @@ import {
 } from './config.ts'
 import { openProcessEdge, type ProcessEdge } from './edge-process.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
+import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import {
   fileOf,
   isEmbedded,
   openThreaded,
   type ThreadedDatabase,
 } from './payments/ledger/libsql/embedded-libsql.ts'
-import { type Database, libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
+import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { hostClock, STOP_WITHIN_MS, within } from './shared/clock.ts'

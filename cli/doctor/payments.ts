@@ -15,12 +15,13 @@ import {
   readPayments,
 } from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   embeddedDatabase,
   fileOf,
   isEmbedded,
 } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readEngine,

@@ -1,13 +1,14 @@
 // Deletes what may name a payer of settled payments, in a database that may be in use.
 
 import { existsSync } from 'node:fs'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   countPayers,
   forgetPayers,
   type Payers,
 } from '../../worker/payments/ledger/libsql/forget-libsql.ts'
-import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

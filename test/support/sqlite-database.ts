@@ -2,8 +2,8 @@
 // for tests that need none.
 
 import { readFileSync } from 'node:fs'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type LedgerDeps,
   openLedger,

@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backUp, restore } from '../../system/backup.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
 } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'

@@ -8,12 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { prepareSchema } from '../../system/migrate.ts'
 import { loopbackUrl } from '../../system/ports.ts'
 import { databaseAccess } from '../../system/tokens.ts'
+import { type Database, isTransient } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import {
-  type Database,
-  isTransient,
-  libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
   statement,

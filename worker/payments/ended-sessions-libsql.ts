@@ -2,7 +2,7 @@
 // database share it. It is no part of the ledger, whose saves it neither reads nor changes.
 
 import type { EndedSessions } from '../shared/ended-sessions.ts'
-import type { Database } from './ledger/libsql/http-libsql.ts'
+import type { Database } from './ledger/libsql/database-libsql.ts'
 import { statement } from './ledger/libsql/statement-libsql.ts'
 
 const WRITE_WITHIN_MS = 10_000

@@ -4,8 +4,8 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databaseAccess } from '../../../system/tokens.ts'
+import type { Database } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { embeddedDatabase } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import type { Database } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
   statement,

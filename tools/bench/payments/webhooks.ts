@@ -1,7 +1,7 @@
 // One measurement of one handler: started fresh, given pending transactions, loaded, and checked.
 
 import { rmSync } from 'node:fs'
-import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
+import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { cpuMsOf } from '../proc.ts'
 import { randomFrom, rounded, type Summary, summarize } from '../statistics.ts'
 import { seed, signCallbacks } from './callbacks.ts'

@@ -32,7 +32,7 @@ import type {
   ListedStory,
   WebhookRate,
 } from '../domain/types.ts'
-import type { Database } from '../ledger/libsql/http-libsql.ts'
+import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries } from './movements-libsql.ts'

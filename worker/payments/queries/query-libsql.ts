@@ -1,6 +1,6 @@
 // A query of libSQL: statements that are read together, and a function that reads their rows.
 
-import { type Database, reachable } from '../ledger/libsql/http-libsql.ts'
+import { type Database, reachable } from '../ledger/libsql/database-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
 import type { Row, Statement } from '../ledger/libsql/statement-libsql.ts'
 

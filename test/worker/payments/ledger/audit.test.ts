@@ -1,7 +1,7 @@
 // The audit trail in the ledger: a row for each act that somebody asked for, with its change.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Database } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { HOUR, type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { database, rivalledSetup, setupOver, useWriterSetup } from './writer-setup.ts'
 

@@ -12,7 +12,7 @@ import type { AlertRecord, Story } from '../../../../worker/payments/domain/type
 import {
   type Database,
   DatabaseUnreachable,
-} from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
+} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDeliverer } from '../../../support/ledger-fakes.ts'

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { setupOver } from '../ledger/writer-setup.ts'

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { LibsqlError } from '@libsql/client/web'
 import { type Begin, openSqlite, type Sqlite } from '../../../shared/sqlite-libsql.ts'
-import { type Database, DatabaseUnreachable } from './http-libsql.ts'
+import { type Database, DatabaseUnreachable } from './database-libsql.ts'
 import { bind, type Row, type Statement, toRows } from './statement-libsql.ts'
 
 export interface EmbeddedDatabase extends Database {

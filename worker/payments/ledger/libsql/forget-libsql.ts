@@ -3,7 +3,7 @@
 
 import { encodeTime } from 'ulid'
 import { backoffMs, type Clock, pause } from '../../../shared/clock.ts'
-import { type Database, isTransient } from './http-libsql.ts'
+import { type Database, isTransient } from './database-libsql.ts'
 import { SCHEMA_VERSION } from './schema-version-libsql.ts'
 import { type Statement, statement, type Value } from './statement-libsql.ts'
 import { SCHEMA } from './store-libsql.ts'

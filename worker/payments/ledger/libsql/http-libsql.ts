@@ -13,20 +13,8 @@ import {
   type Sql,
   Stmt,
 } from '@libsql/hrana-client'
-import { LedgerUnavailable } from '../ledger.ts'
+import { type Database, DatabaseUnreachable } from './database-libsql.ts'
 import { type BoundStatement, bind, type Row, type Statement, toRows } from './statement-libsql.ts'
-
-export interface Database {
-  /** Runs the statements as one transaction; the rows of each. */
-  write(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
-  /**
-   * For statements that only read, by the connection of the writes: opening one costs the server
-   * more than a small load does.
-   */
-  load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
-  /** Only reads, also while there is a write. */
-  read(statements: readonly Statement[]): Promise<Row[][]>
-}
 
 /** Reads wait for no writer, so one that takes this long has lost its answer. */
 const READ_DEADLINE_MS = 6_000
@@ -231,39 +219,6 @@ function toLibsqlError(error: unknown): unknown {
 function codeOf(error: ClientError): string {
   if (error instanceof ResponseError && error.code !== undefined) return error.code
   return error instanceof ProtoError ? 'HRANA_PROTO_ERROR' : 'SERVER_ERROR'
-}
-
-// A request to libSQL's server, and which failures are worth another try.
-
-/** There was no answer, or none of a database: whether anything was written is unknown. */
-export class DatabaseUnreachable extends Error {
-  override readonly name = 'DatabaseUnreachable'
-  readonly code = 'database_unreachable'
-}
-
-/**
- * Errors that the same statements need not meet again. Over HTTP there is no extended code, and an
- * error of the disk is the server's, not the payload's.
- */
-export function isTransient(error: unknown): boolean {
-  // No JSON comes from something in between, which answers while the server does not.
-  if (error instanceof DatabaseUnreachable || error instanceof SyntaxError) return true
-  if (!(error instanceof LibsqlError)) return false
-  return (
-    /^(SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL)|TRANSACTION_|STREAM_|HRANA_)/.test(
-      error.code,
-    ) || /database (table )?is locked/.test(error.message)
-  )
-}
-
-/** Rejects with LedgerUnavailable where the database was out of reach. */
-export async function reachable<Answer>(work: Promise<Answer>): Promise<Answer> {
-  try {
-    return await work
-  } catch (cause) {
-    if (!isTransient(cause)) throw cause
-    throw new LedgerUnavailable('the database did not answer', { cause })
-  }
 }
 
 /** Reads the body as well, so that all that the network can do to a call happens in here. */

@@ -16,7 +16,7 @@ import { type Ledger, OPERATIONS, type Operated } from '../operations.ts'
 import { claimEvents, settleEvents } from '../sweeps.ts'
 import { applyParked, findParked } from '../webhooks.ts'
 import { openWriter } from '../writer.ts'
-import type { Database } from './http-libsql.ts'
+import type { Database } from './database-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
 
 export interface LedgerDeps {

@@ -2,7 +2,7 @@
 // meet one database. That a ledger of another one writes nothing, its store sees to.
 
 import { SchemaMismatch } from '../ledger.ts'
-import type { Database } from './http-libsql.ts'
+import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** What this code reads and writes: schema.sql, and the highest number in migrations/. */

@@ -11,7 +11,7 @@ import {
   type TableRow,
   WorkingSet,
 } from '../working-set.ts'
-import { type Database, isTransient, reachable } from './http-libsql.ts'
+import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { insertTexts } from './search-libsql.ts'

@@ -2,13 +2,13 @@
 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isTransient } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   type EmbeddedDatabase,
   embeddedDatabase,
   fileOf,
   isEmbedded,
 } from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { isTransient } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'

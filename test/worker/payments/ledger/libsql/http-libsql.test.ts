@@ -6,8 +6,8 @@ import { libsqlEndedSessions } from '../../../../../worker/payments/ended-sessio
 import {
   DatabaseUnreachable,
   isTransient,
-  libsqlDatabase,
-} from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
+} from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { endedSessionsContract } from '../../../../contract/ended-sessions.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-setup.ts'

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { prepareSchema } from '../../../../../system/migrate.ts'
 import { TABLES } from '../../../../../tools/harness/database.ts'
 import { denoBinary } from '../../../../../tools/start/deno.ts'
+import { isTransient } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
 } from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { isTransient } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
