@@ -58,18 +58,19 @@ export interface OpenSidecar {
   run(end: AbortSignal): { ready: Promise<void>; ended: Promise<void> }
 }
 
-export function openSidecar(plan: SidecarPlan): OpenSidecar {
-  const { store, edge, progress, version, runOutput, cacheDir, metrics, since = 0 } = plan
-  const log: Log = (...event) => {
-    progress?.end()
-    plan.log(...event)
-  }
-  const trees = plan.trees && new BoardTrees({ store, log, ...plan.trees })
+/** A board that knows nothing yet, and how its files are read. */
+export function openBoard({
+  store,
+  runOutput,
+  log,
+  trees,
+}: Pick<SidecarPlan, 'store' | 'runOutput' | 'log' | 'trees'>) {
+  const boardTrees = trees && new BoardTrees({ store, log, ...trees })
   const copies: Omit<Copies, 'isSparing'> = {
     storeOf: (path) => board.trees.treeOf(path)?.store,
     isBusy(path) {
       const tree = board.trees.treeOf(path)
-      return tree !== undefined && (trees?.isBusy(tree) ?? false)
+      return tree !== undefined && (boardTrees?.isBusy(tree) ?? false)
     },
     compare: (...file) => board.trees.compare(...file),
   }
@@ -77,6 +78,16 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
   const read = createFileReader({ ...reader, copies: { ...copies, isSparing: true } })
   const readWhole = createFileReader({ ...reader, copies: { ...copies, isSparing: false } })
   const board: Board = new Board(store, readWhole)
+  return { board, read, trees: boardTrees }
+}
+
+export function openSidecar(plan: SidecarPlan): OpenSidecar {
+  const { store, edge, progress, version, runOutput, cacheDir, metrics, since = 0 } = plan
+  const log: Log = (...event) => {
+    progress?.end()
+    plan.log(...event)
+  }
+  const { board, read, trees } = openBoard({ ...plan, log })
   const publisher = new Publisher({
     edge,
     records: board,

@@ -1,26 +1,34 @@
 // A board by its files alone, when no Signalbox runs: read and watched as a sidecar does it.
 
 import { hash } from 'node:crypto'
-import { Board } from '../../sidecar/board/board.ts'
+import type { Board } from '../../sidecar/board/board.ts'
 import { fileHash } from '../../sidecar/board/compose.ts'
-import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import { intervalMs } from '../../sidecar/files/scan.ts'
-import type { Store } from '../../sidecar/layouts/layout.ts'
+import { openBoard } from '../../sidecar/open-sidecar.ts'
 import { Sidecar } from '../../sidecar/sidecar.ts'
+import { Repositories } from '../../sidecar/trees/repository.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { BUCKETS, type Key, parseKey, type Task } from '../../worker/board/wire.ts'
 import { hostClock as clock } from '../../worker/shared/clock.ts'
 import { VERSION } from '../command.ts'
 import { type Changed, stepFeed, type WatchedBoard } from './wait-for.ts'
 
-/** Ends with the signal. */
+/** Ends with the signal. `path`: where the program git is looked for, as in `PATH`. */
 export function filesBoard(
-  store: Store,
+  { store, dir }: FoundBoard,
+  path: string,
   since: string | undefined,
   signal: AbortSignal,
 ): WatchedBoard {
-  const read = createFileReader({ store, clock, runOutput: 'none' })
-  const board = new Board(store, read)
+  const log = () => undefined
+  const repositories = new Repositories({ path, clock, log })
+  const { board, read, trees } = openBoard({
+    store,
+    runOutput: 'none',
+    log,
+    trees: { repositories, dir },
+  })
   const feed = stepFeed(signal)
   const { publisher, watched } = watchBoard(board, since, feed)
   const sidecar = new Sidecar({
@@ -29,10 +37,11 @@ export function filesBoard(
     read,
     intervalMs,
     publisher,
+    ...(trees && { trees }),
     clock,
     version: VERSION,
     watch: watchChokidar,
-    log: () => undefined,
+    log,
   })
   sidecar.run(signal).catch(feed.fail)
   return watched
@@ -106,7 +115,7 @@ export function watchBoard(
 /** All that a message can be about but sessions, whose heartbeats would end each wait. */
 function filesOf(board: Board): Map<string, string> {
   const files = new Map<string, string>()
-  for (const fact of board.files.facts()) {
+  for (const fact of [...board.files.facts(), ...board.trees.facts()]) {
     if (fact.kind === 'session' || fact.kind === 'live') continue
     const name = `${fact.kind}:${fact.id}`
     const says = fact.kind === 'setting' ? fact.value : fileHash(fact, undefined)

@@ -74,7 +74,7 @@ export async function findTarget(
   if (here !== folder) notice(`${await whereIs(folder)}: its board is the one of ${here}.`)
   const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
-    return await inFiles(here, name, notice)
+    return await inFiles(here, name, env.PATH ?? '', notice)
   }
   const { local } = await readDataFolder(dir, options, env)
   const { [as]: token } = local.tokens
@@ -129,6 +129,7 @@ const atEdge = (target: BoardAtEdge): Target => ({
 async function inFiles(
   here: string,
   name: string | undefined,
+  path: string,
   notice: (sentence: string) => void,
 ): Promise<Target | undefined> {
   let found: NamedBoard[] = []
@@ -142,8 +143,11 @@ async function inFiles(
   if (found.length === 0 && why) throw why
   if (found.length === 0) found = await boardsBelow(here)
   if (found.length === 0) return undefined
-  const { name: board, store } = choose(found, name, here, notice)
-  return { board, open: (since, signal) => filesBoard(store, since, signal) }
+  const board = choose(found, name, here, notice)
+  return {
+    board: board.name,
+    open: (since, signal) => filesBoard(board, path, since, signal),
+  }
 }
 
 async function boardsBelow(project: string, bounds?: Partial<Bounds>): Promise<NamedBoard[]> {

@@ -300,7 +300,7 @@ export class Board implements Records {
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
     const { holders } = this.#relations
-    for (const fact of [...this.files.facts(), ...this.trees.besides()]) {
+    for (const fact of [...this.files.facts(), ...this.trees.facts()]) {
       const name = holders.nameOf(fact)
       // All who claim a name come with its holder: once, not once for each of them.
       if (holders.holder(name) !== fact) continue

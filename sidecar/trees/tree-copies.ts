@@ -24,6 +24,7 @@ import {
 } from './merge-bases.ts'
 import {
   type Copy,
+  factsOf,
   type InTrees,
   isBlob,
   newerFirst,
@@ -233,14 +234,13 @@ export class TreeCopies {
   /** Undefined: the file is of no tree. */
   factsAt(path: string): readonly Fact[] | undefined {
     const files = this.#filesOf(path)
-    const { copies = NONE, besides = NONE } = files?.differing.get(path) ?? {}
-    return files && [...copies.map(({ fact }) => fact), ...besides]
+    return files && factsOf(files.differing.get(path))
   }
 
-  /** Sessions, heartbeats and runs of all trees. */
-  *besides(): Generator<Fact> {
+  /** All that trees changed, or have beside the main tree's. */
+  *facts(): Generator<Fact> {
     for (const { differing } of this.#trees.values()) {
-      for (const { besides } of differing.values()) yield* besides
+      for (const file of differing.values()) yield* factsOf(file)
     }
   }
 

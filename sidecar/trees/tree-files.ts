@@ -42,6 +42,13 @@ export interface Differing {
   names?: ReadonlySet<string>
 }
 
+export const factsOf = ({ copies, besides }: Pick<Differing, 'copies' | 'besides'> = NOTHING) => [
+  ...copies.map(({ fact }): Fact => fact),
+  ...besides,
+]
+
+const NOTHING = { copies: [], besides: [] }
+
 /** The files of one tree. */
 export interface TreeFiles {
   tree: Tree

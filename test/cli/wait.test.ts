@@ -390,11 +390,22 @@ describe('signalbox wait, on files alone', () => {
 
   it('means the board of the main tree in a linked worktree, and says so', async () => {
     const tree = linkedTree(dir)
-    const waited = await run(['wait', '--until', 'ready'], {}, { cwd: tree })
+    const env = { PATH: process.env.PATH }
+    const ready = (...more: string[]) =>
+      run(['wait', '--until', 'ready', ...more], env, { cwd: tree })
+    const waited = await ready()
+    const { task, id } = lineOf(waited)
     expect(lineOf(waited).board).toBe(dir)
     expect(waited.err).toBe(
       `signalbox: This is a linked worktree: its board is the one of ${dir}.\n`,
     )
+    // What the tree has begun is nobody else's, and counts as a change.
+    const own = join(tree, `.cairn/tasks/${task}.md`)
+    const text = await readFile(own, 'utf8')
+    await writeFile(own, text.replace(/^status: .*/m, 'status: in_progress'))
+    const changed = await run(['wait', '--since', id], env, { cwd: dir })
+    expect(lineOf(changed).type).toBe('tasks-changed')
+    expect((await ready('--timeout', '1s')).code).toBe(3)
   })
 
   it('says that something changed where it did not see what', async () => {
