@@ -40,6 +40,10 @@ export class FileTable {
     return this.#slots.size
   }
 
+  has(path: string): boolean {
+    return this.#slotOf(path) !== undefined
+  }
+
   hashOf(path: string): string | undefined {
     return this.#keptOf(path)?.hash
   }

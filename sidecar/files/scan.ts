@@ -59,17 +59,14 @@ export const intervalMs = (workMs: number, isWatched: boolean): number =>
 type IsKnown = (path: string, stat: FileStat) => boolean
 
 /** Scans once. One scan of a table at a time: the table counts what the last one has seen. */
-export const scan = (
-  store: Scanned,
-  table: FileTable,
-  isKnown: IsKnown = () => false,
-): Promise<ScanReport> => new Scan(store, table, isKnown).run()
+export const scan = (store: Scanned, table: FileTable, isKnown?: IsKnown): Promise<ScanReport> =>
+  new Scan(store, table, isKnown).run()
 
 /** One scan under way. */
 class Scan {
   readonly #store: Scanned
   readonly #table: FileTable
-  readonly #isKnown: IsKnown
+  readonly #isKnown: IsKnown | undefined
   /** Folder → why it could not be read. */
   readonly #unread = new Map<string, string>()
   /** Folder → what stands in its place. */
@@ -82,7 +79,7 @@ class Scan {
   #sliceFrom = performance.now()
   #sliceFiles = 0
 
-  constructor(store: Scanned, table: FileTable, isKnown: IsKnown) {
+  constructor(store: Scanned, table: FileTable, isKnown: IsKnown | undefined) {
     this.#store = store
     this.#table = table
     this.#isKnown = isKnown
@@ -141,7 +138,7 @@ class Scan {
       for (;;) {
         const entry: Dirent | null = dir.readSync()
         if (!entry) break
-        why = this.#file(prefix + entry.name) ?? why
+        why = this.#file(prefix + entry.name, entry.isFile()) ?? why
         if (this.#sliceIsOver()) await this.#giveTurn()
       }
     } catch (error) {
@@ -151,19 +148,32 @@ class Scan {
     return why
   }
 
-  /** Compares one file. Returns why it could not be looked at. */
-  #file(path: string): string | undefined {
+  /** Looks at one file; `isFile`: its folder says so. Returns why it could not be looked at. */
+  #file(path: string, isFile = false): string | undefined {
     const kind = this.#store.classify(path)
     if (kind === undefined) return undefined
+    // Whoever reads a new one stats it then.
+    const isNew = isFile && this.#isKnown === undefined && !this.#table.has(path)
+    if (isNew) this.#report.changed.push(path)
+    else {
+      const found = this.#compare(path)
+      if (found !== true) return found
+    }
+    this.#report.files += 1
+    if (kind === 'task' || kind === 'tasks') this.#tasks += 1
+    return undefined
+  }
+
+  /** True: it is there. Undefined: it is not; or why that is not known. */
+  #compare(path: string): true | undefined | string {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
       const difference = this.#table.compare(path, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
-      else if (difference !== 'same' && !this.#isKnown(path, stat)) this.#report.changed.push(path)
-      this.#report.files += 1
-      if (kind === 'task' || kind === 'tasks') this.#tasks += 1
-      return undefined
+      else if (difference !== 'same' && !this.#isKnown?.(path, stat))
+        this.#report.changed.push(path)
+      return true
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? undefined : whyOf(path, error)
     }
