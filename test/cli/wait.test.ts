@@ -275,7 +275,7 @@ describe('signalbox wait, with a running Signalbox', () => {
     expect(inTree.err).toContain('This is a linked worktree')
     const unknown = await here('--board', 'x')
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(repo.path)])
-    // Of a process that was killed.
+    // As a process leaves it that was killed.
     await rm(join(data, 'lock'))
     expect(lineOf(await here('--until', 'ready'))).toMatchObject({ board: dir })
   })

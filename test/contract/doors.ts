@@ -19,7 +19,7 @@ interface Door {
   and?: Scope
   /** What who may pass is answered; the bodies are empty, so some of it is a refusal further in. */
   passed: number
-  /** Of no one board. */
+  /** It is about no one board. */
   isOfAll?: true
 }
 

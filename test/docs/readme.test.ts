@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-/** Of two lines. */
+/** Two lines have so many. */
 const MAX_CHARS = 280
 const TABLE = /\(docs\/performance\.md#[\w-]+\)/
 

@@ -24,7 +24,7 @@ async function backlogReady(dir: string): Promise<string[]> {
   return sorted((JSON.parse(out) as Listed).tasks.map(({ id }) => id))
 }
 
-/** Of all tags. It lists no subtasks. */
+/** The ready tasks of all tags. It lists no subtasks. */
 async function taskMasterReady(dir: string): Promise<string[]> {
   const out = await ask(
     'node_modules/.bin/task-master',

@@ -25,7 +25,7 @@ import {
 
 const { ODD_BOARDS_SEED = '30', ODD_BOARDS_MINUTES } = process.env
 const KINDS = 7
-/** Of each layout; absent: as many boards as each test says. */
+/** The time for each layout; absent: as many boards as each test says. */
 const BUDGET_MS = ODD_BOARDS_MINUTES && (Number(ODD_BOARDS_MINUTES) * 60_000) / KINDS
 const PATIENT = 900_000
 /** Without the script that starts it, which takes as long as the list. */

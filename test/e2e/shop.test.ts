@@ -80,7 +80,7 @@ class Payer {
     return new Payer(framework, page.slice(page.lastIndexOf('/') + 1))
   }
 
-  /** Of the order. */
+  /** The order's. */
   get page(): string {
     return `${this.shop}/orders/${this.reference}`
   }

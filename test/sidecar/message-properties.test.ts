@@ -30,7 +30,7 @@ class System {
   readonly messages: string[] = []
   /** What the client has. */
   shown = '[]'
-  /** Of the coming requests, in their order. */
+  /** What befalls the coming requests, in their order. */
   faults: Fault[] = []
   #state: State | undefined
   #fake = new FakeBoard()

@@ -35,7 +35,7 @@ export function claimsOf(charge: Partial<PaymentResponse>, own: Claimed = {}) {
     timestamp: new Date(at).toISOString(),
     data: {
       transactionId: own.transactionId ?? charge.gatewayTransactionId ?? crypto.randomUUID(),
-      // Of a payment that was charged here it would have to be ours.
+      // For a payment that was charged here it would have to be ours.
       merchantReferenceId:
         own.externalReferenceId ?? (charge.gatewayTransactionId ? undefined : crypto.randomUUID()),
       orderId: own.orderId ?? charge.reference ?? 'nobodys-order',

@@ -15,7 +15,7 @@ export const noTools =
 
 /** Packages of Debian that are not installed. */
 const PYTHONPATH = join(BOARD_TOOLS, 'python/usr/lib/python3/dist-packages')
-/** Of the system. */
+/** The system's. */
 export const PYTHON = '/usr/bin/python3'
 
 /** Like `noTools`, for a tool in Python that imports this. */

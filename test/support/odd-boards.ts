@@ -322,7 +322,7 @@ export function backlogBoard(dice: Dice) {
   return { files, broken, copied }
 }
 
-/** Of Kiro, and of spec-kit. What must be listed follows from how it is built. */
+/** A board of Kiro or spec-kit. What must be listed follows from how it is built. */
 export function listBoard(dice: Dice, layout: 'kiro' | 'spec-kit') {
   const files: Files = layout === 'kiro' ? { '.kiro/steering/a.md': '' } : { '.specify/a': '' }
   const expected = new Map<string, Expected>()

@@ -29,7 +29,7 @@ export type TransactionStory = Transaction & Omit<Story, 'transaction'>
 
 interface PaymentSystemPlan {
   host: Host
-  /** Of a shop of its own, as `shopHome` makes it. */
+  /** The folder of a shop of its own, as `shopHome` makes it. */
   home?: string
   /** Instead of those that every edge of it has. */
   variables?: Variables

@@ -25,7 +25,7 @@ describe('the certificate of a shared system', () => {
     expect(made.checkIP('192.168.1.5')).toBe('192.168.1.5')
     for (const name of ['lamp', 'lamp.local', 'localhost']) expect(made.checkHost(name)).toBe(name)
     expect(made.checkHost('lamp.example')).toBeUndefined()
-    // Of TLS servers. Browsers refuse others.
+    // For TLS servers. Browsers refuse others.
     expect(made.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
     expect(made.ca).toBe(false)
     expect(Date.parse(made.validFrom)).toBe(NOW - DAY_MS)

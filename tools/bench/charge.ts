@@ -4,8 +4,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { type CountingRelay, startCountingRelay } from './counting-relay.ts'
 import { Connection } from './payments/connection.ts'
-import { startCountingProxy } from './payments/counting-proxy.ts'
 import { startDatabase } from './payments/database.ts'
 import { startOurEdge, tokenFor } from './payments/edge.ts'
 import { startFakeGateway } from './payments/fake-gateway.ts'
@@ -40,21 +40,21 @@ const SETTLE_MS = 500
 async function countRoundTrips(plan: ChargePlan, dir: string): Promise<RoundTrips> {
   const { connections, charges } = plan
   return withGateway(plan.gatewayMs, dir, async (gateway, database) => {
-    const proxy = await startCountingProxy(database.port)
-    const databaseUrl = proxy.url
+    const relay = await startCountingRelay(database.port)
+    const databaseUrl = relay.url
     const edge = await startOurEdge(`${dir}/edge`, { databaseUrl, gatewayUrl: gateway.url })
     try {
       // The first save of a ledger needs one round trip more.
       await chargeAll(edge.port, { ...plan, charges: 1 }, 'first', () => undefined)
       await sleep(SETTLE_MS)
-      const before = proxy.roundTrips()
+      const before = roundTripsOf(relay)
       await chargeAll(edge.port, plan, 'count', () => undefined)
       await sleep(SETTLE_MS)
-      const roundTrips = proxy.roundTrips() - before
+      const roundTrips = roundTripsOf(relay) - before
       return { connections, charges, roundTrips, perCharge: rounded(roundTrips / charges) }
     } finally {
       await edge.stop()
-      await proxy.close()
+      await relay.close()
     }
   })
 }
@@ -102,6 +102,10 @@ async function withGateway<Result>(
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
   }
 }
+
+/** Batches and statements so far, each a POST to the database. */
+const roundTripsOf = (relay: CountingRelay): number =>
+  [...relay.requests()].reduce((sum, [asked, n]) => (asked.startsWith('POST ') ? sum + n : sum), 0)
 
 async function chargeAll(
   port: number,

@@ -1,5 +1,5 @@
-// A relay in front of an edge that counts what comes: requests by what they ask for, and the frames
-// of WebSockets.
+// A relay in front of an edge or a database that counts what comes: requests by what they ask for,
+// and the frames of WebSockets.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -10,7 +10,7 @@ export interface CountingRelay {
   url: string
   /** Since the start, by method and path. An upgrade counts as its GET. */
   requests(): ReadonlyMap<string, number>
-  /** Sent to the edge. */
+  /** Sent to what is behind it. */
   frames(): number
   close(): Promise<void>
 }

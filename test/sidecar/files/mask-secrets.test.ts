@@ -9,7 +9,7 @@ const JWT = ['eyJhbGciOiJIUzI1NiJ9', some('eyJ', 30), some('', 43)].join('.')
 const pem = (kind: string) =>
   `-----BEGIN ${kind}-----\n${BASE64}\n${BASE64}\nab12Cd==\n-----END ${kind}-----`
 
-/** Of a private key the first lines are, and its marks stay. */
+/** A private key's first lines are, and its marks stay. */
 const hiddenPart = (secret: string) => (secret.includes('----') ? BASE64 : secret.slice(-20, -4))
 
 const SECRETS: Record<string, string> = {
@@ -201,7 +201,7 @@ describe('a long output', () => {
   ]
   it.each([line, ...hostile])('of %j is masked in a moment', (part) => {
     const text = of(part)
-    // Of the processor, since others may keep it busy.
+    // The processor's time, since others may keep it busy.
     const before = process.threadCpuUsage()
     maskSecrets(text)
     // 5 to 80 ms on a quiet machine. A pattern that goes over the text again and again takes minutes.

@@ -16,7 +16,7 @@ async function listed(files: Files): Promise<Record<string, Task>> {
   return Object.fromEntries(tasks.map((task) => [task.id, task]))
 }
 
-/** Of a list of OpenSpec. */
+/** The tasks of a list of OpenSpec. */
 const listOf = (text: string | Uint8Array, more: Files = {}) =>
   listed({ 'openspec/changes/tea/tasks.md': text, ...more })
 

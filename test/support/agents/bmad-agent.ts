@@ -7,7 +7,7 @@ import { Agent, put, WORDS } from './agent.ts'
 
 const MOST_STORIES = 60
 const STORY_STATUSES = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'drafted', 'x']
-/** Of a line that its tool can read: a file that others replaced half-way has other ones, too. */
+/** A line that its tool can read: a file that others replaced half-way has other ones, too. */
 const LINE = /^ {2}([\w-]+): [\w-]+(?= #|$)/
 
 export class BmadAgent extends Agent {

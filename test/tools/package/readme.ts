@@ -15,7 +15,7 @@ import { tempFolder } from '../../support/temp-folder.ts'
 /** Neither asks the network for what is there. */
 const QUIET = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
 
-/** Of a machine whose global packages are in this folder, and nowhere else. */
+/** The environment of a machine whose global packages are in this folder, and nowhere else. */
 const machineIn = (folder: string): NodeJS.ProcessEnv => ({
   ...{ ...CURRENT, ...QUIET, npm_config_prefix: folder },
   PATH: `${join(folder, 'bin')}${delimiter}${CURRENT.PATH}`,

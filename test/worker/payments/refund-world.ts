@@ -89,7 +89,7 @@ export class RefundWorld {
     return answer
   }
 
-  /** Of any part, each with a state of its own. */
+  /** Refunds may be of any part, each with a state of its own. */
   get #isInParts(): boolean {
     return this.#name === 'stripe' || this.#name === 'mollie'
   }

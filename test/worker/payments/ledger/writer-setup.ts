@@ -22,7 +22,7 @@ import { BOTH, FakeDeliverer, LISTENERS } from '../../../support/ledger-fakes.ts
 import { LedgerSetup } from '../../../support/ledger-setup.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
-/** Of the current test. */
+/** That of the current test. */
 export let database: SqliteDatabase
 /** The names of the lines that a setup over a broken connection has logged. */
 export let logged: string[]
