@@ -251,7 +251,7 @@ export const sidecarQuery = repositoryQuery.extend({
   run: z
     .string()
     .regex(/^[1-9]\d{0,15}$/)
-    .describe('The version of the sidecar, from its sync.'),
+    .describe('The sidecar’s run, from its sync.'),
 })
 
 const filter = (description: string) => z.string().describe(description).exactOptional()
