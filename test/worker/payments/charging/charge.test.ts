@@ -1,7 +1,7 @@
 // Charges in process.
 
 import { describe, expect, it } from 'vitest'
-import { checkCharge } from '../../../../worker/payments/charging/charge.ts'
+import { checkCharge } from '../../../../worker/payments/charging/check-charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
