@@ -48,11 +48,16 @@ export class BoardTrees {
     const repository = this.#repository
     if (!repository) return
     const first = Promise.withResolvers<void>()
+    let isBehind = false
     const look = async () => {
-      const isOther = await this.#look(repository)
-      if (isOther) onChange()
+      while (isBehind) {
+        isBehind = false
+        const isOther = await this.#look(repository)
+        if (isOther) onChange()
+      }
     }
     this.#end = repository.follow(() => {
+      isBehind = true
       this.#looking ??= look()
         .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))
         .finally(() => {

@@ -1,6 +1,8 @@
 // A repository made by git itself, as tests use it: without the configuration of the machine.
 
 import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 
 const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
@@ -16,6 +18,15 @@ export function git(dir: string, ...args: string[]): string {
 export function commitAll(dir: string): void {
   git(dir, 'add', '-A', '-f')
   git(dir, 'commit', '-qm', 'all')
+}
+
+/** What is there becomes the first worktree of a bare repository beside it. */
+export function initializeBare(dir: string): void {
+  initialize(dir)
+  const bare = join(dir, '../bare.git')
+  git(dir, 'clone', '-q', '--bare', '.', bare)
+  rmSync(dir, { recursive: true })
+  git(bare, 'worktree', 'add', '-q', dir, 'main')
 }
 
 /** A new repository with what is there. */

@@ -87,6 +87,8 @@ function shown(tasks: Record<string, Task>, expected: Record<string, string>) {
 export interface History {
   seed: number
   steps: number
+  /** Makes a repository of a folder. */
+  make?: (dir: string) => void
   /** Changes the board in a tree, in place of the tool. */
   save(dir: string, random: Random): void
 }
@@ -98,12 +100,17 @@ interface Random {
 }
 
 /** Takes random steps; at each rest every row is what the model says. */
-export async function walk({ seed, steps: count, save }: History): Promise<void> {
+export async function walk({
+  seed,
+  steps: count,
+  make = initialize,
+  save,
+}: History): Promise<void> {
   const next = randomFrom(seed)
   const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   const files = [1, 2, 3, 4].map((id) => [`${FOLDER}/${nameOf(id)}`, textOf(id, 'To Do')])
   const board = { ...Object.fromEntries(files), 'backlog/config.yml': CONFIG }
-  const folder = await PublishedFolder.open(board, initialize)
+  const folder = await PublishedFolder.open(board, make)
   onTestFinished(() => folder.close())
   const main = folder.dir
   const trees: string[] = []

@@ -23,7 +23,8 @@ const sessionText = (of: string, { status = 'in_progress', actor = 'ann', branch
 const heartbeat = () => JSON.stringify({ heartbeatAt: new Date().toISOString() })
 
 const RUN = 'runs/T-1-20260101-100000.000.log'
-const runText = 'cmd: make\nexit: 0  timedout: false  duration: 1s\n----\nok\n'
+const SECRET = `ghp_${'a1B2'.repeat(9)}`
+const runText = `cmd: make\nexit: 0  timedout: false  duration: 1s\n----\nok ${SECRET}\n`
 
 const BOARD: Files = {
   '.gitignore': '.cairn/live\n.cairn/runs\n',
@@ -120,7 +121,7 @@ test('a run of a tree is listed with it, and counts as a change of its task', as
   writeFileSync(path, runText)
   expect(await folder.received(1)).toEqual([{ type: 'task-changed', id: 'T-1' }])
   const { runs } = await folder.json<{ runs: Run[] }>('/tasks/T-1/runs')
-  expect(runs).toMatchObject([{ cmd: 'make', exit: 0, tree: 'feat', output: 'ok\n' }])
+  expect(runs).toMatchObject([{ cmd: 'make', exit: 0, tree: 'feat', output: 'ok [redacted]\n' }])
   // The same one in the main tree.
   folder.write(`.cairn/${RUN}`, readFileSync(path, 'utf8'))
   await vi.waitFor(async () => {

@@ -4,11 +4,18 @@
 import { spawnSync } from 'node:child_process'
 import { test } from 'vitest'
 import { inTools, noTools } from '../../support/judges.ts'
+import { initializeBare } from './git-folder.ts'
 import { idsIn, STATUSES, saveByHand, walk } from './git-history.ts'
 
 test.each([1, 2, 3, 4])(
   'rows are what git says of them, in random history %i',
   (seed) => walk({ seed, steps: 25, save: saveByHand }),
+  120_000,
+)
+
+test(
+  'rows are what git says of them in worktrees of a bare repository',
+  () => walk({ seed: 7, steps: 25, make: initializeBare, save: saveByHand }),
   120_000,
 )
 

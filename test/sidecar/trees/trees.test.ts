@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { PATIENT } from '../../support/patience.ts'
 import { type Files, PublishedFolder } from '../published-folder.ts'
-import { commitAll, git, initialize } from './git-folder.ts'
+import { commitAll, git, initialize, initializeBare } from './git-folder.ts'
 import { marksOf, openWithTree, untilMarks } from './open-with-tree.ts'
 
 const CONFIG = 'project_name: "Tea"\nstatuses: ["To Do", "In Progress", "Done"]\n'
@@ -139,12 +139,8 @@ test('trees that are added later, and a start, say nothing of what is not change
 
 test('of a bare repository the tree that was added first leads, and the others have marks', async () => {
   folder = await PublishedFolder.open(BACKLOG, (dir) => {
-    initialize(dir)
-    const bare = join(dir, '../bare.git')
-    git(dir, 'clone', '-q', '--bare', '.', bare)
-    rmSync(dir, { recursive: true })
-    git(bare, 'worktree', 'add', '-q', dir, 'main')
-    git(bare, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+    initializeBare(dir)
+    git(dir, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
   })
   folder.write(FEAT + fileOf(1), task(1, 'In Progress'))
   await until({ 'TASK-1': 'feat: In Progress' })
