@@ -1,3 +1,5 @@
+// The options of `watch` and `sync`, and what a sidecar needs, read from them.
+
 import { createLog } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { cacheFolder } from '../../sidecar/user-folders.ts'
