@@ -2,6 +2,7 @@
 // histories part. No I/O.
 
 import { createHash } from 'node:crypto'
+import { sep } from 'node:path'
 import { factOf, nameOf } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 
@@ -111,9 +112,9 @@ export const isNew = ({ bases = [], dir }: Tree, path: string): boolean =>
 
 /** As git has it: from the top of the tree, with slashes. */
 export const pathFrom = (dir: string, path: string): string =>
-  path.slice(dir.length + 1).replaceAll('\\', '/')
+  path.slice(dir.length + 1).replaceAll(sep, '/')
 
-export const pathIn = (dir: string, path: string): string => `${dir}/${path}`
+export const pathIn = (dir: string, path: string): string => dir + sep + path.replaceAll('/', sep)
 
 /**
  * The ids that git may have given these bytes: as they are, and with CR LF as LF. git itself would

@@ -256,6 +256,21 @@ test('a task that the main tree renamed and a tree took out is gone there', asyn
   await until({ 'TASK-1': 'feat: Done' })
 })
 
+test('a file with a backslash in its name is merely old in a tree, too', async () => {
+  const odd = 'backlog/tasks/task-3 - a\\b.md'
+  await open({ ...BACKLOG, [odd]: task(3, 'To Do') })
+  folder.write(FEAT + fileOf(2), task(2, 'Done'))
+  folder.write(odd, task(3, 'Done'))
+  await until({ 'TASK-2': 'feat: Done' })
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-3']?.status).toBe('Done'),
+    PATIENT,
+  )
+  expect(await marks()).toEqual({ 'TASK-2': 'feat: Done' })
+  folder.remove(FEAT + odd)
+  await until({ 'TASK-2': 'feat: Done', 'TASK-3': 'feat: gone' })
+})
+
 test('without a merge base, what differs counts once it was seen to change', async () => {
   folder = await PublishedFolder.open(BACKLOG, (dir) => {
     initialize(dir)
