@@ -158,6 +158,7 @@ export class TreeCopies {
     this.#forget(files, path)
     files.removed.delete(path)
     files.table.put(path, { hash: blob, facts: NONE, stat })
+    this.#lookForVanished(files, path, names)
     return names
   }
 

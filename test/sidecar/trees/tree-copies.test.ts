@@ -1,0 +1,49 @@
+// What trees made of a board's tasks, by what is taken of their files alone.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../../sidecar/layouts/registry.ts'
+import { openBoard } from '../../../sidecar/open-sidecar.ts'
+
+const TASK = '---\nid: task-1\ntitle: Tea\nstatus: To Do\n---\n'
+const BLOB = 'b'.repeat(40)
+const BEFORE = 'backlog/tasks/task-1 - Tea.md'
+const RENAMED = 'backlog/tasks/task-1 - Coffee.md'
+
+test('a file that a tree took out and has again, as git knows it, is not gone', async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-copies-')))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(home, name)), { recursive: true })
+    writeFileSync(join(home, name), text)
+    return join(home, name)
+  }
+  for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
+  const own = write(`main/${RENAMED}`, TASK)
+  const copy = write(`feat/${BEFORE}`, TASK)
+  const store = await openStore(join(home, 'main'))
+  const { board, read } = openBoard({ store, runOutput: 'none', log: () => undefined })
+  const state = read(own)
+  if (state.state !== 'parsed') throw new Error(state.state)
+  board.ingest(own, state.file)
+
+  const tree = {
+    name: 'feat',
+    dir: join(home, 'feat'),
+    store: await openStore(join(home, 'feat')),
+    bases: [new Map([[BEFORE, BLOB]])],
+    algorithm: 'sha1' as const,
+    isSparse: false,
+  }
+  board.trees.take([tree])
+  board.trees.read([tree])
+  for (const wanted of board.trees.bases.wanted()) board.trees.learn(wanted, TASK)
+  board.ingest(copy, null)
+  expect(board.trees.of('task:task-1')?.marks).toMatchObject([{ tree: 'feat', gone: true }])
+
+  const names = board.trees.takeOld(tree, copy, BLOB, { ...statSync(copy), isRacy: false })
+  expect(names).toContain('task:task-1')
+  expect(board.trees.of('task:task-1')).toBeUndefined()
+})
