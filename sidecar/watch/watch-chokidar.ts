@@ -138,7 +138,10 @@ class ChokidarWatcher {
     if (this.#turn === undefined) setImmediate(() => this.#endTurn())
     this.#turn ??= { events: 0, others: new Set() }
     if (++this.#turn.events > FLOOD_EVENTS) {
-      this.#fail(new Error('its events come faster than they can be read'))
+      const flood = new Error('its events come faster than they can be read')
+      // While it starts, the start fails.
+      if (this.#timer === undefined) this.#closing.reject(flood)
+      else this.#fail(flood)
       void this.close()
       return
     }
