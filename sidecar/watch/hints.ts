@@ -7,8 +7,14 @@ import type { Watch, WatchedStore, Watcher, WatchPatience } from './watch.ts'
 
 /** A hint may come so long after a scan found its change. After that, the watcher missed it. */
 const LATE_HINT_MS = 5_000
-/** If the system refuses to watch, it is asked again this often. */
-const ARM_AGAIN_MS = 30_000
+/**
+ * If the system refuses to watch, it is asked again this often. Where it has watches for the board
+ * but not for all worktrees, each watcher fails soon after its start: then the pause doubles, or
+ * the board would be watched and unwatched for every reader each 30 s.
+ */
+const ARM_AGAIN_MS = { least: 30_000, most: 3_600_000 }
+/** One that lasted so long was no such failure. */
+const LASTED_MS = 60_000
 /** A process that ends has ten seconds for all of it. */
 const CLOSED_WITHIN_MS = 1_000
 const NEVER = Number.POSITIVE_INFINITY
@@ -39,7 +45,9 @@ export class Hints {
   #gap: string | undefined
   #watcher: Watcher | undefined
   #arming: Promise<void> | undefined
+  #armedAt = Number.NEGATIVE_INFINITY
   #failedAt = Number.NEGATIVE_INFINITY
+  #armAgainMs = 0
   /** Found changed without a hint so far. */
   #unhinted = new Set<string>()
   #lateAt = NEVER
@@ -93,6 +101,7 @@ export class Hints {
       const watcher = await within(patience.clock, patience.withinMs, () => starting)
       const before = this.#watcher
       this.#watcher = watcher
+      this.#armedAt = patience.clock.elapsed()
       this.#leave(this.#isClosed ? watcher : before)
       log('info', 'watch.armed')
       if (why !== undefined) this.#onGap(why)
@@ -116,7 +125,7 @@ export class Hints {
 
   /** Where the system refused to watch, it may allow it by now. */
   armAgain(): void {
-    if (this.isArmed || this.#deps.clock.elapsed() - this.#failedAt < ARM_AGAIN_MS) return
+    if (this.isArmed || this.#deps.clock.elapsed() - this.#failedAt < this.#armAgainMs) return
     void this.arm('the watcher was started at last')
   }
 
@@ -178,7 +187,11 @@ export class Hints {
   #onFailed(why: string): void {
     if (this.#isClosed) return
     const { log, clock } = this.#deps
+    const { least, most } = ARM_AGAIN_MS
     this.#failedAt = clock.elapsed()
+    const isShort = this.isArmed && this.#failedAt - this.#armedAt < LASTED_MS
+    const doubled = isShort ? 2 * this.#armAgainMs : least
+    this.#armAgainMs = Math.min(Math.max(doubled, least), most)
     log('error', 'watch.failed', { why, hint: 'Changes are found by scanning only.' })
     const watcher = this.#watcher
     this.#watcher = undefined

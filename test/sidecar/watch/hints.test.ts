@@ -145,6 +145,40 @@ describe('a watcher that is stuck', () => {
     expect([isClosed, hints.isOpen, hints.isArmed]).toEqual([true, false, false])
   })
 
+  it('that fails soon after each start is started again less and less often', async () => {
+    let events: WatchEvents | undefined
+    const { clock, logged, hints } = open(async (_store, given) => {
+      events = given
+      return { close: async () => undefined }
+    })
+    const starts = () => logged.filter((line) => line === 'watch.armed').length
+    const failsFor = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 10_000) {
+        await clock.advance(10_000)
+        hints.armAgain()
+        await clock.advance(0)
+        if (hints.isArmed) events?.onFailed('no watches are left for a worktree')
+      }
+    }
+    void hints.arm()
+    await clock.advance(0)
+    events?.onFailed('no watches are left for a worktree')
+    await failsFor(30_000)
+    expect(starts()).toBe(2)
+    await failsFor(24 * 3_600_000)
+    expect(starts()).toBeLessThan(40)
+
+    // One that lasts is started again soon.
+    await clock.advance(3_600_000)
+    hints.armAgain()
+    await clock.advance(3_600_000)
+    events?.onFailed('its events come faster than they can be read')
+    await clock.advance(30_000)
+    hints.armAgain()
+    await clock.advance(0)
+    expect(hints.isArmed).toBe(true)
+  })
+
   it('while it ends holds up neither the one that follows nor the end', async () => {
     let events: WatchEvents | undefined
     const { clock, hints } = open(async (_store, given) => {
