@@ -338,7 +338,7 @@ export class Board implements Records {
 
   /** One listed beside its holder is no task of a tree. */
   #treesOf(fact: Fact) {
-    if (fact.kind !== 'task') return undefined
+    if (fact.kind !== 'task' || this.trees.trees.size === 0) return undefined
     const name = this.#relations.holders.nameOf(fact)
     const holder = this.#relations.holders.holder(name)
     return holder === undefined || holder === fact ? this.trees.of(name) : undefined

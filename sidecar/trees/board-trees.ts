@@ -215,7 +215,7 @@ const isThere = async ({ store: { root } }: Tree): Promise<boolean> =>
 
 /** What is watched of a board: its own files, and their copies in trees. */
 export const watchedWith = (store: Store, copies: TreeCopies): WatchedStore => {
-  const stores = () => [...copies.trees()].map(({ tree }) => tree.store)
+  const stores = () => [...copies.trees.values()].map(({ tree }) => tree.store)
   return {
     root: store.root,
     roots: () => stores().map(({ root }) => root),

@@ -30,7 +30,7 @@ export async function scanTrees(
   const scanned: Tree[] = []
   let isBusy = false
   let workMs = 0
-  for (const { tree, table } of board.trees.trees()) {
+  for (const { tree, table } of board.trees.trees.values()) {
     if (trees?.isBusy(tree)) {
       isBusy = true
       continue

@@ -54,6 +54,8 @@ const NONE: readonly never[] = []
 export class TreeCopies {
   readonly #main: MainTree
   readonly #trees = new Map<string, TreeFiles>()
+  /** By their top folders. */
+  readonly trees: ReadonlyMap<string, Pick<TreeFiles, 'tree' | 'table'>> = this.#trees
   readonly #copies = new Map<string, Copy[]>()
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
@@ -68,10 +70,6 @@ export class TreeCopies {
   /** The tree that has this file. */
   treeOf(path: string): Tree | undefined {
     return this.#filesOf(path)?.tree
-  }
-
-  *trees(): Generator<Pick<TreeFiles, 'tree' | 'table'>> {
-    yield* this.#trees.values()
   }
 
   /** Takes all trees that there are now. Returns the names of tasks that may be others. */
@@ -225,6 +223,7 @@ export class TreeCopies {
 
   /** Of a task that only trees have, the file beside it that is about it. */
   about(fact: Fact): TaskFact | undefined {
+    if (this.#copies.size === 0) return undefined
     const name = nameOf(this.#main.store, 'task', fact.id)
     const copies = this.#copies.get(name) ?? []
     const own = copies.find((copy) => copy.fact === fact)
