@@ -6,9 +6,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { watchBoard } from '../../libraries/client/index.ts'
-import { readAuth } from '../../worker/shared/auth-config.ts'
-import { hostClock } from '../../worker/shared/clock.ts'
-import { createTokens } from '../../worker/shared/tokens.ts'
 import { bundleWorker } from '../start/bundle.ts'
 import type { PrepareEdge } from '../start/edge.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
@@ -16,7 +13,7 @@ import { type BenchRun, circumstances, type Result, type Verdict } from './bench
 import { makeBoard } from './board.ts'
 import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
-import { AUTH_SECRET, startEdge } from './payments/edge.ts'
+import { AUTH_SECRET, startEdge, tokenFor } from './payments/edge.ts'
 import { measuredOn, type Picture } from './plot/picture.ts'
 import { type Counts, countsIn } from './rest/counts.ts'
 import { HOME } from './target.ts'
@@ -93,9 +90,7 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
   stack.defer(() => edge.stop())
   const relay = await startCountingRelay(edge.port)
   stack.defer(() => relay.close())
-  const tokens = createTokens(readAuth({ AUTH_SECRETS: AUTH_SECRET }), { clock: hostClock, fetch })
-  const tokenOf = (scope: string) =>
-    tokens.sign({ sub: 'bench', scope, repos: [REPO] }, 'api', Date.now() + DAY_MS)
+  const tokenOf = (scope: string) => tokenFor(scope, { repos: [REPO], sub: 'bench' })
   for (let n = 0; n <= waiting; n++) {
     const to = ['--edge', relay.url, '--repo', REPO, '--cache', join(dir, `cache-${n}`)]
     const sidecar = await startNode(

@@ -1,19 +1,16 @@
 // Signalbox as two processes, as its users start them: an edge, and a sidecar beside the files.
 
 import { join, resolve } from 'node:path'
-import { readAuth } from '../../worker/shared/auth-config.ts'
-import { hostClock } from '../../worker/shared/clock.ts'
-import { createTokens } from '../../worker/shared/tokens.ts'
 import { type Child, startNode } from './child.ts'
+import { AUTH_SECRET, tokenFor } from './payments/edge.ts'
 
 const SIGNALBOX = resolve(import.meta.dirname, '../../cli/bin.js')
-const AUTH_SECRETS = 'of-a-benchmark-that-lasts-some-minutes'
 const WAIT_MS = 150_000
 
 /** It keeps its data in `workDir`. */
 export async function startEdge(workDir: string): Promise<{ url: string; stop: Child['stop'] }> {
   const served = ['serve', '--port', '0', '--data', join(workDir, 'edge')]
-  const env = { AUTH_SECRETS, LIBSQL_URL: '', METRICS_PORT: '' }
+  const env = { AUTH_SECRETS: AUTH_SECRET, LIBSQL_URL: '', METRICS_PORT: '' }
   const edge = await startNode([SIGNALBOX, ...served], /^signalbox ready /, WAIT_MS, { env })
   return { url: edge.line.split(' ').at(-1) ?? '', stop: edge.stop }
 }
@@ -31,11 +28,6 @@ export async function startWatch(
     [SIGNALBOX, 'watch', folder, '--repo', repo, ...to],
     /"boards\.ready"/,
     WAIT_MS,
-    { env: { SIGNALBOX_TOKEN: await tokenFor('board:write') } },
+    { env: { SIGNALBOX_TOKEN: await tokenFor('board:write', { repos: ['*'], sub: 'bench' }) } },
   )
-}
-
-export function tokenFor(scope: 'board:read' | 'board:write'): Promise<string> {
-  const tokens = createTokens(readAuth({ AUTH_SECRETS }), { clock: hostClock, fetch })
-  return tokens.sign({ sub: 'bench', scope, repos: ['*'] }, 'api', Date.now() + 3_600_000)
 }

@@ -8,8 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BenchRun, Verdict } from './bench.ts'
 import { type BenchBoard, boardIn, makeBoard, nextRank, saveTask } from './board.ts'
 import { type Events, type Message, openEvents, type Streaming } from './client.ts'
+import { tokenFor } from './payments/edge.ts'
 import { memoryOf, ownMiBOf } from './proc.ts'
-import { startEdge, startWatch, tokenFor } from './serve-and-watch.ts'
+import { startEdge, startWatch } from './serve-and-watch.ts'
 import { percentile, rounded } from './statistics.ts'
 
 export interface TreesRow {
@@ -108,7 +109,7 @@ async function measure(
   await sleep(restMs)
   const memoryMiB = rounded(ownMiBOf(child.pid))
   const { peakMiB } = memoryOf(child.pid)
-  const authorization = `Bearer ${await tokenFor('board:read')}`
+  const authorization = `Bearer ${await tokenFor('board:read', { repos: ['*'] })}`
   const url = (path: string) => new URL(`${path}?path=bench`, edge.url)
   const heard = await Heard.open({ system: 'signalbox-node', url, headers: { authorization } })
   stack.defer(heard.close)

@@ -2,12 +2,11 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { SignJWT } from 'jose'
 import { WIRE } from '../../../worker/board/wire.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
 import { startProgram } from '../child.ts'
-import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
+import { AUTH_SECRET, startEdge, tokenFor } from '../payments/edge.ts'
 import { childrenOf } from '../proc.ts'
 
 export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'own-sockets', 'nchan'] as const
@@ -50,12 +49,7 @@ const SUBJECTS = 8
 
 async function startOurs(dir: string, home: string): Promise<FanoutTarget> {
   const edge = await startEdge(prepareWorkerd, dir, home, { AUTH_SECRETS: AUTH_SECRET })
-  const sign = (sub: string, scope: string) =>
-    new SignJWT({ scope, repos: ['bench'], sub })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setAudience('signalbox')
-      .setExpirationTime('1h')
-      .sign(new TextEncoder().encode(AUTH_SECRET))
+  const sign = (sub: string, scope: string) => tokenFor(scope, { repos: ['bench'], sub })
   const readers = await Promise.all(
     Array.from({ length: SUBJECTS }, (_, n) => sign(`reader-${n}`, 'board:read')),
   )

@@ -20,11 +20,15 @@ const HOME = resolve(import.meta.dirname, '../../..')
 const START_WAIT_MS = 30_000
 export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
 
-export const tokenFor = (scope: string): Promise<string> =>
-  new SignJWT({ scope, repos: [] })
+/** Lasts for the longest bench. Absent: no board, and no subject. */
+export const tokenFor = (
+  scope: string,
+  claims: { repos?: readonly string[]; sub?: string } = {},
+): Promise<string> =>
+  new SignJWT({ scope, repos: [], ...claims })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience('signalbox')
-    .setExpirationTime('1h')
+    .setExpirationTime('1d')
     .sign(new TextEncoder().encode(AUTH_SECRET))
 
 export interface BenchEdge extends Program {
