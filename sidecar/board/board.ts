@@ -299,15 +299,15 @@ export class Board implements Records {
 
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
-    const { holders } = this.#relations
-    for (const fact of [...this.files.facts(), ...this.trees.facts()]) {
-      const name = holders.nameOf(fact)
-      // All who claim a name come with its holder: once, not once for each of them.
-      if (holders.holder(name) !== fact) continue
-      keys.clear()
-      this.#relations.touch(name, keys)
-      yield* keys
-    }
+    for (const facts of [this.files.facts(), this.trees.facts()])
+      for (const fact of facts) {
+        const name = this.#relations.holders.nameOf(fact)
+        // All who claim a name come with its holder: once, not once for each of them.
+        if (this.#relations.holders.holder(name) !== fact) continue
+        keys.clear()
+        this.#relations.touch(name, keys)
+        yield* keys
+      }
     yield* this.#alone.values()
   }
 

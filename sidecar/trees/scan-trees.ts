@@ -36,12 +36,15 @@ export async function scanTrees(
       continue
     }
     const oldOf = trees?.oldOf(tree)
+    const names = new Set<string>()
     const report = await scan(tree.store, table, (path, stat) => {
       const blob = oldOf?.(path, stat)
       if (blob === undefined) return false
-      board.touchNames(board.trees.takeOld(tree, path, blob, seen(stat, now())))
+      const touched = board.trees.takeOld(tree, path, blob, seen(stat, now()))
+      for (const name of touched) names.add(name)
       return true
     })
+    board.touchNames(names)
     workMs += report.workMs
     if (report.state === 'missing') continue
     found.push(...report.changed, ...report.gone, ...report.suspects)
