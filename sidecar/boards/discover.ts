@@ -72,9 +72,8 @@ const NEVER_ENTERED = ['node_modules', '.git']
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Two finds with the same key are one board, perhaps of two trees of a repository. */
-export function keyOf({ store: { layout, tasksIn }, dir, place = dir }: FoundBoard): string {
-  return `${layout} ${place === dir ? tasksIn : join(place, relative(dir, tasksIn))}`
-}
+export const keyOf = ({ store: { layout, tasksIn }, dir, place = dir }: FoundBoard): string =>
+  `${layout} ${join(place, relative(dir, tasksIn))}`
 
 /**
  * All boards in `dirs` and below. Of the layouts that are not asked for, too: the name of a board
