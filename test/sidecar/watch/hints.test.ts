@@ -102,6 +102,12 @@ describe('a watcher that is stuck', () => {
     })
     return { clock, logged, hints }
   }
+  /** As a scan asks it, after the pause. */
+  const askAgain = async (clock: FakeClock, hints: Hints) => {
+    await clock.advance(30_000)
+    hints.armAgain()
+    await clock.advance(0)
+  }
   const never = () => new Promise<never>(() => undefined)
 
   it('while it starts is left behind in time, and replaced later', async () => {
@@ -117,9 +123,7 @@ describe('a watcher that is stuck', () => {
     expect([hints.isArmed, hints.hasFailed]).toEqual([false, true])
     expect(logged).toContain('watch.failed it was not ready within 10 s')
 
-    await clock.advance(30_000)
-    hints.armAgain()
-    await clock.advance(0)
+    await askAgain(clock, hints)
     expect([hints.isArmed, hints.hasFailed]).toEqual([true, false])
     expect(logged).toContain('watch.gap the watcher was started at last')
   })
@@ -173,9 +177,7 @@ describe('a watcher that is stuck', () => {
     hints.armAgain()
     await clock.advance(3_600_000)
     events?.onFailed('its events come faster than they can be read')
-    await clock.advance(30_000)
-    hints.armAgain()
-    await clock.advance(0)
+    await askAgain(clock, hints)
     expect(hints.isArmed).toBe(true)
   })
 
@@ -188,9 +190,7 @@ describe('a watcher that is stuck', () => {
     void hints.arm()
     await clock.advance(0)
     events?.onFailed('no watches are left')
-    await clock.advance(30_000)
-    hints.armAgain()
-    await clock.advance(0)
+    await askAgain(clock, hints)
     expect(hints.isArmed).toBe(true)
     const closed = hints.close()
     await clock.advance(1_000)
