@@ -18,6 +18,7 @@ import {
   REFUSALS,
   type RefusedGroup,
   refusedOf,
+  TRIED_FOR,
 } from './attention.ts'
 import { Copyable, Money } from './elements.tsx'
 import { useFeed } from './feed.ts'
@@ -184,8 +185,8 @@ function FailingItem({ failing }: { failing: FailingEndpoints['endpoints'][numbe
         {lastError && quote(lastError)} The next attempt is at {timeAt(nextAttemptAt)}.
       </p>
       <p class="hint">
-        Start it, or mend it: its events are sent again for a day. After that, each becomes an alert
-        with a button that sends it again.
+        Start it, or mend it: its events are sent again {TRIED_FOR}. After that, each becomes an
+        alert with a button that sends it again.
       </p>
     </Issue>
   )

@@ -1,5 +1,4 @@
-// Texts for open issues: alerts, and webhook events that wait for their payment. Pure. "For a day"
-// is TRIED_FOR_MS of worker/payments/domain/outbox.ts.
+// Texts for open issues: alerts, and webhook events that wait for their payment. Pure.
 
 import type {
   Alert,
@@ -27,6 +26,9 @@ interface AlertFacts {
   /** In brackets: which refund it is, and who asked for it, as far as that is known. */
   refund: string
 }
+
+/** How long an event is tried: TRIED_FOR_MS of worker/payments/domain/retry.ts. */
+export const TRIED_FOR = 'for a day'
 
 interface AlertTexts {
   title: string
@@ -115,19 +117,19 @@ export const ALERTS = {
     hasReference: false,
     sentence: ({ event, endpoint }) => `${endpoint} does not accept ${event}.`,
     todo:
-      'Repair the endpoint, or set PAYMENT_EVENTS_URL. Events are tried again for a day, and the ' +
-      'alert ends when one is accepted.',
+      `Repair the endpoint, or set PAYMENT_EVENTS_URL. Events are tried again ${TRIED_FOR}, and ` +
+      'the alert ends when one is accepted.',
   },
   listener_dead: {
     title: 'A listener failed',
     hasReference: false,
-    sentence: ({ event }) => `The listeners have failed to process ${event} for a day.`,
+    sentence: ({ event }) => `The listeners have failed to process ${event} ${TRIED_FOR}.`,
     todo: 'Fix the listener, and do its work for this order by hand.',
   },
   delivery_dead: {
     title: 'An event was not delivered',
     hasReference: false,
-    sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} for a day.`,
+    sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} ${TRIED_FOR}.`,
     todo: 'Fix the endpoint, then send the event again.',
   },
 } satisfies Record<AlertKind | 'refund_mismatch', AlertTexts>

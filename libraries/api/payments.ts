@@ -42,15 +42,17 @@ import {
 } from '../../worker/payments/records.ts'
 import {
   acknowledgementSchema,
-  alertKindSchema,
   chargeSchema,
+  refundSchema,
+} from '../../worker/payments/request-schemas.ts'
+import {
+  alertKindSchema,
   metadataSchema,
   openAlertSchema,
   paidSchema,
   paymentErrorSchema,
   paymentResponseSchema,
   refundResultSchema,
-  refundSchema,
   statusSchema,
   transactionSchema,
 } from '../../worker/payments/schemas.ts'

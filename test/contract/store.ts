@@ -2,8 +2,9 @@
 // a save stores all of its rows or nothing. It knows no rule of money.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_WAIT_MS } from '../../worker/payments/domain/check.ts'
-import { LEASE_MS, MAX_RETRY_MS } from '../../worker/payments/domain/outbox.ts'
+import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
+import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
+import { MAX_RETRY_MS } from '../../worker/payments/domain/retry.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { Keys } from '../../worker/payments/ledger/operation.ts'

@@ -3,9 +3,9 @@
 
 import * as z from 'zod'
 import { CALL_KINDS, DURABLE_EVENTS, type EventName } from './domain/status.ts'
+import { chargeSchema } from './request-schemas.ts'
 import {
   alertKindSchema,
-  chargeSchema,
   paymentErrorSchema,
   statusSchema,
   timeSchema,
@@ -74,8 +74,6 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .describe('The gateway’s id of what was done about it, such as a refund by hand.')
     .exactOptional(),
 })
-
-// The events that a host application listens to, and their payloads, for OpenAPI only.
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
 

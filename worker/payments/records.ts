@@ -1,5 +1,5 @@
-// What the read routes of payments answer: lists, one payment with its story, gateways, a sweep.
-// Only the OpenAPI document loads this file.
+// What the read routes of payments answer: lists, one payment with its story, the books, gateways
+// with the state of their circuits, a sweep. Only the OpenAPI document loads this file.
 
 import * as z from 'zod'
 import {
@@ -133,8 +133,6 @@ export const auditRecordSchema = z
     detail: z.string().describe('The kind of the alert, or `repeat`.').exactOptional(),
   })
   .describe('Who asked for what. Webhooks and the sweeper are not in it: nobody asked.')
-
-// The books.
 
 const majorSchema = z.string().describe('In major units, such as `-12.50`.')
 
@@ -276,8 +274,6 @@ export const failingEndpointSchema = z
     nextAttemptAt: timeSchema,
   })
   .describe('An endpoint of the host application to which events are sent again.')
-
-// The gateways, and the state of their circuits.
 
 const breakerHealthSchema = z.object({
   state: z

@@ -12,7 +12,7 @@ import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
 import { settlementRoutes } from './queries/settlement-hono.ts'
-import { acknowledgementSchema } from './schemas.ts'
+import { acknowledgementSchema } from './request-schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10

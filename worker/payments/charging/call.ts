@@ -3,7 +3,7 @@
 
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { checkedInMs } from '../domain/check.ts'
+import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,

@@ -1,6 +1,6 @@
 // Cancels an open payment. Only its gateway decides: it may be paid at this very moment.
 
-import { DAY_MS } from '../domain/check.ts'
+import { DAY_MS } from '../domain/check-times.ts'
 import type { ClosingBegun } from '../domain/close-charge.ts'
 import { PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'

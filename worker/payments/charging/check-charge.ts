@@ -5,7 +5,7 @@ import { InvalidArgumentException } from '../domain/exceptions.ts'
 import type { ChargeRequest } from '../domain/types.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf } from '../gateways/gateway.ts'
-import { chargeSchema } from '../schemas.ts'
+import { chargeSchema } from '../request-schemas.ts'
 
 /** Throws InvalidArgumentException, with a sentence that names every fault. */
 export function checkCharge(

@@ -1,7 +1,7 @@
 // The response to a charge that began before.
 
 import { earlierCall } from '../domain/begin-charge.ts'
-import { checkedInMs } from '../domain/check.ts'
+import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,

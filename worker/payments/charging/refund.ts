@@ -2,7 +2,7 @@
 
 import { checkFields } from '../../shared/fields.ts'
 import { requestHash } from '../../shared/sha256.ts'
-import { checkedInMs } from '../domain/check.ts'
+import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
   InvalidArgumentException,
@@ -23,7 +23,7 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
-import { refundSchema } from '../schemas.ts'
+import { refundSchema } from '../request-schemas.ts'
 import {
   type AdmittedCall,
   callGateway,

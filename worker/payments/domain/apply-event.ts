@@ -1,7 +1,7 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import { nextCheckAt } from './check.ts'
+import { nextCheckAt } from './check-times.ts'
 import { closingError } from './close-charge.ts'
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
@@ -20,16 +20,10 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
-import {
-  areChanged,
-  FAILED,
-  failedRefund,
-  settleRefunds,
-  withRefundSet,
-  withRefundSum,
-} from './refund-rows.ts'
+import { areChanged, FAILED, failedRefund, withRefundSet, withRefundSum } from './refund-rows.ts'
 import type { RefundSet } from './refund-set.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
+import { settleRefunds } from './settle-refunds.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, Paid } from './types.ts'
 
@@ -324,11 +318,12 @@ function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: De
   return { kind, subject: event.id, gateway, transactionId: id, detail, createdAt: now }
 }
 
-// Which amount an event should have, and whether it has another one.
-
 type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
 
-/** What was requested; once it was paid, what was paid, or the most that can be refunded of it. */
+/**
+ * The amount that an event should have: what was requested; once it was paid, what was paid, or the
+ * most that can be refunded of it.
+ */
 function expectedOf(payment: Payment, event: Reported): Paid {
   const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
   if (isUnpaid(status)) return { amount, currency }

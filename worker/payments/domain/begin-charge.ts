@@ -2,7 +2,6 @@
 
 import { v5 } from 'uuid'
 import { canonicalJson } from '../../shared/sha256.ts'
-import { isStranded, type Replacement, replaceCharge } from './close-charge.ts'
 import { newest } from './match.ts'
 import {
   type Decision,
@@ -12,6 +11,7 @@ import {
   type NewEvent,
   newEvent,
 } from './payment.ts'
+import { isStranded, type Replacement, replaceCharge } from './replace-charge.ts'
 import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './types.ts'

@@ -1,9 +1,10 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
+import { MAX_WAIT_MS } from './check-times.ts'
 import type { PaymentError } from './exceptions.ts'
 import { withPageClosed } from './finish-charge.ts'
-import type { Alert } from './payment.ts'
 import {
+  type Alert,
   type Decision,
   isOpen,
   isUnderWay,
@@ -142,60 +143,3 @@ function failRefund(payment: Payment, { failedRefund, now }: CheckSettled): Paym
   const error = JSON.stringify(failedRefund.error)
   return withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
 }
-
-// The times at which a payment is checked with its gateway.
-
-const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
-
-/** How often the sweeper runs. */
-export const SWEEP_EVERY_MS = MINUTE_MS
-/** The longest time that a check takes; a call to a gateway has less. */
-const MAX_CHECK_MS = 20_000
-/** Longer than a call with its retries, so that no other check runs at the same time. */
-export const CHECK_CLAIM_MS = 120_000
-/** For a charge without an answer. A circuit that it opened admits a probe by then. */
-const UNKNOWN_CHECK_MS = 30_000
-/** For a payment that is not checked any more: only its webhook or a person settles it. */
-const UNCHECKED_MS = HOUR_MS
-
-const MIN_WAIT_MS = 5 * MINUTE_MS
-/** No check is ever stored further ahead than this. */
-export const MAX_WAIT_MS = DAY_MS
-/** A gateway may report an expired payment a moment later. */
-const AFTER_EXPIRY_MS = MINUTE_MS
-/** A payment that is not settled by then needs a person. */
-const CHECKED_FOR_MS = 4 * DAY_MS
-/** If a payment can be paid for longer than that, checks go on for a day after it expires. */
-const CHECKED_AFTER_EXPIRY_MS = DAY_MS
-
-/**
- * The time of the next check: the wait is the payment's age, so that a new payment is settled
- * quickly and an old one needs few checks. One check comes soon after it expires. Undefined: no
- * more checks. All times are ms.
- */
-export function nextCheckAt(
-  createdAt: number,
-  now: number,
-  expiresAt?: number,
-): number | undefined {
-  const next = now + Math.min(Math.max(now - createdAt, MIN_WAIT_MS), MAX_WAIT_MS)
-  if (expiresAt !== undefined) {
-    const expired = expiresAt + AFTER_EXPIRY_MS
-    if (now < expired && expired < next) return expired
-  }
-  return next <= lastCheckAt(createdAt, expiresAt) ? next : undefined
-}
-
-const lastCheckAt = (createdAt: number, expiresAt = createdAt): number =>
-  Math.max(createdAt + CHECKED_FOR_MS, expiresAt + CHECKED_AFTER_EXPIRY_MS)
-
-/** The first check of a charge whose outcome is unknown. */
-export const unknownCheckAt = (now: number): number => now + UNKNOWN_CHECK_MS
-
-/** How long it takes until a check that is due at `nextCheckAt` is done. */
-export const checkedInMs = (nextCheckAt: number | undefined, now: number): number =>
-  nextCheckAt === undefined
-    ? UNCHECKED_MS
-    : Math.max(nextCheckAt - now, 0) + SWEEP_EVERY_MS + MAX_CHECK_MS

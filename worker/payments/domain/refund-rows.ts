@@ -1,30 +1,24 @@
-// The refunds of a payment, one row each, as its gateway holds them. What was refunded is the sum
-// of those that were made, and only the end of a row lowers it. Pure, but for new ids.
+// The refunds of a payment, one row each, as its gateway holds them: it lists them all, or reports
+// only their sum, or that one has failed. What was refunded is the sum of those that were made, and
+// only the end of a row lowers it. Pure, but for new ids.
 
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
-  type Alert,
   CALL_PATIENCE_MS,
-  type Decision,
   isUnderWay,
-  type NewEvent,
-  newEvent,
   type Payment,
   paidAmount,
-  withLateMoneyRefunded,
   withRefund,
   withTransaction,
 } from './payment.ts'
 import type { RefundSet, ReportedRefund } from './refund-set.ts'
-import type { RefundRow, TransactionRow } from './rows.ts'
-import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import type { AlertDetail } from './types.ts'
+import type { RefundRow } from './rows.ts'
 
 /** Somebody made it at the gateway itself, and not through us. */
 const isOfDesk = ({ request_hash }: RefundRow): boolean => request_hash === null
 
-const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
+export const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['status'][]): number =>
   refunds.reduce((sum, { status, amount }) => (states.includes(status) ? sum + amount : sum), 0)
 
 /** What can be refunded now: what was paid, without what was refunded and what is under way. */
@@ -151,8 +145,6 @@ const deskRow = (
   updated_at: now,
 })
 
-// A gateway that reports no rows: the sum of its refunds, or that one has failed.
-
 /** `isAsked`: it contradicts what is stored, so the gateway is asked. */
 export interface BySum {
   payment: Payment
@@ -202,92 +194,4 @@ export function failedRefund(
     refunds.find(isUnderWay) ??
     refunds.find(({ status, amount }) => status === 'succeeded' && amount === all)
   )
-}
-
-// What follows for the payment.
-
-/** What changed its refunds. */
-interface Cause {
-  id: string
-  correlationId: string | null
-  now: number
-  /** The gateway's event. */
-  eventId?: string
-  /** Where a gateway without rows has moved the payment. */
-  to?: PaymentStatus
-}
-
-/**
- * The payment after its refunds changed: its sum, its status, and what is told of it. The status
- * never moves back. Nothing is told of a payment that was not paid yet.
- */
-export function settleRefunds(before: Payment, after: Payment, cause: Cause): Decision {
-  const { transaction } = after
-  const alerts = failedSince(before, after, cause)
-  const isLate = UNPAID_ENDS.includes(transaction.status)
-  const isPaid = transaction.status !== 'Pending' && !(isLate && transaction.paid_at === null)
-  const sum = Math.min(paidAmount(transaction), sumOf(after.refunds, 'succeeded'))
-  const status = isLate ? transaction.status : (cause.to ?? statusAfter(transaction, sum))
-  const previous = transaction.refunded_amount
-  const isChanged = sum !== previous || status !== transaction.status
-  if (!isPaid || !isChanged) return { payment: after, events: [], alerts }
-  const changed = withTransaction(after, {
-    status,
-    refunded_amount: sum,
-    updated_at: cause.now,
-    refund_revision: transaction.refund_revision + 1,
-  })
-  const payment = isLate ? withLateMoneyRefunded(changed, cause.now) : changed
-  return { payment, events: [told(payment.transaction, transaction, cause)], alerts }
-}
-
-function statusAfter(transaction: TransactionRow, sum: number): PaymentStatus {
-  const { status } = transaction
-  if (sum > 0 && sum === paidAmount(transaction)) return 'Refunded'
-  return sum > 0 && status === 'Paid' ? 'PartiallyRefunded' : status
-}
-
-/** One event for a change: that of the status, else that of the amount. */
-function told(after: TransactionRow, before: TransactionRow, cause: Cause): NewEvent {
-  if (after.status !== before.status) return newEvent('PaymentRefunded', after, cause)
-  const changed = newEvent('RefundAmountChanged', after, cause)
-  return { ...changed, previousRefundedAmount: before.refunded_amount }
-}
-
-const failedSince = (before: Payment, after: Payment, cause: Cause): Alert[] =>
-  after.refunds.flatMap((row) => {
-    const was = before.refunds.find(({ id }) => id === row.id)
-    if (row.status !== 'failed' || was?.status === 'failed') return []
-    return refundAlert(after.transaction, row, cause)
-  })
-
-function refundAlert(
-  transaction: TransactionRow,
-  refund: RefundRow,
-  { now: createdAt, eventId }: Cause,
-): Alert {
-  const { id: transactionId, gateway } = transaction
-  const { error } = refund
-  const detail: AlertDetail = {
-    ...refundDetail(transaction, refund),
-    ...(eventId !== undefined && { eventId }),
-    ...(error !== null && { error: JSON.parse(error) as PaymentError }),
-  }
-  return { kind: 'refund_failed', subject: refund.id, gateway, transactionId, detail, createdAt }
-}
-
-/** What an alert about a refund says of it. */
-export function refundDetail(
-  { reference, currency, paid_currency }: TransactionRow,
-  { id, amount, gateway_refund_id: gatewayId, asked_by: askedBy, ...row }: RefundRow,
-): AlertDetail {
-  const refundId = row.request_hash === null ? (gatewayId ?? id) : id
-  return {
-    reference,
-    amount,
-    currency: paid_currency ?? currency,
-    refundId,
-    ...(gatewayId !== null && gatewayId !== refundId && { gatewayRefundId: gatewayId }),
-    ...(askedBy !== null && { askedBy }),
-  }
 }

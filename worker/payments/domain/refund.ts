@@ -15,8 +15,9 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
-import { FAILED, refundable, settleRefunds } from './refund-rows.ts'
+import { FAILED, refundable } from './refund-rows.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
+import { settleRefunds } from './settle-refunds.ts'
 import type { PaymentStatus } from './status.ts'
 import type { RefundResult } from './types.ts'
 

@@ -42,8 +42,6 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   readonly refunds?: RefundSet
 }
 
-// Alerts and events.
-
 /** An open alert, as its payment shows it. */
 export type OpenAlert = api.OpenAlert
 export type AlertDetail = api.AlertDetail
@@ -52,8 +50,6 @@ export type RaisedAlert = api.RaisedAlert
 export type SettledAlert = api.SettledAlert
 /** What the host application gets of each event, by its name. */
 export type PaymentEvents = api.PaymentEvents
-
-// What the read routes answer.
 
 /** An invalid row of a list. */
 export type Unreadable = api.Unreadable

@@ -2,7 +2,7 @@
 // answer to a charge or a refund comes to, or what it threw. Pure.
 
 import { isSafeForSecrets } from '../../shared/loopback.ts'
-import { nextCheckAt } from '../domain/check.ts'
+import { nextCheckAt } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,

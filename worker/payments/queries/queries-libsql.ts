@@ -1,6 +1,6 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
-import { isStranded } from '../domain/close-charge.ts'
+import { isStranded } from '../domain/replace-charge.ts'
 import type {
   AlertRow,
   DeliveryRow,

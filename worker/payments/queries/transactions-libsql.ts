@@ -3,7 +3,7 @@
 // indexes. A search that nothing narrows reads the texts of all.
 
 import { encodeTime } from 'ulid'
-import { DAY_MS } from '../domain/check.ts'
+import { DAY_MS } from '../domain/check-times.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { type Search, searchOf } from '../domain/search.ts'
 import { listed, toTransaction } from '../domain/shown.ts'

@@ -1,13 +1,15 @@
 // Decides what follows from a gateway's answer, or from none: an event for the ledger, another
 // check or an alert. Pure.
 
-import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
+import type { CheckSettled } from '../domain/check.ts'
+import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import { differs } from '../domain/match.ts'
 import { isRefund, isUnpaid, paidAmount } from '../domain/payment.ts'
-import { differsFrom, refundDetail } from '../domain/refund-rows.ts'
+import { differsFrom } from '../domain/refund-rows.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
 import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import { refundDetail } from '../domain/settle-refunds.ts'
 import { isoTime } from '../domain/shown.ts'
 import { judge } from '../domain/status.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'

@@ -2,7 +2,7 @@
 // for the next sweep.
 
 import { isRepeatable } from '../domain/begin-charge.ts'
-import { CHECK_CLAIM_MS } from '../domain/check.ts'
+import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,

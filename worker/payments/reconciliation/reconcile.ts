@@ -3,7 +3,7 @@
 
 import { reasonOf } from '../../shared/log.ts'
 import { earlierCall, isRepeatable } from '../domain/begin-charge.ts'
-import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
+import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-times.ts'
 import { GatewayUnavailableException } from '../domain/exceptions.ts'
 import { type ChargeResult, gatewayIdIn } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'

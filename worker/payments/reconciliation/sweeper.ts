@@ -3,7 +3,7 @@
 
 import { reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
-import { CHECK_CLAIM_MS } from '../domain/check.ts'
+import { CHECK_CLAIM_MS } from '../domain/check-times.ts'
 import type { SweepReport } from '../domain/types.ts'
 import type { Ledger } from '../ledger/operations.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'

@@ -4,13 +4,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   checkSoon,
-  DAY_MS as DAY,
-  HOUR_MS as HOUR,
   isCheckDue,
-  nextCheckAt,
   rememberUnreadable,
   settleCheck,
 } from '../../../../worker/payments/domain/check.ts'
+import {
+  DAY_MS as DAY,
+  HOUR_MS as HOUR,
+  nextCheckAt,
+} from '../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
 import {
   type Alert,

@@ -11,7 +11,7 @@ import {
   isStranded,
   type Replacement,
   wayOut,
-} from '../../../../worker/payments/domain/close-charge.ts'
+} from '../../../../worker/payments/domain/replace-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'

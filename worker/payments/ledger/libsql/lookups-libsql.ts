@@ -3,8 +3,9 @@
 // `json_each(…) k CROSS JOIN t WHERE …` keeps the keys as the outer loop. With `JOIN … ON` the
 // planner scans the table instead: forty times as long among 36,000 payments.
 
-import { MAX_WAIT_MS } from '../../domain/check.ts'
-import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
+import { MAX_WAIT_MS } from '../../domain/check-times.ts'
+import { LEASE_MS } from '../../domain/outbox.ts'
+import { MAX_RETRY_MS } from '../../domain/retry.ts'
 import type { DueClaim, EventClaim } from '../../outbox/dispatch.ts'
 import type { Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'

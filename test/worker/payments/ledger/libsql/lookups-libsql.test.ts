@@ -2,14 +2,15 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { isCheckDue, MAX_WAIT_MS } from '../../../../../worker/payments/domain/check.ts'
+import { isCheckDue } from '../../../../../worker/payments/domain/check.ts'
+import { MAX_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
 import {
   areListenersDue,
   isDeliveryDue,
   LEASE_MS,
-  MAX_RETRY_MS,
 } from '../../../../../worker/payments/domain/outbox.ts'
+import { MAX_RETRY_MS } from '../../../../../worker/payments/domain/retry.ts'
 import type {
   DeliveryRow,
   OutboxRow,
