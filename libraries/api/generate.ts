@@ -1,6 +1,6 @@
 // Generates openapi.json, which the edge serves, and what is derived from it: the types in
-// types.ts, and the table of operations in docs/api.md. `node libraries/api/generate.ts` writes all
-// three; a // test compares them.
+// types.ts, and the table of operations in docs/api.md. `npm run generate` writes all three; a test
+// compares them.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ function typesOf({ components, paths, webhooks }: OpenApi): string {
   const schemas = Object.entries(components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   const text = [
-    '// Made by `node libraries/api/generate.ts` from the OpenAPI document: change the schemas.',
+    '// Made by `npm run generate` from the OpenAPI document: change the schemas.',
     '',
     ...schemas.map(([name, schema]) => declaration(name, schema)),
     '/** The payload of each event of payments. */',

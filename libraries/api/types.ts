@@ -1,4 +1,4 @@
-// Made by `node libraries/api/generate.ts` from the OpenAPI document: change the schemas.
+// Made by `npm run generate` from the OpenAPI document: change the schemas.
 
 export interface Acknowledged {
   acknowledged: true

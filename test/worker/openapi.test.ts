@@ -87,7 +87,7 @@ describe('The document', () => {
 
   it('is current, and so are the types and the page that are made of it', () => {
     for (const [file, text] of generated()) {
-      expect(readFileSync(file, 'utf8'), 'Run: node libraries/api/generate.ts').toBe(text)
+      expect(readFileSync(file, 'utf8'), 'Run: npm run generate').toBe(text)
     }
   })
 })
