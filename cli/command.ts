@@ -1,6 +1,6 @@
 // One command: how it is called, what it takes, and what runs. Each has it in a file of its own.
 
-import type { Context, Input } from './command.ts'
+import type { Context, Input } from './context.ts'
 import type { OptionsOf, Setting } from './setting.ts'
 
 export interface Definition {

@@ -1,8 +1,8 @@
-// Every command of `signalbox`, and the module that has it: loaded when it is named, since `watch`
-// must not wait for what `start` imports.
+// Every command of `signalbox`, and the module that has it, under its name in commands/: loaded
+// when it is named, since `watch` must not wait for what `start` imports.
 
 import { edition } from '#edition'
-import type { Definition } from './definition.ts'
+import type { Definition } from './command.ts'
 
 export interface Listed {
   /** One line, for the list of commands. */
@@ -82,31 +82,31 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   'boards forget': {
     summary: 'takes a board that no sidecar publishes off the list of boards',
-    load: () => import('./commands/forget-board.ts'),
+    load: () => import('./commands/boards/forget.ts'),
   },
   'payments doctor': {
     summary: 'checks gateways, secrets, the database, clocks and the edge',
-    load: () => import('./doctor/payments.ts'),
+    load: () => import('./commands/payments/doctor.ts'),
   },
   'payments simulate': {
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
-    load: () => import('./payments/simulate.ts'),
+    load: () => import('./commands/payments/simulate.ts'),
   },
   'payments find': {
     summary: 'finds payments by a part of what they are named, an id, an amount or a day',
-    load: () => import('./payments/find.ts'),
+    load: () => import('./commands/payments/find.ts'),
   },
   'payments cancel': {
     summary: 'ends an open payment at its gateway',
-    load: () => import('./payments/cancel.ts'),
+    load: () => import('./commands/payments/cancel.ts'),
   },
   'payments reconcile': {
     summary: "compares a gateway's settlement file with the books",
-    load: () => import('./payments/reconcile.ts'),
+    load: () => import('./commands/payments/reconcile.ts'),
   },
   'payments forget': {
     summary: 'deletes what may name the payers of settled payments',
-    load: () => import('./payments/forget.ts'),
+    load: () => import('./commands/payments/forget.ts'),
   },
 }
 

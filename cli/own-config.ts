@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import standard from '../signalbox.config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { type ConfigChoice, UsageError } from './command.ts'
+import { type ConfigChoice, UsageError } from './context.ts'
 
 const NAMES = ['signalbox.config.ts', 'signalbox.config.js', 'signalbox.config.mjs']
 /** In a checkout, the file of its folder is the one that was imported above. */

@@ -4,6 +4,8 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, Help, type Option } from 'commander'
 import type { StartErrorCode } from '../system/start-error.ts'
+import type { Definition } from './command.ts'
+import { COMMANDS, GROUPS, type Listed } from './commands.ts'
 import {
   type Context,
   type Environment,
@@ -11,10 +13,8 @@ import {
   noticeTo,
   UsageError,
   VERSION,
-} from './command.ts'
-import { COMMANDS, GROUPS, type Listed } from './commands.ts'
-import type { Definition } from './definition.ts'
-import { TOKEN_FILE, withShare } from './setting.ts'
+} from './context.ts'
+import { TOKEN_FILE, withShare } from './settings.ts'
 
 const HELP_COLUMNS = 100
 const FAILED = 1

@@ -15,9 +15,10 @@ import { readAuth } from '../worker/shared/auth-config.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
-import { type Environment, type Input, readEnvFile, UsageError } from './command.ts'
+import { type Environment, type Input, readEnvFile, UsageError } from './context.ts'
 import { type Finding, ok } from './findings.ts'
-import type { OptionsOf, RUNNING } from './setting.ts'
+import type { OptionsOf } from './setting.ts'
+import type { RUNNING } from './settings.ts'
 
 export type RunningOptions = OptionsOf<typeof RUNNING>
 

@@ -1,7 +1,7 @@
 // Which variables each process of a local system gets: some of the user's environment and, for the
 // edge, its URLs, its secrets and the simulated gateways. Pure.
 
-import { ConfigError, readConfig } from '../worker/config.ts'
+import { ConfigError, LIMITS, readConfig } from '../worker/config.ts'
 import { configuredGateways } from '../worker/payments/config/gateway-settings.ts'
 import { gatewayPrefixes } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
@@ -27,7 +27,6 @@ const MACHINE =
  */
 const WORKER =
   /^(PAYMENT_\w+|ALLOWED_ORIGINS|SIGNALBOX_PUBLIC_URL|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
-const LIMITS = /^(MAX_((PROCESS_|SUBJECT_)?STREAMS|BOARDS|OPEN_REPOSITORIES)|SILENCE_SECONDS)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$|PUBLIC_URL$)\w+$/
@@ -49,7 +48,8 @@ export const workerVariables = (env: Environment, prefixes: readonly string[] = 
   return pick(
     env,
     (name) =>
-      [WORKER, LIMITS].some((known) => known.test(name)) ||
+      WORKER.test(name) ||
+      LIMITS.some((limit) => name === limit) ||
       all.some((prefix) => name.startsWith(prefix)),
   )
 }
@@ -112,7 +112,10 @@ export function checkVariables(
   }
 }
 
-/** All that have a prefix of ours, but those of gateways. Secrets may also be in a `_FILE`. */
+/**
+ * All that have a prefix of ours, but those of gateways and of options of the command line. Secrets
+ * may also be in a `_FILE`.
+ */
 // biome-ignore format: several names a line.
 export const OWN_VARIABLES = [
   'AUTH_SECRETS', 'AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE',
@@ -120,11 +123,8 @@ export const OWN_VARIABLES = [
   'PAYMENT_PUBLIC_URL', 'PAYMENT_TOLERANCE_SECONDS', 'PAYMENT_ON_AMOUNT_MISMATCH',
   'PAYMENT_EVENT_KEYS_DAYS', 'PAYMENT_SIMULATOR_URL',
   'PAYMENT_EVENTS_URL', 'PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES',
-  'PAYMENT_LEDGER_LOCATION', 'SIGNALBOX_URL', 'SIGNALBOX_TOKEN', 'SIGNALBOX_TOKEN_FILE',
-  'SIGNALBOX_PUBLIC_URL', 'SIGNALBOX_EDGE', 'SIGNALBOX_REPO', 'SIGNALBOX_CACHE',
-  'SIGNALBOX_POLL', 'SIGNALBOX_WATCH_TIMEOUT', 'SIGNALBOX_STOP_TIMEOUT', 'SIGNALBOX_RUN_OUTPUT',
-  'SIGNALBOX_LOG', 'SIGNALBOX_HEALTHZ',
-  'SIGNALBOX_TIMEOUT', 'SIGNALBOX_TRUST_DATA',
+  'PAYMENT_LEDGER_LOCATION', 'SIGNALBOX_URL', 'SIGNALBOX_TOKEN', 'SIGNALBOX_PUBLIC_URL',
+  'SIGNALBOX_STOP_TIMEOUT',
 ]
 
 const OWN_PREFIXES = ['AUTH_', 'LIBSQL_', 'METRICS_', 'PAYMENT_', 'SIGNALBOX_']
@@ -141,10 +141,15 @@ export const ignoredSecrets = (env: Environment): string[] =>
 /**
  * A sentence for each variable that is set and probably misspelt: nothing reads it, and nothing
  * else would say so. Only what is near to one of ours, as other programs have such prefixes, too.
+ * `ofOptions`: the variables of the command line's options.
  */
-export function misspelt(env: Environment, file: SignalboxFile): string[] {
+export function misspelt(
+  env: Environment,
+  file: SignalboxFile,
+  ofOptions: ReadonlySet<string>,
+): string[] {
   const ofGateways = configuredGateways(file, env).flatMap((it) => Object.values(it.variables))
-  const plain = [...OWN_VARIABLES, ...ofGateways]
+  const plain = [...OWN_VARIABLES, ...ofOptions, ...ofGateways]
   const known = [...plain, ...plain.filter(isSecretName).map((name) => `${name}_FILE`)]
   const prefixes = [...OWN_PREFIXES, ...gatewayPrefixes(file)]
   return Object.entries(env).flatMap(([name, value]) => {

@@ -32,6 +32,17 @@ export class ConfigError extends Error {
   readonly code = 'misconfigured'
 }
 
+/** Variables with a count. A local system passes them on, too. */
+export const LIMITS = [
+  'MAX_STREAMS',
+  'MAX_BOARDS',
+  'MAX_PROCESS_STREAMS',
+  'MAX_SUBJECT_STREAMS',
+  'MAX_OPEN_REPOSITORIES',
+  'SILENCE_SECONDS',
+] as const
+type Limit = (typeof LIMITS)[number]
+
 const DEFAULT_MAX_STREAMS = 10_000
 const DEFAULT_MAX_BOARDS = 10_000
 /** A list reads every row. */
@@ -61,7 +72,7 @@ export function readConfig(
   }
   const allowedOrigins = origins('ALLOWED_ORIGINS')
   const [publicUrl] = origins('SIGNALBOX_PUBLIC_URL')
-  const count = (name: string, fallback: number, max: number): number => {
+  const count = (name: Limit, fallback: number, max: number): number => {
     const number = Number(words(name)[0] ?? fallback)
     if (!Number.isInteger(number) || number < 1 || number > max) {
       wrong.push(`${name} must be a whole number from 1 to ${max}`)
@@ -112,7 +123,7 @@ export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostCon
     const value = env[name]
     return typeof value === 'string' && value !== '' ? value : fallback
   }
-  const count = (name: string, fallback: number) =>
+  const count = (name: Limit, fallback: number) =>
     whole(name, text(name, String(fallback)), 1, 1_000_000)
   const metricsPort = text('METRICS_PORT', '')
   const { each } = streamRoom(Number(text('MAX_STREAMS', String(DEFAULT_MAX_STREAMS))))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
-import { type Environment, UsageError } from '../command.ts'
+import { type Environment, UsageError } from '../context.ts'
 
 const KEPT = z.object({
   /** The secret. */

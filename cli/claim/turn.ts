@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment } from '../command.ts'
+import type { Environment } from '../context.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { claimsFolder } from './kept-claims.ts'
 

@@ -2,7 +2,7 @@
 // A tool call that takes long loses none, and a killed agent gives its task back.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment } from '../command.ts'
+import type { Environment } from '../context.ts'
 import { stateOf } from './agent-process.ts'
 import { ClaimRefused, claimsAt } from './claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keptClaims } from './kept-claims.ts'

@@ -3,8 +3,8 @@
 import { resolve } from 'node:path'
 import { messageOf } from '../../sidecar/log.ts'
 import { backUp, noteBackup } from '../../system/backup.ts'
-import { type Context, type Input, missing, noticeTo } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, missing, noticeTo } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 

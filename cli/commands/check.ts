@@ -1,8 +1,8 @@
 // Whether a claim still holds: before a commit, or before work that cannot be taken back.
 
 import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
-import type { Context, Input } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import type { Context, Input } from '../context.ts'
 import type { OptionsOf } from '../setting.ts'
 
 type Options = OptionsOf<typeof HELD>

@@ -9,8 +9,8 @@ import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from '../claim/kep
 import { CLAIMING, type Claimant, claimantOf, FAILED, TIMED_OUT, told } from '../claim/own-claim.ts'
 import { CLAIMED_FOR, TTL_MS } from '../claim/ttl.ts'
 import { turnAmong } from '../claim/turn.ts'
-import type { Context, Environment, Input } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import type { Context, Environment, Input } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
 

@@ -3,6 +3,7 @@
 import { basename, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
 import { pathProblem } from '../../worker/shared/repos.ts'
+import { define } from '../command.ts'
 import {
   type Context,
   type Environment,
@@ -12,8 +13,7 @@ import {
   UsageError,
   VERSION,
   variablesIn,
-} from '../command.ts'
-import { define } from '../definition.ts'
+} from '../context.ts'
 import { type Choice, readRecord, writeEdgeFolder } from '../deploy/edge-folder.ts'
 import {
   keptFolder,
@@ -33,7 +33,8 @@ import {
   type WranglerRun,
 } from '../deploy/wrangler.ts'
 import { quote } from '../greeting.ts'
-import { ENV, type OptionsOf, Setting } from '../setting.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { ENV } from '../settings.ts'
 
 const NAME = new Setting('--name <NAME>', 'of the Worker, and the first part of its address')
 const BOARD = new Setting('--board <NAME>', 'of the board there')

@@ -35,6 +35,7 @@ import { mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
+import { define } from '../command.ts'
 import {
   announce,
   type Context,
@@ -47,23 +48,22 @@ import {
   UsageError,
   VERSION,
   variablesIn,
-} from '../command.ts'
-import { define } from '../definition.ts'
+} from '../context.ts'
 import { greeting, sharingText } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
 import { alsoRunning, namedFolder } from '../running-system.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
 import {
   KEPT_PORT,
   NO_CONFIG,
-  type OptionsOf,
+  OPTION_VARIABLES,
   PRINTS,
   PUBLISHES,
   repoInsteadOf,
-  Setting,
   SHARE,
   TRUST_DATA,
   WRITTEN,
-} from '../setting.ts'
+} from '../settings.ts'
 
 /** A user who tries things out is waiting: more often than the minute of a deployment. */
 const SWEEP_EVERY_MS = 10_000
@@ -117,7 +117,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   process.umask(0o077)
   const stopMs = stopWithinMs(context.env)
   const notice = noticeTo(io)
-  const sentences = [...misspelt(env, file), ...ignoredSecrets(env)]
+  const sentences = [...misspelt(env, file, OPTION_VARIABLES), ...ignoredSecrets(env)]
   sentences.forEach(noticeTo(io, 'warn'))
   // Who makes an example, and then follows a document, looks in the folder where it was typed.
   const usual = join(isExample ? here : project, DATA_DIR)

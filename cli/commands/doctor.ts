@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { misspelt } from '../../system/environment.ts'
 import { findProject } from '../../system/find-board.ts'
-import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, missing, refuseNeedless, tokenSource } from '../context.ts'
 import { checkBoards, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkHealth, checkToken } from '../doctor/edge.ts'
@@ -18,18 +18,18 @@ import {
   systemIn,
   takenFrom,
 } from '../running-system.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
 import {
   EDGE,
   ENV,
   FOLLOW_LINKS,
   JSON_OUTPUT,
   NO_CONFIG,
-  type OptionsOf,
+  OPTION_VARIABLES,
   REPO,
   RUNNING,
-  Setting,
   TOKEN_FILE,
-} from '../setting.ts'
+} from '../settings.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
 
@@ -98,7 +98,7 @@ async function run(input: Input<DoctorOptions>, context: Context): Promise<numbe
     findings.push(...(await check(input, context, here)))
   } else {
     // The check of payments says it too, with the variables of gateways.
-    const wrong = misspelt(start?.served?.variables ?? env, {})
+    const wrong = misspelt(start?.served?.variables ?? env, {}, OPTION_VARIABLES)
     findings.push(...wrong.map((sentence) => warn('config', sentence)))
   }
   return report(findings, options.json, context.io)

@@ -4,19 +4,19 @@ import { createLog } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { cacheFolder } from '../../sidecar/user-folders.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import { type Context, type Input, missing, tokenSource, VERSION } from '../command.ts'
+import { type Context, type Input, missing, tokenSource, VERSION } from '../context.ts'
+import type { OptionsOf } from '../setting.ts'
 import {
+  CACHE,
   EDGE,
   FOLLOW_LINKS,
   LOG,
   NO_WORKTREES,
-  type OptionsOf,
   REPO,
   RUN_OUTPUT,
-  Setting,
   TOKEN_FILE,
   VERBOSE,
-} from '../setting.ts'
+} from '../settings.ts'
 
 /** The options of `watch` and `sync`. */
 export const PUBLISHING = [
@@ -26,10 +26,7 @@ export const PUBLISHING = [
   FOLLOW_LINKS,
   NO_WORKTREES,
   RUN_OUTPUT,
-  new Setting(
-    '--cache <DIR>',
-    "folder for hashes, which make a restart quick [the user's cache folder]",
-  ).env('SIGNALBOX_CACHE'),
+  CACHE,
   LOG,
   VERBOSE,
 ] as const

@@ -2,8 +2,8 @@
 
 import { forgetClaim } from '../claim/kept-claims.ts'
 import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
-import { type Context, type Input, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, UsageError } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 
 const OPTIONS = [

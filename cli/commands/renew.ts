@@ -2,8 +2,8 @@
 
 import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
 import { CLAIMED_FOR } from '../claim/ttl.ts'
-import type { Context, Input } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import type { Context, Input } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 
 const OPTIONS = [

@@ -19,6 +19,7 @@ import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
+import { define } from '../command.ts'
 import {
   announce,
   type Context,
@@ -30,20 +31,11 @@ import {
   refuseNeedless,
   stopWithinMs,
   VERSION,
-} from '../command.ts'
-import { define } from '../definition.ts'
+} from '../context.ts'
 import { readyLine } from '../greeting.ts'
 import { namedFolder, namesOfFiles } from '../running-system.ts'
-import {
-  LOG,
-  NO_CONFIG,
-  type OptionsOf,
-  PUBLISHES,
-  REPO,
-  Setting,
-  VERBOSE,
-  WRITTEN,
-} from '../setting.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { LOG, NO_CONFIG, OPTION_VARIABLES, PUBLISHES, REPO, VERBOSE, WRITTEN } from '../settings.ts'
 
 const OPTIONS = [
   REPO,
@@ -91,7 +83,7 @@ async function run(input: Input<ServeOptions>, context: Context): Promise<number
     return await withSecretFiles({ ...context.env, ...given }, gatewayPrefixes(file))
   }
   const env = await read()
-  misspelt(env, file).forEach(noticeTo(io, 'warn'))
+  misspelt(env, file, OPTION_VARIABLES).forEach(noticeTo(io, 'warn'))
   const named = options.data ?? env.DATA_DIR
   const dataDir = named ? namedFolder(cwd, named) : join(cwd, DATA_DIR)
   const variablesOf = (env: Readonly<Record<string, string | undefined>>): Variables => {

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
 import { phoneLink, signInLink } from '../../system/tokens.ts'
 import type { Scope } from '../../worker/shared/access.ts'
-import { type Context, type Input, refuseNeedless, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, refuseNeedless, UsageError } from '../context.ts'
 import { phoneText } from '../greeting.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
-import { type OptionsOf, Setting, TRUST_DATA } from '../setting.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { TRUST_DATA } from '../settings.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),

@@ -9,18 +9,13 @@ import { isFinal } from '../../sidecar/publish/retry.ts'
 import { Repositories } from '../../sidecar/trees/repository.ts'
 import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import type { Context, Input } from '../command.ts'
-import { define } from '../definition.ts'
-import { type OptionsOf, Setting } from '../setting.ts'
+import { define } from '../command.ts'
+import type { Context, Input } from '../context.ts'
+import type { OptionsOf } from '../setting.ts'
+import { TIMEOUT } from '../settings.ts'
 import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
-const OPTIONS = [
-  ...PUBLISHING,
-  new Setting('--timeout <TIME>', 'fail after this time')
-    .env('SIGNALBOX_TIMEOUT')
-    .duration()
-    .or(300_000, '5m'),
-] as const
+const OPTIONS = [...PUBLISHING, TIMEOUT] as const
 
 type SyncOptions = OptionsOf<typeof OPTIONS>
 

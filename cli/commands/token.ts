@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { Scope } from '../../worker/shared/access.ts'
-import { type Context, type Input, missing, UsageError, variablesIn } from '../command.ts'
-import { define } from '../definition.ts'
-import { ENV, type OptionsOf, REPO, Setting } from '../setting.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, missing, UsageError, variablesIn } from '../context.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { ENV, REPO } from '../settings.ts'
 
 const SCOPES: readonly string[] = [
   'board:read',

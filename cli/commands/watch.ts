@@ -7,9 +7,10 @@ import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
-import { type Context, type Input, noticeTo, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
-import { ONLY, type OptionsOf, POLL, Setting, WATCH_TIMEOUT } from '../setting.ts'
+import { define } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { HEALTHZ, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
 import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
 const FAILED = 1
@@ -19,9 +20,7 @@ const OPTIONS = [
   ONLY,
   POLL,
   WATCH_TIMEOUT,
-  new Setting('--healthz <PORT>', 'answer GET /healthz and GET /metrics on 127.0.0.1')
-    .env('SIGNALBOX_HEALTHZ')
-    .port(),
+  HEALTHZ,
   new Setting('--wait', 'wait for a board while there is none'),
   new Setting('--exit-with-parent', 'end when standard input closes'),
 ] as const

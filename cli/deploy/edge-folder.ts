@@ -6,7 +6,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
-import { VERSION } from '../command.ts'
+import { VERSION } from '../context.ts'
 import { WRANGLER_VERSION } from './wrangler.ts'
 
 /** What the last run chose, so that the next one asks nothing. No secret. */

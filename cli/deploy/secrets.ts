@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
 import { mintTokens, reposOf } from '../../system/tokens.ts'
-import { type Environment, UsageError } from '../command.ts'
+import { type Environment, UsageError } from '../context.ts'
 
 /** A deployment again gives new ones. */
 const TOKENS_MS = 90 * 24 * 60 * 60 * 1_000

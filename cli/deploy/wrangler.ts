@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import type { Environment } from '../command.ts'
+import type { Environment } from '../context.ts'
 
 /** What is tested with this version of Signalbox. */
 export const WRANGLER_VERSION = '4.116.0'

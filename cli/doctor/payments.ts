@@ -4,7 +4,6 @@
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import { misspelt } from '../../system/environment.ts'
-import { findProject } from '../../system/find-board.ts'
 import {
   type ConfiguredGateway,
   configuredGateways,
@@ -32,45 +31,18 @@ import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import type { Context, Environment, Input } from '../command.ts'
-import { define } from '../definition.ts'
-import { error, type Finding, ok, report, warn } from '../findings.ts'
+import type { Context, Environment, Input } from '../context.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask } from '../payments/ask.ts'
-import { hiding, readTarget, secretValues, TARGET, type TargetOptions } from '../payments/target.ts'
-import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../running-system.ts'
-import { JSON_OUTPUT, type OptionsOf } from '../setting.ts'
+import { hiding, readTarget, secretValues, type TargetOptions } from '../payments/target.ts'
+import { NO_EDGE, type RunningStart } from '../running-system.ts'
+import { OPTION_VARIABLES } from '../settings.ts'
 import { checkClocks } from './clock.ts'
 import { checkHealth } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
 const DEFAULT_TOLERANCE_MS = 300_000
 const NONE: ReadonlySet<string> = new Set()
-
-const OPTIONS = [...TARGET, JSON_OUTPUT] as const
-
-type Options = OptionsOf<typeof OPTIONS>
-
-export const command = define({
-  usage: '[--edge URL | --data DIR] [--env FILE] [options]',
-  description: `\
-Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
-running signalbox has; with none of them, the one that runs in the project or above it),
-reads the database, and asks each gateway for an access token. With an edge, it sends two
-callbacks to each webhook route: one that is not signed, and one that is about no payment. It
-charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
-WebhookVerificationFailed. To read payments from the edge, the token needs the scope
-payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-  options: OPTIONS,
-  run,
-})
-
-async function run(input: Input<Options>, context: Context): Promise<number> {
-  const { cwd, env, io } = context
-  const project = (await findProject(cwd)) ?? cwd
-  const here = await systemIn(project, input, env)
-  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
-  return report(findings, input.options.json, io)
-}
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
 export async function check(
@@ -85,7 +57,9 @@ export async function check(
   const { findings, payments } = checkConfig(file, env, gateways, there)
   const used = gateways.filter(({ required, missing }) => missing.length < required.length)
   findings.push(...used.flatMap(checkSecrets))
-  findings.push(...misspelt(env, file).map((sentence) => warn('config', sentence)))
+  findings.push(
+    ...misspelt(env, file, OPTION_VARIABLES).map((sentence) => warn('config', sentence)),
+  )
   const mixture = mixtureOf(gateways)
   if (mixture !== undefined) findings.push(warn('config', mixture))
   for (const name of differing) {

@@ -8,9 +8,10 @@ import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../command.ts'
+import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../context.ts'
 import { namedFolder } from '../running-system.ts'
-import { ENV, type OptionsOf, Setting } from '../setting.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { ENV } from '../settings.ts'
 
 /** The options of commands that open the database of payments themselves. */
 export const DATABASE = [

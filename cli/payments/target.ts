@@ -17,9 +17,10 @@ import {
   tokenSource,
   UsageError,
   variablesIn,
-} from '../command.ts'
+} from '../context.ts'
 import { type LocalStart, NO_DATA, type RunningStart, runningStart } from '../running-system.ts'
-import { EDGE, ENV, NO_CONFIG, type OptionsOf, RUNNING, TOKEN_FILE } from '../setting.ts'
+import type { OptionsOf } from '../setting.ts'
+import { EDGE, ENV, NO_CONFIG, RUNNING, TOKEN_FILE } from '../settings.ts'
 
 /** Which system is looked at. */
 export const TARGET = [EDGE, ...RUNNING, NO_CONFIG, ENV, TOKEN_FILE] as const

@@ -19,9 +19,10 @@ import {
   refuseNeedless,
   tokenSource,
   UsageError,
-} from '../command.ts'
+} from '../context.ts'
 import { readDataFolder, runningAbove } from '../running-system.ts'
-import { type OptionsOf, RUNNING, Setting, TOKEN_FILE } from '../setting.ts'
+import { type OptionsOf, Setting } from '../setting.ts'
+import { RUNNING, TOKEN_FILE } from '../settings.ts'
 import { type BoardAtEdge, boardNames, edgeBoard } from './edge-board.ts'
 import { filesBoard } from './files-board.ts'
 import type { WatchedBoard } from './wait-for.ts'

@@ -1,7 +1,7 @@
 // The command line under test, in this process: what it prints, and its exit code.
 
-import type { Context, Environment, Input } from '../../cli/command.ts'
 import { COMMANDS } from '../../cli/commands.ts'
+import type { Context, Environment, Input } from '../../cli/context.ts'
 import { main } from '../../cli/program.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
 

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { type PublishOptions, readPublishing } from '../../cli/commands/publish-settings.ts'
 import {
   type Context,
   type Environment,
   stopWithinMs,
   tokenSource,
   variablesIn,
-} from '../../cli/command.ts'
-import { type PublishOptions, readPublishing } from '../../cli/commands/publish-settings.ts'
+} from '../../cli/context.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { inputOf, run } from './run.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../cli/commands.ts'
+import { OPTION_VARIABLES } from '../../cli/settings.ts'
 import { acme } from '../../examples/worker/acme.ts'
 import signalbox from '../../signalbox.config.ts'
 import {
@@ -113,9 +114,13 @@ describe('AUTH_SECRETS', () => {
   })
 })
 
+const KNOWN = [...OWN_VARIABLES, ...OPTION_VARIABLES]
+
 describe('a variable that is misspelt', () => {
   const meantBy = (name: string, file = signalbox) =>
-    misspelt({ [name]: 'x' }, file).map((it) => /: is (\w+) meant\?$/.exec(it)?.[1])
+    misspelt({ [name]: 'x' }, file, OPTION_VARIABLES).map(
+      (it) => /: is (\w+) meant\?$/.exec(it)?.[1],
+    )
 
   it.each([
     ['REDIRECT_GATEWAY_CLIENT_SECRTE', 'REDIRECT_GATEWAY_CLIENT_SECRET'],
@@ -128,7 +133,7 @@ describe('a variable that is misspelt', () => {
   })
 
   it('is none that is known, is near to none, is of another program, or is empty', () => {
-    const ours = [...OWN_VARIABLES, 'AUTH_SECRETS_FILE', 'STRIPE_SECRET_KEY_FILE', 'FIB_BASE_URL']
+    const ours = [...KNOWN, 'AUTH_SECRETS_FILE', 'STRIPE_SECRET_KEY_FILE', 'FIB_BASE_URL']
     const others = [
       'STRIPE_PUBLISHABLE_KEY',
       'AUTH_GOOGLE_ID',
@@ -136,7 +141,7 @@ describe('a variable that is misspelt', () => {
       'MY_AUTH_SECRET',
     ]
     for (const name of [...ours, ...others]) expect(meantBy(name)).toEqual([])
-    expect(misspelt({ STRIPE_SECRET: '' }, signalbox)).toEqual([])
+    expect(misspelt({ STRIPE_SECRET: '' }, signalbox, OPTION_VARIABLES)).toEqual([])
   })
 
   it('may be one of a gateway with a prefix of its own', () => {
@@ -159,6 +164,6 @@ describe('a variable that is misspelt', () => {
     )
     const names = [...read.map(([, name]) => name), ...ofOptions]
     expect(names.length).toBeGreaterThan(20)
-    for (const name of names) expect(OWN_VARIABLES).toContain(name)
+    for (const name of names) expect(KNOWN).toContain(name)
   })
 })

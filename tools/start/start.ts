@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { define } from '../../cli/command.ts'
 import {
   announce,
   type Context,
@@ -9,22 +10,20 @@ import {
   noticeTo,
   UsageError,
   variablesIn,
-} from '../../cli/command.ts'
-import { define } from '../../cli/definition.ts'
+} from '../../cli/context.ts'
 import { greeting, sharingText } from '../../cli/greeting.ts'
 import { appeared, boardNotices, followEvents } from '../../cli/notices.ts'
 import { namedFolder } from '../../cli/running-system.ts'
+import { type OptionsOf, Setting } from '../../cli/setting.ts'
 import {
   FOLLOW_LINKS,
   KEPT_PORT,
-  type OptionsOf,
   PRINTS,
   repoInsteadOf,
-  Setting,
   SHARE,
   TRUST_DATA,
   WRITTEN,
-} from '../../cli/setting.ts'
+} from '../../cli/settings.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'

@@ -1,8 +1,9 @@
 // Takes a board that no sidecar publishes off the list of a Signalbox.
 
 import { join } from 'node:path'
-import type { Problem } from '../../libraries/api/types.ts'
-import { DATA_DIR } from '../../system/data-folder.ts'
+import type { Problem } from '../../../libraries/api/types.ts'
+import { DATA_DIR } from '../../../system/data-folder.ts'
+import { define } from '../../command.ts'
 import {
   announce,
   type Context,
@@ -11,12 +12,11 @@ import {
   noticeTo,
   refuseNeedless,
   UsageError,
-} from '../command.ts'
-import { define } from '../definition.ts'
-import { readDataFolder, runningAbove } from '../running-system.ts'
-import type { OptionsOf } from '../setting.ts'
-import { type BoardAtEdge, boardNames } from '../wait/edge-board.ts'
-import { called, edgeAt, SIGNALBOX } from '../wait/target.ts'
+} from '../../context.ts'
+import { readDataFolder, runningAbove } from '../../running-system.ts'
+import type { OptionsOf } from '../../setting.ts'
+import { type BoardAtEdge, boardNames } from '../../wait/edge-board.ts'
+import { called, edgeAt, SIGNALBOX } from '../../wait/target.ts'
 
 type Options = OptionsOf<typeof SIGNALBOX>
 

@@ -1,13 +1,13 @@
 // Cancels an open payment at its gateway, by the edge.
 
 import * as z from 'zod'
-import { printable } from '../../sidecar/log.ts'
-import { type Context, type Input, missing } from '../command.ts'
-import { define } from '../definition.ts'
-import { runningStart, systemIn } from '../running-system.ts'
-import { EDGE } from '../setting.ts'
-import { ask } from './ask.ts'
-import { readTarget, TARGET, type TargetOptions } from './target.ts'
+import { printable } from '../../../sidecar/log.ts'
+import { define } from '../../command.ts'
+import { type Context, type Input, missing } from '../../context.ts'
+import { ask } from '../../payments/ask.ts'
+import { readTarget, TARGET, type TargetOptions } from '../../payments/target.ts'
+import { runningStart, systemIn } from '../../running-system.ts'
+import { EDGE } from '../../settings.ts'
 
 export const command = define({
   argument: ['ID', 'our id of the payment'],

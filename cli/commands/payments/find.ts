@@ -1,15 +1,16 @@
 // Finds payments by what somebody has of one, as the console's page does.
 
 import * as z from 'zod'
-import { jsonText, printable } from '../../sidecar/log.ts'
-import { majorText, toMinor } from '../../worker/payments/domain/money.ts'
-import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
-import { type Context, type Input, missing, noticeTo, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
-import { runningStart, systemIn } from '../running-system.ts'
-import { EDGE, JSON_OUTPUT, type OptionsOf, Setting } from '../setting.ts'
-import { ask } from './ask.ts'
-import { readTarget, TARGET } from './target.ts'
+import { jsonText, printable } from '../../../sidecar/log.ts'
+import { majorText, toMinor } from '../../../worker/payments/domain/money.ts'
+import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
+import { define } from '../../command.ts'
+import { type Context, type Input, missing, noticeTo, UsageError } from '../../context.ts'
+import { ask } from '../../payments/ask.ts'
+import { readTarget, TARGET } from '../../payments/target.ts'
+import { runningStart, systemIn } from '../../running-system.ts'
+import { type OptionsOf, Setting } from '../../setting.ts'
+import { EDGE, JSON_OUTPUT } from '../../settings.ts'
 
 const OPTIONS = [
   ...TARGET,

@@ -1,25 +1,25 @@
 // Deletes what may name a payer of settled payments, in a database that may be in use.
 
 import { existsSync } from 'node:fs'
-import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import type { Database } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { databaseOver } from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   countPayers,
   forgetPayers,
   type Payers,
-} from '../../worker/payments/ledger/libsql/forget-libsql.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+} from '../../../worker/payments/ledger/libsql/forget-libsql.ts'
+import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
   SCHEMA_VERSION,
-} from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { hostClock, pause } from '../../worker/shared/clock.ts'
-import { openSqlite, type Sqlite } from '../../worker/shared/sqlite-libsql.ts'
-import { type Context, type Environment, type Input, missing, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
-import { type OptionsOf, Setting } from '../setting.ts'
-import { countOf, DATABASE, onDatabase } from './database.ts'
+} from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { hostClock, pause } from '../../../worker/shared/clock.ts'
+import { openSqlite, type Sqlite } from '../../../worker/shared/sqlite-libsql.ts'
+import { define } from '../../command.ts'
+import { type Context, type Environment, type Input, missing, UsageError } from '../../context.ts'
+import { countOf, DATABASE, onDatabase } from '../../payments/database.ts'
+import { type OptionsOf, Setting } from '../../setting.ts'
 
 const OPTIONS = [
   new Setting('--before <DATE>', 'payments that did not change since this date (UTC)').date(),

@@ -3,28 +3,29 @@
 
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { DECIMAL_SIGNS } from '../../libraries/settlement/amounts.ts'
-import { type ColumnMap, FIELDS } from '../../libraries/settlement/columns.ts'
+import { DECIMAL_SIGNS } from '../../../libraries/settlement/amounts.ts'
+import { type ColumnMap, FIELDS } from '../../../libraries/settlement/columns.ts'
 import {
   CLASSES,
   type Compared,
   type Comparison,
   compare,
   isDifference,
-} from '../../libraries/settlement/compare.ts'
-import { DATE_ORDERS } from '../../libraries/settlement/dates.ts'
-import { type Reading, readSettlement } from '../../libraries/settlement/read-settlement.ts'
-import { ENCODINGS } from '../../libraries/settlement/table.ts'
-import { jsonText, messageOf, printable } from '../../sidecar/log.ts'
-import { replacePrivateFile } from '../../sidecar/private-file.ts'
-import { isZone } from '../../worker/payments/domain/day.ts'
-import { majorText } from '../../worker/payments/domain/money.ts'
-import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../command.ts'
-import { define } from '../definition.ts'
-import { runningStart, systemIn } from '../running-system.ts'
-import { EDGE, JSON_OUTPUT, type OptionsOf, Setting } from '../setting.ts'
-import { BooksError, booksAtEdge } from './books-at-edge.ts'
-import { readTarget, TARGET } from './target.ts'
+} from '../../../libraries/settlement/compare.ts'
+import { DATE_ORDERS } from '../../../libraries/settlement/dates.ts'
+import { type Reading, readSettlement } from '../../../libraries/settlement/read-settlement.ts'
+import { ENCODINGS } from '../../../libraries/settlement/table.ts'
+import { jsonText, messageOf, printable } from '../../../sidecar/log.ts'
+import { replacePrivateFile } from '../../../sidecar/private-file.ts'
+import { isZone } from '../../../worker/payments/domain/day.ts'
+import { majorText } from '../../../worker/payments/domain/money.ts'
+import { define } from '../../command.ts'
+import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../../context.ts'
+import { BooksError, booksAtEdge } from '../../payments/books-at-edge.ts'
+import { readTarget, TARGET } from '../../payments/target.ts'
+import { runningStart, systemIn } from '../../running-system.ts'
+import { type OptionsOf, Setting } from '../../setting.ts'
+import { EDGE, JSON_OUTPUT } from '../../settings.ts'
 
 const MAX_BYTES = 200 << 20
 

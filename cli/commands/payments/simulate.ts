@@ -8,10 +8,11 @@ import {
   simulationOf,
   type Traits,
   webhookOf,
-} from '../../simulator/one-webhook.ts'
-import { configuredGateways } from '../../worker/payments/config/gateway-settings.ts'
-import { fromMinor, isCurrency } from '../../worker/payments/domain/money.ts'
-import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
+} from '../../../simulator/one-webhook.ts'
+import { configuredGateways } from '../../../worker/payments/config/gateway-settings.ts'
+import { fromMinor, isCurrency } from '../../../worker/payments/domain/money.ts'
+import { routePath, routePrefixOf } from '../../../worker/payments/webhooks/route-names.ts'
+import { define } from '../../command.ts'
 import {
   type Context,
   type Input,
@@ -19,11 +20,18 @@ import {
   missing,
   refuseNeedless,
   UsageError,
-} from '../command.ts'
-import { define } from '../definition.ts'
-import { EDGE, type OptionsOf, Setting } from '../setting.ts'
-import { ask, firstLineOf } from './ask.ts'
-import { hiding, readTarget, secretValues, signingSecret, TARGET, type Target } from './target.ts'
+} from '../../context.ts'
+import { ask, firstLineOf } from '../../payments/ask.ts'
+import {
+  hiding,
+  readTarget,
+  secretValues,
+  signingSecret,
+  TARGET,
+  type Target,
+} from '../../payments/target.ts'
+import { type OptionsOf, Setting } from '../../setting.ts'
+import { EDGE } from '../../settings.ts'
 
 const STATUSES = [
   'Paid',

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readingOf } from '../../../cli/payments/reconcile.ts'
+import { readingOf } from '../../../cli/commands/payments/reconcile.ts'
 import type { Comparison } from '../../../libraries/settlement/compare.ts'
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'

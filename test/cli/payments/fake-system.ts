@@ -2,7 +2,7 @@
 // the real one does.
 
 import { expect } from 'vitest'
-import type { Environment } from '../../../cli/command.ts'
+import type { Environment } from '../../../cli/context.ts'
 import type { Finding } from '../../../cli/findings.ts'
 import { secretValues } from '../../../cli/payments/target.ts'
 import { readPayments } from '../../../worker/payments/config/payments-config.ts'

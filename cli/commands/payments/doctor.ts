@@ -1,0 +1,37 @@
+// Checks payments: their configuration, secrets, database, clocks and edge.
+
+import { findProject } from '../../../system/find-board.ts'
+import { define } from '../../command.ts'
+import type { Context, Input } from '../../context.ts'
+import { check } from '../../doctor/payments.ts'
+import { report } from '../../findings.ts'
+import { TARGET } from '../../payments/target.ts'
+import { systemIn, takenFrom } from '../../running-system.ts'
+import type { OptionsOf } from '../../setting.ts'
+import { JSON_OUTPUT } from '../../settings.ts'
+
+const OPTIONS = [...TARGET, JSON_OUTPUT] as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const command = define({
+  usage: '[--edge URL | --data DIR] [--env FILE] [options]',
+  description: `\
+Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
+running signalbox has; with none of them, the one that runs in the project or above it),
+reads the database, and asks each gateway for an access token. With an edge, it sends two
+callbacks to each webhook route: one that is not signed, and one that is about no payment. It
+charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
+WebhookVerificationFailed. To read payments from the edge, the token needs the scope
+payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
+  options: OPTIONS,
+  run,
+})
+
+async function run(input: Input<Options>, context: Context): Promise<number> {
+  const { cwd, env, io } = context
+  const project = (await findProject(cwd)) ?? cwd
+  const here = await systemIn(project, input, env)
+  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(input, context, here))]
+  return report(findings, input.options.json, io)
+}
