@@ -59,10 +59,13 @@ describe('the imports', () => {
     expect(circlesOf(sources)).toEqual([])
   })
 
-  it.each([
-    ...['worker', 'worker/payments', 'worker/board', 'sidecar', 'console', 'libraries'],
-    ...['cli', 'system', 'simulator', 'tools/start', 'tools/prove', 'tools/bench'],
-  ])('no rooms of %s form a circle: its folders, and the files beside them', (top) => {
+  it.each(
+    // biome-ignore format: several names a line.
+    [
+      'worker', 'worker/payments', 'worker/board', 'sidecar', 'console', 'libraries', 'cli',
+      'system', 'simulator', 'tools/start', 'tools/prove', 'tools/bench',
+    ],
+  )('no rooms of %s form a circle: its folders, and the files beside them', (top) => {
     const roomOf = (file: string) => file.match(`^${top}/[^/]+`)?.[0] ?? file
     const rooms = Map.groupBy(inside(top), ({ file }) => roomOf(file))
     expect(rooms.size).toBeGreaterThan(3)

@@ -1,8 +1,8 @@
-// Rules for the text of the product's source files.
+// Rules for the text of source files: the product, and where it says so the tests.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { inside, named, SIDECAR_CORE, sources } from './support/sources.ts'
+import { inside, named, SIDECAR_CORE, sources, tests } from './support/sources.ts'
 
 describe('the code', () => {
   it('the core has no clock', () => {
@@ -69,8 +69,10 @@ describe('the code', () => {
     expect(wide).toEqual([])
   })
 
-  it('no literal is spread only to have several names on a line', () => {
-    const spread = sources.filter(({ text }) => /^\s*\.\.\.(\{ .* \}|\[[^\]]*\]),$/m.test(text))
+  it('no literal is spread only to have several names on a line, in tests neither', () => {
+    // What a method makes of an array may be spread, and so may the props of a component.
+    const literal = /(?<!\{)\.\.\.(\{|\[[^\]]*\]\s*[,)\]}])/
+    const spread = [...sources, ...tests].filter(({ text }) => literal.test(text))
     expect(spread.map(({ file }) => file)).toEqual([])
   })
 })

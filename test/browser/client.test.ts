@@ -199,8 +199,11 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     expect(setup.charged).toMatchObject([LAMP])
     setup.script.charge = unavailable
     expect(await charge({ ...LAMP, reference: 'order-2' })).toEqual({
-      ...{ name: 'PaymentsError', code: 'gateway_unavailable', status: 503 },
-      ...{ transactionId: expect.any(String), retryAfterS: expect.any(Number) },
+      name: 'PaymentsError',
+      code: 'gateway_unavailable',
+      status: 503,
+      transactionId: expect.any(String),
+      retryAfterS: expect.any(Number),
       correlationId: expect.stringMatching(/^\w{26}$/),
     })
     await close()

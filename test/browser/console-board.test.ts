@@ -278,7 +278,9 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   it('marks what linked worktrees made of a task, and twelve of them do not crowd its card', async () => {
     const board = await openFull()
     const trees = Array.from({ length: 12 }, (_, n) => ({
-      ...{ tree: `feat-${n}`, dir: `/home/mira/feat-${n}`, branch: `feat/${n}` },
+      tree: `feat-${n}`,
+      dir: `/home/mira/feat-${n}`,
+      branch: `feat/${n}`,
       ...(n === 1 ? { gone: true as const } : { status: 'in_progress', title: 'Dim slowly' }),
     }))
     const alone = task('LAMP-9', { inMain: false, trees: trees.slice(2, 3) })

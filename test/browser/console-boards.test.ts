@@ -26,11 +26,9 @@ describe.skipIf(!hasChromium)(`the boards of a console${whySkipped}`, () => {
     shop = (await publishedRepo(edge, [taskRecord('A-1', { title: 'Open the shop' })])).path
     await report(lamp, { title: 'The lamps', changedAt: new Date().toISOString() })
     await report(shop, {
-      ...{
-        title: 'The shop',
-        layout: 'openspec',
-        counts: { tasks: 1_200, closed: 1_199, ready: 0 },
-      },
+      title: 'The shop',
+      layout: 'openspec',
+      counts: { tasks: 1_200, closed: 1_199, ready: 0 },
       sidecar: { state: 'ended', version: '1.2.3' },
     })
     browser = await openChromium()

@@ -10,9 +10,10 @@ import { detailOf, FIRST, STATUS, task } from '../support/made-up-board.ts'
 const part = (parent: string, number: number, fields: Partial<Task> = {}) =>
   task(`${parent}/${number}`, { parent, ...fields })
 const DONE = { status: 'done' }
+// biome-ignore format: several tasks a line.
 const CHANGES = [
-  ...[task('dim', { title: 'Dim the lamp' }), part('dim', 1, DONE), part('dim', 2), part('dim', 3)],
-  ...[task('pair'), part('pair', 1), task('old', DONE), part('old', 1, DONE), task('alone')],
+  task('dim', { title: 'Dim the lamp' }), part('dim', 1, DONE), part('dim', 2), part('dim', 3),
+  task('pair'), part('pair', 1), task('old', DONE), part('old', 1, DONE), task('alone'),
 ]
 
 describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`, () => {
@@ -131,12 +132,12 @@ describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`
     const { keyboard } = board.page
     await fold(board, 'The task pair').click()
     await board.card('dim/2').getByRole('link').focus()
-    for (const [key, id] of [
-      ...[['ArrowDown', 'dim/3'] as const, ['ArrowDown', 'zoom/1'] as const],
-      ...[['ArrowUp', 'dim/3'] as const, ['ArrowRight', 'dim/1'] as const],
-      ...[['ArrowLeft', 'dim/2'] as const, ['End', 'alone'] as const],
-      ...[['Home', 'dim/2'] as const],
-    ]) {
+    // biome-ignore format: several steps a line.
+    const steps = [
+      ['ArrowDown', 'dim/3'], ['ArrowDown', 'zoom/1'], ['ArrowUp', 'dim/3'],
+      ['ArrowRight', 'dim/1'], ['ArrowLeft', 'dim/2'], ['End', 'alone'], ['Home', 'dim/2'],
+    ] as const
+    for (const [key, id] of steps) {
       await keyboard.press(key)
       await isFocused(board, id)
     }
@@ -177,7 +178,10 @@ describe.skipIf(!hasChromium)(`the groups of the board in Chromium${whySkipped}`
     await board.update({ tasks: [...closed, task('a'), part('a', 1)] })
     await board.card('a/1').waitFor()
     expect(await groups(board)).toEqual([
-      ...['The task a', 'Dim the lamp', 'The task pair', 'Other tasks'],
+      'The task a',
+      'Dim the lamp',
+      'The task pair',
+      'Other tasks',
     ])
     const label = () => page.evaluate<string | null>('document.activeElement?.ariaLabel ?? null')
     expect(await label()).toBe('Tasks of The task pair')

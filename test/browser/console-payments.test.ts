@@ -381,7 +381,8 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
       database.write(
         [
           statement('UPDATE payment_transactions SET expires_at = :expires_at WHERE id = :id', {
-            ...{ expires_at, id: bad?.id ?? '' },
+            expires_at,
+            id: bad?.id ?? '',
           }),
         ],
         AbortSignal.timeout(60_000),

@@ -142,7 +142,10 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     }
     // These need no preflight, so they reach the edge with the cookie.
     const charge = {
-      ...{ gateway: 'redirect', reference: 'stranger', amount: 1_000, currency: 'IQD' },
+      gateway: 'redirect',
+      reference: 'stranger',
+      amount: 1_000,
+      currency: 'IQD',
       description: 'A lamp',
     }
     const plain = { method: 'POST', mode: 'no-cors', body: JSON.stringify(charge) }

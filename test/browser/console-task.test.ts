@@ -67,7 +67,9 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     for (const text of references) await fields.getByText(text, { exact: true }).waitFor()
     expect(await fields.getByRole('link').allTextContents()).toEqual([references[0]])
     expect(await fields.getByRole('term').allTextContents()).toEqual([
-      ...['references', 'points', 'error'],
+      'references',
+      'points',
+      'error',
     ])
     expect(await fields.locator('pre').textContent()).toContain('"code": "x"')
     expect(await board.page.getByRole('term').filter({ hasText: 'Rank' }).count()).toBe(0)
@@ -176,21 +178,11 @@ const HOSTILE = `
 the end of it
 `
 
+// biome-ignore format: several selectors a line.
 const FORBIDDEN = [
-  ...[
-    'img',
-    'script',
-    '.markdown svg',
-    'iframe',
-    'form',
-    'base',
-    'meta',
-    'style',
-    'object',
-    'embed',
-  ],
-  ...['.markdown button', '.markdown [id]', '.markdown [class]', '.markdown [style]'],
-  ...['.markdown [onclick]', '.markdown input:not([type=checkbox])'],
+  'img', 'script', '.markdown svg', 'iframe', 'form', 'base', 'meta', 'style', 'object', 'embed',
+  '.markdown button', '.markdown [id]', '.markdown [class]', '.markdown [style]',
+  '.markdown [onclick]', '.markdown input:not([type=checkbox])',
 ].join(', ')
 
 const LINKS = `[...document.querySelectorAll('.markdown a[href]')]

@@ -58,7 +58,12 @@ class BoardAndEdge {
     await mkdir(dir)
     await giveSecret(dir, SECRET)
     await writeLocalJson(dir, {
-      ...{ url, path: REPO, database: url, simulator: url, databaseToken: 'd', gateways: {} },
+      url,
+      path: REPO,
+      database: url,
+      simulator: url,
+      databaseToken: 'd',
+      gateways: {},
       boards: [{ path: REPO, dir: this.board, layout: 'cairn' }],
       tokens: { board: 'b', sidecar: this.bearer, payments: 'p' },
     })

@@ -39,8 +39,12 @@ describe('signalbox claim', () => {
     const first = await command(repo, 'claim', '--actor', 'ada')
     expect(first.code).toBe(0)
     expect(lineOf(first)).toMatchObject({
-      ...{ type: 'claimed', task: 'A-1', title: 'Task A-1', board: repo.path },
-      ...{ generation: expect.any(Number), claim: expect.stringMatching(/^[\w-]{22}$/) },
+      type: 'claimed',
+      task: 'A-1',
+      title: 'Task A-1',
+      board: repo.path,
+      generation: expect.any(Number),
+      claim: expect.stringMatching(/^[\w-]{22}$/),
     })
     expect(lineOf(await command(repo, 'claim', '--actor', 'ada'))).toEqual(lineOf(first))
     const [kept = ''] = await readdir(join(home, '.local/state/signalbox/claims'))
@@ -150,7 +154,9 @@ describe('a claim whose process is known', () => {
     const end = new AbortController()
     const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
     const watching = watchClaims({
-      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      env: { HOME: home },
+      url: edge.origin,
+      signal: end.signal,
       token: async () => SIGNALBOX_TOKEN,
     })
     try {
@@ -191,7 +197,9 @@ describe('a claim whose process is known', () => {
     expect(ended.status).toBe(200)
     let asked = 0
     const watching = watchClaims({
-      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      env: { HOME: home },
+      url: edge.origin,
+      signal: end.signal,
       token: async () => {
         asked++
         return SIGNALBOX_TOKEN
@@ -220,7 +228,9 @@ describe('a claim whose process is known', () => {
     await command(repo, 'claim', '--actor', 'ada', ...pid, '--ttl', '10s')
     agent.kill('SIGSTOP')
     const watching = watchClaims({
-      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      env: { HOME: home },
+      url: edge.origin,
+      signal: end.signal,
       token: async () => SIGNALBOX_TOKEN,
     })
     try {
@@ -246,7 +256,9 @@ describe('a claim whose process is known', () => {
     await run([...claim, '--actor', 'bob'], { HOME: home, SIGNALBOX_TOKEN })
     agent.kill('SIGKILL')
     const watching = watchClaims({
-      ...{ env: { HOME: home }, url: edge.origin, signal: end.signal },
+      env: { HOME: home },
+      url: edge.origin,
+      signal: end.signal,
       token: async () => SIGNALBOX_TOKEN,
     })
     try {
@@ -282,10 +294,14 @@ describe('a claim whose process is known', () => {
   it('is read from the lines of macOS’ ps', () => {
     const line = '  501 S+   Thu Nov 26 22:58:28 2026     /opt/homebrew/bin/claude\n'
     expect(byPs(line)).toEqual({
-      ...{ parent: 501, startedAt: 'Thu Nov 26 22:58:28 2026', name: 'claude', isStopped: false },
+      parent: 501,
+      startedAt: 'Thu Nov 26 22:58:28 2026',
+      name: 'claude',
+      isStopped: false,
     })
     expect(byPs('    1 T    Mon Jan  5 08:00:00 2026     -zsh\n')).toMatchObject({
-      ...{ startedAt: 'Mon Jan  5 08:00:00 2026', isStopped: true },
+      startedAt: 'Mon Jan  5 08:00:00 2026',
+      isStopped: true,
     })
     expect(byPs('    1 Z    Mon Jan  5 08:00:00 2026     (claude)\n')).toBeUndefined()
     expect(byPs(undefined)).toBeUndefined()

@@ -72,7 +72,8 @@ it('dev and serve take several folders, and several layouts', async () => {
       '--only=bmad',
     ]
     expect(await inputOf(argv)).toMatchObject({
-      ...{ arguments: ['./a', 'b'], options: { only: ['kiro', 'bmad'] } },
+      arguments: ['./a', 'b'],
+      options: { only: ['kiro', 'bmad'] },
     })
   }
 })

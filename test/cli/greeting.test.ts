@@ -6,16 +6,31 @@ import { type Greeting, greeting } from '../../cli/greeting.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const boardIn = (dir: string, tasks: number) => ({
-  ...{ path: `${dir}#kiro`, dir, layout: 'kiro' as const, tasks },
+  path: `${dir}#kiro`,
+  dir,
+  layout: 'kiro' as const,
+  tasks,
 })
 
 const linesWith = (boards: Greeting['boards'], dataDir = '/shop/.signalbox'): string[] =>
   greeting({
-    ...{ boards, dataDir, trustsData: false, host: 'node', link: '' },
-    ...{ isExample: false, cwd: '/shop', gateways: [] },
+    boards,
+    dataDir,
+    trustsData: false,
+    host: 'node',
+    link: '',
+    isExample: false,
+    cwd: '/shop',
+    gateways: [],
     local: {
-      ...{ url: 'http://127.0.0.1:1', path: '/shop', boards, database: 'd', databaseToken: '' },
-      ...{ simulator: '', tokens: { payments: '' }, gateways: {} },
+      url: 'http://127.0.0.1:1',
+      path: '/shop',
+      boards,
+      database: 'd',
+      databaseToken: '',
+      simulator: '',
+      tokens: { payments: '' },
+      gateways: {},
     },
   }).split('\n')
 

@@ -12,7 +12,8 @@ it('makes the tables of the database that the environment names, and is quiet th
     expect(first).toMatchObject({ code: 0, out: `The database has schema ${SCHEMA_VERSION}.\n` })
     expect(first.err).toBe('')
     expect(await run('migrate', env)).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: `The database has schema ${SCHEMA_VERSION} already.\n`,
     })
     await libsql.query('UPDATE payment_schema SET version = 99')

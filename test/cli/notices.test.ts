@@ -58,7 +58,9 @@ describe('the terminal', () => {
     const notices: string[] = []
     const why = '/b/tasks cannot be read (EACCES)'
     boardNotices((sentence) => notices.push(sentence))('store.unreadable', {
-      ...{ board: 'b', root: '/b', why },
+      board: 'b',
+      root: '/b',
+      why,
     })
     expect(notices).toEqual([
       'The board b in /b cannot be read whole: /b/tasks cannot be read (EACCES).',

@@ -79,9 +79,9 @@ test('times are read with their unit', async () => {
   const ms = async (text: string) =>
     (await optionsOf(`sync --timeout ${text}`).catch(() => undefined))?.timeout
   const texts = ['90s', '5m', '12h', '30d', '0s', '5', '-1m']
+  // biome-ignore format: several values a line.
   expect(await Promise.all(texts.map(ms))).toEqual([
-    ...[90_000, 300_000, 43_200_000, 2_592_000_000],
-    ...[undefined, undefined, undefined],
+    90_000, 300_000, 43_200_000, 2_592_000_000, undefined, undefined, undefined,
   ])
   expect(await optionsOf('sync')).toMatchObject({ timeout: 300_000 })
 })
@@ -91,7 +91,8 @@ test('whole numbers are read within their bounds', async () => {
     (await optionsOf(`payments simulate --times ${text}`).catch(() => undefined))?.times
   const texts = ['1', '1000', '0', '1001', '1.5', '1e1', 'x']
   expect(await Promise.all(texts.map(times))).toEqual([
-    ...[1, 1_000],
+    1,
+    1_000,
     ...Array.from({ length: 5 }, () => undefined),
   ])
 })

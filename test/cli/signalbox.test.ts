@@ -114,7 +114,8 @@ describe('token', () => {
     expect(await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).toBeTruthy()
     await chmod(file, 0o644)
     expect(await run(argv)).toEqual({
-      ...{ code: 2, out: '' },
+      code: 2,
+      out: '',
       err: expect.stringMatching(
         /^signalbox: --env: the file .* by others \(chmod 6[04]0 .*\)\.\n$/,
       ),

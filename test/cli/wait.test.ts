@@ -64,7 +64,11 @@ describe('signalbox wait, with a running Signalbox', () => {
     const one = await wait(repo, '--since', since)
     expect(one.code).toBe(0)
     expect(lineOf(one)).toEqual({
-      ...{ id: seq, type: 'task-changed', task: 'A-1', status: 'done', title: 'Task A-1' },
+      id: seq,
+      type: 'task-changed',
+      task: 'A-1',
+      status: 'done',
+      title: 'Task A-1',
       board: repo.path,
     })
     const over = await wait(repo, '--since', seq, '--timeout', '1s')
@@ -204,7 +208,8 @@ describe('signalbox wait, with a running Signalbox', () => {
     const env = { SIGNALBOX_TOKEN: await token({ repos: ['other'] }) }
     const refused = await run(['wait', '--url', edge.origin, '--board', repo.path], env)
     expect(refused).toEqual({
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: 'signalbox: The token is for another repository.\n',
     })
     for (const since of [[], ['--since', 'abc-1']]) {
@@ -213,7 +218,8 @@ describe('signalbox wait, with a running Signalbox', () => {
     }
     const unknown = await run(['wait', '--url', edge.origin, '--board', 'other'], env)
     expect(unknown).toEqual({
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: `signalbox: No board other is published at ${edge.origin}.\n`,
     })
   })
@@ -266,7 +272,8 @@ describe('signalbox wait, with a running Signalbox', () => {
     const last = repo.path.replace(/^.*\//, '')
     for (const name of [[], ['--board', last], ['--board', repo.path]]) {
       expect(lineOf(await here('--until', 'ready', ...name))).toMatchObject({
-        ...{ task: 'A-1', board: repo.path },
+        task: 'A-1',
+        board: repo.path,
       })
     }
     const tree = linkedTree(dir)

@@ -72,8 +72,12 @@ test('claim finds the Signalbox of the main tree, says so, and the claim is of t
   const agent = await token({ scope: 'board:read board:work', repos: [REPO] })
   const board = await token({ scope: 'board:read', repos: [REPO] })
   await writeLocalJson(data, {
-    ...{ url: cli.server.url, path: REPO, database: 'd', databaseToken: 'd' },
-    ...{ simulator: 's', gateways: {} },
+    url: cli.server.url,
+    path: REPO,
+    database: 'd',
+    databaseToken: 'd',
+    simulator: 's',
+    gateways: {},
     boards: [{ path: REPO, dir: await realpath(cli.board), layout: 'cairn' }],
     tokens: { agent, board, payments: 'p' },
   })

@@ -97,7 +97,9 @@ export function readContract({ name, published }: Board): void {
         sessionRecord('ses_2', { startedAt: '2026-01-01T10:00:00Z', health: 'stalled' }),
         sessionRecord('ses_3', {
           startedAt: '2026-01-01T12:00:00+02:00',
-          ...{ actor: 'b', task: 'X', tree: 'feat' },
+          actor: 'b',
+          task: 'X',
+          tree: 'feat',
         }),
       )
       const ids = async (query: string) =>
@@ -172,11 +174,13 @@ export function readContract({ name, published }: Board): void {
       const [done, other] = [{ id: 'A-1', status: 'done' }, { id: 'A-2' }]
       expect(await repo.json(`/tasks?since=${seq}`)).toEqual({
         tasks: [expect.objectContaining(done), expect.objectContaining(other)],
-        ...{ gone: ['A-3'], seq: now },
+        gone: ['A-3'],
+        seq: now,
       })
       expect(await repo.json(`/tasks?status=done&since=${seq}`)).toEqual({
         tasks: [expect.objectContaining(done)],
-        ...{ gone: ['A-3', 'A-2'], seq: now },
+        gone: ['A-3', 'A-2'],
+        seq: now,
       })
       expect(await repo.json(`/sessions?since=${seq}`)).toEqual({
         sessions: [],
@@ -184,7 +188,9 @@ export function readContract({ name, published }: Board): void {
         seq: now,
       })
       expect(await repo.json('/sessions?since=nothing')).toEqual({
-        ...{ sessions: [expect.objectContaining({ id: 'ses_1' })], whole: true, seq: now },
+        sessions: [expect.objectContaining({ id: 'ses_1' })],
+        whole: true,
+        seq: now,
       })
       const response = await repo.request(`/tasks?since=${seq}`)
       await response.text()

@@ -110,7 +110,9 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await repo.sync({ step: 'end', run: later })).toEqual({ wire: WIRE, step: 'end' })
       expect(await code()).toBe('sync_required')
       const root: SyncRequest = {
-        ...{ step: 'root', run, root: sums([]).root },
+        step: 'root',
+        run,
+        root: sums([]).root,
         store: { state: 'present', version: '0.0.0' },
       }
       expect(await repo.sync(root)).toMatchObject({ run: later + 1 })
@@ -178,7 +180,9 @@ export function syncContract({ edge, name, published }: Board): void {
     it('takes a store without a place of tasks for a new board, or for one that lost its tasks', async () => {
       const root = async (repo: Repo) =>
         repo.sync<SyncAnswer & { step: 'root' }>({
-          ...{ step: 'root', run: null, root: sums([]).root },
+          step: 'root',
+          run: null,
+          root: sums([]).root,
           store: { state: 'bare', version: '0.0.0' },
         })
       const fresh = new Repo(edge())

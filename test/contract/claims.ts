@@ -119,8 +119,13 @@ export function claimContract({ name, edge, published }: Board): void {
         expect(await repo.json(route)).toMatchObject({
           sessions: [
             {
-              ...{ id: session, task: 'A-1', attempt: `claim-${generation}`, health: 'active' },
-              ...{ client: 'codex', branch: 'x', claim: { generation } },
+              id: session,
+              task: 'A-1',
+              attempt: `claim-${generation}`,
+              health: 'active',
+              client: 'codex',
+              branch: 'x',
+              claim: { generation },
             },
           ],
         })
@@ -284,8 +289,13 @@ export function claimContract({ name, edge, published }: Board): void {
           claim,
           actor: 'bob',
         })),
-        ...[by('bob', { task: '' }), by('bob', { task: 'a'.repeat(1_025) }), by('bob', { of: 1 })],
-        ...['{', '[]', 'null', ''],
+        by('bob', { task: '' }),
+        by('bob', { task: 'a'.repeat(1_025) }),
+        by('bob', { of: 1 }),
+        '{',
+        '[]',
+        'null',
+        '',
       ]
       for (const body of malformed) refusals.push(['', body, 400, 'invalid_request'])
       const outcome = 'done'
@@ -293,11 +303,11 @@ export function claimContract({ name, edge, published }: Board): void {
         refusals.push(['/renew', body, 400, 'invalid_request'])
       }
       for (const body of [
-        ...[{ outcome }, { claim: secret(), session: 'claim-1', outcome }, { claim: secret() }],
-        ...[
-          { session: 'a'.repeat(65), outcome },
-          { claim: secret(), outcome: 'closed' },
-        ],
+        { outcome },
+        { claim: secret(), session: 'claim-1', outcome },
+        { claim: secret() },
+        { session: 'a'.repeat(65), outcome },
+        { claim: secret(), outcome: 'closed' },
       ]) {
         refusals.push(['/release', body, 400, 'invalid_request'])
       }

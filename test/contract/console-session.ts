@@ -74,14 +74,14 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
 
   describe(`signing in on ${name}`, () => {
     it('is required for every read', async () => {
-      for (const path of [
-        ...['/api', '/api/', '/api/session', '/api/events', '/api/status', '/api/nothing'],
-        ...['/api/tasks', '/api/tasks/A-1', '/api/tasks/A-1/runs', '/api/tasks/A-1/sessions'],
-        ...['/api/sessions', '/api/sessions/ses_1', '/api/payments/transactions'],
-        ...['/api/payments/alerts', '/api/payments/webhook-events', '/api/payments/gateways'],
-      ]) {
-        expect((await send('GET', path)).status, path).toBe(401)
-      }
+      // biome-ignore format: several paths a line.
+      const reads = [
+        '/api', '/api/', '/api/session', '/api/events', '/api/status', '/api/nothing',
+        '/api/tasks', '/api/tasks/A-1', '/api/tasks/A-1/runs', '/api/tasks/A-1/sessions',
+        '/api/sessions', '/api/sessions/ses_1', '/api/payments/transactions',
+        '/api/payments/alerts', '/api/payments/webhook-events', '/api/payments/gateways',
+      ]
+      for (const path of reads) expect((await send('GET', path)).status, path).toBe(401)
       const writes = ['/api/tickets', '/api/sync', '/api/changes', '/api/payments/charges']
       for (const path of writes) expect((await send('POST', path)).status, path).toBe(401)
       const { origin: Origin } = edge()
@@ -151,11 +151,12 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
 
     it('refuses a body without exactly one valid token or code', async () => {
       const value = await token({})
-      for (const body of [
-        ...['', '{', '[]', '"x"', {}, { token: 7 }, { token: '' }, { code: 'a b' }],
-        { token: value, code: value },
-        { token: `${value}\r\nSet-Cookie: a=b` },
-      ]) {
+      // biome-ignore format: several bodies a line.
+      const bodies = [
+        '', '{', '[]', '"x"', {}, { token: 7 }, { token: '' }, { code: 'a b' },
+        { token: value, code: value }, { token: `${value}\r\nSet-Cookie: a=b` },
+      ]
+      for (const body of bodies) {
         const outcome = await signIn(edge(), body)
         expect(outcome, JSON.stringify(body)).toEqual(refused(400, 'invalid_request'))
       }
@@ -265,8 +266,10 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect(answered).toMatchObject({
         status: 201,
         json: {
-          ...{ subject: 'sign-in link', canBeEnded: true },
-          ...{ scopes: SCOPE.split(' '), repos: [repo.path, 'other/*'] },
+          subject: 'sign-in link',
+          canBeEnded: true,
+          scopes: SCOPE.split(' '),
+          repos: [repo.path, 'other/*'],
         },
       })
       const days = (Date.parse(String(answered.json.expiresAt)) - Date.now()) / (DAY_S * 1_000)

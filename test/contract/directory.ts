@@ -36,7 +36,10 @@ export function directoryContract(name: string, open: () => Promise<Directory>):
       directory.put(`${prefix}${board}`, boardReport(fields), reporter({ now }))
     const rows = async (now = NOW) => await directory.list([`${prefix}*`], now)
     return {
-      ...{ directory, prefix, put, rows },
+      directory,
+      prefix,
+      put,
+      rows,
       states: async (now: number) =>
         (await rows(now)).map((row) => listedBoard(row, now).sidecar.state),
       names: async (now?: number) => (await rows(now)).map(({ path }) => path.slice(prefix.length)),
@@ -246,9 +249,12 @@ export function boardsContract({ name, edge, published }: Board): void {
       expect(await jsonOf(await list([repo.path]), 200)).toEqual({
         boards: [
           {
-            ...{ path: repo.path, title: 'Lamps', layout: 'cairn', store: 'present' },
-            ...{ counts: { tasks: 3, closed: 1, ready: 2 } },
-            ...{ sidecar: { state: 'running', lastSeenAt, version: '1.2.3' } },
+            path: repo.path,
+            title: 'Lamps',
+            layout: 'cairn',
+            store: 'present',
+            counts: { tasks: 3, closed: 1, ready: 2 },
+            sidecar: { state: 'running', lastSeenAt, version: '1.2.3' },
             lastChangeAt: '2026-01-05T10:00:00.000Z',
           },
         ],
@@ -327,8 +333,11 @@ export function boardsContract({ name, edge, published }: Board): void {
       await put(repo, { run: 2 })
       expect(await jsonOf(await put(repo, { run: 1 }), 409)).toMatchObject({ code: 'superseded' })
       for (const fields of [
-        ...[{ title: '' }, { title: 'x'.repeat(201) }, { changedAt: 'yesterday' }],
-        ...[{ counts: { tasks: -1, closed: 0, ready: 0 } }, { layout: 'x'.repeat(65) as 'cairn' }],
+        { title: '' },
+        { title: 'x'.repeat(201) },
+        { changedAt: 'yesterday' },
+        { counts: { tasks: -1, closed: 0, ready: 0 } },
+        { layout: 'x'.repeat(65) as 'cairn' },
       ]) {
         const refused = await jsonOf(await put(repo, fields), 400)
         expect(refused).toMatchObject({ code: 'invalid_request' })

@@ -73,7 +73,9 @@ export function paymentsContract(host: Host): void {
       expect([status, headers.get('X-Correlation-Id')]).toEqual([201, 'shop-0001'])
       const answer = JSON.parse(text) as OpenedPayment
       expect(answer).toEqual({
-        ...{ status: 'Pending', gateway: 'redirect', reference: request.reference },
+        status: 'Pending',
+        gateway: 'redirect',
+        reference: request.reference,
         transactionId: expect.any(String),
         gatewayTransactionId: expect.any(String),
         redirectUrl: `${system.simulator.url}/pay/${answer.gatewayTransactionId}`,
@@ -82,8 +84,11 @@ export function paymentsContract(host: Host): void {
       const story = await system.story(answer.transactionId)
       expect(story).toMatchObject({ status: 'Pending', metadata: { service_type: 'Books' } })
       expect(await system.simulator.payment(answer.gatewayTransactionId)).toMatchObject({
-        ...{ externalReference: story.externalReferenceId, amount: 25_000, serviceType: 'Books' },
-        ...{ phone: '9647801234567', successUrl: SHOP },
+        externalReference: story.externalReferenceId,
+        amount: 25_000,
+        serviceType: 'Books',
+        phone: '9647801234567',
+        successUrl: SHOP,
       })
       await system.expectEvents(answer.transactionId, ['PaymentInitiated'])
       // Personal data of the payer is neither stored nor sent.
@@ -113,7 +118,8 @@ export function paymentsContract(host: Host): void {
         const answer = await system.api('/charges', { method: 'POST', body })
         expect(answer.headers.get('X-Correlation-Id')).toMatch(ULID)
         expect([answer.status, await answer.json()], body).toMatchObject([
-          ...[422, { code: 'invalid_argument' }],
+          422,
+          { code: 'invalid_argument' },
         ])
       }
       const large = await charge({ ...order(), description: 'x'.repeat(65 << 10) }, LAST)
@@ -210,7 +216,8 @@ export function paymentsContract(host: Host): void {
       expect(await charge(changed)).toMatchObject({ status: 409, code: 'reference_conflict' })
       const { transactionId } = first
       expect(await charge({ ...changed, gateway: 'fib' })).toMatchObject({
-        ...{ status: 201, otherOpen: [{ gateway: 'redirect', transactionId }] },
+        status: 201,
+        otherOpen: [{ gateway: 'redirect', transactionId }],
       })
     })
   })
@@ -403,8 +410,13 @@ export function paymentsContract(host: Host): void {
       await vi.waitUntil(isTold, PATIENT)
       const { url } = system.receiver
       expect(await system.story(transactionId)).toMatchObject({
-        ...{ id: transactionId, gateway: 'redirect', gatewayTransactionId, reference },
-        ...{ status: 'Refunded', refundedAmount: 25_000, alerts: [] },
+        id: transactionId,
+        gateway: 'redirect',
+        gatewayTransactionId,
+        reference,
+        status: 'Refunded',
+        refundedAmount: 25_000,
+        alerts: [],
         webhookEvents: [
           { outcome: 'applied', toStatus: 'Paid', raw: { eventType: 'STATUS_CHANGED' } },
           // It arrives before or after the refund's answer; the first of them changes the payment.

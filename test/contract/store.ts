@@ -33,27 +33,50 @@ const never = new AbortController().signal
 const WHOLE: Rows = {
   transactions: [
     transactionRow({
-      ...{ idempotency_key: 'key-1', metadata: '{"table":4}', redirect_url: 'https://a.example' },
-      ...{ charge_answer: '{"qrCode":"é😀"}', expires_at: NOW + 7, called_by: '01CALL' },
-      ...{ called_until: NOW + 8, error: ERROR, paid_at: NOW, paid_amount: -5, is_repeat: 1 },
-      ...{ paid_currency: 'USD', unreadable_event: '01E', alert: '{"id":"01A","kind":"dispute"}' },
-      ...{ installation: 'ours', refunds_read_at: NOW, last_check_at: NOW },
+      idempotency_key: 'key-1',
+      metadata: '{"table":4}',
+      redirect_url: 'https://a.example',
+      charge_answer: '{"qrCode":"é😀"}',
+      expires_at: NOW + 7,
+      called_by: '01CALL',
+      called_until: NOW + 8,
+      error: ERROR,
+      paid_at: NOW,
+      paid_amount: -5,
+      is_repeat: 1,
+      paid_currency: 'USD',
+      unreadable_event: '01E',
+      alert: '{"id":"01A","kind":"dispute"}',
+      installation: 'ours',
+      refunds_read_at: NOW,
+      last_check_at: NOW,
       last_check_status: 'unknown',
-      ...{ refunded_amount: Number.MAX_SAFE_INTEGER, status: 'PartiallyRefunded' },
+      refunded_amount: Number.MAX_SAFE_INTEGER,
+      status: 'PartiallyRefunded',
     }),
   ],
   chargeKeys: [{ id: '01KEY', gateway: 'bank', idempotency_key: 'key-2', transaction_id: '01TX' }],
   webhookEvents: [
     webhookEventRow({
-      ...{ external_reference_id: 'external-1', transaction_id: '01TX', from_status: 'Pending' },
-      ...{ mismatch: 1, alert: 'dispute', error: ERROR, raw: '{"half":"\\ud83d\\u0000"}' },
-      ...{ outcome: 'applied', on_mismatch: 'reject', refunds: '{"readAt":1,"refunds":[]}' },
+      external_reference_id: 'external-1',
+      transaction_id: '01TX',
+      from_status: 'Pending',
+      mismatch: 1,
+      alert: 'dispute',
+      error: ERROR,
+      raw: '{"half":"\\ud83d\\u0000"}',
+      outcome: 'applied',
+      on_mismatch: 'reject',
+      refunds: '{"readAt":1,"refunds":[]}',
     }),
   ],
   refunds: [
     refundRow({
-      ...{ gateway_refund_id: 'back-1', idempotency_key: 'key-1', correlation_id: 'c-3' },
-      ...{ error: ERROR, asked_by: 'ada' },
+      gateway_refund_id: 'back-1',
+      idempotency_key: 'key-1',
+      correlation_id: 'c-3',
+      error: ERROR,
+      asked_by: 'ada',
     }),
   ],
   outbox: [outboxRow({ leased_until: NOW + 1, done_at: NOW + 2 })],
@@ -65,21 +88,37 @@ const WHOLE: Rows = {
   ],
   audit: [
     {
-      ...{ id: '01ACT', at: NOW, action: 'refund', subject: 'ada', transaction_id: '01TX' },
-      ...{ about: '01REFUND', amount: 5, detail: 'x' },
+      id: '01ACT',
+      at: NOW,
+      action: 'refund',
+      subject: 'ada',
+      transaction_id: '01TX',
+      about: '01REFUND',
+      amount: 5,
+      detail: 'x',
     },
   ],
   movements: [
     {
-      ...{ id: '01MOVED', kind: 'refunded', transaction_id: '01TX', gateway: 'bank' },
-      ...{ refund_id: '01REFUND', amount: -5, currency: 'IQD', booked_at: NOW },
-      ...{ occurred_at: NOW - 1, estimated: 1 },
+      id: '01MOVED',
+      kind: 'refunded',
+      transaction_id: '01TX',
+      gateway: 'bank',
+      refund_id: '01REFUND',
+      amount: -5,
+      currency: 'IQD',
+      booked_at: NOW,
+      occurred_at: NOW - 1,
+      estimated: 1,
     },
   ],
 }
 const ALL: Keys = {
-  ...{ payments: [{ id: '01TX' }], chargeKeysOf: ['01TX'], parked: ['01EVENT'] },
-  ...{ outbox: ['01OUTBOX'], deliveries: ['01DELIVERY'] },
+  payments: [{ id: '01TX' }],
+  chargeKeysOf: ['01TX'],
+  parked: ['01EVENT'],
+  outbox: ['01OUTBOX'],
+  deliveries: ['01DELIVERY'],
 }
 
 export interface StoreSetup {
@@ -188,7 +227,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
     it('saves hundreds of rows at once', async () => {
       const ids = Array.from({ length: 500 }, (_, n) => `t-${1_000 + n}`)
       const rows = ids.map((id) =>
-        transactionRow({ ...{ id, gateway_transaction_id: id, external_reference_id: id } }),
+        transactionRow({ id, gateway_transaction_id: id, external_reference_id: id }),
       )
       await save({ transactions: rows })
       const payments = ids.map((id) => ({ id }))
@@ -228,7 +267,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
     it('lets a new row take over a unique name from one that gives it up', async () => {
       const keyed = transactionRow({ idempotency_key: 'key-1' })
       await save({ transactions: [keyed] })
-      const next = { ...keyed, ...{ id: '02TX', attempt: 2 } }
+      const next = { ...keyed, id: '02TX', attempt: 2 }
       const named = { gateway_transaction_id: null, external_reference_id: 'external-2' }
       const changes = {
         transactions: [
@@ -246,11 +285,17 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
       const paid = transactionRow({ id: '1', status: 'Paid', idempotency_key: 'key-1' })
       const open = { gateway_transaction_id: null, idempotency_key: null }
       const second = transactionRow({
-        ...{ ...open, id: '2', attempt: 2, external_reference_id: 'external-2' },
+        ...open,
+        id: '2',
+        attempt: 2,
+        external_reference_id: 'external-2',
       })
       const ended = transactionRow({ ...paid, id: '3', gateway: 'shop', status: 'Failed' })
       const other = transactionRow({
-        ...{ ...open, id: '4', reference: 'order-4', external_reference_id: 'external-4' },
+        ...open,
+        id: '4',
+        reference: 'order-4',
+        external_reference_id: 'external-4',
       })
       const parked = (id: string, own: object) =>
         webhookEventRow({ id, event_id: id, gateway_transaction_id: null, reference: null, ...own })
@@ -393,9 +438,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
     describe('claims what is due', () => {
       const isDue = async (now: number) => (await queries.waiting(now)).isDue
       const check = (id: string, next_check_at: number | null) =>
-        transactionRow({
-          ...{ id, gateway_transaction_id: id, external_reference_id: id, next_check_at },
-        })
+        transactionRow({ id, gateway_transaction_id: id, external_reference_id: id, next_check_at })
 
       it('of the checks, the earliest first, and those of a clock that was set back', async () => {
         const due = async (now: number, limit = 9) =>

@@ -15,9 +15,10 @@ const ROOMS = [
   'worker/payments/ledger',
 ]
 
+// biome-ignore format: several names a line.
 const FOLDERS = [
-  ...['cli', 'console', 'docs', 'examples', 'libraries', 'migrations'],
-  ...['sidecar', 'simulator', 'system', 'test', 'tools', 'worker'],
+  'cli', 'console', 'docs', 'examples', 'libraries', 'migrations', 'sidecar', 'simulator', 'system',
+  'test', 'tools', 'worker',
 ]
 const ALL = [
   ...readdirSync('.'),

@@ -35,8 +35,12 @@ it('makes another ticket when the last one has ended, and goes on after the last
   const names = ['edge', 'headers', 'fetch', 'EventSource', 'refetch', 'setTimeout']
   const lines = /```js\n(let last[\s\S]*?)```/.exec(readFileSync('docs/client.md', 'utf8'))?.[1]
   const watch = new Function(...names, `${lines}\nreturn watch`)(
-    ...[edge.origin, headers, fetchHere, EventSourceHere],
-    ...[(message: unknown) => messages.push(message), (again: () => unknown) => again()],
+    edge.origin,
+    headers,
+    fetchHere,
+    EventSourceHere,
+    (message: unknown) => messages.push(message),
+    (again: () => unknown) => again(),
   ) as () => Promise<void>
 
   await watch()

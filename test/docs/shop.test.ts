@@ -87,8 +87,13 @@ it('It says what to do for each code of payments, with the status that it has', 
 it('It says of each gateway how much of a payment it gives back at once', () => {
   const [, ...cells] = rows(page, /^`refunds` in/)[0] ?? []
   const settings = {
-    ...{ base_url: 'https://gateway.example', client_id: 'a', client_secret: 'b', api_key: 'c' },
-    ...{ secret_key: 'd', webhook_secret: 'e', scope: 'reverse:write' },
+    base_url: 'https://gateway.example',
+    client_id: 'a',
+    client_secret: 'b',
+    api_key: 'c',
+    secret_key: 'd',
+    webhook_secret: 'e',
+    scope: 'reverse:write',
   }
   const refunds = Object.values(DRIVERS).map(({ create }) => create('key', settings).refunds)
   expect(cells).toEqual(refunds.map((how) => `\`${how}\``))

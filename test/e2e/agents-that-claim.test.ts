@@ -22,7 +22,12 @@ const program = noTools ? undefined : inTools('node_modules/.bin/backlog')
 describe.each(Object.entries(toolsWith(program)))('agents on a board of %s', (_, tool) => {
   it('do each task once and leave none, though some are killed while they work', async () => {
     const { findings, ...counts } = await workOff({
-      ...{ tool, tasks: TASKS, agents: 6, workMs: 200, faultEvery: 6, patienceMs: 60_000 },
+      tool,
+      tasks: TASKS,
+      agents: 6,
+      workMs: 200,
+      faultEvery: 6,
+      patienceMs: 60_000,
       random: new Seeded(4),
       env: programEnv(process.env.HOME ?? ''),
       log: () => undefined,

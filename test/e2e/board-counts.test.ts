@@ -183,9 +183,10 @@ async function editBmad(dir: string, random: () => number, n: number): Promise<v
   const lines = (await readFile(file, 'utf8')).split('\n')
   const keys = lines.flatMap((line, at) => (/^ {2}[a-z0-9].*: ?\S/.test(line) ? [at] : []))
   const at = pick(keys)
+  // biome-ignore format: several names a line.
   const status = pick([
-    ...['backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'optional'],
-    ...['drafted', 'contexted', 'Done', 'doing', '"done"'],
+    'backlog', 'ready-for-dev', 'in-progress', 'review', 'done', 'optional', 'drafted', 'contexted',
+    'Done', 'doing', '"done"',
   ])
   const kind = random()
   if (kind < 0.7) lines[at] = (lines[at] ?? '').replace(/: .*/, `: ${status}`)

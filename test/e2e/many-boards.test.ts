@@ -34,20 +34,27 @@ const FILES: Readonly<Record<string, string>> = {
 /** What an agent saves, and what each board's stream then has. */
 const EDITS = [
   {
-    ...{ board: '', task: 'tea/1.1', file: 'openspec/changes/tea/tasks.md' },
+    board: '',
+    task: 'tea/1.1',
+    file: 'openspec/changes/tea/tasks.md',
     text: '- [x] 1.1 Boil\n- [x] 1.2 Pour\n',
   },
   {
-    ...{ board: '/packages/web#kiro', task: 'cup/1' },
-    ...{ file: 'packages/web/.kiro/specs/cup/tasks.md', text: '- [-] 1. Find a cup\n' },
+    board: '/packages/web#kiro',
+    task: 'cup/1',
+    file: 'packages/web/.kiro/specs/cup/tasks.md',
+    text: '- [-] 1. Find a cup\n',
   },
   {
-    ...{ board: '/packages/api#backlog-md', task: 'TASK-1' },
+    board: '/packages/api#backlog-md',
+    task: 'TASK-1',
     file: 'packages/api/backlog/tasks/task-1 - One.md',
     text: '---\nid: task-1\ntitle: Another\nstatus: To Do\n---\n',
   },
   {
-    ...{ board: '/vendor/shop#bmad', task: '1-1-dough', file: `vendor/shop/${SPRINT}` },
+    board: '/vendor/shop#bmad',
+    task: '1-1-dough',
+    file: `vendor/shop/${SPRINT}`,
     text: 'development_status:\n  epic-1: backlog\n  1-1-dough: review\n',
   },
 ]
@@ -87,7 +94,8 @@ async function here(dir: string, dataDir?: string): Promise<Running> {
   const plan = { launch: oneProcess, storeDir: dir, ...(dataDir !== undefined && { dataDir }) }
   const start = await (await starts.start(plan)).ready()
   return {
-    ...{ start, repo: dir },
+    start,
+    repo: dir,
     get: (route) => start.fetch(route.replace('/api', '')),
     async names() {
       return sorted((await start.local()).boards.map(({ path }) => path.replace(dir, '')))
@@ -111,7 +119,8 @@ async function server(dir: string): Promise<Running> {
   const made = await run(['token', '--scope', 'board:read', ...repos], { AUTH_SECRETS })
   const local = async () => (await start.local()) as unknown as ServeJson
   return {
-    ...{ start, repo: REPO },
+    start,
+    repo: REPO,
     async get(route) {
       const headers = { authorization: `Bearer ${made.out.trim()}` }
       return await fetch(`${(await local()).url}${route}`, { headers })

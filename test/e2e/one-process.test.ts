@@ -175,11 +175,11 @@ describe('signalbox in a project', () => {
     await system.charge('order-4')
     const { transactions } = await system.payments<{ transactions: Transaction[] }>('/transactions')
     const shown = transactions.filter(({ reference }) => !/^(unpaid|bank|card)-/.test(reference))
+    // biome-ignore format: several rows a line.
     expect(shown).toMatchObject([
-      ...[{ reference: 'order-4' }, { reference: BREAKING_ORDER, status: 'Pending' }],
-      ...[{ reference: 'order-3' }, { reference: 'order-2' }],
-      ...[{ reference: 'refunded' }, { reference: 'expired' }, { reference: 'failed' }],
-      { reference: 'order-1', status: 'Paid' },
+      { reference: 'order-4' }, { reference: BREAKING_ORDER, status: 'Pending' },
+      { reference: 'order-3' }, { reference: 'order-2' }, { reference: 'refunded' },
+      { reference: 'expired' }, { reference: 'failed' }, { reference: 'order-1', status: 'Paid' },
     ])
   })
 

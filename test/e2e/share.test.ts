@@ -86,7 +86,8 @@ describe.skipIf(!isConnected).each(HOSTS)(`%s --share${whySkipped}`, (_, plan) =
     const body = JSON.stringify({ ...charge, description: 'A lamp' })
     const post = (from: string) =>
       fetch('/api/payments/charges', {
-        ...{ method: 'POST', body },
+        method: 'POST',
+        body,
         headers: { ...headers, origin: from, 'content-type': 'application/json' },
       })
     expect((await post('https://evil.example')).status).toBe(403)

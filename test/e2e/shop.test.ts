@@ -480,7 +480,8 @@ describe.concurrent.each(FRAMEWORKS)('the shop on %s', (framework) => {
     expect((await fetch(`${url}/orders/other`)).status).toBe(404)
     // Its event is logged, and comes again.
     const event = JSON.stringify({
-      ...{ type: 'PaymentSucceeded', timestamp: new Date().toISOString() },
+      type: 'PaymentSucceeded',
+      timestamp: new Date().toISOString(),
       data: { transaction: { id: 'tx-1', reference: 'other', amount: 1, currency: 'IQD' } },
     })
     const id = crypto.randomUUID()
@@ -515,6 +516,8 @@ it('a program charges, is paid and refunds by the client, as the gateway knows',
   expect(await payments.transactions.get(transactionId)).toMatchObject({ status: 'Refunded' })
   expect(await system.simulator.payment(payment)).toMatchObject({ state: 'refunded' })
   await expect(payments.refunds.create(refund)).rejects.toMatchObject({
-    ...{ name: 'PaymentsError', code: 'invalid_argument', status: 422 },
+    name: 'PaymentsError',
+    code: 'invalid_argument',
+    status: 422,
   })
 })

@@ -14,19 +14,10 @@ import {
   wranglerEnv,
 } from '../support/wrangler-dev.ts'
 
+// biome-ignore format: several paths a line.
 const COPIED = [
-  ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
-  ...[
-    'signalbox.config.ts',
-    'worker',
-    'libraries',
-    'console',
-    'sidecar',
-    'cli',
-    'system',
-    'tools/start',
-    'examples',
-  ],
+  '.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml', 'signalbox.config.ts',
+  'worker', 'libraries', 'console', 'sidecar', 'cli', 'system', 'tools/start', 'examples',
 ]
 let dir: string
 let wrangler: WranglerDev | undefined

@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
+// biome-ignore format: several names a line.
 const FAULTS = [
-  ...['kill-edge', 'lose-edge-gateway', 'evict-ledger'],
-  ...['two-ledgers', 'kill-database', 'kill-sidecar'],
-  ...['evict-board', 'lose-sidecar-edge'],
+  'kill-edge', 'lose-edge-gateway', 'evict-ledger', 'two-ledgers', 'kill-database', 'kill-sidecar',
+  'evict-board', 'lose-sidecar-edge',
 ]
 /** It takes three minutes on a quiet machine. After each fault it waits until all are current, as long as that takes. */
 const ENDS_WITHIN_MS = 1_180_000

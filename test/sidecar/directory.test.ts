@@ -122,7 +122,9 @@ async function publish(edge: ReturnType<typeof processEdge>, version = '1.2.3') 
   const { publisher, run } = openSidecar({
     store: await openStore(home),
     edge: new EdgeHttp({
-      ...{ url: new URL(edge.origin), repo: 'lamps', transport },
+      url: new URL(edge.origin),
+      repo: 'lamps',
+      transport,
       token: async () => bearer,
     }),
     cacheDir: undefined,

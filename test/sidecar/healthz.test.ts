@@ -61,7 +61,11 @@ test('it speaks for all boards, and says by name which is behind', async () => {
   const both = await ask([GOOD, late])
   expect(both.status).toBe(200)
   expect(await both.json()).toMatchObject({
-    ...{ status: 'ok', behind: true, dirty: 2, files: 14, lastError: 'busy: later' },
+    status: 'ok',
+    behind: true,
+    dirty: 2,
+    files: 14,
+    lastError: 'busy: later',
     boards: [
       { board: 'tea', behind: false, lastSyncAt: '1970-01-01T00:00:00.000Z' },
       { board: 'tea#kiro', behind: true, lastError: 'busy: later' },

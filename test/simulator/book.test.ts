@@ -45,9 +45,15 @@ function start(edge = EDGE): Simulator {
 }
 
 const order = (gateway: string, reference: string): Order => ({
-  ...{ gateway, reference, externalReference: `ext-${reference}` },
-  ...{ amount: 1_250, currency: 'USD', description: 'A lamp', callbackUrl: EDGE },
-  ...{ metadata: {}, expiresInMs: HOUR_MS },
+  gateway,
+  reference,
+  externalReference: `ext-${reference}`,
+  amount: 1_250,
+  currency: 'USD',
+  description: 'A lamp',
+  callbackUrl: EDGE,
+  metadata: {},
+  expiresInMs: HOUR_MS,
 })
 
 async function charged(simulator: Simulator, gateway: string, reference: string) {

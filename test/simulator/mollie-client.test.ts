@@ -99,7 +99,9 @@ describe('Mollie’s own client', () => {
   it('refunds a part, which is made a while later', async () => {
     const { id: paymentId } = await paid()
     const refund = await theirs.paymentRefunds.create({
-      ...{ paymentId, amount: eur('2.50'), description: 'Broken' },
+      paymentId,
+      amount: eur('2.50'),
+      description: 'Broken',
       metadata: { refund_id: '01R' },
     })
     expect(refund).toMatchObject({ resource: 'refund', status: 'pending', amount: eur('2.50') })

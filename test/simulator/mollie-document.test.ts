@@ -35,7 +35,9 @@ const embed = 'refunds,chargebacks'
 async function made(): Promise<string> {
   const { id } = await mollie.payments.create({
     paymentRequest: {
-      ...{ amount: eur('12.50'), description: 'Two lamps', webhookUrl: setup.callback },
+      amount: eur('12.50'),
+      description: 'Two lamps',
+      webhookUrl: setup.callback,
       redirectUrl: 'https://shop.example/thanks',
       metadata: { external_reference_id: 'ext-1', reference: 'order-1' },
     },
@@ -45,15 +47,27 @@ async function made(): Promise<string> {
 
 const CHARGE = {
   gateway: 'mollie',
-  ...{ amount: 1_250, currency: 'EUR', reference: 'order-1', description: 'Two lamps' },
-  ...{ externalReferenceId: 'ext-1', returnUrl: 'https://shop.example/thanks' },
+  amount: 1_250,
+  currency: 'EUR',
+  reference: 'order-1',
+  description: 'Two lamps',
+  externalReferenceId: 'ext-1',
+  returnUrl: 'https://shop.example/thanks',
   callbackUrl: 'https://shop.example/callback',
-  ...{ earlier: 'none', installation: 'shop', now: 0 },
+  earlier: 'none',
+  installation: 'shop',
+  now: 0,
 } satisfies GatewayCharge
 const REFUND = {
-  ...{ refundAmount: 250, amount: 1_250, currency: 'EUR', reason: 'Broken', refundId: '01R' },
-  ...{ gatewayTransactionId: 'tr_1', externalReferenceId: 'ext-1', reference: 'order-1' },
-  ...{ earlier: 'none' },
+  refundAmount: 250,
+  amount: 1_250,
+  currency: 'EUR',
+  reason: 'Broken',
+  refundId: '01R',
+  gatewayTransactionId: 'tr_1',
+  externalReferenceId: 'ext-1',
+  reference: 'order-1',
+  earlier: 'none',
 } satisfies GatewayRefund
 
 describe.skipIf(noTools !== '')(`Mollie’s document${noTools}`, () => {

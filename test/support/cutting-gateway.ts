@@ -74,7 +74,8 @@ export class CuttingGateway {
     const { authorization = '', 'content-type': type = '' } = headers
     const sent = { authorization, 'content-type': type }
     const answer = await fetch(`${this.target}${url}`, {
-      ...{ method, headers: sent },
+      method,
+      headers: sent,
       ...(body !== '' && { body }),
     })
     const bytes = await answer.bytes()

@@ -138,8 +138,12 @@ export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Pro
 
 /** What a running sidecar says of its board to the directory. */
 export const boardReport = (fields: Partial<BoardReport> = {}) => ({
-  ...{ wire: WIRE, run: 1, sidecar: { state: 'running' as const, version: '1.2.3' } },
-  ...{ title: 'Lamps', layout: 'cairn' as const, store: 'present' as const },
+  wire: WIRE,
+  run: 1,
+  sidecar: { state: 'running' as const, version: '1.2.3' },
+  title: 'Lamps',
+  layout: 'cairn' as const,
+  store: 'present' as const,
   counts: { tasks: 3, closed: 1, ready: 2 },
   changedAt: '2026-01-05T10:00:00.000Z',
   ...fields,

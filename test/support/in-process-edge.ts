@@ -60,7 +60,9 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     }),
     directory: sqliteDirectory(openSql(':memory:')),
     access: createAccess(config.auth, {
-      ...{ clock, fetch: options.fetch ?? fetch, metrics: accessMetrics(metrics) },
+      clock,
+      fetch: options.fetch ?? fetch,
+      metrics: accessMetrics(metrics),
       endedSessions: options.endedSessions ?? sqliteEndedSessions(openSql(':memory:')),
     }),
     clock,

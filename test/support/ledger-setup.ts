@@ -281,7 +281,8 @@ function shownCharge(begun: ChargeBegun) {
   if (state === 'conflict') return { state, over: begun.over, fields: begun.fields }
   const opened = json<OpenedPayment>(row.charge_answer)
   return {
-    ...{ state, transaction: toTransaction(row) },
+    state,
+    transaction: toTransaction(row),
     ...(state === 'answered' && present({ opened })),
     ...(state === 'unknown' && present({ nextCheckAt: row.next_check_at })),
   }
@@ -297,7 +298,9 @@ function shownCheck({ transaction: row, refund }: Check) {
     isUnsent: row.called_until === NEVER_CALLED,
     ...(refund && {
       refund: {
-        ...{ id: refund.id, amount: refund.amount, createdAt: refund.created_at },
+        id: refund.id,
+        amount: refund.amount,
+        createdAt: refund.created_at,
         isAccepted: refund.status === 'accepted',
       },
     }),

@@ -106,8 +106,12 @@ export class Start {
 
   charge(reference: string, more: object = {}): Promise<OpenedPayment> {
     return this.payments('/charges', {
-      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
-      ...{ description: 'A lamp', ...more },
+      gateway: 'redirect',
+      reference,
+      amount: 25_000,
+      currency: 'IQD',
+      description: 'A lamp',
+      ...more,
     })
   }
 

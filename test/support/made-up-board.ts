@@ -73,7 +73,9 @@ export const withChanged = (id: string, fields: Partial<Task>) =>
 /** A board of the list of boards. */
 export const listed = (path: string, fields: Partial<ListedBoard> = {}): ListedBoard => ({
   path,
-  ...{ title: path, layout: 'cairn', store: 'present' },
+  title: path,
+  layout: 'cairn',
+  store: 'present',
   counts: { tasks: 3, closed: 1, ready: 1 },
   sidecar: { state: 'running', lastSeenAt: '2026-03-03T09:00:00Z', version: '1.2.3' },
   ...fields,

@@ -281,9 +281,10 @@ export function backlogBoard(dice: Dice) {
     const id = `${prefix.toUpperCase()}-${number.toUpperCase()}`
     const named = `${prefix}-${number}`
     const written = dice.pick([id, id, id, named, `"${id}"`, `' ${id} '`, number])
+    // biome-ignore format: several names a line.
     const status = dice.pick([
-      ...['To Do', 'In Progress', 'Done', 'Done', '"Done"', 'done', "' Done '", 'DONE'],
-      ...['Shipped it', 'Waiting', '"Wait: long"', '7', '', 'null', '[Done]', 'Done # yes'],
+      'To Do', 'In Progress', 'Done', 'Done', '"Done"', 'done', "' Done '", 'DONE', 'Shipped it',
+      'Waiting', '"Wait: long"', '7', '', 'null', '[Done]', 'Done # yes',
     ])
     const lines = [`id: ${written}`, `title: ${JSON.stringify(dice.pick(WORDS))}`]
     if (dice.chance(0.9)) lines.push(`status: ${status}`)

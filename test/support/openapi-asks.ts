@@ -18,8 +18,13 @@ import { jsonOf } from './json-of.ts'
 import { setUpPayments } from './payments-setup.ts'
 
 export const ORDER = {
-  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
-  ...{ description: 'A lamp', metadata: { size: 'small' }, returnUrl: 'https://shop.example/' },
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'A lamp',
+  metadata: { size: 'small' },
+  returnUrl: 'https://shop.example/',
 }
 
 export const posted: { type: string }[] = []
@@ -41,13 +46,18 @@ const everything = await bearer('board:read board:write board:work payments:read
 /** A board with one task, which has a run and a session. */
 const board = await publishedRepo(edge, [
   taskRecord('A-1', {
-    ...{ assignee: 'ann', body: 'Text', checks: [{ desc: 'It works', cmd: 'true' }] },
-    ...{ extra: { points: 3 }, provenance: [{ who: 'ann', at: 'today', did: 'made' }] },
+    assignee: 'ann',
+    body: 'Text',
+    checks: [{ desc: 'It works', cmd: 'true' }],
+    extra: { points: 3 },
+    provenance: [{ who: 'ann', at: 'today', did: 'made' }],
   }),
   runRecord('A-1', '20260101-100000.000'),
   sessionRecord('ses_1', { live: { heartbeatAt: '2026-01-01T10:00:00Z' } }),
   {
-    ...{ kind: 'board', id: 'board', hash: freshHash() },
+    kind: 'board',
+    id: 'board',
+    hash: freshHash(),
     board: { layout: 'cairn', states: ['backlog', 'done'], closed: ['done'] },
   },
 ])
@@ -75,7 +85,8 @@ export async function send(route: string, { path, body, headers }: Ask, to = edg
     method,
     headers: {
       ...(headers?.Cookie === undefined && { Authorization: everything }),
-      ...{ 'Content-Type': 'application/json', ...headers },
+      'Content-Type': 'application/json',
+      ...headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
@@ -109,9 +120,16 @@ export async function makeRecords(): Promise<void> {
 
 const webhookBody = (fields: object) =>
   JSON.stringify({
-    ...{ gateway: 'bank', gatewayTransactionId: 'unknown', reference: 'order-1', status: 'Paid' },
-    ...{ amount: 25_000, currency: 'IQD', raw: { id: 1 } },
-    ...{ eventId: crypto.randomUUID(), occurredAt: setup.clock.now(), ...fields },
+    gateway: 'bank',
+    gatewayTransactionId: 'unknown',
+    reference: 'order-1',
+    status: 'Paid',
+    amount: 25_000,
+    currency: 'IQD',
+    raw: { id: 1 },
+    eventId: crypto.randomUUID(),
+    occurredAt: setup.clock.now(),
+    ...fields,
   })
 
 const [CLAIM, OTHER] = ['A'.repeat(22), 'B'.repeat(22)]
@@ -132,7 +150,9 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
   ],
   'POST /api/session': () => [
     {
-      ...{ path: '/api/session', status: 201, headers: { Origin: edge.origin } },
+      path: '/api/session',
+      status: 201,
+      headers: { Origin: edge.origin },
       body: { token: everything.slice('Bearer '.length) },
     },
     { path: '/api/session', status: 400, headers: { Origin: edge.origin }, body: {} },

@@ -97,8 +97,11 @@ export async function stored(database: PaymentsDatabase, payments: readonly Seed
 }
 
 export const once = ({ length: n }: readonly Seeded[]) => ({
-  ...{ paid: n, events: n, applied: n },
-  ...{ outboxed: n, succeeded: n },
+  paid: n,
+  events: n,
+  applied: n,
+  outboxed: n,
+  succeeded: n,
 })
 
 /** Payments whose success was not delivered to the host application with a valid signature. */

@@ -90,7 +90,9 @@ export class PaymentSystem implements AsyncDisposable {
     await gateways.start()
     const simulator = new SimulatorControl(loopbackUrl(simulatorPort))
     const stops = [
-      ...[() => edge.close(), () => gateways.stop(), () => database.close()],
+      () => edge.close(),
+      () => gateways.stop(),
+      () => database.close(),
       () => receiver.close(),
     ]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
@@ -214,7 +216,8 @@ function simulatorIn(dir: string, port: number, edge: string): Process {
     callbackOf: (gateway) => `${edge}/payments/webhooks/${gateway}`,
     secrets: SECRETS,
     env: { ...programEnv(dir), ...haste },
-    ...{ logsDir: dir, logFile: join(dir, 'simulator.log') },
+    logsDir: dir,
+    logFile: join(dir, 'simulator.log'),
   })
   return new Process(spec, `${loopbackUrl(port)}/health`)
 }

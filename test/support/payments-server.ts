@@ -26,6 +26,9 @@ export async function servePayments(env: Environment = {}): Promise<PaymentsServ
 }
 
 export const LAMP = {
-  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
   description: 'A lamp',
 }

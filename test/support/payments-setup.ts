@@ -153,7 +153,11 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
       cancelWake = clock.after(Math.max(0, at - clock.now()), () => made.dispatchLater())
   }
   const { ledger, queries } = sqliteLedger({
-    ...{ subscribers, deliver: deliverer.deliver, wakeAt, clock, log },
+    subscribers,
+    deliver: deliverer.deliver,
+    wakeAt,
+    clock,
+    log,
   })
   const pending: Promise<unknown>[] = []
   const made = createPayments({
@@ -194,9 +198,16 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     refunded,
     webhook(payload = {}) {
       const body = JSON.stringify({
-        ...{ gateway: 'bank', gatewayTransactionId: '', reference: '', status: 'Paid' },
-        ...{ amount: 25_000, currency: 'IQD', raw: {}, eventId: crypto.randomUUID() },
-        ...{ occurredAt: clock.now(), ...payload },
+        gateway: 'bank',
+        gatewayTransactionId: '',
+        reference: '',
+        status: 'Paid',
+        amount: 25_000,
+        currency: 'IQD',
+        raw: {},
+        eventId: crypto.randomUUID(),
+        occurredAt: clock.now(),
+        ...payload,
       })
       const headers = { headers: new Headers(), query: new URLSearchParams() }
       return made.receive(

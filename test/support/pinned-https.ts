@@ -34,8 +34,5 @@ function responseOf(answer: IncomingMessage): Response {
   const isEmpty = [204, 304].includes(status)
   const body = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array<ArrayBuffer>>)
   if (isEmpty) answer.resume()
-  return new Response(body, {
-    ...{ status, headers },
-    statusText: STATUS_CODES[status] ?? '',
-  })
+  return new Response(body, { status, headers, statusText: STATUS_CODES[status] ?? '' })
 }

@@ -40,7 +40,10 @@ export const NAMES = {
 }
 export const REFUND: GatewayRefund = {
   ...NAMES,
-  ...{ refundId: 'rf-1', earlier: 'none', refundAmount: 25_000, reason: 'Broken' },
+  refundId: 'rf-1',
+  earlier: 'none',
+  refundAmount: 25_000,
+  reason: 'Broken',
 }
 
 const TRANSACTION = '/api/v2/payment-gateway/transaction'

@@ -42,7 +42,8 @@ export async function giveSecret(dataDir: string, secret: string): Promise<void>
 export function programEnv(home: string): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE, DENO_DIR } = process.env
   return {
-    ...{ PATH, HOME: home },
+    PATH,
+    HOME: home,
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     ...(DENO_DIR !== undefined && { DENO_DIR }),
   }

@@ -43,11 +43,16 @@ export const sources: Source[] = [
   'tools/harness',
   'tools/prove',
   'tools/bench',
-].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+].flatMap(all)
+
+/** Of the tests, and of what only they use. */
+export const tests = all('test')
+
+function all(folder: string): Source[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => read(join(folder, name))),
-)
+    .map((name) => read(join(folder, name)))
+}
 
 function read(file: string): Source {
   const text = readFileSync(file, 'utf8')

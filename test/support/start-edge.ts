@@ -64,7 +64,11 @@ export async function startEdge(
 ): Promise<EdgeProcess> {
   const { dir, port, origin, variables } = await prepare(given)
   const spec = await PREPARE[host]({
-    ...{ port, dir, home, variables, ...more },
+    port,
+    dir,
+    home,
+    variables,
+    ...more,
     env: programEnv(dir),
     logFile: join(dir, 'edge.log'),
   })
@@ -95,8 +99,11 @@ export async function startNodeEdge(
 ): Promise<NodeEdgeInTest> {
   const { dir, port, origin, variables } = await prepare(given)
   const env = {
-    ...{ LIBSQL_URL: `file:${join(dir, 'payments.db')}`, ...variables },
-    ...{ PORT: String(port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
+    LIBSQL_URL: `file:${join(dir, 'payments.db')}`,
+    ...variables,
+    PORT: String(port),
+    DATA_DIR: dir,
+    CONSOLE_DIR: consoleDir ?? join(dir, 'console'),
   }
   const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
   const open = () => openNodeEdge({ env, file, log, schema: prepareSchema, ...more })

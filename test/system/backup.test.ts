@@ -147,7 +147,8 @@ describe('a restored database', () => {
     await spoil()
     const restored = join(dir, 'data/node/payments.db')
     await expect(restore(backup, { file: restored }, 1)).rejects.toMatchObject({
-      ...{ name: 'StartError', message: expect.stringContaining(why) },
+      name: 'StartError',
+      message: expect.stringContaining(why),
     })
     expect(await readdir(join(dir, 'data/node')).catch(() => [])).toEqual([])
   })

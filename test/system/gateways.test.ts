@@ -33,7 +33,9 @@ describe('the gateways of a local system', () => {
   const modes = (given: Record<string, string>, file = signalbox) =>
     Object.fromEntries(gatewaysHere(file, given).map(({ key, mode }) => [key, mode]))
   const ALL_SIMULATED = {
-    ...{ redirect: 'simulated', fib: 'simulated', stripe: 'simulated' },
+    redirect: 'simulated',
+    fib: 'simulated',
+    stripe: 'simulated',
     mollie: 'simulated',
   }
 
@@ -62,11 +64,14 @@ describe('the gateways of a local system', () => {
     })
   })
 
-  it.each([
-    ...['REDIRECT_GATEWAY_FAILURE_URL', 'REDIRECT_GATEWAY_SUCCESS_URL', 'REDIRECT_GATEWAY_LANG'],
-    ...['REDIRECT_GATEWAY_SERVICE_TYPE', 'REDIRECT_GATEWAY_SCOPE', 'STRIPE_CANCEL_URL'],
-    ...['STRIPE_SUCCESS_URL', 'FIB_EXPIRES_IN', 'FIB_REFUNDABLE_FOR'],
-  ])('are simulated with %s, too', (name) => {
+  it.each(
+    // biome-ignore format: several names a line.
+    [
+      'REDIRECT_GATEWAY_FAILURE_URL', 'REDIRECT_GATEWAY_SUCCESS_URL', 'REDIRECT_GATEWAY_LANG',
+      'REDIRECT_GATEWAY_SERVICE_TYPE', 'REDIRECT_GATEWAY_SCOPE', 'STRIPE_CANCEL_URL',
+      'STRIPE_SUCCESS_URL', 'FIB_EXPIRES_IN', 'FIB_REFUNDABLE_FOR',
+    ],
+  )('are simulated with %s, too', (name) => {
     expect(modes({ [name]: 'https://shop.example/' })).toEqual(ALL_SIMULATED)
   })
 
@@ -81,7 +86,9 @@ describe('the gateways of a local system', () => {
   it('are missing with a part of them, which is named', () => {
     const given = { REDIRECT_GATEWAY_API_KEY: 'key', REDIRECT_GATEWAY_LANG: 'ar' }
     expect(gatewaysHere(signalbox, given)[0]).toEqual({
-      ...{ key: 'redirect', driver: 'redirect', mode: 'missing' },
+      key: 'redirect',
+      driver: 'redirect',
+      mode: 'missing',
       url: 'https://pg-api-uat.zaincash.iq',
       missing: ['REDIRECT_GATEWAY_CLIENT_ID', 'REDIRECT_GATEWAY_CLIENT_SECRET'],
       unused: ['REDIRECT_GATEWAY_API_KEY'],
@@ -116,8 +123,11 @@ describe('the gateways of a local system', () => {
 
 describe('the edge of a local system', () => {
   const places = {
-    ...{ secret: 's'.repeat(43), edge: 'http://127.0.0.1:1', database: 'file:a' },
-    ...{ databaseToken: '', simulator: SIMULATOR },
+    secret: 's'.repeat(43),
+    edge: 'http://127.0.0.1:1',
+    database: 'file:a',
+    databaseToken: '',
+    simulator: SIMULATOR,
   }
   const edge = (env: Record<string, string>) => edgeVariables(env, signalbox, places)
 
@@ -147,18 +157,22 @@ describe('the edge of a local system', () => {
 const greetingWith = (given: Record<string, string>): string =>
   greeting({
     boards: [{ path: '/b', dir: '/b', layout: 'cairn' }],
-    ...{ dataDir: '/b/.signalbox', trustsData: false },
-    ...{ host: 'node', link: '', isExample: false, cwd: '/b' },
+    dataDir: '/b/.signalbox',
+    trustsData: false,
+    host: 'node',
+    link: '',
+    isExample: false,
+    cwd: '/b',
     gateways: gatewaysHere(signalbox, given),
     local: {
-      ...{
-        url: 'http://127.0.0.1:1',
-        path: '/b',
-        boards: [],
-        database: 'file:a',
-        databaseToken: '',
-      },
-      ...{ simulator: SIMULATOR, tokens: { board: '', sidecar: '', payments: '' }, gateways: {} },
+      url: 'http://127.0.0.1:1',
+      path: '/b',
+      boards: [],
+      database: 'file:a',
+      databaseToken: '',
+      simulator: SIMULATOR,
+      tokens: { board: '', sidecar: '', payments: '' },
+      gateways: {},
     },
   })
 
@@ -178,8 +192,10 @@ it('the greeting offers a charge to try only at a simulated gateway', () => {
 
 it('the greeting says of each gateway whether it is real, simulated or left out', () => {
   const text = greetingWith({
-    ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a' },
-    ...{ FIB_CLIENT_ID: 'shop', REDIRECT_GATEWAY_BASE_URL: 'https://a.test' },
+    STRIPE_SECRET_KEY: 'sk_test_a',
+    STRIPE_WEBHOOK_SECRET: 'whsec_a',
+    FIB_CLIENT_ID: 'shop',
+    REDIRECT_GATEWAY_BASE_URL: 'https://a.test',
   })
   expect(text).toContain(`
 gateways    redirect: simulated (${SIMULATOR}); REDIRECT_GATEWAY_BASE_URL has no effect without REDIRECT_GATEWAY_CLIENT_ID, REDIRECT_GATEWAY_CLIENT_SECRET, REDIRECT_GATEWAY_API_KEY

@@ -134,7 +134,10 @@ describe('a migration', () => {
     )
     expect(content().payment_notes).toEqual(
       Array.from({ length: 10 }, (_, n) => ({
-        ...{ id: `n-${n}`, text: `note ${n}`, length: 6, is_read: 0 },
+        id: `n-${n}`,
+        text: `note ${n}`,
+        length: 6,
+        is_read: 0,
       })),
     )
     expect(notices).toEqual([expect.stringContaining('has schema 1 and is brought to schema 3.')])

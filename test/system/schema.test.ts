@@ -23,8 +23,14 @@ const runScript = (script: string) => {
 
 const transaction = (id: string, more: Args = {}) => {
   const row: Args = {
-    ...{ id, gateway: 'shop', reference: id, gateway_transaction_id: null },
-    ...{ amount: 25_000, currency: 'IQD', status: 'Pending', ...more },
+    id,
+    gateway: 'shop',
+    reference: id,
+    gateway_transaction_id: null,
+    amount: 25_000,
+    currency: 'IQD',
+    status: 'Pending',
+    ...more,
   }
   const names = Object.keys(row)
   const values = names.map((name) => `:${name}`)

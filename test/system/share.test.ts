@@ -95,8 +95,11 @@ describe('the https port of a shared system', () => {
     const { host } = new URL(sharing.shared?.urls[0] ?? '')
     expect(got).toMatchObject({ method: 'POST', url: '/api/x?y=%20z', body: 'ä'.repeat(9e4) })
     expect(got.headers).toMatchObject({
-      ...{ host, cookie: 'a=1; b=2' },
-      ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': host },
+      host,
+      cookie: 'a=1; b=2',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': host,
     })
   })
 
@@ -199,7 +202,8 @@ describe('the https port of a shared system', () => {
       await once(silent.resume(), 'close')
     }
     const secure = connectSecurely({
-      ...{ host: '127.0.0.1', port: Number(port) },
+      host: '127.0.0.1',
+      port: Number(port),
       rejectUnauthorized: false,
     })
     secure.on('error', () => undefined)
@@ -280,7 +284,9 @@ describe('the https port of a shared system', () => {
     const { host, origin } = new URL(sharing.simulator ?? '')
     const paid = await fetch('/pay/1', { method: 'POST', headers: { origin }, body: 'action=pay' })
     expect(await asked(paid)).toMatchObject({
-      ...{ method: 'POST', url: '/pay/1', body: 'action=pay' },
+      method: 'POST',
+      url: '/pay/1',
+      body: 'action=pay',
       headers: { host, origin },
     })
     const others = ['/', '/health', '/_control', '/_control/payments', '/oauth2/token', '/pay']
@@ -405,10 +411,7 @@ describe('the addresses of this machine', () => {
       wlan0: [address('192.168.1.5')],
       eth1: [address('10.1.2.3')],
     }
-    expect(lanAddresses(all)).toEqual([
-      ...['192.168.1.5', '10.1.2.3'],
-      ...['172.17.0.1', '100.101.102.103'],
-    ])
+    expect(lanAddresses(all)).toEqual(['192.168.1.5', '10.1.2.3', '172.17.0.1', '100.101.102.103'])
     expect(lanAddresses({})).toEqual([])
   })
 })

@@ -29,7 +29,9 @@ const rowOf = (reference: string) =>
   )[0] as unknown as TransactionRow
 const chargeOf = (row: TransactionRow) =>
   gatewayCharge(JSON.parse(row.request ?? '{}') as ChargeRequest, row, {
-    ...{ earlier: 'unknown', callbackUrl: undefined, now: NOW },
+    earlier: 'unknown',
+    callbackUrl: undefined,
+    now: NOW,
   })
 
 describe.each(['redirect', 'stripe', 'fib'])('of schema 2, at %s,', (gateway) => {
@@ -38,7 +40,9 @@ describe.each(['redirect', 'stripe', 'fib'])('of schema 2, at %s,', (gateway) =>
     const { description, ...request } = JSON.parse(lost.request ?? '{}') as ChargeRequest
     const begun = await w.begin({
       request: { description, ...request },
-      ...{ idempotencyKey: 'key-lost', requestHash: lost.request_hash ?? '', now: NOW },
+      idempotencyKey: 'key-lost',
+      requestHash: lost.request_hash ?? '',
+      now: NOW,
     })
     expect(begun).toMatchObject({
       state: 'begun',
@@ -46,8 +50,12 @@ describe.each(['redirect', 'stripe', 'fib'])('of schema 2, at %s,', (gateway) =>
     })
     const again = chargeOf(rowOf(`${gateway}-lost`))
     expect(again).toEqual({
-      ...{ ...request, description, externalReferenceId: lost.external_reference_id },
-      ...{ earlier: 'unknown', callbackUrl: undefined, now: NOW },
+      ...request,
+      description,
+      externalReferenceId: lost.external_reference_id,
+      earlier: 'unknown',
+      callbackUrl: undefined,
+      now: NOW,
     })
   })
 

@@ -19,8 +19,11 @@ beforeAll(async () => {
   edge = await openNodeEdge({
     env: {
       ...simulatedGateways(gatewaySecrets(SECRET), simulator),
-      ...{ AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${join(dir, 'payments.db')}` },
-      ...{ PAYMENT_PUBLIC_URL: 'https://edge.test', PORT: '0', DATA_DIR: dir },
+      AUTH_SECRETS: SECRET,
+      LIBSQL_URL: `file:${join(dir, 'payments.db')}`,
+      PAYMENT_PUBLIC_URL: 'https://edge.test',
+      PORT: '0',
+      DATA_DIR: dir,
     },
     file: { payments: { gateways: { redirect: { driver: 'redirect' } } } },
     // Its sweeps come when they are due.

@@ -231,7 +231,8 @@ describe('the numbers of an edge', () => {
     const file = { payments: { gateways: { redirect: { driver: 'redirect' } } } } as const
     const variables = (origin: string) => ({
       ...simulatedGateways(SECRETS, origin),
-      ...{ METRICS_PORT: String(metricsPort), PAYMENT_PUBLIC_URL: origin },
+      METRICS_PORT: String(metricsPort),
+      PAYMENT_PUBLIC_URL: origin,
     })
     const edge = await startNodeEdge(variables, { file, sweepEveryMs: 3_600_000 })
     try {

@@ -151,7 +151,8 @@ describe('As the document says', () => {
   it('is answered a charge or a refund that the gateway does not take', async () => {
     const charge = (reference: string, status: number, more = {}) =>
       answersAsDocumented('POST /api/payments/charges', {
-        ...{ path: '/api/payments/charges', status },
+        path: '/api/payments/charges',
+        status,
         body: { ...ORDER, reference, ...more },
       })
     const { charge: accept } = setup.script

@@ -61,7 +61,9 @@ const statusOf = (repo: Repo) =>
 
 const rootOf = (repo: Repo, run: number | null) =>
   repo.sync<SyncAnswer & { step: 'root' }>({
-    ...{ step: 'root', run, root: sums([task]).root },
+    step: 'root',
+    run,
+    root: sums([task]).root,
     store: { state: 'present', layout: 'cairn', version: '1' },
   })
 
@@ -177,7 +179,8 @@ it('one that is frozen is offline for who reads the status, every stream, and on
     const at = Date.now() - 60_000
     storage.sql.exec(
       `UPDATE repository SET state = json_set(state, '$.socket.since', ?, '$.lastSeenAt', ?)`,
-      ...[at, at],
+      at,
+      at,
     )
   })
   expect(await statusOf(repo)).toMatchObject({ sidecar: { state: 'offline' } })

@@ -68,7 +68,8 @@ describe('the configuration', () => {
 
   it('names a missing database, and variables that belong to no gateway', async () => {
     const env = {
-      ...{ ...base, LIBSQL_URL: '' },
+      ...base,
+      LIBSQL_URL: '',
       ...REDIRECT,
       PAYMENT_TOLERANCE_SECONDS: 'long',
       PAYMENT_ON_AMOUNT_MISMATCH: 'shrug',

@@ -134,7 +134,8 @@ describe('other gateways', () => {
   it('names all that a restricted key of Stripe’s may not read', async () => {
     const [all, none] = [() => Response.json({}), () => Response.json({}, { status: 403 })]
     const paths = (sessions: typeof all, intents: typeof all, refunds: typeof all) => ({
-      ...{ '/v1/checkout/sessions': sessions, '/v1/payment_intents': intents },
+      '/v1/checkout/sessions': sessions,
+      '/v1/payment_intents': intents,
       '/v1/refunds': refunds,
     })
     const restricted = 'error stripe: STRIPE_SECRET_KEY is restricted: it cannot read'
@@ -153,7 +154,8 @@ describe('other gateways', () => {
     const [all, none] = [() => Response.json({}), () => Response.json({}, { status: 403 })]
     const mollie = { MOLLIE_API_KEY: 'test_key' }
     const paths = (payments: typeof all, refunds: typeof all) => ({
-      ...{ '/v2/payments': payments, '/v2/refunds': refunds },
+      '/v2/payments': payments,
+      '/v2/refunds': refunds,
     })
     expect(await asked(paths(all, all), mollie, 'mollie')).toContain(
       'ok mollie: Mollie accepts MOLLIE_API_KEY.',

@@ -97,11 +97,14 @@ export async function fakeEdge(
   const payments = readPayments(whole, file, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
   const { ledger, queries } = sqliteLedger({
-    ...{ subscribers: NOBODY, deliver: async () => [] },
-    ...{ clock: hostClock, log: () => undefined },
+    subscribers: NOBODY,
+    deliver: async () => [],
+    clock: hostClock,
+    log: () => undefined,
   })
   const receive = createReceiver({
-    ...{ ...payments, ledger },
+    ...payments,
+    ledger,
     client: {
       run: () => Promise.reject(new Error('nobody is asked')),
       admit: () => Promise.reject(new Error('nobody is asked')),

@@ -61,7 +61,8 @@ it('counts first, and with --yes deletes what may name the payers, and keeps the
   const before = await w.story(one)
   const until = ['--before', '2030-01-01']
   expect(await forget(...until)).toEqual({
-    ...{ code: 0, err: '' },
+    code: 0,
+    err: '',
     out: 'Would forget the payers of 1 payment (--yes does it). Not settled, and kept: 1.\n',
   })
   expect(await w.story(one)).toEqual(before)

@@ -27,8 +27,13 @@ describe('payments simulate', () => {
     expect(await run(argv, OWN)).toEqual({ code: 0, out: '200 ok\n', err: '' })
     expect(await received(edge)).toMatchObject([
       {
-        ...{ gateway: 'redirect', eventId: 'e-9', gatewayTransactionId: 'tx-9' },
-        ...{ reference: 'order-1', toStatus: status, amount: 25_000, currency: 'IQD' },
+        gateway: 'redirect',
+        eventId: 'e-9',
+        gatewayTransactionId: 'tx-9',
+        reference: 'order-1',
+        toStatus: status,
+        amount: 25_000,
+        currency: 'IQD',
       },
     ])
   })

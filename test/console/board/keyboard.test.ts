@@ -42,12 +42,16 @@ describe('the keyboard', () => {
 
 describe('the end of a column', () => {
   const listOf = (key: string, status: string, ...ids: string[]) => ({
-    ...{ key, status },
+    key,
+    status,
     cards: ids.map((id) => ({ task: { id } })),
   })
   const lists = [
-    ...[listOf('a', 'open', 'A-1', 'A-2'), listOf('b', 'done', 'B-1')],
-    ...[listOf('c', 'open', 'C-1'), listOf('d', 'done'), listOf('e', 'open')],
+    listOf('a', 'open', 'A-1', 'A-2'),
+    listOf('b', 'done', 'B-1'),
+    listOf('c', 'open', 'C-1'),
+    listOf('d', 'done'),
+    listOf('e', 'open'),
   ]
 
   it('is in the last group that has a card of that status', () => {

@@ -35,8 +35,12 @@ const progressOf = ({ id, closed, total }: Lane) => [id, closed, total]
 describe('the groups', () => {
   it('have a task as their head, and what is part of it below; all others are the last group', () => {
     const { lanes } = grouped([
-      ...[task('A'), part('A/1', 'A', DONE), part('A/2', 'A')],
-      ...[task('B', { title: 'Bake' }), part('B/1', 'B'), task('C')],
+      task('A'),
+      part('A/1', 'A', DONE),
+      part('A/2', 'A'),
+      task('B', { title: 'Bake' }),
+      part('B/1', 'B'),
+      task('C'),
     ])
     expect(lanes.map((lane) => [lane.id, lane.head?.task.title, idsOf(lane)])).toEqual([
       ['A', 'The task A', ['A/2', 'A/1']],
@@ -59,9 +63,10 @@ describe('the groups', () => {
   })
 
   it('have the columns of the list: their own tasks are counted there, too', () => {
+    // biome-ignore format: several tasks a line.
     const tasks = [
-      ...[task('A', { status: 'odd' }), part('A/1', 'A', DONE), part('A/1/1', 'A/1'), task('C')],
-      ...[part('D', 'E'), part('E', 'D'), part('F', 'gone', { folder: 'drafts' })],
+      task('A', { status: 'odd' }), part('A/1', 'A', DONE), part('A/1/1', 'A/1'), task('C'),
+      part('D', 'E'), part('E', 'D'), part('F', 'gone', { folder: 'drafts' }),
     ]
     const shown = ({ id }: Task) => id.startsWith('A')
     const onBoard = [...cardsOf(boardOf(tasks), new Map()).values()].filter(
@@ -135,9 +140,10 @@ describe('the groups', () => {
   })
 
   it('are finished when all is closed, their own task, too', () => {
+    // biome-ignore format: several tasks a line.
     const { lanes } = grouped([
-      ...[task('A', DONE), part('A/1', 'A', DONE), task('B'), part('B/1', 'B', DONE)],
-      ...[task('C', DONE), part('C/1', 'C'), part('D/1', 'D', DONE)],
+      task('A', DONE), part('A/1', 'A', DONE), task('B'), part('B/1', 'B', DONE), task('C', DONE),
+      part('C/1', 'C'), part('D/1', 'D', DONE),
     ])
     expect(lanes.filter(({ isFinished }) => isFinished).map(({ id }) => id)).toEqual(['A', 'D'])
   })
@@ -146,7 +152,10 @@ describe('the groups', () => {
     const tasks = [part('x', 'epic-10'), part('y', 'epic-9'), part('z', 'gone'), part('v', 'last')]
     const heads = [task('epic-10'), task('epic-9'), task('last', { rank: 1 })]
     expect(grouped([...tasks, ...heads]).lanes.map(({ id }) => id)).toEqual([
-      ...['last', 'epic-9', 'epic-10', 'gone'],
+      'last',
+      'epic-9',
+      'epic-10',
+      'gone',
     ])
   })
 })

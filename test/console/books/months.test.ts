@@ -16,7 +16,10 @@ describe('a month of the books', () => {
 
   it('is the sum of its days, by gateway and currency', () => {
     const sum = (amountMinor: number, paid: number, currency = 'USD') => ({
-      ...{ gateway: 'stripe', currency, amount: '', amountMinor },
+      gateway: 'stripe',
+      currency,
+      amount: '',
+      amountMinor,
       kinds: { paid: { count: 1, amount: '', amountMinor: paid } },
     })
     const days = [
@@ -26,7 +29,9 @@ describe('a month of the books', () => {
     expect(monthSums(days)).toMatchObject([
       { currency: 'EUR', amount: '0.05' },
       {
-        ...{ currency: 'USD', amount: '7.50', amountMinor: 750 },
+        currency: 'USD',
+        amount: '7.50',
+        amountMinor: 750,
         kinds: { paid: { count: 2, amount: '13.00', amountMinor: 1_300 } },
       },
     ])

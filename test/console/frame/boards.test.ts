@@ -11,7 +11,9 @@ const pathsOf = (text: string, named: string[] = [], repos = REPOS) =>
 describe('the boards to choose from', () => {
   it('are those of the edge, then those that only the session or the page names', () => {
     expect(pathsOf('', [SPECS.path, '/home/mira/lamp', '/home/mira/lamp'])).toEqual([
-      ...[SHOP.path, SPECS.path, '/home/mira/lamp'],
+      SHOP.path,
+      SPECS.path,
+      '/home/mira/lamp',
     ])
   })
 
@@ -37,7 +39,8 @@ describe('the names of boards', () => {
 
   it('are their titles', () => {
     expect(namesAt({ '/home/mira/shop': 'Mira’s shop', '/home/mira/lamp': 'Lamp' })).toEqual([
-      ...['Mira’s shop', 'Lamp'],
+      'Mira’s shop',
+      'Lamp',
     ])
   })
 

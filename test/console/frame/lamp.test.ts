@@ -100,15 +100,19 @@ it('the board on the page has in the list the lamp of its stream, which is right
   const sidecar = { state: 'running', lastSeenAt: '2026-03-02T09:00:00Z', version: '1' } as const
   const times = { since: NOW, currentAt: NOW }
   const back = boardLamp(listed('a', { store: 'missing', sidecar }), NOW, {
-    ...{ name: 'live', ...times },
+    name: 'live',
+    ...times,
   })
   expect(back).toBeUndefined()
   const gone = boardLamp(listed('a', { sidecar }), NOW, {
-    ...{ name: 'stale', reason: 'missing', ...times },
+    name: 'stale',
+    reason: 'missing',
+    ...times,
   })
   expect(gone).toEqual({ lamp: 'stop', text: 'Its folder is missing' })
   const unknown = boardLamp(listed('a', { store: 'missing', sidecar }), NOW, {
-    ...{ name: 'connecting', since: NOW },
+    name: 'connecting',
+    since: NOW,
   })
   expect(unknown?.lamp).toBe('stop')
 })

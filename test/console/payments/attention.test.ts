@@ -96,7 +96,10 @@ describe('events that wait for their payment', () => {
 
 it('refused webhooks are counted by gateway and reason, with the minute of the last one', () => {
   const row = (at: string, gateway: string, reason: RefusedGroup['reason'], count: number) => ({
-    ...{ at, gateway, reason, count },
+    at,
+    gateway,
+    reason,
+    count,
   })
   const refused = [
     row('10:03', 'redirect', 'invalid', 3),

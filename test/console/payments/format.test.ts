@@ -47,26 +47,14 @@ describe('amounts', () => {
     expect(parseAmount(text, currency)).toBe(amount)
   })
 
-  it.each([
-    ...['5,50', '25,000', '1,234.50', '1.234.50', '5.', '.5', '1 000', '1\u00a0000', "1'000"],
-    ...[
-      '-5',
-      '+5',
-      '1e3',
-      '0x10',
-      '٥',
-      '５',
-      '5.50 USD',
-      '$5',
-      '0',
-      '0.00',
-      '',
-      ' ',
-      'NaN',
-      'Infinity',
+  it.each(
+    // biome-ignore format: several texts a line.
+    [
+      '5,50', '25,000', '1,234.50', '1.234.50', '5.', '.5', '1 000', '1\u00a0000', "1'000", '-5',
+      '+5', '1e3', '0x10', '٥', '５', '5.50 USD', '$5', '0', '0.00', '', ' ', 'NaN', 'Infinity',
+      '12.345', '12.500', '9999999999999999',
     ],
-    ...['12.345', '12.500', '9999999999999999'],
-  ])('“%s” is refused, since it may be meant as another amount', (text) => {
+  )('“%s” is refused, since it may be meant as another amount', (text) => {
     expect(parseAmount(text, 'USD')).toBeUndefined()
   })
 

@@ -54,13 +54,24 @@ const lifecycle = (
   deliveries: [],
 })
 const webhook = (id: string, when: string): Answer['webhookEvents'][number] => ({
-  ...{ id, gateway: 'redirect', eventId: `event-${id}`, toStatus: 'Paid', outcome: 'applied' },
-  ...{ amount: 25_000, currency: 'IQD', isMismatch: false },
-  ...{ occurredAt: when, receivedAt: when },
+  id,
+  gateway: 'redirect',
+  eventId: `event-${id}`,
+  toStatus: 'Paid',
+  outcome: 'applied',
+  amount: 25_000,
+  currency: 'IQD',
+  isMismatch: false,
+  occurredAt: when,
+  receivedAt: when,
 })
 const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
-  ...{ id: `refund-${status}`, amount: 5_000, reason: 'Broken', status },
-  ...{ createdAt: at(20), updatedAt: at(21) },
+  id: `refund-${status}`,
+  amount: 5_000,
+  reason: 'Broken',
+  status,
+  createdAt: at(20),
+  updatedAt: at(21),
 })
 
 describe('the story of a payment', () => {
@@ -160,7 +171,9 @@ describe('the story of a payment', () => {
 
   it('refunds the paid amount, not the requested one, in its currency', () => {
     const other = story({
-      ...{ status: 'PartiallyRefunded', refundedAmount: 5_000, refunds: [refund('succeeded')] },
+      status: 'PartiallyRefunded',
+      refundedAmount: 5_000,
+      refunds: [refund('succeeded')],
       paid: { amount: 20_000, currency: 'USD' },
     })
     expect(refundable(other)).toBe(15_000)

@@ -246,9 +246,10 @@ describe('the tabs of one browser', () => {
 // recovers. At the end, every open tab knows every change, and exactly one stream is open.
 
 /** Repeated names make an action more likely. */
+// biome-ignore format: several names a line.
 const STEPS = [
-  ...['open', 'open', 'close', 'freeze', 'freeze', 'thaw', 'wake'],
-  ...['tell', 'tell', 'tell', 'wait', 'wait', 'cut', 'away', 'back'],
+  'open', 'open', 'close', 'freeze', 'freeze', 'thaw', 'wake', 'tell', 'tell', 'tell', 'wait',
+  'wait', 'cut', 'away', 'back',
 ]
 type Step = [step: string, tab: number]
 

@@ -25,7 +25,8 @@ const BOARDS: Record<string, { files: Files; ready: string[]; canBegin: string[]
       ...cairn('T-2', 'idea'),
       ...cairn('T-3', 'done'),
     },
-    ...{ ready: ['T-1', 'T-2'], canBegin: ['T-2'] },
+    ready: ['T-1', 'T-2'],
+    canBegin: ['T-2'],
   },
   'backlog-md': {
     files: {
@@ -34,28 +35,33 @@ const BOARDS: Record<string, { files: Files; ready: string[]; canBegin: string[]
       ...backlog(2, 'To Do'),
       ...backlog(3, 'Done'),
     },
-    ...{ ready: ['BACK-1', 'BACK-2'], canBegin: ['BACK-2'] },
+    ready: ['BACK-1', 'BACK-2'],
+    canBegin: ['BACK-2'],
   },
   'task-master': {
     files: {
       '.taskmaster/tasks/tasks.json': tagged({ 1: 'in-progress', 2: 'pending', 3: 'review' }),
     },
-    ...{ ready: ['master:1', 'master:2', 'master:3'], canBegin: ['master:2'] },
+    ready: ['master:1', 'master:2', 'master:3'],
+    canBegin: ['master:2'],
   },
   openspec: {
     files: { 'openspec/changes/tea/tasks.md': '- [x] 1.1 Fill\n- [ ] 1.2 Heat\n' },
-    ...{ ready: ['tea/1.2'], canBegin: ['tea/1.2'] },
+    ready: ['tea/1.2'],
+    canBegin: ['tea/1.2'],
   },
   'spec-kit': {
     files: {
       '.specify/memory/constitution.md': '',
       'specs/001-tea/tasks.md': '- [x] T001 Fill\n- [ ] T002 Heat\n',
     },
-    ...{ ready: ['001-tea/T002'], canBegin: ['001-tea/T002'] },
+    ready: ['001-tea/T002'],
+    canBegin: ['001-tea/T002'],
   },
   kiro: {
     files: { '.kiro/specs/tea/tasks.md': '- [-] 1. Fill\n- [ ] 2. Heat\n- [~] 3. Pour\n' },
-    ...{ ready: ['tea/1', 'tea/2', 'tea/3'], canBegin: ['tea/2', 'tea/3'] },
+    ready: ['tea/1', 'tea/2', 'tea/3'],
+    canBegin: ['tea/2', 'tea/3'],
   },
   bmad: {
     files: {
@@ -63,7 +69,8 @@ const BOARDS: Record<string, { files: Files; ready: string[]; canBegin: string[]
       '_bmad-output/implementation-artifacts/sprint-status.yaml':
         'development_status:\n  1-1-a: review\n  1-2-b: in-progress\n  1-3-c: ready-for-dev\n',
     },
-    ...{ ready: ['1-1-a', '1-2-b', '1-3-c'], canBegin: ['1-3-c'] },
+    ready: ['1-1-a', '1-2-b', '1-3-c'],
+    canBegin: ['1-3-c'],
   },
 }
 

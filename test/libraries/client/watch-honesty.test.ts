@@ -10,9 +10,10 @@ import type { Task } from '../../../worker/board/wire.ts'
 import { FakeNetwork, refusal, statusAt } from './fake-network.ts'
 
 /** Repeated names make an action more likely. */
+// biome-ignore format: several names a line.
 const STEPS = [
-  ...['change', 'change', 'change', 'ping', 'wait', 'wait', 'slow', 'deliver', 'quick'],
-  ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave', 'die', 'return', 'jump'],
+  'change', 'change', 'change', 'ping', 'wait', 'wait', 'slow', 'deliver', 'quick', 'cut',
+  'swallow', 'fail', 'away', 'well', 'wake', 'leave', 'die', 'return', 'jump',
 ]
 const REPORT_MS = 30_000
 /** The clock of the edge, which no jump of ours moves. */

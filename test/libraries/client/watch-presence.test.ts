@@ -17,7 +17,9 @@ import { openSql } from '../../../worker/shared/sql-node.ts'
 import { FakeNetwork, type statusAt } from './fake-network.ts'
 
 const root = (run: number | null): SyncRequest => ({
-  ...{ step: 'root', run, root: EMPTY_HASH },
+  step: 'root',
+  run,
+  root: EMPTY_HASH,
   store: { state: 'present', version: '1' },
 })
 
@@ -53,12 +55,17 @@ async function setUp(by: 'pings' | 'reports') {
   const states: BoardState['name'][] = []
   const watch = openWatch(
     {
-      ...{ url: 'https://edge.test', path: 'a', token: 't', fetch: network.fetch },
+      url: 'https://edge.test',
+      path: 'a',
+      token: 't',
+      fetch: network.fetch,
       onTasks: () => undefined,
       onState: ({ name }) => states.push(name),
     },
     {
-      ...{ clock, tabs: () => undefined, isVisible: () => true },
+      clock,
+      tabs: () => undefined,
+      isVisible: () => true,
       report: (error) => expect.unreachable(String(error)),
       followLifecycle: () => () => undefined,
     },

@@ -96,7 +96,7 @@ describe('a watch', () => {
           .map((one) => (one as string[])[0])
           .sort(),
       )
-      .toEqual([...['sessions', 'signal', 'task', 'tasks']])
+      .toEqual(['sessions', 'signal', 'task', 'tasks'])
     expect(calls).toContainEqual(['task', 'A-1', undefined])
   })
 

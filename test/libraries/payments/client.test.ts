@@ -11,7 +11,10 @@ import { processEdge } from '../../support/in-process-edge.ts'
 import { setUpPayments, unavailable } from '../../support/payments-setup.ts'
 
 const ORDER = {
-  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
   description: 'A lamp',
 }
 
@@ -63,7 +66,9 @@ describe('The client of payments', () => {
       refunded,
     )
     expect(await payments.transactions.get(id)).toMatchObject({
-      ...{ status: 'PartiallyRefunded', gatewayTransactionId, refundedAmount: 5_000 },
+      status: 'PartiallyRefunded',
+      gatewayTransactionId,
+      refundedAmount: 5_000,
       refunds: [{ status: 'succeeded', reason: 'Broken' }],
     })
     expect(await payments.gateways.list()).toMatchObject([{ key: 'bank', refunds: 'partial' }])
@@ -111,7 +116,9 @@ describe('The client of payments', () => {
   it('fails with the code and the status of the edge, and with what helps to go on', async () => {
     const { setup, payments } = setUp()
     expect(await failureOf(payments.charges.create({ ...ORDER, amount: 0 }))).toMatchObject({
-      ...{ name: 'PaymentsError', code: 'invalid_argument', status: 422 },
+      name: 'PaymentsError',
+      code: 'invalid_argument',
+      status: 422,
       message: expect.stringContaining('amount') as string,
     })
     setup.script.charge = unavailable
@@ -132,7 +139,8 @@ describe('The client of payments', () => {
     expect(again.transactionId).toBe(first.transactionId)
     const other = { ...ORDER, amount: 1, idempotencyKey: 'one' }
     expect(await failureOf(payments.charges.create(other))).toMatchObject({
-      ...{ code: 'idempotency_conflict', status: 409 },
+      code: 'idempotency_conflict',
+      status: 409,
     })
     for (const idempotencyKey of ['', 'a\nb', 'ключ', 'x'.repeat(256)]) {
       const failure = await failureOf(payments.charges.create({ ...ORDER, idempotencyKey }))
@@ -144,7 +152,9 @@ describe('The client of payments', () => {
   it('says that there was no answer, or that it was of something else', async () => {
     const lost = () => Promise.reject(new TypeError('fetch failed'))
     expect(await failureOf(answered(lost).gateways.list())).toMatchObject({
-      ...{ code: 'unreachable', status: 0, cause: { message: 'fetch failed' } },
+      code: 'unreachable',
+      status: 0,
+      cause: { message: 'fetch failed' },
     })
     const slow: typeof fetch = (_input, init) =>
       new Promise((_, reject) => {
@@ -152,7 +162,8 @@ describe('The client of payments', () => {
       })
     const { payments } = setUp({ fetch: slow, timeoutMs: 1 })
     expect(await failureOf(payments.gateways.list())).toMatchObject({
-      ...{ code: 'unreachable', cause: { name: 'TimeoutError' } },
+      code: 'unreachable',
+      cause: { name: 'TimeoutError' },
     })
     for (const body of ['<html>', '{"message":"Bad gateway"}', 'null']) {
       const proxy = answered(() => new Response(body, { status: 502 }))
@@ -175,11 +186,13 @@ describe('The client of payments', () => {
     )
     const { payments } = setUp({ token: () => Promise.reject(new Error('no key')) })
     expect(await failureOf(payments.gateways.list())).toMatchObject({
-      ...{ code: 'invalid_options', cause: { message: 'no key' } },
+      code: 'invalid_options',
+      cause: { message: 'no key' },
     })
     const { payments: stranger } = setUp({ token: 'x.y.z' })
     expect(await failureOf(stranger.gateways.list())).toMatchObject({
-      ...{ code: 'unauthorized', status: 401 },
+      code: 'unauthorized',
+      status: 401,
     })
   })
 })

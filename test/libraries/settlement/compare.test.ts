@@ -59,14 +59,12 @@ const sale = (id = '', own: { amount?: number; reference?: string; type?: string
 describe('a comparison', () => {
   it('has each row in one class, and what is here and not there', async () => {
     const { ids, books, setup } = await shop({
-      ...{
-        same: 'paid',
-        open: 'open',
-        late: 'late',
-        back: 'refunded',
-        here: 'paid',
-        amount: 'paid',
-      },
+      same: 'paid',
+      open: 'open',
+      late: 'late',
+      back: 'refunded',
+      here: 'paid',
+      amount: 'paid',
     })
     const before = await setup.payments.queries.transactions({}, { limit: 99 })
     const settlement = settlementOf(
@@ -83,22 +81,11 @@ describe('a comparison', () => {
       'Total,,250000,,,',
     )
     const { rows, counts, days, skipped } = await compare(settlement, books)
+    // biome-ignore format: several rows a line.
     expect(rows.map((each) => [each.line, each.class])).toEqual([
-      ...[
-        [2, 'same'],
-        [3, 'twice'],
-        [4, 'unreadable'],
-        [5, 'not_ours'],
-        [6, 'other_amount'],
-      ],
-      ...[
-        [7, 'paid_there'],
-        [8, 'late'],
-        [9, 'same'],
-        [10, 'same'],
-        [11, 'refunded_there'],
-      ],
-      ...[[undefined, 'here_only']],
+      [2, 'same'], [3, 'twice'], [4, 'unreadable'], [5, 'not_ours'], [6, 'other_amount'],
+      [7, 'paid_there'], [8, 'late'], [9, 'same'], [10, 'same'], [11, 'refunded_there'],
+      [undefined, 'here_only'],
     ])
     expect(rows.at(-1)?.movement).toMatchObject({ reference: 'here', amount: '25000' })
     expect(counts).toMatchObject({ same: 3, twice: 1, here_only: 1 })

@@ -31,11 +31,18 @@ describe('a settlement file', () => {
     expect(read(`${HEAD},Type\nt-1,order-1,25000,IQD,2026-11-27 10:00,Sale\n`)).toEqual({
       rows: [
         {
-          ...{ line: 2, type: 'payment', id: 't-1', reference: 'order-1', amount: 25_000 },
-          ...{ currency: 'IQD', day: '2026-11-27' },
+          line: 2,
+          type: 'payment',
+          id: 't-1',
+          reference: 'order-1',
+          amount: 25_000,
+          currency: 'IQD',
+          day: '2026-11-27',
         },
       ],
-      ...{ unreadable: [], twice: [], skipped: 0 },
+      unreadable: [],
+      twice: [],
+      skipped: 0,
     })
   })
 
@@ -89,7 +96,8 @@ describe('a settlement file', () => {
   it('names columns by a map, also where others look right', () => {
     const text = 'id,Bank No,amount,Net,currency\nx,t-1,500,480,IQD\n'
     expect(first(text, { map: { id: 'Bank No', amount: 'net' } })).toMatchObject({
-      ...{ id: 't-1', amount: 480 },
+      id: 't-1',
+      amount: 480,
     })
     expect(needs('No,Sum,currency\n1,2,IQD\n')).toBe('map')
     expect(needs(text, { map: { id: 'No such' } })).toBe('map')
@@ -118,7 +126,8 @@ Total,,2110,IQD
         { id: 't-2', type: 'refund', amount: 700 },
         { id: 't-3', type: 'refund', amount: 800 },
       ],
-      ...{ unreadable: [], skipped: 4 },
+      unreadable: [],
+      skipped: 4,
     })
   })
 

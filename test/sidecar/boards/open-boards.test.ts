@@ -78,8 +78,16 @@ async function publish(
   const opened: string[] = []
   const metrics = new Metrics()
   const open = await openBoards({
-    ...{ dirs: [dir], search: {}, repo: 'shop', isRepoChosen: true, cacheDir: undefined, metrics },
-    ...{ watch: watchChokidar, runOutput: 'masked', version: '0.0.0', pauseMs: () => 50 },
+    dirs: [dir],
+    search: {},
+    repo: 'shop',
+    isRepoChosen: true,
+    cacheDir: undefined,
+    metrics,
+    watch: watchChokidar,
+    runOutput: 'masked',
+    version: '0.0.0',
+    pauseMs: () => 50,
     edgeOf(name) {
       opened.push(name)
       if (broken.has(name)) throw new Error('broken')
@@ -108,7 +116,12 @@ async function publish(
     }
   }
   return {
-    ...{ open, ready, logs, opened, metrics, end: finish },
+    open,
+    ready,
+    logs,
+    opened,
+    metrics,
+    end: finish,
     names: () => open.boards().map(({ name }) => name),
     /** The ids of a board at the edge, or the code of the error. */
     async ids(name: string) {

@@ -72,7 +72,10 @@ describe('Scan', () => {
     expect(report.files).toBe(5)
     expect(new Set(report.changed)).toEqual(
       new Set([
-        ...[join(root, 'config.yaml'), task('T-1'), task('T-2'), task('T-3')],
+        join(root, 'config.yaml'),
+        task('T-1'),
+        task('T-2'),
+        task('T-3'),
         // Reading it says what it is: else it were listed by a hint, and not after a restart.
         join(tasks, 'folder.md'),
       ]),

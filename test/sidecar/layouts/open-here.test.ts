@@ -11,8 +11,10 @@ const READS = Number(process.env.SWAPPED_READS ?? 10_000)
 
 async function swapped() {
   const top = makeFolder({
-    ...{ 'tasks/a.md': 'own', 'tasks/own.md': 'own' },
-    ...{ 'elsewhere/a.md': 'foreign', 'elsewhere/foreign.md': 'foreign' },
+    'tasks/a.md': 'own',
+    'tasks/own.md': 'own',
+    'elsewhere/a.md': 'foreign',
+    'elsewhere/foreign.md': 'foreign',
   })
   const at = join(top, 'tasks')
   await swapForLink(at, join(top, 'elsewhere'))

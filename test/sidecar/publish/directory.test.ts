@@ -34,7 +34,12 @@ function setUp(edge = new FakeEdge(), clock = new FakeClock()) {
     },
   })
   const directory = new DirectoryWriter({
-    ...{ edge: own, board, layout: 'cairn', clock, log, version: '1.2.3' },
+    edge: own,
+    board,
+    layout: 'cairn',
+    clock,
+    log,
+    version: '1.2.3',
   })
   const publisher = new Publisher({ edge: own, records, directory, clock, log })
   publisher.store(PRESENT)
@@ -51,8 +56,14 @@ function setUp(edge = new FakeEdge(), clock = new FakeClock()) {
   const closed = () => came.map(({ report }) => report.counts.closed)
   const states = () => came.map(({ report }) => report.sidecar.state)
   return {
-    ...{ edge, clock, events, summary, came, answers },
-    ...{ publisher, directory },
+    edge,
+    clock,
+    events,
+    summary,
+    came,
+    answers,
+    publisher,
+    directory,
     change,
     start,
     closed,
@@ -66,7 +77,10 @@ describe('the row of a board', () => {
     await start()
     expect(came.map(({ report }) => report)).toEqual([
       {
-        ...{ run: 1, title: 'lamps', layout: 'cairn', store: 'present' },
+        run: 1,
+        title: 'lamps',
+        layout: 'cairn',
+        store: 'present',
         sidecar: { state: 'running', version: '1.2.3' },
         counts: { tasks: 3, closed: 0, ready: 3 },
         changedAt: new Date(0).toISOString(),

@@ -63,7 +63,10 @@ async function publish(
   })
   const url = new URL('http://edge.test')
   const sidecar = openSidecar({
-    ...{ cacheDir: undefined, runOutput: 'masked', version: '0.0.0', log: () => undefined },
+    cacheDir: undefined,
+    runOutput: 'masked',
+    version: '0.0.0',
+    log: () => undefined,
     store: await openStore(dir),
     edge: new EdgeHttp({ url, repo: 'big', token: () => Promise.resolve(all), transport }),
   })

@@ -24,7 +24,11 @@ const master = (...statuses: string[]) =>
   JSON.stringify({
     master: {
       tasks: statuses.map((status, at) => ({
-        ...{ id: at + 1, title: `Task ${at + 1}`, status, dependencies: [], priority: 'high' },
+        id: at + 1,
+        title: `Task ${at + 1}`,
+        status,
+        dependencies: [],
+        priority: 'high',
         subtasks: [],
       })),
     },

@@ -97,7 +97,9 @@ test('a task that only a tree has is in progress by the session of that tree', a
   await vi.waitFor(
     async () =>
       expect((await folder.tasks())['T-7']).toMatchObject({
-        ...{ inMain: false, executionState: 'active', sessionId: ses(7) },
+        inMain: false,
+        executionState: 'active',
+        sessionId: ses(7),
       }),
     PATIENT,
   )

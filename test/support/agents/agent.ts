@@ -136,7 +136,11 @@ export abstract class Agent {
 
 /** Another agent was faster: the file or folder is gone, or there again. Or it is copied onto itself. */
 const LOST_RACES = new Set([
-  ...['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EISDIR'],
+  'ENOENT',
+  'ENOTEMPTY',
+  'EEXIST',
+  'ENOTDIR',
+  'EISDIR',
   'ERR_FS_CP_EINVAL',
 ])
 

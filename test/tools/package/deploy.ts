@@ -58,7 +58,8 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       const start = (words: string[], more: Record<string, string> = {}) => {
         const program = join(installed().dir, 'node/signalbox.js')
         const child = spawn(process.execPath, [program, 'deploy', ...words], {
-          ...{ cwd, env: { ...env, ...more } },
+          cwd,
+          env: { ...env, ...more },
           stdio: ['ignore', 'pipe', 'pipe'],
         })
         const said = { out: '', err: '' }
@@ -78,7 +79,11 @@ export function packageDeploy(installed: () => InstalledPackage): void {
           .map((line) => JSON.parse(line))
       const kept = (name = 'lamps') => join(home, '.local/state/signalbox/edges', name)
       return {
-        ...{ home, cwd, kept, calls, start },
+        home,
+        cwd,
+        kept,
+        calls,
+        start,
         run: (words: string[], more?: Record<string, string>) => start(words, more).ended,
         file: (path: string) => readFile(join(cwd, 'signalbox-edge', path), 'utf8'),
         uploads: async () => (await calls()).filter(({ args }) => args[0] === 'deploy'),
@@ -115,7 +120,8 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       await rm(cwd, { recursive: true })
       const wrangler = resolve('node_modules/.bin/wrangler')
       const { stdout } = await exec(wrangler, ['deploy', '--dry-run'], {
-        ...{ cwd: copy, env: wranglerEnv(home) },
+        cwd: copy,
+        env: wranglerEnv(home),
       })
       const { cloudflare } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'))
       const bindings = Array.from(stdout.matchAll(/^env\.(\w+)/gm), ([, name]) => name)
@@ -147,7 +153,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       const jwt = (await readFile(token, 'utf8')).trim()
       const key = new TextEncoder().encode(secret)
       const { payload } = await jwtVerify(jwt, key, { audience: 'signalbox' })
-      expect(payload.repos).toEqual([...['my team/board', 'my team/board/*', 'my team/board#*']])
+      expect(payload.repos).toEqual(['my team/board', 'my team/board/*', 'my team/board#*'])
       for (const name of ['auth-secret', 'sidecar-token', 'reader-token']) {
         expect((await stat(join(kept(), name))).mode & 0o777).toBe(0o600)
       }

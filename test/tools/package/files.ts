@@ -20,10 +20,11 @@ export function packageFiles(installed: () => InstalledPackage): void {
   describe('the files of the package', () => {
     it('are what it runs, its types, pages and examples, and no sources and no tests', async () => {
       const { dir } = installed()
+      // biome-ignore format: several names a line.
       expect((await readdir(dir)).sort()).toEqual([
-        ...['LICENSE', 'LICENSES.txt', 'README.md', 'client.js', 'client.js.map', 'console'],
-        ...['docs', 'events.js', 'events.js.map', 'examples', 'migrations', 'node'],
-        ...['package.json', 'payments.js', 'payments.js.map', 'schema.sql', 'types', 'worker.js'],
+        'LICENSE', 'LICENSES.txt', 'README.md', 'client.js', 'client.js.map', 'console', 'docs',
+        'events.js', 'events.js.map', 'examples', 'migrations', 'node', 'package.json',
+        'payments.js', 'payments.js.map', 'schema.sql', 'types', 'worker.js',
       ])
       const all = await readdir(dir, { recursive: true })
       const shipped = all.filter((name) => !name.startsWith('examples/'))

@@ -211,8 +211,13 @@ export function packageLibraries(installed: () => InstalledPackage): void {
       const files = Object.keys(texts).map((name) => join(folder, `${name}-${module}.ts`))
       await Promise.all(Object.values(texts).map((text, at) => writeFile(files[at] ?? '', text)))
       const compilerOptions = {
-        ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' },
-        ...{ lib: ['es2022', 'dom'], types: [], skipLibCheck: false },
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        target: 'es2022',
+        lib: ['es2022', 'dom'],
+        types: [],
+        skipLibCheck: false,
         module: module === 'bundler' ? 'preserve' : module,
         moduleResolution: module,
       }

@@ -55,8 +55,10 @@ export function ownWorker(installed: () => InstalledPackage): void {
       const database = await startLibsql()
       onTestFinished(() => database.close())
       const variables = {
-        ...{ AUTH_SECRETS: SECRET, ...acmeVariables(acme) },
-        ...{ LIBSQL_URL: database.url, LIBSQL_AUTH_TOKEN: database.token },
+        AUTH_SECRETS: SECRET,
+        ...acmeVariables(acme),
+        LIBSQL_URL: database.url,
+        LIBSQL_AUTH_TOKEN: database.token,
       }
       const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
       await writeFile(join(folder, '.dev.vars'), lines.join(''), { mode: 0o600 })

@@ -17,7 +17,9 @@ const QUIET = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
 
 /** The environment of a machine whose global packages are in this folder, and nowhere else. */
 const machineIn = (folder: string): NodeJS.ProcessEnv => ({
-  ...{ ...CURRENT, ...QUIET, npm_config_prefix: folder },
+  ...CURRENT,
+  ...QUIET,
+  npm_config_prefix: folder,
   PATH: `${join(folder, 'bin')}${delimiter}${CURRENT.PATH}`,
 })
 

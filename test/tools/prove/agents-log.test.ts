@@ -8,9 +8,21 @@ const read = (...lines: string[]) => readWork(`${lines.join('\n')}\n`)
 describe('the log of agents that work off a board', () => {
   it('has nothing to say of tasks that were left, taken over from the dead, and done once', () => {
     const work = read(
-      ...['begun T-1 a', 'begun T-2 b', 'done T-2 b', 'killed a', 'done T-1 a', 'begun T-1 c'],
-      ...['stopped c', 'begun T-1 d', 'done T-1 d', 'woken c', 'left T-1 c 4'],
-      ...['begun T-3 d', 'left T-3 d 1', 'begun T-3 c', 'done T-3 c'],
+      'begun T-1 a',
+      'begun T-2 b',
+      'done T-2 b',
+      'killed a',
+      'done T-1 a',
+      'begun T-1 c',
+      'stopped c',
+      'begun T-1 d',
+      'done T-1 d',
+      'woken c',
+      'left T-1 c 4',
+      'begun T-3 d',
+      'left T-3 d 1',
+      'begun T-3 c',
+      'done T-3 c',
     )
     expect(work).toEqual({ done: 3, begun: 6, refused: 1, working: [], findings: [] })
   })

@@ -14,7 +14,10 @@ describe('(i) one agent, one task', () => {
   it('finds one that was renewed, and given away before that end', () => {
     const lines = goodHistory()
     lines.splice(indexOf(lines, isLast, 'last'), 0, {
-      ...{ kind: 'renewal', generation: 2, status: 200, expiresAt: 20_000 },
+      kind: 'renewal',
+      generation: 2,
+      status: 200,
+      expiresAt: 20_000,
     })
     expect(findings(lines)).toContainEqual({ check: 'i', line: indexOf(lines, isLast, 'last') + 1 })
   })

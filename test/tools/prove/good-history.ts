@@ -158,8 +158,11 @@ function linesOf(own: Payment): Line[] {
   })
   const isOther = paid !== undefined && paid !== asked
   const alert = {
-    ...{ id: `alert ${id}`, kind: 'amount_mismatch', transactionId: id },
-    ...{ detail: { amount: paid }, createdAt: 'then' },
+    id: `alert ${id}`,
+    kind: 'amount_mismatch',
+    transactionId: id,
+    detail: { amount: paid },
+    createdAt: 'then',
   }
   if (isOther) {
     const told = { ...transaction, status: 'Paid', refundRevision: 0 }
@@ -207,11 +210,20 @@ function linesOf(own: Payment): Line[] {
 
 /** A new one each time, to be spoiled. */
 const claim = (task: string, n: number, own: object = {}): Line => ({
-  ...{ kind: 'claim', claimer: `agent-${n}`, task, generation: n, known: n - 1 },
-  ...{ beganAt: n * 1_000, expiresAt: n * 1_000 + 10_000, ...own },
+  kind: 'claim',
+  claimer: `agent-${n}`,
+  task,
+  generation: n,
+  known: n - 1,
+  beganAt: n * 1_000,
+  expiresAt: n * 1_000 + 10_000,
+  ...own,
 })
 const renewal = (generation: number, status: number, expiresAt?: number): Line => ({
-  ...{ kind: 'renewal', generation, status, ...(expiresAt !== undefined && { expiresAt }) },
+  kind: 'renewal',
+  generation,
+  status,
+  ...(expiresAt !== undefined && { expiresAt }),
 })
 
 const claims: Line[] = [

@@ -45,7 +45,11 @@ function board(...ids: string[]) {
 
 let secrets = 0
 const asked = (actor: string, fields: object = {}) => ({
-  ...{ hash: `hash-${++secrets}`, actor, ttlMs: TTL, max: 1, force: false },
+  hash: `hash-${++secrets}`,
+  actor,
+  ttlMs: TTL,
+  max: 1,
+  force: false,
   ...fields,
 })
 

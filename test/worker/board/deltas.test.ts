@@ -48,11 +48,16 @@ type Step =
   | { do: 'read'; client: number }
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    ...{ do: fc.constant('task' as const), id, status },
-    ...{ body: fc.constantFrom('x', 'y'), own: fc.boolean() },
+    do: fc.constant('task' as const),
+    id,
+    status,
+    body: fc.constantFrom('x', 'y'),
+    own: fc.boolean(),
   }),
   fc.record({
-    ...{ do: fc.constant('session' as const), id, actor: fc.constantFrom('ann', 'bob') },
+    do: fc.constant('session' as const),
+    id,
+    actor: fc.constantFrom('ann', 'bob'),
     startedAt: fc.constantFrom('2026-01-01T10:00:00Z', '2026-01-02T10:00:00Z'),
   }),
   fc.record({ do: fc.constant('run' as const), id }),

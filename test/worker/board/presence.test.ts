@@ -5,7 +5,9 @@ import { EMPTY_HASH, type SyncRequest } from '../../../worker/board/wire.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 
 const root = (run: number | null): SyncRequest => ({
-  ...{ step: 'root', run, root: EMPTY_HASH },
+  step: 'root',
+  run,
+  root: EMPTY_HASH,
   store: { state: 'present', version: '1' },
 })
 const SOME = 1_000_000

@@ -4,7 +4,9 @@ import { EMPTY_HASH, REPORT_MS, type SyncRequest } from '../../../worker/board/w
 import { openSql } from '../../../worker/shared/sql-node.ts'
 
 const root = (run: number | null): SyncRequest => ({
-  ...{ step: 'root', run, root: EMPTY_HASH },
+  step: 'root',
+  run,
+  root: EMPTY_HASH,
   store: { state: 'present', version: '1' },
 })
 const HOUR = 3_600_000

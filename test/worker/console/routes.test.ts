@@ -28,8 +28,11 @@ describe('the page', () => {
       },
     })
     for (const [path, method] of [
-      ...[['/shop', 'GET'] as const, ['/', 'POST'] as const, ['/index.html', 'GET'] as const],
-      ...[['/console/orders', 'GET'] as const, ['/console/a/b', 'GET'] as const],
+      ['/shop', 'GET'] as const,
+      ['/', 'POST'] as const,
+      ['/index.html', 'GET'] as const,
+      ['/console/orders', 'GET'] as const,
+      ['/console/a/b', 'GET'] as const,
     ]) {
       const response = await edge.fetch(path, { method })
       expect(await response.text(), path).toBe('the shop')

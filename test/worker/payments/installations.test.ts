@@ -29,8 +29,10 @@ import { tempFolder } from '../../support/temp-folder.ts'
 import { webhookBody } from '../../support/webhook-body.ts'
 
 const REDIRECT = {
-  ...{ api_key: API_KEY, scope: 'payment:read payment:write reverse:write' },
-  ...{ service_type: 'Delivery', lang: 'en' },
+  api_key: API_KEY,
+  scope: 'payment:read payment:write reverse:write',
+  service_type: 'Delivery',
+  lang: 'en',
 }
 
 let dir: string
@@ -74,22 +76,38 @@ async function open(name: string): Promise<Installation> {
   const clock = hostClock
   const log = () => undefined
   const deliverer = createDeliverer({
-    ...{ listeners: {}, endpoint: undefined, clock, log },
+    listeners: {},
+    endpoint: undefined,
+    clock,
+    log,
     fetch: counted,
   })
   const subscribers = subscribersOf({}, undefined)
   const ledger = openLedger({ database, subscribers, deliver: deliverer.deliver, clock, log })
   const payments = createPayments({
     config: {
-      ...{ gateways, accounts: new Map(), routePrefix: 'payments/webhooks', middleware: [] },
-      ...{ toleranceMs: 300_000, eventKeysMs: undefined, onMismatch: 'log', references: 'shared' },
-      ...{ listeners: {}, endpoint: undefined, database: { url: 'http://nowhere.example' } },
-      ...{ publicUrl: undefined, ledgerLocation: undefined },
+      gateways,
+      accounts: new Map(),
+      routePrefix: 'payments/webhooks',
+      middleware: [],
+      toleranceMs: 300_000,
+      eventKeysMs: undefined,
+      onMismatch: 'log',
+      references: 'shared',
+      listeners: {},
+      endpoint: undefined,
+      database: { url: 'http://nowhere.example' },
+      publicUrl: undefined,
+      ledgerLocation: undefined,
     },
     guard: createGuard({ gateways, clock, store: new Map(), fetch, log }),
     refusals: createRefusals(clock),
     queries: libsqlQueries(database),
-    ...{ ledger, deliverer, clock, log, fetch: counted },
+    ledger,
+    deliverer,
+    clock,
+    log,
+    fetch: counted,
     keepAlive: (work) => void pending.add(work),
   })
   close.push(async () => {
@@ -105,8 +123,12 @@ type Driver = (typeof DRIVERS)[number]
 const charge = (on: Payments, gateway: Driver, reference = '1001', idempotencyKey?: string) =>
   on.charge(
     {
-      ...{ gateway, reference, amount: 25_000, currency: gateway === 'stripe' ? 'USD' : 'IQD' },
-      ...{ description: 'Two books', returnUrl: 'https://shop.example/back' },
+      gateway,
+      reference,
+      amount: 25_000,
+      currency: gateway === 'stripe' ? 'USD' : 'IQD',
+      description: 'Two books',
+      returnUrl: 'https://shop.example/back',
     },
     idempotencyKey === undefined ? {} : { idempotencyKey },
   )
@@ -161,7 +183,9 @@ it('a copy refuses to refund what the other installation was paid', async () => 
   const [body = ''] = await at.merchant.got(1)
   const [headers = {}] = at.merchant.headers
   const request = {
-    ...{ ...webhookBody(body), receivedAt: Date.now(), query: new URLSearchParams() },
+    ...webhookBody(body),
+    receivedAt: Date.now(),
+    query: new URLSearchParams(),
     headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
   }
   expect(await production.receive('stripe', request, 'c')).toMatchObject({ body: 'ok' })
@@ -203,7 +227,9 @@ it('an event of Stripe about another installation’s payment is ignored, and ou
   const [body = ''] = await at.merchant.got(1)
   const [headers = {}] = at.merchant.headers
   const request = () => ({
-    ...{ ...webhookBody(body), receivedAt: Date.now(), query: new URLSearchParams() },
+    ...webhookBody(body),
+    receivedAt: Date.now(),
+    query: new URLSearchParams(),
     headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
   })
   expect(await staging.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ignored' })

@@ -27,7 +27,11 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
 const orderOf = (reference: string) => ({
-  ...{ gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'Two books' },
+  gateway: 'bank',
+  reference,
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'Two books',
 })
 
 function openShop() {

@@ -15,9 +15,24 @@ const bank = { privateFields: ['payer', 'wallet number'], echoedFields: ['orderI
 const masked = rawMask(bank)
 
 const privateNames = fc.constantFrom(
-  ...['Authorization', 'set-cookie', 'webhook_token', 'client_secret', 'apiKey', 'x-signature'],
-  ...['pin', 'userPin', 'cardNumber', 'customerMsisdn', 'customerPhone', 'otp', 'cvv'],
-  ...['payer', 'payer_name', 'walletNumber', 'WALLET-NUMBERS', 'walletnumber'],
+  'Authorization',
+  'set-cookie',
+  'webhook_token',
+  'client_secret',
+  'apiKey',
+  'x-signature',
+  'pin',
+  'userPin',
+  'cardNumber',
+  'customerMsisdn',
+  'customerPhone',
+  'otp',
+  'cvv',
+  'payer',
+  'payer_name',
+  'walletNumber',
+  'WALLET-NUMBERS',
+  'walletnumber',
 )
 const plainNames = fc.constantFrom('data', 'a', 'items', '0', '', '__proto__', 'amount', 'tö"k{en')
 

@@ -42,7 +42,10 @@ function setUp() {
       [
         'bank',
         {
-          ...{ key: 'bank', privateFields: [], echoedFields: [], currencies: 'any' as const },
+          key: 'bank',
+          privateFields: [],
+          echoedFields: [],
+          currencies: 'any' as const,
           chargeRepeatableForMs: 0,
           async charge(_, call) {
             await call.send({
@@ -108,7 +111,11 @@ function setUp() {
   }
   const charge = () => payments.charge({ ...ORDER, description: 'A lamp' })
   return {
-    ...{ clock, payments, webhook, charge, fetched },
+    clock,
+    payments,
+    webhook,
+    charge,
+    fetched,
     take: () => {
       isTaken = true
     },

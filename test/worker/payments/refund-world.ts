@@ -65,12 +65,15 @@ export class RefundWorld {
     this.#simulator = new Simulator({
       settings: readSettings(
         {
-          ...{ SIMULATOR_REDIRECT_CALLBACK_URL: HOOK, SIMULATOR_STRIPE_CALLBACK_URL: HOOK },
+          SIMULATOR_REDIRECT_CALLBACK_URL: HOOK,
+          SIMULATOR_STRIPE_CALLBACK_URL: HOOK,
           SIMULATOR_REFUND_MS: NEVER_MS,
         },
         SIMULATIONS,
       ),
-      ...{ book: openBook(undefined, HOOK), gateways: SIMULATIONS, newId: randomUUID },
+      book: openBook(undefined, HOOK),
+      gateways: SIMULATIONS,
+      newId: randomUUID,
       clock: this.#setup.clock,
       post: async (url, encoded) => {
         this.#events.push({ url, encoded, isTaken: false })

@@ -21,7 +21,9 @@ import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 
 const open = (env: Record<string, string>, clock: Clock = hostClock) =>
   createAccess(readAuth(env), {
-    ...{ clock, fetch, metrics: accessMetrics(new Metrics()) },
+    clock,
+    fetch,
+    metrics: accessMetrics(new Metrics()),
     endedSessions: sqliteEndedSessions(openSql(':memory:')),
   })
 

@@ -57,7 +57,8 @@ describe('secrets in files', () => {
     const env = { CREDENTIALS_DIRECTORY: join(dir, 'credentials') }
     expect(await withSecretFiles(env, ['SHOP_'])).toEqual({
       ...env,
-      ...{ AUTH_SECRETS: 'from-systemd', SHOP_API_KEY: 'a-key' },
+      AUTH_SECRETS: 'from-systemd',
+      SHOP_API_KEY: 'a-key',
     })
     const gone = { CREDENTIALS_DIRECTORY: join(dir, 'nowhere') }
     expect(await withSecretFiles(gone)).toEqual(gone)

@@ -2,27 +2,26 @@ import { describe, expect, it } from 'vitest'
 import { hideTokens, isSecretName, nameMatcher } from '../../../worker/shared/secrets.ts'
 
 describe('the name of a field', () => {
-  it.each([
-    ...[
-      'Authorization',
-      'set-cookie',
-      'webhook_token',
-      'clientSecret',
-      'X-Api-Key',
-      'card[number]',
+  it.each(
+    // biome-ignore format: several names a line.
+    [
+      'Authorization', 'set-cookie', 'webhook_token', 'clientSecret', 'X-Api-Key', 'card[number]',
+      'Stripe-Signature', 'customerMsisdn', 'customerPhone', 'PHONE', 'ticket', 'password', 'pin',
+      'PIN', 'user_pin', 'payerPIN', 'pinCode', 'card.cvv', 'otp', 'cardnumber', 'AUTH_SECRETS',
+      'XAPIKey', 'x-apikey', 'CUSTOMER_MSISDN',
     ],
-    ...['Stripe-Signature', 'customerMsisdn', 'customerPhone', 'PHONE', 'ticket', 'password'],
-    ...['pin', 'PIN', 'user_pin', 'payerPIN', 'pinCode', 'card.cvv', 'otp', 'cardnumber'],
-    ...['AUTH_SECRETS', 'XAPIKey', 'x-apikey', 'CUSTOMER_MSISDN'],
-  ])('%s is the name of a secret', (name) => {
+  )('%s is the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
 
-  it.each([
-    ...['spin', 'pinned', 'company', 'expand', 'amount', 'reference', 'gatewayTransactionId'],
-    ...['readableCode', 'correlationId', 'description', 'eventId', 'monkey', 'keyboard'],
-    ...['postcard', 'card', 'ticketing', 'phonetic', 'secretary', 'cookies2go', ''],
-  ])('%s is not the name of a secret', (name) => {
+  it.each(
+    // biome-ignore format: several names a line.
+    [
+      'spin', 'pinned', 'company', 'expand', 'amount', 'reference', 'gatewayTransactionId',
+      'readableCode', 'correlationId', 'description', 'eventId', 'monkey', 'keyboard', 'postcard',
+      'card', 'ticketing', 'phonetic', 'secretary', 'cookies2go', '',
+    ],
+  )('%s is not the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(false)
   })
 })

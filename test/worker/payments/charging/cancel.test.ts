@@ -38,7 +38,8 @@ const endsOf = (setup: ReturnType<typeof setUpPayments>, id: string) => ({
       .cancel(id, { by: 'ann', correlationId: 'c-9' })
       .then((row) => row?.status)
       .catch(({ code, transactionId }: { code: string; transactionId?: string }) => ({
-        ...{ code, transactionId },
+        code,
+        transactionId,
       })),
   async acts() {
     const acts = await setup.payments.queries.audit({}, { limit: 9 })

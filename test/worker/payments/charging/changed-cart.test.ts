@@ -77,11 +77,13 @@ describe('a changed order', () => {
     const second = await tryCharge(setup, more, { idempotencyKey: 'two' })
     expect(second).toMatchObject({ isNew: true })
     expect(await tryCharge(setup, order, { idempotencyKey: 'one' })).toMatchObject({
-      ...{ status: 'Cancelled', transactionId: first },
+      status: 'Cancelled',
+      transactionId: first,
     })
     expect(await tryCharge(setup, more, { idempotencyKey: 'one' })).toMatchObject(conflict)
     expect(await tryCharge(setup, more, { idempotencyKey: 'two' })).toEqual({
-      ...{ ...second, isNew: false },
+      ...second,
+      isNew: false,
     })
   })
 
@@ -91,7 +93,8 @@ describe('a changed order', () => {
     let asked = 0
     setup.script.status = () => reported(asked++ === 0 ? 'Pending' : 'Paid')
     expect(await tryCharge(setup, more, { idempotencyKey: 'two' })).toMatchObject({
-      ...{ code: 'already_paid', transactionId: first },
+      code: 'already_paid',
+      transactionId: first,
     })
     expect(await tryCharge(setup, more)).toMatchObject({ code: 'reference_conflict' })
     expect(setup.charged).toHaveLength(1)
@@ -114,7 +117,8 @@ describe('a changed order', () => {
     const { setup, first } = await opened('Pending')
     setup.script.status = status
     expect(await tryCharge(setup, more)).toMatchObject({
-      ...{ code: 'gateway_unavailable', transactionId: first },
+      code: 'gateway_unavailable',
+      transactionId: first,
     })
     expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
     expect(setup.charged).toHaveLength(1)

@@ -15,9 +15,12 @@ describe('a repeated charge', () => {
     const setup = setUpPayments()
     const { payments, script, clock, charged } = setup
     script.charge = () => ({
-      ...{ ok: true, gatewayTransactionId: `gateway-${charged.length}` },
+      ok: true,
+      gatewayTransactionId: `gateway-${charged.length}`,
       redirectUrl: 'https://bank.example/pay',
-      ...{ qrCode: 'data:,', readableCode: 'ABCD', deepLink: 'bank://1' },
+      qrCode: 'data:,',
+      readableCode: 'ABCD',
+      deepLink: 'bank://1',
       expiresAt: clock.now() + HOUR,
     })
     const { response, isNew } = await payments.chargeOrFind(order, keyed)
@@ -89,7 +92,8 @@ describe('a repeated charge', () => {
       const paid = { ...bare, status: 'Paid', paid: { amount: 25_000, currency: 'IQD' } }
       expect(await payments.charge(order, february)).toStrictEqual(paid)
       await expect(payments.charge({ ...order, amount: 1 }, february)).rejects.toMatchObject({
-        ...{ code: 'idempotency_conflict', message: expect.stringMatching(/another amount\.$/) },
+        code: 'idempotency_conflict',
+        message: expect.stringMatching(/another amount\.$/),
       })
     })
 
@@ -126,7 +130,8 @@ describe('a repeated charge', () => {
     it('needs a key to be another payment: without one, it could not be sent again', async () => {
       const { payments } = await charged()
       await expect(payments.charge({ ...order, repeat: true })).rejects.toMatchObject({
-        ...{ code: 'invalid_argument', message: expect.stringContaining('Idempotency-Key') },
+        code: 'invalid_argument',
+        message: expect.stringContaining('Idempotency-Key'),
       })
     })
   })
@@ -156,7 +161,10 @@ describe('a repeated charge', () => {
     expect(refused).toMatchObject({ code: 'gateway_refused', error, transactionId: failed?.id })
     expect(refused).toBeInstanceOf(GatewayUnavailableException)
     expect(await payments.charge(order, keyed)).toStrictEqual({
-      ...{ status: 'Failed', gateway: 'bank', reference: 'order-1', transactionId: failed?.id },
+      status: 'Failed',
+      gateway: 'bank',
+      reference: 'order-1',
+      transactionId: failed?.id,
       error,
     })
   })

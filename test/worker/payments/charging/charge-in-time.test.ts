@@ -17,8 +17,11 @@ const OPENED = {
 }
 const page = redirect.create('bank', SETTINGS)
 const bank = fib.create('bank', {
-  ...{ base_url: 'https://bank.test', client_id: 'shop', client_secret: 'secret' },
-  ...{ expires_in: 'PT1H', refundable_for: 'P7D' },
+  base_url: 'https://bank.test',
+  client_id: 'shop',
+  client_secret: 'secret',
+  expires_in: 'PT1H',
+  refundable_for: 'P7D',
 })
 
 /** How long the gateway takes for its token and for other requests, in ms. */
@@ -175,8 +178,14 @@ describe('a refund', () => {
     await payments.ledger.webhook({
       id: '01PAID',
       payload: {
-        ...{ gateway: 'bank', gatewayTransactionId: 'gt-1', reference: '', status: 'Paid', amount },
-        ...{ currency: 'IQD', eventId: 'paid-1', raw: {} },
+        gateway: 'bank',
+        gatewayTransactionId: 'gt-1',
+        reference: '',
+        status: 'Paid',
+        amount,
+        currency: 'IQD',
+        eventId: 'paid-1',
+        raw: {},
         occurredAt: clock.now(),
       },
       onMismatch: 'log',

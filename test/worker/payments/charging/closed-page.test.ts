@@ -67,7 +67,9 @@ describe('a page that can no longer be paid', () => {
 
 describe('a charge whose gateway keeps its failure', () => {
   const driver = stripe.create('bank', {
-    ...{ base_url: 'https://stripe.test', secret_key: 'sk_test_1', webhook_secret: 'whsec_1' },
+    base_url: 'https://stripe.test',
+    secret_key: 'sk_test_1',
+    webhook_secret: 'whsec_1',
     success_url: 'https://shop.test/back',
   })
 

@@ -33,14 +33,17 @@ export async function attemptsOf(setup: PaymentsSetup) {
   return rows
     .sort((a, b) => a.attempt - b.attempt)
     .map(({ id, attempt, status, error }) => ({
-      ...{ id, attempt, status },
+      id,
+      attempt,
+      status,
       ...(error && { error: error.code }),
     }))
 }
 
 export const alertsOf = async ({ payments }: PaymentsSetup) =>
   (await payments.queries.alerts({}, { limit: 99 })).map(({ kind, transactionId }) => ({
-    ...{ kind, transactionId },
+    kind,
+    transactionId,
   }))
 
 /** A charge whose gateway returned its id, but no page. */

@@ -80,7 +80,9 @@ describe('money for a replaced charge', () => {
     script.status = (() =>
       setup.webhook({ gatewayTransactionId: 'gateway-1' }).then(() => reported('Pending'))) as never
     expect(await tryCharge(setup, again, keyed)).toMatchObject({
-      ...{ isNew: false, status: 'Paid', transactionId: first },
+      isNew: false,
+      status: 'Paid',
+      transactionId: first,
     })
     expect(charged).toHaveLength(1)
   })

@@ -25,7 +25,9 @@ describe('a charge whose page was lost', () => {
     const { setup, first, charged, events, quiet } = await pageLost()
     const second = await tryCharge(setup, again, keyed)
     expect(second).toMatchObject({
-      ...{ isNew: true, status: 'Pending', redirectUrl: 'https://bank.example/pay' },
+      isNew: true,
+      status: 'Pending',
+      redirectUrl: 'https://bank.example/pay',
       transactionId: expect.not.stringMatching(first),
     })
     const [named, renamed] = charged.map(({ externalReferenceId }) => externalReferenceId)
@@ -98,7 +100,9 @@ describe('a charge whose page was lost', () => {
     const { setup, first, script, charged, events, quiet } = await pageLost()
     script.status = () => reported('Paid')
     expect(await tryCharge(setup, again, keyed)).toMatchObject({
-      ...{ isNew: false, status: 'Paid', transactionId: first },
+      isNew: false,
+      status: 'Paid',
+      transactionId: first,
       paid: { amount: 25_000, currency: 'IQD' },
     })
     expect(charged).toHaveLength(1)
@@ -160,7 +164,10 @@ describe('a charge whose page has expired, while its gateway still reports it as
       void cancelled.push(gatewayTransactionId)
     const { setup, charged, first } = await expired({ cancel })
     expect(await tryCharge(setup, order, keyed)).toMatchObject({
-      ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
+      isNew: false,
+      transactionId: first,
+      status: 'Pending',
+      isStranded: true,
     })
     const second = await tryCharge(setup, again, keyed)
     expect(second).toMatchObject({ isNew: true, redirectUrl: 'https://bank.example/pay' })
@@ -180,7 +187,10 @@ describe('a charge whose page has expired, while its gateway still reports it as
     const { setup, script, charged, first } = await expired()
     script.status = status
     expect(await tryCharge(setup, again, keyed)).toMatchObject({
-      ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
+      isNew: false,
+      transactionId: first,
+      status: 'Pending',
+      isStranded: true,
     })
     expect(charged).toHaveLength(1)
     expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])

@@ -162,11 +162,16 @@ const lostThen409 = (): typeof fetch => {
 const DRIVERS = {
   redirect: redirect.create('bank', SETTINGS),
   fib: fib.create('bank', {
-    ...{ base_url: 'https://fib.test', client_id: 'shop', client_secret: 'shop-secret' },
-    ...{ expires_in: 'PT1H', refundable_for: 'P7D' },
+    base_url: 'https://fib.test',
+    client_id: 'shop',
+    client_secret: 'shop-secret',
+    expires_in: 'PT1H',
+    refundable_for: 'P7D',
   }),
   stripe: stripe.create('bank', {
-    ...{ base_url: 'https://stripe.test', secret_key: 'sk_test_1', webhook_secret: 'whsec_1' },
+    base_url: 'https://stripe.test',
+    secret_key: 'sk_test_1',
+    webhook_secret: 'whsec_1',
     success_url: 'https://shop.test/back',
   }),
 }

@@ -139,14 +139,22 @@ describe('a payment', () => {
   it('stores what was paid, and when, as the gateway reported it, and is not checked again', () => {
     const { payment, events } = apply('Pending', { amount: 20_000, currency: 'USD' })
     expect(payment.transaction).toMatchObject({
-      ...{ status: 'Paid', amount: 25_000, currency: 'IQD' },
-      ...{ paid_amount: 20_000, paid_currency: 'USD', paid_at: NOW - 1_000 },
-      ...{ next_check_at: null, updated_at: NOW },
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      paid_amount: 20_000,
+      paid_currency: 'USD',
+      paid_at: NOW - 1_000,
+      next_check_at: null,
+      updated_at: NOW,
     })
     expect(events).toEqual([
       {
-        ...{ id: '01EVENT', type: 'PaymentSucceeded', transaction: payment.transaction },
-        ...{ correlationId: 'correlation-2', createdAt: NOW },
+        id: '01EVENT',
+        type: 'PaymentSucceeded',
+        transaction: payment.transaction,
+        correlationId: 'correlation-2',
+        createdAt: NOW,
       },
     ])
   })
@@ -183,8 +191,12 @@ describe('a payment', () => {
     expect(payment.transaction).toMatchObject({ status: 'Failed', error })
     const { alerts } = apply('Failed', { amount: 9 })
     const detail = {
-      ...{ reference: 'order-1', eventId: 'event-1', amount: 9, currency: 'IQD' },
-      ...{ expectedAmount: 25_000, expectedCurrency: 'IQD' },
+      reference: 'order-1',
+      eventId: 'event-1',
+      amount: 9,
+      currency: 'IQD',
+      expectedAmount: 25_000,
+      expectedCurrency: 'IQD',
     }
     expect(alerts).toMatchObject([
       { kind: 'late_payment', subject: '01EVENT', transactionId: '01TX', detail },

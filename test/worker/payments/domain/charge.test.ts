@@ -22,22 +22,30 @@ import {
 } from '../../../support/payment-rows.ts'
 
 const request = {
-  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
-  ...{ description: 'Three books', customerPhone: '0770', metadata: { service_type: 'Food' } },
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'Three books',
+  customerPhone: '0770',
+  metadata: { service_type: 'Food' },
 }
 const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
-  ...{
-    id: '02TX',
-    request,
-    requestHash: 'hash-1',
-    chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
-  },
-  ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
+  id: '02TX',
+  request,
+  requestHash: 'hash-1',
+  chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+  mayCall: true,
+  now: NOW,
+  until: NOW + MINUTE,
   ...own,
 })
 const NOTHING: KnownCharges = {
-  ...{ installation: 'ours', own: undefined, byKey: undefined },
-  ...{ attempts: [], keys: [] },
+  installation: 'ours',
+  own: undefined,
+  byKey: undefined,
+  attempts: [],
+  keys: [],
 }
 const attempts = (...rows: Partial<TransactionRow>[]): KnownCharges => ({
   ...NOTHING,
@@ -52,9 +60,17 @@ describe('a new charge', () => {
     const begun = beginCharge(NOTHING, start({ idempotencyKey: 'key-1', correlationId: 'c-1' }))
     if (begun.state !== 'begun') throw new Error(begun.state)
     expect(begun.transaction).toMatchObject({
-      ...{ id: '02TX', status: 'Pending', attempt: 1, amount: 25_000, refunded_amount: 0 },
-      ...{ idempotency_key: 'key-1', called_by: '02TX', called_until: NOW + MINUTE },
-      ...{ next_check_at: NOW + MINUTE, created_at: NOW, metadata: '{"service_type":"Food"}' },
+      id: '02TX',
+      status: 'Pending',
+      attempt: 1,
+      amount: 25_000,
+      refunded_amount: 0,
+      idempotency_key: 'key-1',
+      called_by: '02TX',
+      called_until: NOW + MINUTE,
+      next_check_at: NOW + MINUTE,
+      created_at: NOW,
+      metadata: '{"service_type":"Food"}',
     })
     expect(begun.transaction.request).not.toContain('0770')
     expect(begun.events).toMatchObject([
@@ -88,7 +104,8 @@ describe('a new charge', () => {
     const conflict = { state: 'conflict', fields: ['amount', 'returnUrl'] }
     expect(beginCharge({ ...NOTHING, byKey }, other)).toMatchObject({ ...conflict, over: 'key' })
     expect(beginCharge(attempts({ request: asked }), other)).toMatchObject({
-      ...{ ...conflict, over: 'reference' },
+      ...conflict,
+      over: 'reference',
     })
   })
 })
@@ -172,7 +189,8 @@ describe('another key of an order', () => {
       expect(byKey).toEqual({ state: 'already_paid', transactionId })
       expect(beginCharge(known, start({ ...KEY, requestHash: 'hash-2' }))).toEqual(byKey)
       expect(repeated).toMatchObject({
-        ...{ state: 'begun', keys: [] },
+        state: 'begun',
+        keys: [],
         transaction: { id: '02TX', attempt: 2, idempotency_key: 'key-2', is_repeat: 1 },
       })
     }
@@ -181,7 +199,8 @@ describe('another key of an order', () => {
   it('that is paid asks also after a later attempt has failed', () => {
     const known = attempts(came('Paid'), came('Failed'))
     expect(beginCharge(known, start(KEY))).toEqual({
-      ...{ state: 'already_paid', transactionId: '01TX-0' },
+      state: 'already_paid',
+      transactionId: '01TX-0',
     })
   })
 
@@ -189,14 +208,17 @@ describe('another key of an order', () => {
     for (const isRepeat of [false, true]) {
       const other = start({ ...KEY, isRepeat, requestHash: 'hash-2' })
       expect(beginCharge(attempts(OPEN), other)).toMatchObject({
-        ...{ state: 'conflict', over: 'reference' },
+        state: 'conflict',
+        over: 'reference',
       })
     }
   })
 
   it('belongs to an attempt that calls its gateway again, but not to one under way', () => {
     expect(beginCharge(attempts(LOST), start(KEY))).toMatchObject({
-      ...{ state: 'begun', transaction: { id: '01TX-0' }, keys: [named] },
+      state: 'begun',
+      transaction: { id: '01TX-0' },
+      keys: [named],
     })
     const called = { ...LOST, called_by: 'other', called_until: NOW + 1 }
     expect(beginCharge(attempts(called), start(KEY))).not.toHaveProperty('key')
@@ -217,8 +239,12 @@ describe('another key of an order', () => {
 describe('a finished charge', () => {
   const error = { code: 'declined', message: 'No.' }
   const answer = {
-    ...{ status: 'Pending', gateway: 'bank', reference: 'order-1', transactionId: '01TX' },
-    ...{ gatewayTransactionId: 'new', redirectUrl: 'https://pay.example/1' },
+    status: 'Pending',
+    gateway: 'bank',
+    reference: 'order-1',
+    transactionId: '01TX',
+    gatewayTransactionId: 'new',
+    redirectUrl: 'https://pay.example/1',
     expiresAt: new Date(NOW + 9).toISOString(),
   } as OpenedPayment
   const RESULTS = {
@@ -238,9 +264,14 @@ describe('a finished charge', () => {
   it('that was answered stores the answer and the gateway’s id', () => {
     const { payment, events } = end({}, 'answered')
     expect(payment.transaction).toMatchObject({
-      ...{ status: 'Pending', gateway_transaction_id: 'new', redirect_url: answer.redirectUrl },
-      ...{ charge_answer: JSON.stringify(answer), expires_at: NOW + 9, next_check_at: NOW + 5 },
-      ...{ called_by: null, called_until: null },
+      status: 'Pending',
+      gateway_transaction_id: 'new',
+      redirect_url: answer.redirectUrl,
+      charge_answer: JSON.stringify(answer),
+      expires_at: NOW + 9,
+      next_check_at: NOW + 5,
+      called_by: null,
+      called_until: null,
     })
     expect(events).toEqual([])
   })
@@ -269,8 +300,12 @@ describe('a finished charge', () => {
     for (const kind of ['answered', 'unknown'] as const) {
       const { payment, alerts } = end({ gateway_transaction_id: own }, kind, other)
       expect(payment.transaction).toMatchObject({
-        ...{ status: 'Pending', gateway_transaction_id: own, charge_answer: null },
-        ...{ redirect_url: null, next_check_at: NOW + 5, called_until: null },
+        status: 'Pending',
+        gateway_transaction_id: own,
+        charge_answer: null,
+        redirect_url: null,
+        next_check_at: NOW + 5,
+        called_until: null,
       })
       const detail = { reference: 'order-1', gatewayTransactionId: 'new', ...more }
       expect(alerts).toMatchObject([{ kind: 'id_mismatch', transactionId: '01TX', detail }])
@@ -297,7 +332,8 @@ describe('a finished charge', () => {
       const { payment, events } = end({ charge_answer: '{}' }, kind)
       expect({ ...payment.transaction, called_by: 0, called_until: 0 }).toEqual({
         ...before,
-        ...{ called_by: 0, called_until: 0 },
+        called_by: 0,
+        called_until: 0,
       })
       expect(events).toEqual([])
     }

@@ -69,7 +69,9 @@ describe('a check', () => {
     const refunds = [refundRow({ status: 'accepted' })]
     const next = (next_check_at: number | null, nextCheckAt?: number) =>
       settleCheck(paymentOf({ ...came('Paid'), next_check_at }, { refunds }), {
-        ...{ transactionId: '01TX', now: NOW, due: NOW + 5 },
+        transactionId: '01TX',
+        now: NOW,
+        due: NOW + 5,
         ...(nextCheckAt !== undefined && { nextCheckAt }),
       }).payment.transaction.next_check_at
     expect([next(NOW + 5), next(NOW + 7), next(NOW + 7, NOW + 6)]).toEqual([null, NOW + 7, NOW + 6])
@@ -106,8 +108,12 @@ describe('a check', () => {
 
 describe('an alert', () => {
   const alert: Alert = {
-    ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
-    ...{ detail: { gatewayStatus: 'none' }, createdAt: NOW },
+    kind: 'unsettled',
+    subject: '01TX',
+    gateway: 'bank',
+    transactionId: '01TX',
+    detail: { gatewayStatus: 'none' },
+    createdAt: NOW,
   }
   const newId = () => 'new'
 
@@ -150,8 +156,11 @@ describe('the payment of an event', () => {
     money = { amount: 25_000, currency: 'IQD' },
   ) => {
     const found = matchTransaction(rows, {
-      ...{ gateway: 'bank', gateway_transaction_id: gtid },
-      ...{ external_reference_id: extref, reference, ...money },
+      gateway: 'bank',
+      gateway_transaction_id: gtid,
+      external_reference_id: extref,
+      reference,
+      ...money,
     })
     return found && [found.row.id, found.isContradiction]
   }

@@ -12,8 +12,14 @@ import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { came, MINUTE, NOW, paymentOf, transactionRow } from '../../../support/payment-rows.ts'
 
 const start = (own: Partial<ClosingStart> = {}): ClosingStart => ({
-  ...{ id: '02', transactionId: '01TX', purpose: 'cancel', isClosable: true },
-  ...{ unseenIsUnpayable: false, now: NOW, until: NOW + MINUTE, ...own },
+  id: '02',
+  transactionId: '01TX',
+  purpose: 'cancel',
+  isClosable: true,
+  unseenIsUnpayable: false,
+  now: NOW,
+  until: NOW + MINUTE,
+  ...own,
 })
 const page = { charge_answer: '{}', gateway_transaction_id: 'gateway-1' }
 const begin = (row: Partial<TransactionRow>, own: Partial<ClosingStart> = {}) =>

@@ -25,7 +25,9 @@ describe('a day of a time zone', () => {
     expect(dayOf(start, 'Asia/Baghdad')).toBe('2026-11-27')
     expect(dayOf(start - 1, 'Asia/Baghdad')).toBe('2026-11-26')
     expect(daysBetween('2026-02-27', '2026-03-02')).toEqual([
-      ...['2026-02-27', '2026-02-28', '2026-03-01'],
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
     ])
   })
 

@@ -20,8 +20,11 @@ import { alertRow, came, NOW, transactionRow } from '../../../support/payment-ro
 
 const ENDPOINT = 'https://shop.example/events'
 const event: NewEvent = {
-  ...{ id: '01EVENT', type: 'PaymentSucceeded', transaction: transactionRow(came('Paid')) },
-  ...{ correlationId: 'c-1', createdAt: NOW },
+  id: '01EVENT',
+  type: 'PaymentSucceeded',
+  transaction: transactionRow(came('Paid')),
+  correlationId: 'c-1',
+  createdAt: NOW,
 }
 const made = (hasListeners = true, endpoint: string | undefined = ENDPOINT, of = event) =>
   outboxRows(of, { hasListeners: () => hasListeners, endpointFor: () => endpoint })
@@ -160,10 +163,15 @@ describe('an attempt', () => {
     expect(sent).toMatchObject({ delivery: { status: 'dead', last_status: 410 }, isDead: true })
     expect(settleDelivery(sent.delivery, { id: '', ok: false }, NOW + 2).isDead).toBe(false)
     const alert = deadAlert(event.transaction, outbox, {
-      ...{ delivery: sent.delivery, failed: { status: 410 }, now: NOW + 1 },
+      delivery: sent.delivery,
+      failed: { status: 410 },
+      now: NOW + 1,
     })
     expect(alert).toMatchObject({
-      ...{ kind: 'delivery_dead', subject: '01EVENT', gateway: 'bank', transactionId: '01TX' },
+      kind: 'delivery_dead',
+      subject: '01EVENT',
+      gateway: 'bank',
+      transactionId: '01TX',
       detail: { endpoint: ENDPOINT, lastStatus: 410, type: 'PaymentSucceeded', amount: 25_000 },
     })
   })

@@ -12,8 +12,16 @@ import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payment
 import { came, MINUTE, NOW, paymentOf, refundRow, typesOf } from '../../../support/payment-rows.ts'
 
 const start = (own: Partial<RefundStart> = {}): RefundStart => ({
-  ...{ id: '02REFUND', gateway: 'bank', transactionId: '01TX', amount: 4_000, reason: 'Returned' },
-  ...{ fullOnly: false, requestHash: 'hash-2', mayCall: true, now: NOW, until: NOW + MINUTE },
+  id: '02REFUND',
+  gateway: 'bank',
+  transactionId: '01TX',
+  amount: 4_000,
+  reason: 'Returned',
+  fullOnly: false,
+  requestHash: 'hash-2',
+  mayCall: true,
+  now: NOW,
+  until: NOW + MINUTE,
   ...own,
 })
 const begin = (status: PaymentStatus, own: Partial<RefundStart> = {}, refunds: RefundRow[] = []) =>

@@ -23,7 +23,8 @@ describe('what a stranded charge needs', () => {
   const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
     FLAGS.map((isRepeatable) =>
       wayOut({
-        ...{ hasGatewayId: true, isRepeatable },
+        hasGatewayId: true,
+        isRepeatable,
         ...(answer && { answer }),
         ...(cancellation && { cancellation }),
       }),
@@ -77,19 +78,22 @@ describe('a stranded charge', () => {
 
 describe('a charge that replaces a stranded one', () => {
   const request = {
-    ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+    gateway: 'bank',
+    reference: 'order-1',
+    amount: 25_000,
+    currency: 'IQD',
     description: 'Three books',
   }
   const replaces: Replacement = { transactionId: '01TX', eventId: '03END', nextCheckAt: NOW + 9 }
   const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
-    ...{
-      id: '02TX',
-      request,
-      requestHash: 'hash-1',
-      chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
-      replaces,
-    },
-    ...{ mayCall: true, now: NOW, until: NOW + MINUTE },
+    id: '02TX',
+    request,
+    requestHash: 'hash-1',
+    chargeRepeatableForMs: Number.MAX_SAFE_INTEGER,
+    replaces,
+    mayCall: true,
+    now: NOW,
+    until: NOW + MINUTE,
     ...own,
   })
   const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {
@@ -112,14 +116,21 @@ describe('a charge that replaces a stranded one', () => {
   it('cancels it, with its event, and begins the next attempt under another id', () => {
     const { transaction, events, replaced } = begun(known(), { correlationId: 'c-2' })
     expect(transaction).toMatchObject({
-      ...{ id: '02TX', attempt: 2, status: 'Pending', gateway_transaction_id: null },
-      ...{ charge_answer: null, called_by: '02TX', called_until: NOW + MINUTE },
+      id: '02TX',
+      attempt: 2,
+      status: 'Pending',
+      gateway_transaction_id: null,
+      charge_answer: null,
+      called_by: '02TX',
+      called_until: NOW + MINUTE,
     })
     expect(transaction.external_reference_id).not.toBe('external-1')
     expect(events).toMatchObject([{ id: '02TX', type: 'PaymentInitiated' }])
     expect(replaced?.payment.transaction).toEqual({
       ...transactionRow(),
-      ...{ status: 'Cancelled', next_check_at: NOW + 9, updated_at: NOW },
+      status: 'Cancelled',
+      next_check_at: NOW + 9,
+      updated_at: NOW,
       error: JSON.stringify({
         code: 'replaced',
         message: 'Another attempt has replaced it: 02TX.',
@@ -135,14 +146,21 @@ describe('a charge that replaces a stranded one', () => {
   it('raises an alert if the gateway could not be asked about the first one', () => {
     const { transactionId, eventId } = replaces
     const { replaced } = begun(known({ gateway_transaction_id: null }), {
-      ...{ chargeRepeatableForMs: 0, replaces: { transactionId, eventId } },
+      chargeRepeatableForMs: 0,
+      replaces: { transactionId, eventId },
     })
     expect(replaced?.payment.transaction.next_check_at).toBeNull()
     expect(replaced?.alerts).toEqual([
       {
-        ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
+        kind: 'unsettled',
+        subject: '01TX',
+        gateway: 'bank',
+        transactionId: '01TX',
         detail: {
-          ...{ reference: 'order-1', amount: 25_000, currency: 'IQD', gatewayStatus: 'none' },
+          reference: 'order-1',
+          amount: 25_000,
+          currency: 'IQD',
+          gatewayStatus: 'none',
           since: new Date(NOW - MINUTE).toISOString(),
         },
         createdAt: NOW,
@@ -180,8 +198,11 @@ describe('a charge that replaces a stranded one', () => {
   describe('of another request', () => {
     const closes = { ...replaces, closedBy: 'replace 02' }
     const page = {
-      ...{ charge_answer: '{}', request_hash: 'hash-2', idempotency_key: 'key-1' },
-      ...{ called_by: 'replace 02', called_until: NOW + 1 },
+      charge_answer: '{}',
+      request_hash: 'hash-2',
+      idempotency_key: 'key-1',
+      called_by: 'replace 02',
+      called_until: NOW + 1,
     }
 
     it('begins once the gateway has closed the page, and leaves its keys to the old one', () => {
@@ -190,7 +211,9 @@ describe('a charge that replaces a stranded one', () => {
       expect(transaction).toMatchObject({ attempt: 2, idempotency_key: 'key-2' })
       expect(keys).toEqual([])
       expect(replaced?.payment.transaction).toMatchObject({
-        ...{ status: 'Cancelled', idempotency_key: 'key-1', next_check_at: NOW + 9 },
+        status: 'Cancelled',
+        idempotency_key: 'key-1',
+        next_check_at: NOW + 9,
       })
     })
 
@@ -215,13 +238,19 @@ describe('a charge that replaces a stranded one', () => {
 
   it('does not begin if another replaced it first, and finds that one', () => {
     const second = transactionRow({
-      ...{ id: '01TY', attempt: 2, gateway_transaction_id: null },
-      ...{ called_by: '01TY', called_until: NOW + 1 },
+      id: '01TY',
+      attempt: 2,
+      gateway_transaction_id: null,
+      called_by: '01TY',
+      called_until: NOW + 1,
     })
     const first = transactionRow(came('Cancelled'))
     const rows = {
-      ...{ installation: 'ours', own: undefined, byKey: undefined },
-      ...{ attempts: [first, second], keys: [] },
+      installation: 'ours',
+      own: undefined,
+      byKey: undefined,
+      attempts: [first, second],
+      keys: [],
     }
     const underWay = { state: 'in_progress', until: NOW + 1 }
     expect(beginCharge(rows, start())).toEqual(underWay)
@@ -248,7 +277,10 @@ describe('a charge that replaces a stranded one', () => {
 
   it('takes over all of its further keys, the one that it is asked with, and its repeat', () => {
     const keyRow = (id: string, transaction_id = '01TX') => ({
-      ...{ id, gateway: 'bank', idempotency_key: `key of ${id}`, transaction_id },
+      id,
+      gateway: 'bank',
+      idempotency_key: `key of ${id}`,
+      transaction_id,
     })
     const keys = [keyRow('01KEY'), keyRow('01OTHER', '01TY')]
     const row = { idempotency_key: 'key-1', is_repeat: 1 } as const

@@ -23,7 +23,11 @@ const paid = (own: Partial<TransactionRow> = {}, refunds: RefundRow[] = []): Kno
   refunds,
 })
 const row = (own: Partial<SettledRow> = {}): SettledRow => ({
-  ...{ type: 'payment', id: 'gateway-1', amount: 25_000, currency: 'IQD', ...own },
+  type: 'payment',
+  id: 'gateway-1',
+  amount: 25_000,
+  currency: 'IQD',
+  ...own,
 })
 const as = (rows: SettledRow[], known: KnownPayment[]) =>
   settleRows(rows, known).map((each) => each.as)

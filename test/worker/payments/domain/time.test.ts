@@ -10,10 +10,13 @@ describe('a time', () => {
     expect(possibleTime(ms)).toBe(ms)
   })
 
-  it.each([
-    ...[Number.NaN, Number.POSITIVE_INFINITY, 8.9e15, 2 ** 60, 8.64e15, -1, 0.5],
-    Date.parse('+010000-01-01T00:00:00Z'),
-  ])('cannot be %s', (ms) => {
+  it.each(
+    // biome-ignore format: several values a line.
+    [
+      Number.NaN, Number.POSITIVE_INFINITY, 8.9e15, 2 ** 60, 8.64e15, -1, 0.5,
+      Date.parse('+010000-01-01T00:00:00Z'),
+    ],
+  )('cannot be %s', (ms) => {
     expect(isTime(ms)).toBe(false)
     expect(possibleTime(ms)).toBeUndefined()
   })

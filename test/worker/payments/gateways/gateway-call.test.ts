@@ -44,7 +44,9 @@ describe('a call to a gateway', () => {
     expect(call.verdict()).toBe('neutral')
     const headers = { 'x-shop': '7' }
     expect(await setup.end(call.send({ ...ONCE, headers }))).toMatchObject({
-      ...{ status: 201, body: { id: 1 }, unanswered: 0 },
+      status: 201,
+      body: { id: 1 },
+      unanswered: 0,
     })
     const [sent] = setup.sent
     expect(sent).toMatchObject({ method: 'POST', path: '/things/7?x=1', body: '{"a":1}' })

@@ -7,7 +7,11 @@ import {
 } from '../../../../worker/payments/gateways/refusals.ts'
 
 const row = (at: number, count = 1, more: Partial<RefusedRow> = {}): RefusedRow => ({
-  ...{ at, gateway: 'bank', reason: 'invalid', count, ...more },
+  at,
+  gateway: 'bank',
+  reason: 'invalid',
+  count,
+  ...more,
 })
 
 describe('the count of refused webhooks', () => {

@@ -31,8 +31,11 @@ describe('an alert', () => {
       },
     ])
     expect(alert).toMatchObject({
-      ...{ kind: 'amount_mismatch', gateway: 'redirect', transactionId: transaction.id },
-      ...{ detail: { amount: 20_000, expectedAmount: 25_000 }, createdAt: iso(T0 + 10_000) },
+      kind: 'amount_mismatch',
+      gateway: 'redirect',
+      transactionId: transaction.id,
+      detail: { amount: 20_000, expectedAmount: 25_000 },
+      createdAt: iso(T0 + 10_000),
     })
     const { events } = await w.story(transaction)
     expect(events.map(({ id }) => id).slice(1)).toEqual(pending.map(({ outboxId }) => outboxId))

@@ -248,7 +248,8 @@ describe('a charge that replaces another', () => {
     await w.finish({ ...first, id: start.id }, { kind: 'refused', error: NO })
     for (const idempotencyKey of ['key-1', 'key-2', 'key-3']) {
       expect(await w.begin({ idempotencyKey })).toMatchObject({
-        ...{ state: 'answered', transaction: { id: start.id, status: 'Failed' } },
+        state: 'answered',
+        transaction: { id: start.id, status: 'Failed' },
       })
     }
   })

@@ -15,10 +15,14 @@ const doubles = async (w: LedgerSetup) =>
     .map(({ gateway, transactionId, detail }) => ({ gateway, transactionId, detail }))
 
 const named = (paid: Transaction, other: Transaction) => ({
-  ...{ gateway: paid.gateway, transactionId: paid.id },
+  gateway: paid.gateway,
+  transactionId: paid.id,
   detail: {
-    ...{ reference: 'order-1', amount: 25_000, currency: 'IQD' },
-    ...{ otherTransactionId: other.id, otherGateway: other.gateway },
+    reference: 'order-1',
+    amount: 25_000,
+    currency: 'IQD',
+    otherTransactionId: other.id,
+    otherGateway: other.gateway,
   },
 })
 

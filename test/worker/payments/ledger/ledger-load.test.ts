@@ -132,7 +132,10 @@ describe('the ledger on libSQL', () => {
     ])
     const types = deliverer.take().map(({ type }) => type)
     expect(types).toEqual([
-      ...['PaymentSucceeded', 'PaymentRefunded', 'RefundAmountChanged', 'PaymentRefunded'],
+      'PaymentSucceeded',
+      'PaymentRefunded',
+      'RefundAmountChanged',
+      'PaymentRefunded',
     ])
   })
 

@@ -302,8 +302,10 @@ describe('money', () => {
     const lived = fc.asyncProperty(steps, async (life) => {
       const deliverer = new FakeDeliverer()
       const { ledger, queries } = sqliteLedger({
-        ...{ subscribers: ALERTED, deliver: deliverer.deliver },
-        ...{ clock: hostClock, log: () => undefined },
+        subscribers: ALERTED,
+        deliver: deliverer.deliver,
+        clock: hostClock,
+        log: () => undefined,
       })
       const w = new LedgerSetup({ ledger, outbox: ledger, queries }, deliverer)
       const dispatched = await play(w, life, seen)
@@ -349,13 +351,13 @@ describe('money, when the answer to each save is lost,', () => {
   })
 })
 
+// biome-ignore format: several names a line.
 const OUTCOMES = [
-  ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
-  ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
-  ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced', 'cancelled'],
-  ...['moved paid', 'moved late_paid', 'moved refunded', 'moved refund_failed'],
-  'moved refused_paid',
-  ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
+  'Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded', 'applied',
+  'unchanged', 'illegal', 'rejected', 'parked', 'late_payment', 'amount_mismatch', 'refund_failed',
+  'unsettled', 'replaced', 'cancelled', 'moved paid', 'moved late_paid', 'moved refunded',
+  'moved refund_failed', 'moved refused_paid', 'refund claimed', 'refund accepted',
+  'refund succeeded', 'refund failed',
 ]
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1)

@@ -48,7 +48,8 @@ const begin: fc.Arbitrary<Step> = fc
     const before = replaces === 'nothing' ? undefined : await newest(w, reference)
     const replacement = before && {
       replaces: {
-        ...{ transactionId: before.id, eventId: w.id() },
+        transactionId: before.id,
+        eventId: w.id(),
         ...(replaces === 'asked' && { nextCheckAt: now + 5 * MINUTE }),
       },
     }
@@ -93,7 +94,9 @@ const replace: fc.Arbitrary<Step> = fc
     const by = { id: w.id(), transactionId: transaction.id, purpose: 'replace' } as const
     const closes = { ...by, isClosable: true, unseenIsUnpayable: false, now, until: now + MINUTE }
     const replaces = {
-      ...{ transactionId: transaction.id, eventId: w.id(), closedBy: closedBy(by) },
+      transactionId: transaction.id,
+      eventId: w.id(),
+      closedBy: closedBy(by),
       nextCheckAt: now + 5 * MINUTE,
     }
     const start = w.start({ request: { reference, amount: AMOUNT + 1 }, now, replaces })
@@ -241,7 +244,9 @@ const check: fc.Arbitrary<Step> = fc
     const { id: transactionId, reference, attempt } = claimed.transaction
     const gatewayTransactionId = gatewayIdOf(reference, attempt)
     const arrival = w.arrival(claimed.transaction, {
-      ...{ gatewayTransactionId, status: status as Transaction['status'], receivedAt: now },
+      gatewayTransactionId,
+      status: status as Transaction['status'],
+      receivedAt: now,
     })
     const settled = {
       transactionId,

@@ -13,15 +13,19 @@ let charged: Transaction
 beforeEach(async () => {
   const deliverer = new FakeDeliverer()
   const { ledger, queries } = sqliteLedger({
-    ...{ subscribers: ALERTED, deliver: deliverer.deliver },
-    ...{ clock: hostClock, log: () => undefined },
+    subscribers: ALERTED,
+    deliver: deliverer.deliver,
+    clock: hostClock,
+    log: () => undefined,
   })
   w = new LedgerSetup({ ledger, outbox: ledger, queries }, deliverer)
   charged = await w.charged({ request: { amount: 5_000, currency: 'USD' } as never })
 })
 
 const made = (id: string, amount: number, own: Partial<ReportedRefund> = {}): ReportedRefund => ({
-  ...{ id, amount, status: 'succeeded' },
+  id,
+  amount,
+  status: 'succeeded',
   ...own,
 })
 const HOUR = 3_600_000
@@ -50,7 +54,9 @@ describe('refunds that are listed', () => {
     await reads(1, made('re-0', 2_000))
     expect(await amounts()).toEqual(['Refunded', 5_000, 1])
     expect(await w.eventsOf(charged)).toEqual([
-      ...['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'],
+      'PaymentInitiated',
+      'PaymentSucceeded',
+      'PaymentRefunded',
     ])
   })
 

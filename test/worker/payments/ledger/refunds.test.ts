@@ -20,7 +20,9 @@ async function paidLate(w: LedgerSetup, status: 'Failed' | 'Cancelled' | 'Expire
 }
 
 const settledAlert = {
-  ...{ kind: 'late_payment', acknowledgedBy: 'refund', acknowledgedAt: iso(T0 + 21_000) },
+  kind: 'late_payment',
+  acknowledgedBy: 'refund',
+  acknowledgedAt: iso(T0 + 21_000),
   gatewayReference: 'r-1',
 }
 
@@ -30,9 +32,7 @@ describe('a refund', () => {
     const transaction = await w.reached('Paid')
     const start = w.refundStart(transaction, { amount: 4_000 })
     const begun = await w.ledger.beginRefund(start)
-    expect(begun).toEqual({
-      ...{ state: 'begun', transaction, amount: 4_000 },
-    })
+    expect(begun).toEqual({ state: 'begun', transaction, amount: 4_000 })
     expect((await w.story(transaction)).refunds).toEqual([
       {
         id: start.id,
@@ -139,7 +139,8 @@ describe('a refund of late money', () => {
       const late = await paidLate(w, status)
       const refundId = await w.claimed(late, { fullOnly: true })
       const { transaction, pending } = await w.endRefund(refundId, {
-        ...{ kind: 'done', gatewayRefundId: 'r-1' },
+        kind: 'done',
+        gatewayRefundId: 'r-1',
       })
       const paid = { amount: 20_000, currency: 'IQD' }
       expect(transaction).toMatchObject({ status, paid, refundedAmount: 20_000 })

@@ -25,9 +25,16 @@ export function paid(number: number, more: Partial<Arrival['payload']> = {}): Ar
     onMismatch: 'log',
     receivedAt: now,
     payload: {
-      ...{ gateway: 'shop', gatewayTransactionId: `g-${number}`, reference: `order-${number}` },
-      ...{ status: 'Paid', amount: 25_000, currency: 'IQD', eventId: `event-${number}` },
-      ...{ occurredAt: now, raw: {}, ...more },
+      gateway: 'shop',
+      gatewayTransactionId: `g-${number}`,
+      reference: `order-${number}`,
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      eventId: `event-${number}`,
+      occurredAt: now,
+      raw: {},
+      ...more,
     },
   }
 }

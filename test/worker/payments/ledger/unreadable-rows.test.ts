@@ -63,7 +63,11 @@ beforeEach(async () => {
     },
   } as const
   sweeper = createSweeper({
-    ...{ ledger, queries, clock, log, onMismatch: 'log' },
+    ledger,
+    queries,
+    clock,
+    log,
+    onMismatch: 'log',
     gateways: new Map([['shop', shop]]),
     client: {
       run: (_gateway, _kind, work) => {
@@ -110,7 +114,8 @@ describe('a row that cannot be read', () => {
     for (const event of events) await ledger.webhook(event)
     const [bad, good] = events.map(idOf)
     await libsql.query('UPDATE payment_webhook_events SET occurred_at = :at WHERE id = :bad', {
-      ...{ at: IMPOSSIBLE, bad: bad ?? '' },
+      at: IMPOSSIBLE,
+      bad: bad ?? '',
     })
     await libsql.query(
       `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, created_at)

@@ -31,7 +31,9 @@ describe('a webhook', () => {
     })
     const story = await w.story(transaction)
     expect(story.transaction).toMatchObject({
-      ...{ status: 'Paid', updatedAt: iso(T0 + 10_000), paidAt: iso(T0 + 10_000) },
+      status: 'Paid',
+      updatedAt: iso(T0 + 10_000),
+      paidAt: iso(T0 + 10_000),
       paid: { amount: 25_000, currency: 'IQD' },
     })
     expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
@@ -192,10 +194,12 @@ describe('an event without a payment', () => {
     const transaction = await w.pending({ request: { reference } })
     const finished = await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + MINUTE })
     expect(finished.transaction).toMatchObject({
-      ...{ status: 'Refunded', gatewayTransactionId: 'gateway-7' },
+      status: 'Refunded',
+      gatewayTransactionId: 'gateway-7',
     })
     expect(finished.pending.map(({ type }) => type)).toEqual([
-      ...['PaymentSucceeded', 'PaymentRefunded'],
+      'PaymentSucceeded',
+      'PaymentRefunded',
     ])
   })
 

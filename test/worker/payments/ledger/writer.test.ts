@@ -37,7 +37,9 @@ describe('a save', () => {
     const transaction = await w.charged()
     link.hold()
     const failing = w.ledger.finishCharge({
-      ...{ transactionId: transaction.id, eventId: w.id(), now: 1, verdict: 'success' },
+      transactionId: transaction.id,
+      eventId: w.id(),
+      now: 1,
       result: { kind: 'refused', error: { code: 'declined', message: 'No.' } },
     })
     // They are in one group when the first is sent again.

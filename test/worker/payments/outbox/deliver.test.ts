@@ -263,7 +263,10 @@ it('shows the query of its endpoint nowhere, and still sends to it', async () =>
   }
   const { log, lines } = keptLog()
   const deliverer = createDeliverer({
-    ...{ listeners: {}, clock: new FakeClock(), log, endpoint: { ...endpoint, url } },
+    listeners: {},
+    clock: new FakeClock(),
+    log,
+    endpoint: { ...endpoint, url },
     fetch: refused as typeof fetch,
   })
   const { endpointFor } = subscribersOf({}, { ...endpoint, url })

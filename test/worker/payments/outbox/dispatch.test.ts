@@ -58,7 +58,9 @@ function setup(
 
 describe('a new charge', () => {
   const initiated = pendingEvent({
-    ...{ outboxId: 'event-1', type: 'PaymentInitiated', transactionId: 'tx-1' },
+    outboxId: 'event-1',
+    type: 'PaymentInitiated',
+    transactionId: 'tx-1',
     listeners: { attempts: 0 },
   })
   const isOver = async (work: Promise<unknown>) => {
@@ -218,7 +220,8 @@ describe('the events of a committed group', () => {
 describe('the events that are due', () => {
   it('are dispatched in the same way, and counted when their results are stored', async () => {
     const failed = ({ outboxId }: PendingEvent): Dispatched => ({
-      ...{ outboxId, listeners: { ok: true } },
+      outboxId,
+      listeners: { ok: true },
       delivery: { id: outboxId, ok: false, nextAttemptAt: 9 },
     })
     const { outbox, chunks, settled, holdStore } = setup(

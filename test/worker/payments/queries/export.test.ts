@@ -4,8 +4,13 @@ import { exported, pagesOf } from '../../../../worker/payments/queries/export.ts
 import { AUDIT_TABLE } from '../../../../worker/payments/queries/routes.ts'
 
 const act = (n: number, more: Partial<AuditRecord> = {}): AuditRecord => ({
-  ...{ id: String(n).padStart(6, '0'), at: '2026-01-05T10:00:00.000Z', action: 'charge' },
-  ...{ subject: 'ada', amount: 25_000, currency: 'IQD', ...more },
+  id: String(n).padStart(6, '0'),
+  at: '2026-01-05T10:00:00.000Z',
+  action: 'charge',
+  subject: 'ada',
+  amount: 25_000,
+  currency: 'IQD',
+  ...more,
 })
 
 /** Newest first, as the queries answer. */

@@ -39,13 +39,17 @@ export function setUpSweep(options: SweepOptions = {}) {
     health: async () => ({}),
   }
   const gateway = {
-    ...{ currencies: 'any', chargeRepeatableForMs: 0, checkStatus: undefined },
+    currencies: 'any',
+    chargeRepeatableForMs: 0,
+    checkStatus: undefined,
     charge: () => Promise.reject(new Error('must not be charged')),
     ...options.gateway,
   }
   const { endpoint, listeners, onMismatch, queries: own } = options
   const setup = setUpPayments({
-    ...{ gateway, guard, isWoken: false },
+    gateway,
+    guard,
+    isWoken: false,
     ...(onMismatch && { onMismatch }),
     ...(listeners && { listeners }),
     ...(own && { queries: own }),
@@ -128,20 +132,18 @@ export function setUpSweep(options: SweepOptions = {}) {
       receivedAt: clock.now(),
     })
   return {
-    ...{
-      clock,
-      lines,
-      ledger,
-      queries,
-      sweeper,
-      asked,
-      charge,
-      story,
-      pass,
-      webhook,
-      stale,
-      quiet,
-    },
+    clock,
+    lines,
+    ledger,
+    queries,
+    sweeper,
+    asked,
+    charge,
+    story,
+    pass,
+    webhook,
+    stale,
+    quiet,
     /** The changes of payments that the listeners know. */
     moves: () => setup.eventNames().filter((name) => MOVED.includes(name)),
   }

@@ -23,8 +23,16 @@ describe('a refund under way', () => {
     const begin = (refundId: string) => {
       const now = made.clock.now()
       return made.ledger.beginRefund({
-        ...{ id: refundId, gateway: 'bank', transactionId: id, amount, reason: 'returned' },
-        ...{ fullOnly: false, requestHash: 'r', mayCall: true, now, until: now + 90_000 },
+        id: refundId,
+        gateway: 'bank',
+        transactionId: id,
+        amount,
+        reason: 'returned',
+        fullOnly: false,
+        requestHash: 'r',
+        mayCall: true,
+        now,
+        until: now + 90_000,
       })
     }
     await begin('r-1')

@@ -75,7 +75,10 @@ describe('a webhook', () => {
     expect(await send(setup, payloadOf(setup))).toEqual({ status: 200, body: 'duplicate' })
     await setup.quiet()
     expect(setup.eventNames()).toEqual([
-      ...['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded', 'WebhookReceived'],
+      'PaymentInitiated',
+      'WebhookReceived',
+      'PaymentSucceeded',
+      'WebhookReceived',
     ])
   })
 

@@ -201,7 +201,9 @@ describe('the routes of webhooks', () => {
   ])('take no body with the Content-Encoding “%s” but their own', async (coding, status) => {
     const { fetch } = processEdge({ payments: setupWith().payments })
     const answer = await fetch(BANK, {
-      ...{ method: 'POST', body: '{}', headers: { 'Content-Encoding': coding } },
+      method: 'POST',
+      body: '{}',
+      headers: { 'Content-Encoding': coding },
     })
     expect(answer.status).toBe(status)
   })

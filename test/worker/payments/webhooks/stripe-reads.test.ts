@@ -15,7 +15,9 @@ import { webhookBody } from '../../../support/webhook-body.ts'
 
 const SECRET = 'whsec_of-the-shop'
 const driver = stripe.create('bank', {
-  ...{ base_url: 'https://stripe.test', secret_key: 'rk_test_1', webhook_secret: SECRET },
+  base_url: 'https://stripe.test',
+  secret_key: 'rk_test_1',
+  webhook_secret: SECRET,
 })
 const refused = (status: number) => () =>
   json({ error: { type: 'invalid_request_error', code: 'x', message: 'No.' } }, status)
@@ -47,10 +49,15 @@ function setUp(answer: Answer) {
 }
 
 const dispute = (nth = 1) => ({
-  ...{ id: `evt_${nth}`, object: 'event', type: 'charge.dispute.created' },
+  id: `evt_${nth}`,
+  object: 'event',
+  type: 'charge.dispute.created',
   data: {
     object: {
-      ...{ id: `dp_${nth}`, amount: 1_250, currency: 'usd', status: 'needs_response' },
+      id: `dp_${nth}`,
+      amount: 1_250,
+      currency: 'usd',
+      status: 'needs_response',
       payment_intent: `pi_${nth}`,
     },
   },
@@ -83,7 +90,9 @@ describe('an event of Stripe about a payment intent', () => {
     const alerts = await payments.queries.alerts({}, { limit: 9 })
     expect(alerts.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject(
       ['pi_1', 'pi_2'].map((gatewayTransactionId) => ({
-        ...{ kind: 'unreadable', gateway: 'bank', transactionId: '' },
+        kind: 'unreadable',
+        gateway: 'bank',
+        transactionId: '',
         detail: { gatewayTransactionId, error: expect.stringContaining('(403)') },
       })),
     )

@@ -26,7 +26,10 @@ const made = {
   _links: { checkout: { href: 'https://pay.mollie.test/1' } },
 }
 const refundOf = (id: string, value: string, status: string, more: object = {}) => ({
-  ...{ resource: 'refund', id, amount: eur(value), status },
+  resource: 'refund',
+  id,
+  amount: eur(value),
+  status,
   ...more,
 })
 const embedding = (refunds: object[], chargebacks: object[] = []) => ({

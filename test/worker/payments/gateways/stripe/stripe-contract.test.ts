@@ -198,7 +198,11 @@ describe('Stripe and the simulator', () => {
     await setup.act(names.gatewayTransactionId, 'pay')
     const { gatewayTransactionId, reference, externalReferenceId, amount, currency } = names
     expect(await received(1)).toMatchObject({
-      ...{ gatewayTransactionId, reference, externalReferenceId, amount, currency },
+      gatewayTransactionId,
+      reference,
+      externalReferenceId,
+      amount,
+      currency,
       status: 'Paid',
     })
     expect(await shop.checkStatus(names, call())).toMatchObject({ status: 'Paid', amount })

@@ -247,7 +247,8 @@ describe('a payment at Stripe', () => {
     const call = new FakeGatewayCall(ok({ ...paid, payment_intent: 'pi_1' }), refunds)
     const answer = await gateway.checkStatus(names, call)
     expect(answer).toMatchObject({
-      ...{ amount: 400, paidAmount: 1_250 },
+      amount: 400,
+      paidAmount: 1_250,
       refunds: { refunds: [{ id: 're_1', amount: 400, status: 'succeeded' }] },
     })
   })

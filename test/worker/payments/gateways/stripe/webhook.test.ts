@@ -233,8 +233,13 @@ describe("Stripe's events", () => {
     metadata: NAMES,
   }
   const refunded = (own: object) => ({
-    ...{ id: 're_1', object: 'refund', amount: 400, currency: 'usd', status: 'succeeded' },
-    ...{ payment_intent: 'pi_1', metadata: {} },
+    id: 're_1',
+    object: 'refund',
+    amount: 400,
+    currency: 'usd',
+    status: 'succeeded',
+    payment_intent: 'pi_1',
+    metadata: {},
     ...own,
   })
   const failed = refunded({ status: 'failed', failure_reason: 'lost_or_stolen_card' })
@@ -246,8 +251,12 @@ describe("Stripe's events", () => {
     const call = new FakeGatewayCall({ ...page(list), sentAt: 7 })
     const sum = { ...charge, amount_refunded: 1_250 }
     expect(await receiveEvent('charge.refunded', sum, call)).toMatchObject({
-      ...{ status: 'PartiallyRefunded', amount: 400, currency: 'USD' },
-      ...{ gatewayTransactionId: 'pi_1', externalReferenceId: 'ext-7', isOtherId: true },
+      status: 'PartiallyRefunded',
+      amount: 400,
+      currency: 'USD',
+      gatewayTransactionId: 'pi_1',
+      externalReferenceId: 'ext-7',
+      isOtherId: true,
       refunds: {
         readAt: 7,
         refunds: [
@@ -260,7 +269,8 @@ describe("Stripe's events", () => {
     expect(asked(call)).toEqual([LIST])
     const all = new FakeGatewayCall(page([refunded({ amount: 1_250 })]))
     expect(await receiveEvent('charge.refunded', charge, all)).toMatchObject({
-      ...{ status: 'Refunded', amount: 1_250 },
+      status: 'Refunded',
+      amount: 1_250,
     })
   })
 
@@ -268,7 +278,8 @@ describe("Stripe's events", () => {
     const first = { ...page([refunded({ id: 're_2' })], true), sentAt: 3 }
     const call = new FakeGatewayCall(first, { ...page([refunded({})]), sentAt: 9 })
     expect(await receiveEvent('charge.refunded', charge, call)).toMatchObject({
-      ...{ amount: 800, refunds: { readAt: 3, refunds: [{ id: 're_2' }, { id: 're_1' }] } },
+      amount: 800,
+      refunds: { readAt: 3, refunds: [{ id: 're_2' }, { id: 're_1' }] },
     })
     expect(asked(call)).toEqual([LIST, `${LIST}&starting_after=re_2`])
   })
@@ -283,7 +294,9 @@ describe("Stripe's events", () => {
     const listed = refunded({ status, metadata: { refund_id: '01REFUND' } })
     const call = new FakeGatewayCall({ status: 200, body: intent }, page([listed]))
     expect(await receiveEvent(type, refunded({ status }), call)).toMatchObject({
-      ...{ status: 'Paid', amount: 1_250, externalReferenceId: 'ext-7' },
+      status: 'Paid',
+      amount: 1_250,
+      externalReferenceId: 'ext-7',
       refunds: {
         refunds: [
           { id: 're_1', refundId: '01REFUND', status: ours, ...(code && { error: { code } }) },

@@ -39,8 +39,13 @@ describe('values of an embedded database', () => {
     expect(await database.read([statement(sql, args)])).toEqual([
       [
         {
-          ...{ whole: 25_000, of_whole: 'integer', part: 0.5, of_part: 'real' },
-          ...{ yes: 1, none: null, text: 'ü' },
+          whole: 25_000,
+          of_whole: 'integer',
+          part: 0.5,
+          of_part: 'real',
+          yes: 1,
+          none: null,
+          text: 'ü',
         },
       ],
     ])

@@ -24,13 +24,15 @@ import {
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 
 const COLUMNS = {
+  // biome-ignore format: several names a line.
   payment_transactions: [
-    ...['id', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference'],
-    ...['amount', 'currency', 'attempt', 'next_check_at'],
+    'id', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference', 'amount',
+    'currency', 'attempt', 'next_check_at',
   ],
+  // biome-ignore format: several names a line.
   payment_webhook_events: [
-    ...['outcome', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference'],
-    ...['amount', 'currency'],
+    'outcome', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference', 'amount',
+    'currency',
   ],
   payment_outbox: ['done_at', 'leased_until', 'next_attempt_at'],
   payment_deliveries: ['status', 'leased_until', 'next_attempt_at'],
