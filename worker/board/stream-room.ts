@@ -37,10 +37,6 @@ export class StreamTally {
     this.#room = room
   }
 
-  get streams(): number {
-    return this.#streams
-  }
-
   add(holder: string): void {
     this.#streams++
     this.#held.set(holder, (this.#held.get(holder) ?? 0) + 1)

@@ -52,8 +52,16 @@ describe('many missed messages', () => {
       ]),
     ).toEqual([{ type: 'tasks-changed' }, { type: 'session-changed', session: 's' }])
   })
+
+  it.each<Message[]>([
+    [{ type: 'tasks-changed' }, { type: 'task-changed', id: 'A' }],
+    [{ type: 'task-changed', id: 'A' }, { type: 'tasks-changed' }],
+  ])('are the list where one of them was', (...missed) => {
+    expect(summarize(missed)).toEqual([{ type: 'tasks-changed' }])
+  })
 })
 
-it('starting over names no session where none ever existed', () => {
-  expect(startOver(undefined)).toEqual([{ type: 'tasks-changed' }])
+it('starting over names the newest session, and none where none ever existed', () => {
+  const [list, session] = [{ type: 'tasks-changed' }, { type: 'session-changed', session: 's' }]
+  expect([startOver('s'), startOver(undefined)]).toEqual([[list, session], [list]])
 })

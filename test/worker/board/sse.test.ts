@@ -47,6 +47,7 @@ describe('framing', () => {
     expect(frameId(bytes(frame('e-4', 'x')))).toBe('e-4')
     expect(frameId(bytes(comment('ping')))).toBeUndefined()
     expect(frameId(bytes(frame(undefined, 'x')))).toBeUndefined()
+    for (const text of ['is: e-3\n', 'id: e-3']) expect(frameId(bytes(text))).toBeUndefined()
   })
 
   it('is read back by a parser that nobody here wrote', () => {
@@ -64,10 +65,12 @@ describe('framing', () => {
 
 describe('event ids', () => {
   it('come back as they went out', () => {
-    expect(parseEventId(formatEventId({ epoch: 'a1b2', seq: 42 }))).toEqual({
-      epoch: 'a1b2',
-      seq: 42,
-    })
+    const id = fc.record({ epoch: fc.stringMatching(/^[0-9a-z]{1,32}$/), seq: fc.maxSafeNat() })
+    fc.assert(
+      fc.property(id, (each) => {
+        expect(parseEventId(formatEventId(each))).toEqual(each)
+      }),
+    )
   })
 
   it.each([
@@ -82,6 +85,7 @@ describe('event ids', () => {
     'A-1',
     'a-99999999999999999',
     'a-1\n',
+    'A a-1',
   ])('do not take %j for one', (text) => {
     expect(parseEventId(text)).toBeUndefined()
   })

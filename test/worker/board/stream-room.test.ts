@@ -40,17 +40,43 @@ describe('room for streams', () => {
     expect(reports).toBeLessThanOrEqual(70)
   })
 
-  it('counts what other isolates hold, and asks again once it has refused somebody', () => {
-    const tally = new StreamTally({ all: 4, each: 4 })
-    tally.others = 3
-    tally.add('ann')
-    tally.report()
-    expect(tally.reportIfNew()).toBeUndefined()
-    expect(tally.hasRoom('ann')).toBe(false)
-    expect(tally.hasRoom('ann', { isCounted: true })).toBe(true)
-    expect(tally.reportIfNew()).toBe(1)
-    expect(tally.reportIfNew()).toBeUndefined()
-    tally.remove('ann')
-    expect(tally.reportIfNew()).toBe(0)
+  it('is what the streams leave of both limits, and is asked about again only once it was refused', () => {
+    const room = { all: 6, each: 3 }
+    const holder = fc.constantFrom('ann', 'bob', 'eve')
+    const step = fc.oneof(
+      fc.record({ do: fc.constantFrom('add', 'remove'), holder }),
+      fc.record({ do: fc.constant('ask'), holder, isCounted: fc.boolean() }),
+      fc.record({ do: fc.constant('others'), others: fc.nat(5) }),
+      fc.record({ do: fc.constantFrom('report', 'report if new') }),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const tally = new StreamTally(room)
+        const held: string[] = []
+        let known: number | undefined
+        let isRefused = false
+        for (const each of steps) {
+          if ('others' in each) tally.others = each.others
+          else if ('isCounted' in each) {
+            const isCounted = each.isCounted && held.includes(each.holder)
+            const beside = held.toSpliced(isCounted ? held.indexOf(each.holder) : held.length, 1)
+            const own = beside.filter((name) => name === each.holder)
+            const has = beside.length + tally.others < room.all && own.length < room.each
+            expect(tally.hasRoom(each.holder, { isCounted })).toBe(has)
+            isRefused ||= !has
+          } else if ('holder' in each) {
+            const at = held.indexOf(each.holder)
+            if (each.do === 'add') tally.add(held[held.push(each.holder) - 1] ?? '')
+            else if (at >= 0) tally.remove(held.splice(at, 1)[0] ?? '')
+          } else {
+            const isNew = isRefused || known !== held.length || each.do === 'report'
+            const answer = each.do === 'report' ? tally.report() : tally.reportIfNew()
+            expect(answer).toBe(isNew ? held.length : undefined)
+            known = held.length
+            isRefused = false
+          }
+        }
+      }),
+    )
   })
 })
