@@ -5,9 +5,9 @@ import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/data
 import { cpuMsOf } from '../proc.ts'
 import { randomFrom, rounded, type Summary, summarize } from '../statistics.ts'
 import { seed, signCallbacks } from './callbacks.ts'
-import { faultsIn, storedIn } from './database.ts'
 import { type Handler, type HandlerName, startHandler } from './handlers.ts'
 import { closedLoad, type Load, openLoad, type Supply } from './load.ts'
+import { faultsIn, storedIn } from './stored.ts'
 
 export interface Sample {
   handler: HandlerName
@@ -151,9 +151,10 @@ async function checked(
   }
 }
 
-// What is kept of a load at a constant rate: its numbers, and enough of its latencies to see their
-// shape.
-
+/**
+ * What is kept of a load at a constant rate: its numbers, and enough of its latencies to see their
+ * shape.
+ */
 export interface PaceRun extends Omit<PaceSample, 'latencies'> {
   latency: Summary
   /** Latencies in even steps from the quickest on, and each of the slowest. */
