@@ -72,8 +72,6 @@ function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
   return was.name === 'connecting' || was.name === 'reconnecting' ? was.reason : undefined
 }
 
-// How current the edge itself is.
-
 /** Between two reads of the status. */
 export const ASK_MS = 30_000
 /** One that starts again was away for less. */

@@ -169,12 +169,11 @@ function failure(reason: Failure): Response {
   return Response.json(body, { status: statusOf(reason), headers })
 }
 
-// What is wrong with the options is thrown at once, when the application starts.
-
 const NO_SECRET =
   'handleEvents needs its secrets: set PAYMENT_EVENTS_SECRET to what it is at Signalbox; if that ' +
   'runs here with PAYMENT_EVENTS_URL, it is eventsSecret in .signalbox/local.json.'
 
+/** Throws at once, when the application starts, as `checkHandlers` does. */
 function secretsOf(secrets: string | readonly string[] | undefined): readonly string[] {
   const list = typeof secrets === 'string' ? secrets.split(/\s+/) : (secrets ?? [])
   // A shell's word for a field that local.json does not have.

@@ -3,8 +3,8 @@
 // the time, `nextStaleAt` says when to come back.
 
 import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
+import { compact } from '../files/compact.ts'
 import {
-  compact,
   type Fact,
   type FileFacts,
   factOf,

@@ -2,7 +2,8 @@
 // its hashes, which cover just that: two equal hashes are the same record. Pure.
 
 import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
-import { digest, type Fact } from '../files/facts.ts'
+import { digest } from '../files/compact.ts'
+import type { Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { InTrees } from '../trees/tree-files.ts'
 import type { Derived } from './relations.ts'

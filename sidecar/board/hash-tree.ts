@@ -4,7 +4,7 @@
 
 import type { Key } from '../../worker/board/wire.ts'
 import { BUCKETS, bucketOf } from '../../worker/board/wire.ts'
-import { compact } from '../files/facts.ts'
+import { compact } from '../files/compact.ts'
 
 /** Words of 32 bits in a hash. */
 const WORDS = 4

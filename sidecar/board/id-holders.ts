@@ -7,7 +7,8 @@
 // task itself. What a linked worktree has is listed only where no other file has its id.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
-import { compact, type Fact, nameOf, type TaskFact } from '../files/facts.ts'
+import { compact } from '../files/compact.ts'
+import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 
 interface Held {

@@ -1,13 +1,7 @@
 // Which facts hang on which, and what follows from them: tasks from their deps and sessions,
 // sessions from their heartbeats, all of them from the board's rules. No I/O, no clock.
 
-import {
-  type BoardConfig,
-  type Key,
-  parseKey,
-  type Session,
-  type Task,
-} from '../../worker/board/wire.ts'
+import { type BoardConfig, type Key, parseKey } from '../../worker/board/wire.ts'
 import {
   type Fact,
   type LiveFact,
@@ -17,6 +11,16 @@ import {
   type TaskFact,
 } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
+import {
+  type DerivedTask,
+  deriveTask,
+  type Health,
+  healthOf,
+  type NewestSession,
+  newerFirst,
+  type SessionSigns,
+  staleAt,
+} from './derive.ts'
 import { IdHolders } from './id-holders.ts'
 
 /** Before any configuration was read. */
@@ -300,75 +304,6 @@ function archivedChangeOf({ id, standing }: TaskFact): string | undefined {
 function twinOf(fact: Fact, holder: Fact): string {
   if (holder.path === fact.path) return `another entry of this file has the id ${holder.id}`
   return `another file has the id ${holder.id}: ${holder.path.split(/[\\/]/).at(-1)}`
-}
-
-// The rules, as pure functions of facts and `now`.
-
-type Health = Session['health']
-
-interface SessionSigns {
-  status: string
-  startedAtMs: number
-  /** When an agent last said that it runs; undefined: it never did. */
-  heartbeatAtMs: number | undefined
-}
-
-/** First moment at which the session counts as stalled; undefined: it has ended and never will. */
-export function staleAt(session: SessionSigns, staleAfterMs: number): number | undefined {
-  if (session.status === 'finished' || session.status === 'canceled') return undefined
-  return (session.heartbeatAtMs ?? session.startedAtMs) + staleAfterMs + 1
-}
-
-export function healthOf(session: SessionSigns, staleAfterMs: number, now: number): Health {
-  if (session.status === 'finished' || session.status === 'canceled') return session.status
-  const at = staleAt(session, staleAfterMs)
-  return at !== undefined && now >= at ? 'stalled' : 'active'
-}
-
-interface NewestSession {
-  id: string
-  attempt: string
-  health: Health
-}
-
-interface TaskSigns {
-  closed: boolean
-  /** The tool lets nobody begin it now, whatever its deps. */
-  isHeld: boolean
-  activeAttempt: string | undefined
-  /** Every dep exists and is closed. */
-  depsClosed: boolean
-  newest: NewestSession | undefined
-}
-
-/** `status`, `milestone`: where the tool itself shows another text than the file has. */
-type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId' | 'milestone'> &
-  Partial<Pick<Task, 'status' | 'parent'>>
-
-export function deriveTask(signs: TaskSigns): DerivedTask {
-  const { closed, isHeld, activeAttempt, depsClosed, newest } = signs
-  const ready = !closed && !isHeld && depsClosed
-  // A session of an earlier attempt says nothing about the current one.
-  if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
-  const sessionId = newest.id
-  switch (newest.health) {
-    case 'active':
-    case 'stalled':
-      return { ready, executionState: newest.health, sessionId }
-    case 'finished':
-      return closed ? { ready, sessionId } : { ready, executionState: 'awaiting_review', sessionId }
-    case 'canceled':
-      return { ready, sessionId }
-  }
-}
-
-/** Order of sessions, newest first; the id decides between two of one moment, so it is stable. */
-export function newerFirst(
-  a: { startedAtMs: number; id: string },
-  b: { startedAtMs: number; id: string },
-): number {
-  if (a.startedAtMs !== b.startedAtMs) return b.startedAtMs - a.startedAtMs
-  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0
 }
 
 /**

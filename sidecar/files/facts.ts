@@ -1,8 +1,9 @@
 // What the sidecar remembers of a file: enough to derive from and to notice a change, never a
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
-import { hash } from 'node:crypto'
 import type { Entry, Parsed, Standing, Store } from '../layouts/layout.ts'
+import { compact, digest, word } from './compact.ts'
+import type { SeenStat } from './file-stat.ts'
 
 /** A board that does not say: cairn's own default. */
 export const STALE_AFTER_MS = 180_000
@@ -184,66 +185,3 @@ export function factOf(
 /** Under which name a fact is looked up: ids that a tool takes for the same are the same here. */
 export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>
   kind === 'task' ? `task:${store.fold(id)}` : `${kind}:${id}`
-
-// What distinguishes two states of a file without reading it.
-
-export interface FileStat {
-  size: number
-  mtimeMs: number
-  ctimeMs: number
-  ino: number
-}
-
-/** The stat of a file, and whether it can be trusted. */
-export interface SeenStat extends FileStat {
-  /** Looked at so soon after a write that another one may hide behind the same stat. */
-  isRacy: boolean
-}
-
-/** A file younger than this may be written again within one tick of its clock. */
-const RACY_MS = 2_000
-
-export const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.ctimeMs)
-
-const isRacy = (stat: FileStat, now: number): boolean => now - youngest(stat) < RACY_MS
-
-/** `now`: when the file was looked at. */
-export function seen(stat: FileStat, now: number): SeenStat {
-  const { size, mtimeMs, ctimeMs, ino } = stat
-  return { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, now) }
-}
-
-// Strings that take no more memory than they show: what is kept of 100,000 files must not keep the
-// texts alive that it was cut from.
-
-/** Where short strings are copied; making a buffer for each would be most of the garbage. */
-const scratch = Buffer.alloc(1024)
-
-/** SHA-256, cut to 32 hex digits. Not by `slice`: the cut string would keep the long one alive. */
-export function digest(text: string): string {
-  scratch.write(hash('sha256', text, 'hex'), 0, 32, 'latin1')
-  return scratch.toString('latin1', 0, 32)
-}
-
-/**
- * A copy that shares nothing: what a parser returns is often a slice of the file's text, and would
- * keep the whole text in memory for as long as a status lives.
- */
-export function compact(text: string): string {
-  const isShort = text.length * 3 <= scratch.length
-  const copy = isShort
-    ? scratch.toString('utf8', 0, scratch.write(text, 'utf8'))
-    : Buffer.from(text, 'utf8').toString('utf8')
-  // Half a surrogate pair, which an escape in JSON can make, has no UTF-8.
-  return copy === text ? copy : text
-}
-
-/** Few statuses, many tasks. Bounded, since a broken board could hold a new one in every file. */
-const words = new Map<string, string>()
-export function word(text: string): string {
-  const known = words.get(text)
-  if (known !== undefined) return known
-  const made = compact(text)
-  if (words.size < 4096) words.set(made, made)
-  return made
-}

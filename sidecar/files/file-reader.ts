@@ -15,7 +15,9 @@ import {
 } from '../layouts/layout.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import { conflictLine, limitText } from '../layouts/text.ts'
-import { digest, type FileStat, type ParsedFile, seen, youngest } from './facts.ts'
+import { digest } from './compact.ts'
+import type { ParsedFile } from './facts.ts'
+import { type FileStat, seen, youngest } from './file-stat.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { readSource, type Source } from './read-source.ts'
 

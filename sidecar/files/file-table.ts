@@ -2,7 +2,8 @@
 // it was when the text was read. In columns: at 100,000 files an object, a list and a stat for each
 // would be 20 MiB more. Pure.
 
-import type { Fact, FileFacts, FileStat, SeenStat } from './facts.ts'
+import type { Fact, FileFacts } from './facts.ts'
+import type { FileStat, SeenStat } from './file-stat.ts'
 
 /** A file that is not just one fact of the same bytes. */
 interface Several {

@@ -117,10 +117,11 @@ function keyBefore(text: string, from: number, to: number): number {
 const LAST_LINE = /^[A-Za-z0-9+/]{2,}={0,2}\s*$/
 const FULL_LINE = /^[A-Za-z0-9+/]{16,}\s*$/
 
-// What keys and tokens look like, by the mark that their makers put in front of them. The marks and
-// lengths are those of gitleaks' rules (github.com/gitleaks/gitleaks, config/gitleaks.toml) and of
-// the makers' own pages. No shape may need more than one pass: a log may be made to be slow.
-
+/**
+ * What keys and tokens look like, by the mark that their makers put in front of them. The marks and
+ * lengths are those of gitleaks' rules (github.com/gitleaks/gitleaks, config/gitleaks.toml) and of
+ * the makers' own pages. No shape may need more than one pass: a log may be made to be slow.
+ */
 const SHAPES: readonly RegExp[] = [
   // AWS: the id of an access key. Its secret has no mark, but its name precedes it.
   /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, lstatSync } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
 import { sizeText } from '../layouts/text.ts'
-import type { FileStat } from './facts.ts'
+import type { FileStat } from './file-stat.ts'
 
 /** It is parsed at once: a real one of 1.5 MiB in 40 ms. */
 const TASKS_BYTES = 4 << 20

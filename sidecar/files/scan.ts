@@ -7,8 +7,8 @@ import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
-import type { FileStat } from './facts.ts'
 import { isLost } from './file-reader.ts'
+import type { FileStat } from './file-stat.ts'
 import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work before others get their turn: a save must not wait for a scan. */

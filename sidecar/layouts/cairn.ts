@@ -109,8 +109,6 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
 
 const stem = (path: string): string => basename(path, extname(path))
 
-// What the files say.
-
 /** The id is the name of the file. An id in its front matter is ignored. */
 function parseTask(id: string, text: string): Entry {
   const { fields, body, invalid } = readFrontMatter(text)

@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { FileStat } from '../files/facts.ts'
+import type { FileStat } from '../files/file-stat.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, readAtMost } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'

@@ -1,7 +1,7 @@
 // What git's index says of the files of a tree: whoever has the stat that it names has the bytes of
 // its blob. So a tree is read only where it differs. Pure.
 
-import type { FileStat } from '../files/facts.ts'
+import type { FileStat } from '../files/file-stat.ts'
 
 export interface Indexed {
   blob: string

@@ -1,7 +1,7 @@
 // Finds what changed in the linked worktrees of a board without hints, one tree after another.
 
 import type { Clock } from '../../worker/shared/clock.ts'
-import { seen } from '../files/facts.ts'
+import { seen } from '../files/file-stat.ts'
 import { scan } from '../files/scan.ts'
 import type { BoardTrees } from './board-trees.ts'
 import type { Tree } from './merge-bases.ts'

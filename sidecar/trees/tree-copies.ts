@@ -3,14 +3,8 @@
 // trees has it. No I/O, no clock.
 
 import { basename, dirname } from 'node:path'
-import {
-  type Fact,
-  factOf,
-  nameOf,
-  type ParsedFile,
-  type SeenStat,
-  type TaskFact,
-} from '../files/facts.ts'
+import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
+import type { SeenStat } from '../files/file-stat.ts'
 import type { Store } from '../layouts/layout.ts'
 import {
   BaseTasks,

@@ -2,7 +2,8 @@
 // the main tree. Pure.
 
 import type { Task } from '../../worker/board/wire.ts'
-import { compact, type Fact, type TaskFact } from '../files/facts.ts'
+import { compact } from '../files/compact.ts'
+import type { Fact, TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { Tree } from './merge-bases.ts'

@@ -2,8 +2,8 @@
 
 import { basename, dirname } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
+import { digest } from '../../sidecar/files/compact.ts'
 import type { ParsedFile } from '../../sidecar/files/facts.ts'
-import { digest } from '../../sidecar/files/facts.ts'
 import type { FileState } from '../../sidecar/files/file-reader.ts'
 import {
   type Entry,

@@ -1,7 +1,7 @@
 // A scan that marks everything that it finds as read, as the sidecar does.
 
 import { lstatSync } from 'node:fs'
-import { type SeenStat, seen } from '../../sidecar/files/facts.ts'
+import { type SeenStat, seen } from '../../sidecar/files/file-stat.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
 import { type Scanned, type ScanReport, scan } from '../../sidecar/files/scan.ts'
 

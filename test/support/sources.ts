@@ -8,6 +8,7 @@ export const SIDECAR_CORE = [
   'watch/hints',
   'board/records',
   'board/relations',
+  'board/derive',
   'board/hash-tree',
   'board/compose',
   'board/id-holders',

@@ -173,7 +173,6 @@ const report = boardReportSchema.extend({ layout: z.string().max(64) })
 
 // The schemas are looser than the types in what clients merely pass on, so the casts are the claim
 // that a publisher with the write scope sends records of wire.ts.
-
 type Steps = typeof SYNC_STEPS
 export const checkSync = (body: unknown) =>
   checkFields(sync, body) as Checked<z.infer<Steps[keyof Steps]>>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deriveTask, healthOf, newerFirst, staleAt } from '../../../sidecar/board/relations.ts'
+import { deriveTask, healthOf, newerFirst, staleAt } from '../../../sidecar/board/derive.ts'
 import { config, FakeBoard, task } from '../fake-board.ts'
 
 const session = { status: 'active', startedAtMs: 1_000, heartbeatAtMs: undefined }

@@ -1,0 +1,36 @@
+// Strings that take no more memory than they show: what is kept of 100,000 files must not keep the
+// texts alive that it was cut from.
+
+import { hash } from 'node:crypto'
+
+/** Where short strings are copied; making a buffer for each would be most of the garbage. */
+const scratch = Buffer.alloc(1024)
+
+/** SHA-256, cut to 32 hex digits. Not by `slice`: the cut string would keep the long one alive. */
+export function digest(text: string): string {
+  scratch.write(hash('sha256', text, 'hex'), 0, 32, 'latin1')
+  return scratch.toString('latin1', 0, 32)
+}
+
+/**
+ * A copy that shares nothing: what a parser returns is often a slice of the file's text, and would
+ * keep the whole text in memory for as long as a status lives.
+ */
+export function compact(text: string): string {
+  const isShort = text.length * 3 <= scratch.length
+  const copy = isShort
+    ? scratch.toString('utf8', 0, scratch.write(text, 'utf8'))
+    : Buffer.from(text, 'utf8').toString('utf8')
+  // Half a surrogate pair, which an escape in JSON can make, has no UTF-8.
+  return copy === text ? copy : text
+}
+
+/** Few statuses, many tasks. Bounded, since a broken board could hold a new one in every file. */
+const words = new Map<string, string>()
+export function word(text: string): string {
+  const known = words.get(text)
+  if (known !== undefined) return known
+  const made = compact(text)
+  if (words.size < 4096) words.set(made, made)
+  return made
+}
