@@ -172,3 +172,12 @@ export const alertRow = (own: Partial<AlertRow> = {}): AlertRow => ({
 })
 
 export const typesOf = (events: readonly NewEvent[]): string[] => events.map(({ type }) => type)
+
+/**
+ * Cases in a text: what is shown, and in the next line what there is, what comes, and what then is,
+ * as `there + comes = then`.
+ */
+export const casesIn = (text: string): [string, string, string, string][] =>
+  Array.from(text.matchAll(/^(.+)\n {2,}(.*?) ?\+ (.*?) ?= ?(.*)$/gm), ([, ...parts]) => [
+    ...(parts.map((part = '') => part.trim()) as [string, string, string, string]),
+  ])

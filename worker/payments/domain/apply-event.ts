@@ -24,7 +24,7 @@ import { areChanged, FAILED, failedRefund, withRefundSet, withRefundSum } from '
 import type { RefundSet } from './refund-set.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { settleRefunds } from './settle-refunds.ts'
-import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
+import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import type { AlertDetail, Paid } from './types.ts'
 
 export interface Applied extends Decision {
@@ -52,7 +52,7 @@ export function applyEvent(
 ): Applied {
   const { transaction } = payment
   const mismatch = isMismatch(payment, event)
-  const judged: WebhookEventRow = {
+  const judged: Judged = {
     ...event,
     transaction_id: transaction.id,
     from_status: transaction.status,
@@ -106,10 +106,12 @@ function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean):
   return judgement === 'applied' && isRefused ? 'rejected' : judgement
 }
 
+type Judged = WebhookEventRow & { from_status: PaymentStatus }
+
 /** `outcome`: of an event whose refunds decide it. */
 type Moved = Decision & { outcome?: Outcome }
 
-function move(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
   if (event.alert === 'dispute') {
     return event.refunds === null ? unchanged(payment) : applySet(payment, event, delivered)
   }
@@ -155,9 +157,8 @@ function changeStatus(payment: Payment, event: WebhookEventRow, now: number): De
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
   const moved = withNextCheck(changed, isEarly ? now : null, now)
-  if (to === 'Pending') return { payment: moved, events: [], alerts: [] }
   const by = { id: event.id, correlationId: event.correlation_id, now }
-  return { payment: moved, events: [newEvent(eventOf(to), moved.transaction, by)], alerts: [] }
+  return { payment: moved, events: [newEvent(EVENT_OF[to], moved.transaction, by)], alerts: [] }
 }
 
 /** What was paid late has been asked back: the status stays, whatever is reported of the refund. */
@@ -179,13 +180,12 @@ const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEven
     ? withTransaction(payment, { gateway_transaction_id })
     : payment
 
-/** The refunds that it lists, or their sum. Once a payment is paid, those that came before it. */
-function applyRefunds(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+/** The refunds that it lists, or their sum; with the money, those that came before it. */
+function applyRefunds(payment: Payment, event: Judged, delivered: Delivered): Moved {
   if (event.refunds !== null) return applySet(payment, event, delivered)
   if (isRefund(event.to_status)) return applySum(payment, event, delivered)
-  const isPaid = event.outcome === 'applied' && event.to_status === 'Paid'
-  if (!isPaid || payment.refunds.length === 0) return unchanged(payment)
-  return settleRefunds(payment, payment, causeOf(event, delivered))
+  const isMoved = event.outcome === 'applied' || event.outcome === 'late_payment'
+  return isMoved ? settleRefunds(payment, payment, causeOf(event, delivered)) : unchanged(payment)
 }
 
 const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
@@ -196,7 +196,7 @@ const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
 })
 
 /** What it changes in a payment that was paid is its outcome, whatever status it has. */
-function applySet(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+function applySet(payment: Payment, event: Judged, delivered: Delivered): Moved {
   const { now } = delivered
   const read = withRefundSet(payment, JSON.parse(event.refunds ?? '') as RefundSet, now)
   const isSame = !areChanged(payment.refunds, read.refunds)
@@ -204,22 +204,20 @@ function applySet(payment: Payment, event: WebhookEventRow, delivered: Delivered
   const isEarly = isEarlyRefund(event)
   const checked =
     isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment
-  if (event.from_status === null || isUnpaid(event.from_status)) {
-    return { ...settled, payment: checked }
-  }
+  if (isUnpaid(event.from_status)) return { ...settled, payment: checked }
   const outcome = isSame && settled.events.length === 0 ? 'unchanged' : 'applied'
   return { ...settled, payment: checked, outcome }
 }
 
 /** It came before its payment: the gateway is asked for the real status. */
-const isEarlyRefund = ({ from_status, to_status }: WebhookEventRow): boolean =>
+const isEarlyRefund = ({ from_status, to_status }: Judged): boolean =>
   from_status === 'Pending' && isRefund(to_status)
 
 /** When the gateway had it so, by its clock; never ahead of ours, which would lock out the rest. */
 const timeOf = ({ occurred_at }: WebhookEventRow, { now }: Delivered): number =>
   Math.min(occurred_at, now)
 
-function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered): Moved {
+function applySum(payment: Payment, event: Judged, delivered: Delivered): Moved {
   const { now, isAnswer = false } = delivered
   const { transaction } = payment
   const at = timeOf(event, delivered)
@@ -243,7 +241,7 @@ function applySum(payment: Payment, event: WebhookEventRow, delivered: Delivered
   return {
     ...settled,
     payment: checked,
-    ...(settled.events.length > 0 && !isLateRefund(payment, event) && { outcome: 'applied' }),
+    ...(!isLateRefund(payment, event) && { outcome: 'applied' }),
   }
 }
 

@@ -45,7 +45,7 @@ export function movementsOf(
 function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
   if (before.paid_at !== null || after.paid_at === null) return []
   const kind = UNPAID_ENDS.includes(after.status) ? 'late_paid' : 'paid'
-  return [{ kind, amount: after.paid_amount ?? after.amount }]
+  return [{ kind, amount: paidAmount(after) }]
 }
 
 /** Refunds of more than was paid count as what was paid. */

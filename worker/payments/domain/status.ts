@@ -146,19 +146,14 @@ export const DELIVERY_ALERTS: readonly AlertKind[] = [
 ]
 
 /** The event that a change to this status fires. */
-export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {
-  switch (to) {
-    case 'Paid':
-      return 'PaymentSucceeded'
-    case 'Failed':
-      return 'PaymentFailed'
-    case 'Cancelled':
-    case 'Expired':
-      return 'PaymentCancelled'
-    case 'Refunded':
-    case 'PartiallyRefunded':
-      return 'PaymentRefunded'
-  }
+export const EVENT_OF: Readonly<Record<PaymentStatus, LifecycleEvent>> = {
+  Pending: 'PaymentInitiated',
+  Paid: 'PaymentSucceeded',
+  Failed: 'PaymentFailed',
+  Cancelled: 'PaymentCancelled',
+  Expired: 'PaymentCancelled',
+  Refunded: 'PaymentRefunded',
+  PartiallyRefunded: 'PaymentRefunded',
 }
 
 /** What a gateway is called for. Each has its own circuit: failed checks must not stop charges. */

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  eventOf,
+  EVENT_OF,
   judge,
   type PaymentStatus,
   UNPAID_ENDS,
@@ -80,7 +80,7 @@ function checkStory(story: Story, before: Story | undefined): void {
   for (const { id, type, payload } of events) {
     const { status } = payload.transaction
     if (type === 'RefundAmountChanged') continue
-    expect(type).toBe(status === 'Pending' ? 'PaymentInitiated' : eventOf(status))
+    expect(type).toBe(EVENT_OF[status])
     const webhook = webhookEvents.find((each) => each.id === id)
     const refund = refunds.find((each) => each.id === id)
     if (webhook) expect(webhook).toMatchObject({ outcome: 'applied', toStatus: status })
