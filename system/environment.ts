@@ -42,7 +42,10 @@ const pick = (env: Environment, isIt: (name: string) => boolean): Record<string,
 export const machineVariables = (env: Environment) => pick(env, (name) => MACHINE.test(name))
 export const sidecarVariables = (env: Environment) => pick(env, (name) => SIDECAR.test(name))
 
-/** `prefixes`: of gateways that are configured with a prefix of their own. */
+/**
+ * `prefixes`: of gateways that are configured with a prefix of their own.
+ * @forTests Each variable, without a process.
+ */
 export const workerVariables = (env: Environment, prefixes: readonly string[] = []) => {
   const all = [...DRIVER_PREFIXES, ...prefixes]
   return pick(
@@ -115,6 +118,7 @@ export function checkVariables(
 /**
  * All that have a prefix of ours, but those of gateways and of options of the command line. Secrets
  * may also be in a `_FILE`.
+ * @forTests They are held to what the programs read.
  */
 // biome-ignore format: several names a line.
 export const OWN_VARIABLES = [

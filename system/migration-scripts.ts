@@ -43,7 +43,7 @@ export async function readScripts(): Promise<Scripts> {
 
 const MARKER = /^-- step: (?:once|for every (\d+) rows of (\w+))$/
 
-/** A script without a marker is one step. */
+/** A script without a marker is one step. @forTests Scripts that no migration has yet. */
 export function stepsOf(script: string): Step[] {
   const [first = '', ...marked] = `\n${script}`.split(/\n(?=-- step\b)/)
   const sections = statementsOf(first).length > 0 ? [`-- step: once\n${first}`, ...marked] : marked
@@ -62,6 +62,7 @@ export function stepsOf(script: string): Step[] {
 /**
  * Statements end at a line's end, comments have lines of their own, the statement within a trigger
  * ends before its END: so these files are written.
+ * @forTests Makes databases of earlier schemas.
  */
 export function statementsOf(script: string): string[] {
   const statements = script

@@ -24,7 +24,10 @@ export async function findPort(wanted: number): Promise<Claim> {
   return claim
 }
 
-/** The same for several, which are all held until the last is found: no two are the same. */
+/**
+ * The same for several, which are all held until the last is found: no two are the same.
+ * @forTests A start asks for few, a test for many.
+ */
 export async function findPorts(wanted: readonly number[]): Promise<Claim[]> {
   const held = await Promise.all(wanted.map(hold))
   await Promise.all(held.map(({ server }) => server && release(server)))

@@ -128,7 +128,10 @@ LOCAL.addSubnet('192.0.2.0', 24)
 /** Networks of containers and tunnels: a phone is seldom there. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vbox|cni|podman|bridge|utun|tun|tap|wg|tailscale|zt)/
 
-/** This machine's in local networks, the one first that a phone is likely to reach. */
+/**
+ * This machine's in local networks, the one first that a phone is likely to reach.
+ * @forTests With the interfaces of other machines.
+ */
 export function lanAddresses(interfaces = networkInterfaces()): string[] {
   return Object.entries(interfaces)
     .toSorted(([a], [b]) => Number(VIRTUAL.test(a)) - Number(VIRTUAL.test(b)))

@@ -108,7 +108,10 @@ const baseOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(
 
 const psArguments = (pid: number) => ['-o', 'ppid=,stat=,lstart=,comm=', '-p', String(pid)]
 
-/** A line of `ps`, such as `  1 Ss   Thu Nov 26 22:58:28 2026     /sbin/launchd`. */
+/**
+ * A line of `ps`, such as `  1 Ss   Thu Nov 26 22:58:28 2026     /sbin/launchd`.
+ * @forTests Lines of a Mac's ps are read on Linux, too.
+ */
 export function byPs(line: string | undefined): Seen | undefined {
   const found = /^\s*(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d{4})\s+(.+?)\s*$/.exec(line ?? '')
   if (!found) return undefined

@@ -1,32 +1,13 @@
 // The doctor's checks of payments: one a line, each with its reason. It reads the configuration as
 // the Worker does, and stores nothing.
 
-import { existsSync } from 'node:fs'
-import { decodeJwt } from 'jose'
 import { misspelt } from '../../system/environment.ts'
 import {
   type ConfiguredGateway,
   configuredGateways,
 } from '../../worker/payments/config/gateway-settings.ts'
-import {
-  isServed,
-  type PaymentsConfig,
-  readPayments,
-} from '../../worker/payments/config/payments-config.ts'
+import { type PaymentsConfig, readPayments } from '../../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import {
-  embeddedDatabase,
-  fileOf,
-  isEmbedded,
-} from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
-import {
-  mismatchOf,
-  readEngine,
-  readSchemaState,
-  SCHEMA_VERSION,
-} from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
@@ -38,6 +19,7 @@ import { hiding, readTarget, secretValues, type TargetOptions } from '../payment
 import { NO_EDGE, type RunningStart } from '../running-system.ts'
 import { OPTION_VARIABLES } from '../settings.ts'
 import { checkClocks } from './clock.ts'
+import { checkDatabase } from './database.ts'
 import { checkHealth } from './edge.ts'
 import { checkGateway, checkRoute, checkSecrets, isKnown, mixtureOf } from './gateways.ts'
 
@@ -224,96 +206,6 @@ function checkPublicUrl({ publicUrl }: PaymentsConfig, gateways: readonly Config
   const where = `Callbacks begin with ${publicUrl}, which is this machine`
   const sentence = `${where}: ${keys} cannot reach it. Set PAYMENT_PUBLIC_URL.`
   return remote.length > 0 ? [warn('config', sentence)] : []
-}
-
-const SOON_MS = 7 * 86_400_000
-
-/** `now` in ms. */
-export async function checkDatabase(
-  { url, authToken }: PaymentsConfig['database'],
-  now: number,
-): Promise<Finding[]> {
-  if (isEmbedded(url)) return await checkFile(fileOf(url))
-  // Other URLs were already refused by the check of the configuration.
-  if (!(URL.canParse(url) && isServed(url))) return []
-  const findings = [...checkHost(new URL(url)), ...checkToken(authToken, now)]
-  const target = authToken === undefined ? { url } : { url, authToken }
-  // Only the host is shown: the rest may hold a token.
-  const { host } = new URL(url)
-  return [...findings, ...(await checkSchema(libsqlDatabase(target, Date.now), host))]
-}
-
-/** A process may be writing to it: readers do not disturb it. */
-async function checkFile(file: string): Promise<Finding[]> {
-  // To open it would make it.
-  if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
-  const database = embeddedDatabase(file)
-  try {
-    return await checkSchema(database, file)
-  } finally {
-    database.close()
-  }
-}
-
-async function checkSchema(database: Database, name: string): Promise<Finding[]> {
-  try {
-    const mismatch = mismatchOf(await readSchemaState(database.read), SCHEMA_VERSION)
-    return [
-      await checkEngine(database, name),
-      mismatch ? error('schema', mismatch) : ok('schema', `It has schema ${SCHEMA_VERSION}.`),
-    ]
-  } catch (thrown) {
-    return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
-  }
-}
-
-/** Turso has two, and only one of them is libSQL. */
-export async function checkEngine(
-  { read }: Pick<Database, 'read'>,
-  name: string,
-): Promise<Finding> {
-  const engine = await readEngine(read).catch(() => undefined)
-  if (engine?.isLibsql) return ok('database', `${name} can be read (libSQL, ${engine.version}).`)
-  const met = engine ? `SQLite ${engine.version}` : 'an engine that does not say what it is'
-  const why = 'Signalbox is tested with libSQL alone, and what another one lacks is not known'
-  return warn('database', `${name} is ${met}: ${why}. Use turso db create without --tursodb.`)
-}
-
-function checkHost(url: URL): Finding[] {
-  // libsql: uses TLS by default.
-  if (isSafeForSecrets(url) || url.protocol === 'libsql:') return []
-  return [warn('database', `${url.host} is not https: others on the network can read payments.`)]
-}
-
-/** Checks the token's claims. Only the database knows whether the token is valid. */
-function checkToken(token: string | undefined, now: number): Finding[] {
-  const { exp, a: access } = token === undefined ? {} : claimsOf(token)
-  const leftMs = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1_000 - now
-  return [
-    ...(access === 'ro'
-      ? [error('database', 'LIBSQL_AUTH_TOKEN can only read: no payment can be stored.')]
-      : []),
-    ...(leftMs <= 0 ? [error('database', 'LIBSQL_AUTH_TOKEN has expired.')] : []),
-    ...(leftMs > 0 && leftMs < SOON_MS
-      ? [warn('database', `LIBSQL_AUTH_TOKEN expires at ${new Date(now + leftMs).toISOString()}.`)]
-      : []),
-  ]
-}
-
-function claimsOf(token: string) {
-  try {
-    return decodeJwt<{ a?: unknown }>(token)
-  } catch {
-    // A server of your own may use other tokens.
-    return {}
-  }
-}
-
-function whyOf(thrown: unknown): string {
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
-  const deepest = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
-  const text = deepest instanceof Error ? deepest.message : String(deepest)
-  return text.replace(/\.$/, '')
 }
 
 /** That it has payments, and each gateway's webhook route. `skewMs`: its clock is ahead of ours. */

@@ -47,7 +47,10 @@ export function filesBoard(
   return watched
 }
 
-/** What a wait sees of a board, and who has to say when it is known and what changed. */
+/**
+ * What a wait sees of a board, and who has to say when it is known and what changed.
+ * @forTests With a clock, and a board without files.
+ */
 export function watchBoard(
   board: Board,
   since: string | undefined,

@@ -19,8 +19,12 @@ export interface PollerDeps {
   onFreshness(freshness: Freshness): void
 }
 
+/** @forTests The test's clock moves by it. */
 export const ROUND_MS = 5_000
-/** A round that takes longer is aborted: it may have begun on a network that is gone. */
+/**
+ * A round that takes longer is aborted: it may have begun on a network that is gone.
+ * @forTests The test's clock moves by it.
+ */
 export const TIMEOUT_MS = 15_000
 /** When the page becomes visible, a round that already takes longer than this starts again. */
 const SLOW_MS = 3_000

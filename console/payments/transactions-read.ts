@@ -138,7 +138,7 @@ export class TransactionsRead {
   }
 }
 
-/** The path of one page of transactions. */
+/** The path of one page of transactions. @forTests Every filter, without a page. */
 export const pathOf = (filters: Filters, limit: number, cursor?: string): string =>
   path({ ...filters, limit, ...(cursor !== undefined && { cursor }) })
 

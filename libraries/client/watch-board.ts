@@ -31,7 +31,7 @@ export interface OpenDeps extends WatchDeps {
 export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
   openWatch(options, { clock: hostClock, followLifecycle, isVisible, report, tabs: browserTabs })
 
-/** Tests pass fake dependencies. */
+/** @forTests With a fake network and clock. */
 export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatch {
   const url = edgeUrl(options.url ?? pageOrigin())
   const { clock } = deps

@@ -51,6 +51,7 @@ export class FakeClock implements Clock {
 
 /**
  * Lets promises proceed as far as they can without a timer. Digests and signatures count as done.
+ * @forTests For ours; a driver's test needs only the clock.
  */
 export async function settle(): Promise<void> {
   do await turn()

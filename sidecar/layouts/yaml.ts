@@ -64,7 +64,10 @@ function whyTooCostly(text: string): string | undefined {
   return undefined
 }
 
-/** The same without the short way: what the short way is tested against. */
+/**
+ * The same without the short way: what the short way is tested against.
+ * @forTests The short way is held to it.
+ */
 export function readAnyYaml(text: string, firstLine = 1): YamlMap {
   try {
     const doc = withoutStacks(() => parseDocument(text, OPTIONS))

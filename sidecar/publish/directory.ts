@@ -162,6 +162,7 @@ export class DirectoryWriter {
 /**
  * What a person calls the board. One that is named by its place has its folder and layout: the
  * project's name may be that of the board beside it, too.
+ * @forTests Every form of a name, without an edge.
  */
 export function titleOf(repo: string, layout: LayoutName, project: string | undefined): string {
   const mark = `#${layout}`

@@ -36,7 +36,7 @@ export interface NextTry {
   freshRun: boolean
 }
 
-/** `attempt`: failures in a row before this one. */
+/** `attempt`: failures in a row before this one. @forTests Every failure, without a network. */
 export function afterFailure(failure: Failure, attempt: number, random: number): NextTry {
   const backoff = backoffMs(attempt + 1, BACKOFF, random)
   switch (failure.reason) {

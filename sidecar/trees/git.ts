@@ -76,7 +76,10 @@ const DEVELOPER_TOOLS = [
   '/Applications/Xcode.app/Contents/Developer/usr/bin/git',
 ]
 
-/** Whether `git` may be called: it is there, and is more than the offer to install it. */
+/**
+ * Whether `git` may be called: it is there, and is more than the offer to install it.
+ * @forTests Skips what needs it.
+ */
 export function hasGit(
   { platform, path }: { platform: string; path: string },
   exists: (file: string) => boolean,

@@ -206,14 +206,21 @@ export class Hints {
   }
 }
 
-/** Changes within this long are one message: an agent's save touches several files. */
+/**
+ * Changes within this long are one message: an agent's save touches several files.
+ * @forTests The test's clock moves by it.
+ */
 export const QUIET_MS = 100
-/** Longest wait from the first hint: a writer that never pauses must not starve the clients. */
+/**
+ * Longest wait from the first hint: a writer that never pauses must not starve the clients.
+ * @forTests The test's clock moves by it.
+ */
 export const MAX_WINDOW_MS = 500
 
 /**
  * The window in which hints gather before they are acted on. Pure: the caller sleeps until the
  * deadline that it gets.
+ * @forTests A minute of hints in microseconds.
  */
 export class Window {
   #first: number | undefined

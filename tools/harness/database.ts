@@ -41,7 +41,10 @@ export interface LibsqlServer extends PaymentsDatabase {
   wipe(): Promise<void>
 }
 
-/** The tables of payments. A table comes before those that it refers to. */
+/**
+ * The tables of payments. A table comes before those that it refers to.
+ * @forTests The contract of the store reads all of them.
+ */
 export const TABLES = [
   'payment_alerts',
   'payment_deliveries',

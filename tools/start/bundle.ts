@@ -7,7 +7,10 @@ import { StartError } from '../../system/start-error.ts'
 
 let running = 0
 
-/** Runs what builds by esbuild. `what`: as a sentence begins, `The Worker`. Throws StartError. */
+/**
+ * Runs what builds by esbuild. `what`: as a sentence begins, `The Worker`. Throws StartError.
+ * @forTests With builds that fail, without a Worker.
+ */
 export async function bundling(what: string, work: () => Promise<unknown>): Promise<void> {
   running++
   try {

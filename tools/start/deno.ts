@@ -47,6 +47,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
 /**
  * Hosts that the edge may listen on or call: those of this machine (its own, the database, the
  * simulator), those that its variables name, and a gateway's own where its variables name none.
+ * @forTests Hosts of gateways that a test cannot call.
  */
 export function reachable(
   port: number,
@@ -64,7 +65,10 @@ export function reachable(
   return [...new Set([`${LOOPBACK}:${port}`, LOOPBACK, ...named])]
 }
 
-/** The binary itself: the package's own script would be a second process, and copies it first. */
+/**
+ * The binary itself: the package's own script would be a second process, and copies it first.
+ * @forTests Runs our programs under Deno.
+ */
 export function denoBinary(): string {
   const libc = process.platform === 'linux' ? '-glibc' : ''
   const name = `@deno/${process.platform}-${process.arch}${libc}`

@@ -111,7 +111,10 @@ const WINDOW_MS = 60_000
 
 export type Verdict = { again: true; delayMs: number } | { again: false; deaths: number }
 
-/** Whether a process that died is started again, and when. Pure. */
+/**
+ * Whether a process that died is started again, and when. Pure.
+ * @forTests An hour of crashes in microseconds.
+ */
 export class RestartPolicy {
   #deaths: number[] = []
 

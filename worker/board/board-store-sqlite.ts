@@ -42,7 +42,10 @@ type PlacedValues = RowValues & { at: number }
 /** Before every row. */
 const NEWEST: Cursor = { at: Number.MAX_VALUE, id: '' }
 
-/** Messages that a reconnecting client can still get one by one. */
+/**
+ * Messages that a reconnecting client can still get one by one.
+ * @forTests One message more than it.
+ */
 export const LOG_ROWS = 1_024
 
 export type BoardStore = ReturnType<typeof sqliteBoardStore>

@@ -56,6 +56,7 @@ export function openRepository(sql: Sql, sockets: SidecarSockets = () => []): Op
 /**
  * Raise it with every change of the tables. On another number the board's tables are dropped: what
  * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
+ * @forTests A database of another one.
  */
 export const BOARD_SCHEMA = 4
 
@@ -111,6 +112,7 @@ const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', '
 export const hasBoardTables = (sql: Sql): boolean =>
   sql.all(`SELECT 1 AS found FROM sqlite_master WHERE name = 'repository'`).length > 0
 
+/** @forTests A store without its repository. */
 export function createBoardTables(sql: Sql): void {
   sql.transaction(() => {
     for (const table of KEPT) sql.all(table)

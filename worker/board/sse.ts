@@ -45,7 +45,10 @@ export const idBlock = (id: string): string => `id: ${safeId(id)}\n\n`
 export const messageFrame = (id: EventId | undefined, message: Message): string =>
   frame(id && formatEventId(id), JSON.stringify(message))
 
-/** A block of data; data of several lines becomes several `data:` lines. */
+/**
+ * A block of data; data of several lines becomes several `data:` lines.
+ * @forTests Data of several lines, which no message has.
+ */
 export function frame(id: string | undefined, data: string): string {
   const lines = data.split(LINE_END).map((line) => `data: ${line}`)
   return `${id === undefined ? '' : `id: ${safeId(id)}\n`}${lines.join('\n')}\n\n`

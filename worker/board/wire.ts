@@ -67,7 +67,10 @@ type Answers = typeof publishing.SYNC_ANSWERS
  */
 export type SyncRequest = z.infer<Steps['root' | 'buckets' | 'entries' | 'end']>
 
-/** Also a body of `POST /api/sync`: asks whether the edge accepts messages. Changes nothing. */
+/**
+ * Also a body of `POST /api/sync`: asks whether the edge accepts messages. Changes nothing.
+ * @forTests Asks as a sidecar does.
+ */
 export type Probe = z.infer<Steps['probe']>
 
 export type SyncAnswer = z.infer<Answers[keyof Answers]>

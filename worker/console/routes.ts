@@ -32,7 +32,7 @@ const CONTENT_SECURITY_POLICY = [
   'trusted-types dompurify markdown-worker',
 ].join('; ')
 
-/** Every file of the page has them. */
+/** Every file of the page has them. @forTests The page under its real policy, without an edge. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   // Browsers must use the declared type, and never guess that a file is a script.

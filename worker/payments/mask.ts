@@ -8,7 +8,10 @@ import type { PaymentError } from './domain/exceptions.ts'
 import type { RefundSet } from './domain/refund-set.ts'
 import type { VerifiedWebhook } from './domain/types.ts'
 
-/** As JSON. Longer values are cut: they are stored for months and read by people. */
+/**
+ * As JSON. Longer values are cut: they are stored for months and read by people.
+ * @forTests One byte more than it.
+ */
 export const MAX_RAW_BYTES = 64 << 10
 /** A character takes at most three bytes as text inside JSON. */
 const MAX_BEGINNING_CHARS = MAX_RAW_BYTES / 4

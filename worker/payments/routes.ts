@@ -129,7 +129,10 @@ function contextOf(c: Context<PaymentsEnv>): ChargeContext {
   }
 }
 
-/** The answer that a client of the API gets. Other errors are returned unchanged. */
+/**
+ * The answer that a client of the API gets. Other errors are returned unchanged.
+ * @forTests What a caller gets of an error, without a request.
+ */
 export function asProblem(error: unknown): unknown {
   if (!(error instanceof PaymentFailure)) return error
   const { code, message, why: cause, retryAfterMs, transactionId } = error

@@ -22,7 +22,10 @@ export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> =>
     clock.after(ms, resolve)
   })
 
-/** workerd has no steady clock, only the time of day: a step back of it counts as no time. */
+/**
+ * workerd has no steady clock, only the time of day: a step back of it counts as no time.
+ * @forTests With a clock that is set back.
+ */
 export function steady(read: () => number): () => number {
   let last = read()
   let sum = 0

@@ -8,7 +8,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields: Fields) => void
 
-/** Writes every event except debug, as one line without its end. */
+/** Writes every event except debug, as one line without its end. @forTests A log in a file. */
 export const lineLog =
   (write: (line: string, level: Level) => void): Log =>
   (level, event, fields) => {

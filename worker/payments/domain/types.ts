@@ -83,7 +83,10 @@ interface StoryFacts {
   check: CheckTimes
 }
 
-/** One payment with its webhook events, refunds, events and alerts. */
+/**
+ * One payment with its webhook events, refunds, events and alerts.
+ * @forTests A story without an unreadable row.
+ */
 export type Story = { transaction: Transaction } & StoryFacts & {
     [Part in keyof StoryParts]: StoryParts[Part][]
   }

@@ -25,7 +25,10 @@ export const CLOSED: BreakerState = { failures: 0 }
 
 const MAX_FAILURES = 5
 export const OPEN_MS = 30_000
-/** Longer than any call takes. A probe whose Worker died never reports; then another may run. */
+/**
+ * Longer than any call takes. A probe whose Worker died never reports; then another may run.
+ * @forTests The test's clock moves by it.
+ */
 export const PROBE_TIMEOUT_MS = 120_000
 
 export type BreakerDecision =

@@ -66,7 +66,10 @@ interface BucketRule {
   perSecond: number
 }
 
-/** Takes one token, if there is one. `state` is undefined before the first. */
+/**
+ * Takes one token, if there is one. `state` is undefined before the first.
+ * @forTests A day of callbacks in microseconds.
+ */
 export function take(
   state: BucketState | undefined,
   { burst, perSecond }: BucketRule,

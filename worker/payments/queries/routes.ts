@@ -33,6 +33,7 @@ export const KEPT_ON_304 = [
   ...RETAINED_304_HEADERS,
 ]
 
+/** @forTests The export of a real table. */
 // biome-ignore format: several names a line.
 export const AUDIT_TABLE = {
   name: 'audit',
