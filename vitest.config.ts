@@ -18,16 +18,19 @@ const patient = {
 // Vitest leaves one core free, which of two is half of them.
 const WORKERS = Math.max(2, availableParallelism() - 1)
 
-// They wait for real time to pass. Vitest starts the largest files first, and these are small: the
-// suite would end with one of them alone for two minutes.
+// Those that took longest, each project's in their order. Vitest starts the largest files first, and
+// some of these are small: the suite would end with one of them alone for minutes.
 // biome-ignore format: several names a line.
 const LONGEST = [
-  'faults/prove', 'e2e/package', 'browser/console-payments', 'faults/requests', 'e2e/start',
-  'faults/five-agents', 'e2e/many-boards', 'e2e/agents-that-wait', 'e2e/agents-that-claim',
-  'e2e/home', 'e2e/real-boards', 'e2e/supervision', 'e2e/workerd', 'e2e/access',
-  'e2e/one-process', 'faults/board', 'e2e/payments', 'browser/console-accessibility',
-  'e2e/shop', 'browser/client', 'faults/payments-hostile', 'browser/console-honesty',
-  'browser/console-task', 'browser/console-board', 'faults/payments', 'e2e/client-workerd',
+  'cli/wait', 'trees/trees-model', 'sidecar/messages', 'ledger/money-properties', 'cli/claim',
+  'trees/many-tasks', 'trees/trees', 'watch/watch-chokidar', 'cli/two-sidecars', 'cli/watch',
+  'faults/prove', 'e2e/board-counts', 'e2e/package', 'e2e/board-tools', 'e2e/many-boards',
+  'e2e/agents-that-claim', 'e2e/real-boards', 'e2e/workerd', 'e2e/agents-that-wait', 'e2e/start',
+  'browser/console-payments', 'faults/five-agents', 'faults/requests', 'e2e/home',
+  'e2e/supervision', 'e2e/restart', 'browser/console-boards', 'e2e/odd-boards', 'e2e/one-request',
+  'browser/console-honesty', 'e2e/shop', 'e2e/payments', 'e2e/share', 'browser/client',
+  'e2e/access', 'browser/console-board', 'browser/console-accessibility', 'browser/console-task',
+  'e2e/client-workerd', 'browser/console-groups', 'browser/console', 'faults/board',
 ]
 
 class LongestFirst extends BaseSequencer {

@@ -4,6 +4,7 @@ import { COMMANDS } from '../../cli/commands.ts'
 import type { Context, Environment, Input } from '../../cli/context.ts'
 import { main } from '../../cli/program.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 export interface Run {
   code: number
@@ -28,10 +29,10 @@ export async function run(
     isTerminal: false,
     shutdownSignal: () => new AbortController().signal,
   }
-  // Not where a developer's own system may run.
-  const cwd = '/'
+  // Neither where a developer's own system may run, nor a machine of folders to look through.
+  const cwd = context.cwd ?? tempFolder()
   const loadFile = async () => defineConfig({})
-  const whole = { io, env: { HOME: process.env.HOME, ...env }, cwd, loadFile, ...context }
+  const whole = { io, env: { HOME: process.env.HOME, ...env }, loadFile, ...context, cwd }
   return { code: await main(argv, whole, commands), ...said }
 }
 

@@ -99,22 +99,22 @@ describe('signalbox wait, with a running Signalbox', () => {
       since = id
     }
     while (made.length < 1_000) {
-      const how = random(100)
-      if (how < 25) {
+      const how = random(200)
+      if (how < 50) {
         await change()
         await waitOnce()
-      } else if (how < 60) {
+      } else if (how < 120) {
         const waiting = waitOnce()
         await sleep(random(12))
         await Promise.all([change(), waiting])
-      } else if (how < 97) {
+      } else if (how < 197) {
         const count = 1 + random(4)
         const changing = (async () => {
           for (let n = 0; n < count; n++) await change()
         })()
         for (let n = 0; n < count; n++) await waitOnce()
         await changing
-      } else if (how < 98) {
+      } else if (how < 198) {
         const waiting = waitOnce()
         await sleep(random(30))
         await edge.restart()

@@ -6,13 +6,13 @@ import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const LATE_MS = 3_000
+const LATE_MS = 500
 
 /** How the connection ends, once the gateway has carried the request out. */
 export const CUTS: Readonly<Record<string, (socket: Socket) => unknown>> = {
   'a FIN': (socket) => socket.end(),
   'a RST': (socket) => socket.resetAndDestroy(),
-  'a FIN after 3 s': async (socket) => {
+  'a FIN after half a second': async (socket) => {
     await sleep(LATE_MS)
     socket.end()
   },

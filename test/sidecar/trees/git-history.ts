@@ -31,15 +31,22 @@ function filesIn(dir: string): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
+/** A commit never changes, and most steps make none. */
+const committed = new Map<string, Map<string, string>>()
+
 function filesOf(dir: string, commit: string): Map<string, string> {
+  const known = committed.get(commit)
+  if (known) return known
   const listed = git(dir, 'ls-tree', '-z', '--name-only', commit, `${FOLDER}/`)
   const paths = listed.split('\0').filter((path) => path !== '')
-  return new Map(
+  const files = new Map(
     paths.map((path) => [
       path.slice(FOLDER.length + 1),
       `${git(dir, 'show', `${commit}:${path}`)}\n`,
     ]),
   )
+  committed.set(commit, files)
+  return files
 }
 
 const statusIn = (text: string) => /^status: (.*)$/m.exec(text)?.[1] ?? ''
