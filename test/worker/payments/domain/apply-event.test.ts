@@ -159,6 +159,52 @@ describe('a payment', () => {
     ])
   })
 
+  it.each(['Paid', 'Failed', 'Cancelled', 'Expired'] as const)(
+    'that is %s then has nothing else changed, and is checked only if a refund came before',
+    (to_status) => {
+      const before = paymentOf({ refunds_read_at: 0 })
+      const { payment } = applyEvent(before, webhookEventRow({ to_status }), { now: NOW })
+      const paid = { paid_at: NOW - 1_000, paid_amount: 25_000, paid_currency: 'IQD' }
+      expect(payment.transaction).toEqual({
+        ...before.transaction,
+        status: to_status,
+        next_check_at: to_status === 'Paid' ? NOW : null,
+        updated_at: NOW,
+        ...(to_status === 'Paid' && paid),
+      })
+    },
+  )
+
+  it.each<[PaymentStatus, string, string | null, string | undefined]>([
+    ['Cancelled', 'cancel 02', null, 'cancelled'],
+    ['Expired', 'replace 02', null, 'replaced'],
+    ['Failed', 'cancel 02', '{"code":"declined"}', 'declined'],
+    ['Cancelled', '01TX', null, undefined],
+    ['Paid', 'cancel 02', null, undefined],
+  ])(
+    'that is %s while its call is `%s` has that error, and no call',
+    (to, called_by, error, code) => {
+      const row = { called_by, called_until: NOW + 1 }
+      const changed = applyEvent(paymentOf(row), webhookEventRow({ to_status: to, error }), {
+        now: NOW,
+      })
+      const { error: stored, ...after } = changed.payment.transaction
+      expect(JSON.parse(stored ?? '{}').code).toBe(code)
+      const isCharging = called_by === '01TX'
+      expect(after).toMatchObject(isCharging ? row : { called_by: null, called_until: null })
+    },
+  )
+
+  it('is the same row after an event that changes nothing, or that is refused', () => {
+    const before = paymentOf({ gateway_transaction_id: null })
+    for (const own of [
+      { to_status: 'Pending', gateway_transaction_id: null },
+      { to_status: 'Paid', amount: 9, on_mismatch: 'reject' },
+    ] as const) {
+      expect(applyEvent(before, webhookEventRow(own), { now: NOW }).payment).toBe(before)
+    }
+  })
+
   it('is compared with what was paid when that is reported again, not with what was requested', () => {
     const paid = { ...came('Paid'), paid_amount: 20_000, paid_currency: 'USD' }
     const again = (amount: number, currency = 'USD') =>
@@ -219,6 +265,8 @@ describe('a late payment', () => {
         'late_payment',
       ])
       expect([first, again].map(({ alerts }) => alerts.length)).toEqual([1, 0])
+      const other = applyEvent(first.payment, webhookEventRow({ amount: 9 }), { now: NOW })
+      expect(other.payment.transaction.paid_amount).toBe(25_000)
     },
   )
 })
@@ -324,27 +372,5 @@ describe('a reported refund', () => {
         applyEvent(paid, reported, { now: NOW }).payment.transaction.next_check_at,
       ).not.toBeNull()
     })
-  })
-})
-
-describe('a dispute', () => {
-  const refunds = [refundRow({ status: 'accepted' })]
-  const step = (event_id: string) => {
-    const reported = webhookEventRow({ event_id, alert: 'dispute', amount: 900 })
-    return applyEvent(paymentOf(came('Paid'), { refunds }), reported, { now: NOW })
-  }
-
-  it('moves nothing, ends no refund under way, and is compared with no amount', () => {
-    const { event, payment, events, alerts } = step('dp-1:needs_response')
-    expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
-    expect(payment).toMatchObject(paymentOf(came('Paid'), { refunds }))
-    expect(events).toEqual([])
-    expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 900 } }])
-  })
-
-  it('is one alert through all of its steps, and another than another dispute', () => {
-    const ids = ['dp-1:needs_response', 'dp-1:lost', 'dp-2:needs_response']
-    const [one, same, other] = ids.map((id) => step(id).alerts[0]?.subject)
-    expect([one === same, one === other]).toEqual([true, false])
   })
 })

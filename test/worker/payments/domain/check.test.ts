@@ -1,24 +1,24 @@
-// Which payments the sweeper checks, which payment an event belongs to, and how alerts are raised.
+// Which payments the sweeper checks, and when; which payment an event belongs to.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type CheckSettled,
   checkSoon,
   isCheckDue,
   rememberUnreadable,
   settleCheck,
+  unreadableAlert,
 } from '../../../../worker/payments/domain/check.ts'
 import {
+  checkedInMs,
   DAY_MS as DAY,
   HOUR_MS as HOUR,
   nextCheckAt,
+  unknownCheckAt,
 } from '../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
-import {
-  type Alert,
-  acknowledgeAlert,
-  raiseAlert,
-} from '../../../../worker/payments/domain/payment.ts'
+import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import {
   came,
@@ -79,14 +79,75 @@ describe('a check', () => {
   })
 
   it('comes soon after a webhook that cannot be read; only another one raises an alert', () => {
-    const read = (payment = paymentOf(), id = 'first') =>
-      rememberUnreadable(payment, { id, why: 'amount' }, NOW)
+    const read = (payment = paymentOf(), id = 'first', more = {}) =>
+      rememberUnreadable(payment, { id, why: 'amount', ...more }, NOW)
     const first = read()
-    expect(first.payment.transaction.next_check_at).toBe(NOW)
+    expect(first.payment.transaction).toMatchObject({
+      next_check_at: NOW,
+      unreadable_event: 'first',
+    })
     // The ledger decides again if the answer of a save was lost.
     expect([first, read(first.payment)].flatMap(({ alerts }) => alerts)).toEqual([])
-    const detail = { reference: 'order-1', error: 'Its webhooks cannot be read: amount.' }
-    expect(read(first.payment, 'second').alerts).toMatchObject([{ kind: 'unreadable', detail }])
+    const alert = {
+      kind: 'unreadable',
+      subject: '01TX event',
+      gateway: 'bank',
+      transactionId: '01TX',
+      detail: { reference: 'order-1', error: 'Its webhooks cannot be read: amount.' },
+      createdAt: NOW,
+    }
+    expect(read(first.payment, 'second').alerts).toEqual([alert])
+    expect(read(paymentOf(), 'first', { isFinal: true }).alerts).toEqual([alert])
+    expect(read(paymentOf()).events).toEqual([])
+  })
+
+  it('cannot come for a webhook whose payment is not known: its alert names what it is about', () => {
+    const raised = (about?: string) =>
+      unreadableAlert({ id: 'event-1', why: 'amount' }, 'bank', about, NOW)
+    const detail = { error: 'A webhook cannot be read: amount.' }
+    const alert = { kind: 'unreadable', gateway: 'bank', transactionId: null, createdAt: NOW }
+    expect(raised()).toStrictEqual({ ...alert, subject: 'event-1', detail })
+    expect(raised('pay-1')).toStrictEqual({
+      ...alert,
+      subject: 'bank pay-1',
+      detail: { ...detail, gatewayTransactionId: 'pay-1' },
+    })
+  })
+
+  it.each([
+    ['unsettled', [], true],
+    ['refund_unsettled', [refundRow()], true],
+    ['refund_unsettled', [refundRow({ status: 'succeeded' })], false],
+    [undefined, [], false],
+  ] as const)(
+    'raises %s with its refunds, unless those have ended: %#',
+    (kind, refunds, isRaised) => {
+      const detail = { reference: 'order-1' }
+      const { alerts, events } = settleCheck(paymentOf({}, { refunds }), {
+        ...settled,
+        ...(kind && { alert: { kind, detail } }),
+      })
+      const about = { subject: '01TX', gateway: 'bank', transactionId: '01TX', createdAt: NOW }
+      expect(alerts).toEqual(isRaised ? [{ kind, ...about, detail }] : [])
+      expect(events).toEqual([])
+    },
+  )
+
+  it('stores what the gateway said, and a page that can be paid no longer is not offered', () => {
+    const page = { redirectUrl: 'https://pay.example', expiresAt: 'soon', qrCode: 'q' }
+    const answer = { readableCode: 'r', deepLink: 'd', transactionId: '01TX' }
+    const charge_answer = JSON.stringify({ ...page, ...answer })
+    const row = { charge_answer, redirect_url: page.redirectUrl, expires_at: 5 }
+    const checked = (own: Partial<TransactionRow>, wish: Partial<CheckSettled>) =>
+      settleCheck(paymentOf({ ...row, ...own }), { ...settled, ...wish }).payment.transaction
+    const seen = { last_check_at: NOW, last_check_status: 'unknown' }
+    expect(checked({}, { asked: 'unknown' })).toMatchObject({ ...row, ...seen })
+    expect(checked({}, {})).toMatchObject({ ...row, last_check_at: null })
+    const closed = checked({}, { isPageClosed: true })
+    expect(closed).toMatchObject({ redirect_url: null, expires_at: null })
+    expect(JSON.parse(closed.charge_answer ?? '')).toEqual({ transactionId: '01TX' })
+    expect(checked(came('Paid'), { isPageClosed: true })).toMatchObject(row)
+    expect(checked({ charge_answer: null }, { isPageClosed: true }).expires_at).toBe(5)
   })
 
   it('gives up only the refund that it asked about, if it is under way', () => {
@@ -103,36 +164,6 @@ describe('a check', () => {
       error: JSON.stringify(error),
     })
     expect(failing('02REFUND').transaction.next_check_at).toBeNull()
-  })
-})
-
-describe('an alert', () => {
-  const alert: Alert = {
-    kind: 'unsettled',
-    subject: '01TX',
-    gateway: 'bank',
-    transactionId: '01TX',
-    detail: { gatewayStatus: 'none' },
-    createdAt: NOW,
-  }
-  const newId = () => 'new'
-
-  it('is raised once for each kind and subject, and again after it was acknowledged', () => {
-    const raised = raiseAlert(alert, undefined, newId)
-    if (!raised) throw new Error('it is raised')
-    expect(raised).toMatchObject({
-      id: 'new',
-      kind: 'unsettled',
-      detail: '{"gatewayStatus":"none"}',
-    })
-    expect(raiseAlert(alert, raised, newId)).toBeUndefined()
-    const seen = acknowledgeAlert(raised, 'ada', NOW + 1)
-    expect(seen).toMatchObject({ acknowledged_at: NOW + 1, acknowledged_by: 'ada' })
-    expect(acknowledgeAlert(seen, 'bob', NOW + 2)).toEqual(seen)
-    expect(raiseAlert({ ...alert, createdAt: NOW + 3 }, seen, newId)).toEqual({
-      ...raised,
-      created_at: NOW + 3,
-    })
   })
 })
 
@@ -218,6 +249,14 @@ describe('the times of checks', () => {
 
   it('ignore an expiry that is past', () => {
     expect(nextCheckAt(0, 2 * HOUR, HOUR)).toBe(4 * HOUR)
+    expect(nextCheckAt(HOUR, 2 * HOUR, HOUR)).toBe(3 * HOUR)
+  })
+
+  it('begin half a minute after a charge without an answer, and are done a sweep later', () => {
+    expect(unknownCheckAt(NOW)).toBe(NOW + 30_000)
+    expect(checkedInMs(NOW + 9, NOW)).toBe(9 + MINUTE + 20_000)
+    expect(checkedInMs(NOW - 9, NOW)).toBe(MINUTE + 20_000)
+    expect(checkedInMs(undefined, NOW)).toBe(HOUR)
   })
 
   it('go on until a day after the expiry of a payment that can be paid for a week', () => {

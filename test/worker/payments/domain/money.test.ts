@@ -4,6 +4,7 @@ import {
   fromMinor,
   isAmount,
   isCurrency,
+  majorText,
   minorUnits,
   moneyIn,
   toMinor,
@@ -56,6 +57,7 @@ describe('a gateway’s amount', () => {
 
   it.each(['', 'US', 'USDT', 'u$d', 'ıqd'])('in %j, which is no currency, is none', (spelled) => {
     expect(moneyIn(12, spelled)).toBeUndefined()
+    expect(moneyIn('twelve', 'USD')).toBeUndefined()
   })
 
   it.each<[unknown, string]>([
@@ -133,6 +135,28 @@ describe('a gateway’s amount', () => {
         const whole = Math.floor(minor / minorUnits(code))
         const zeros = '0'.repeat(String(minorUnits(code)).length - 1)
         expect(toMinor(`${whole}.${zeros}${digit}`, code)).toBeUndefined()
+      }),
+    )
+  })
+})
+
+describe('an amount as a text', () => {
+  it.each([
+    [0, 'USD', '0.00'],
+    [5, 'USD', '0.05'],
+    [-1_250, 'USD', '-12.50'],
+    [1, 'KWD', '0.001'],
+    [-7, 'IQD', '-7'],
+    [0, 'IQD', '0'],
+  ])('%i of %s is %s', (minor, code, text) => {
+    expect(majorText(minor, code)).toBe(text)
+  })
+
+  it('is read as the same amount', () => {
+    fc.assert(
+      fc.property(amount, currency, (minor, code) => {
+        expect(toMinor(majorText(minor, code), code)).toBe(minor)
+        expect(majorText(-minor, code)).toBe(`-${majorText(minor, code)}`)
       }),
     )
   })

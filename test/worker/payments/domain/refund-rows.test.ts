@@ -11,8 +11,6 @@ import {
 } from '../../../../worker/payments/domain/refund-rows.ts'
 import type { ReportedRefund } from '../../../../worker/payments/domain/refund-set.ts'
 import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
-import { settleRefunds } from '../../../../worker/payments/domain/settle-refunds.ts'
-import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, casesIn, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
 
 /** Asked for through us. */
@@ -253,79 +251,5 @@ describe('a refund that failed', () => {
   ])('%s', (_, rows, refundId, expected) => {
     expect(found(rows, refundId)).toBe(expected)
     expect(found(rows, refundId, NOW - 1)).toBeUndefined()
-  })
-})
-
-describe('what follows from changed refunds', () => {
-  const cause = { id: '01CAUSE', correlationId: 'c-9', now: NOW }
-  const failing = (row: RefundRow, before = row, more = {}) =>
-    settleRefunds(paid(before), paid({ ...row, status: 'failed' }), { ...cause, ...more }).alerts
-
-  it('is an alert for each that has failed since, with who asked for it', () => {
-    const row = own('a', { ...named('g'), asked_by: 'ada', error: '{"code":"x"}' })
-    const detail = { reference: 'order-1', amount: 4_000, currency: 'IQD' }
-    const ofOurs = { refundId: 'a', gatewayRefundId: 'g', askedBy: 'ada', error: { code: 'x' } }
-    expect(failing(row, row, { eventId: 'event-1' })).toEqual([
-      {
-        kind: 'refund_failed',
-        subject: 'a',
-        gateway: 'bank',
-        transactionId: '01TX',
-        createdAt: NOW,
-        detail: { ...detail, eventId: 'event-1', ...ofOurs },
-      },
-    ])
-    for (const [row, refundId] of [
-      [own('a'), 'a'],
-      [desk('a'), 'a'],
-      [desk('a', named('g')), 'g'],
-    ] as const) {
-      expect(failing(row)[0]?.detail).toStrictEqual({ ...detail, refundId })
-    }
-    expect(failing({ ...row, status: 'failed' })).toEqual([])
-    const [before, after] = ['a failed, b claimed', 'a failed, b failed, c failed'].map(rowsIn)
-    const both = settleRefunds(paid(...(before ?? [])), paid(...(after ?? [])), cause).alerts
-    expect(both.map(({ subject }) => subject)).toEqual(['b', 'c'])
-  })
-
-  it('is the sum of those that were made, with one event for each change', () => {
-    const amount = fc.constantFrom(0, 4_000, 25_000)
-    const row = fc.record({ amount, status: fc.constantFrom('accepted', 'succeeded', 'failed') })
-    const rows = fc.array(row, { maxLength: 4 })
-    const status = fc.constantFrom(...PAYMENT_STATUSES)
-    fc.assert(
-      fc.property(status, fc.boolean(), amount, rows, (status, isLate, paid_amount, states) => {
-        const isEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
-        const late = isEnd && isLate ? { paid_at: NOW - 9 } : {}
-        const before = paymentOf({ ...came(status), ...late, paid_amount }, { refunds: [] })
-        const refunds = states.map((each, at) => own(String(at), each))
-        const { payment, events } = settleRefunds(before, { ...before, refunds }, cause)
-        const { transaction: was } = before
-        const is = payment.transaction
-        if (was.paid_at === null) {
-          expect([is, events]).toEqual([was, []])
-          return
-        }
-        const made = refunds.filter((row) => row.status === 'succeeded')
-        const sum = Math.min(
-          paid_amount,
-          made.reduce((all, row) => all + row.amount, 0),
-        )
-        const isAll = sum > 0 && sum === paid_amount
-        const next = isAll
-          ? 'Refunded'
-          : sum > 0 && status === 'Paid'
-            ? 'PartiallyRefunded'
-            : status
-        expect([is.refunded_amount, is.status]).toEqual([sum, isEnd ? status : next])
-        const isChanged = sum !== was.refunded_amount || is.status !== status
-        const type = is.status === status ? 'RefundAmountChanged' : 'PaymentRefunded'
-        const previous = is.status === status && { previousRefundedAmount: was.refunded_amount }
-        const event = { id: '01CAUSE', type, correlationId: 'c-9', createdAt: NOW, ...previous }
-        expect(events).toEqual(isChanged ? [{ ...event, transaction: is }] : [])
-        expect(is.refund_revision).toBe(events.length)
-        expect(is.updated_at).toBe(isChanged ? NOW : was.updated_at)
-      }),
-    )
   })
 })

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isTime, possibleTime, staleness } from '../../../../worker/payments/domain/time.ts'
+import {
+  hasCome,
+  isTime,
+  possibleTime,
+  staleness,
+  startOfMinute,
+} from '../../../../worker/payments/domain/time.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
 const DAY = 86_400_000
@@ -33,5 +39,16 @@ describe('an event', () => {
     ['of no time', Number.NaN, 'impossible'],
   ] as const)('%s is stale only if it should be', (_, occurredAt, why) => {
     expect(staleness(occurredAt, NOW, 300_000)).toBe(why)
+  })
+})
+
+describe('a stored time', () => {
+  it('has come, also if it is further ahead than anything waits: the clock was set back', () => {
+    const has = [0, 1, 60, 61].map((ahead) => hasCome(NOW + ahead, NOW, 60))
+    expect(has).toEqual([true, false, false, true])
+  })
+
+  it('is of the minute that began before it', () => {
+    expect([NOW, NOW + 59_999, NOW + 60_000].map(startOfMinute)).toEqual([NOW, NOW, NOW + 60_000])
   })
 })

@@ -1,0 +1,143 @@
+// What a person is told of a gateway's event.
+
+import { describe, expect, it } from 'vitest'
+import { applyEvent, rejectEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import type { AlertRow, WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
+import {
+  alertRow,
+  came,
+  NOW,
+  paymentOf,
+  refundRow,
+  transactionRow,
+  webhookEventRow,
+} from '../../../support/payment-rows.ts'
+
+const raised = (
+  from: Parameters<typeof paymentOf>[0],
+  own: Partial<WebhookEventRow>,
+  refundId?: string,
+  ...alerts: AlertRow[]
+) => applyEvent(paymentOf(from, { alerts }), webhookEventRow(own), { now: NOW, refundId }).alerts
+const kinds = (...of: Parameters<typeof raised>) => raised(...of).map(({ kind }) => kind)
+
+const about = { gateway: 'bank', transactionId: '01TX', createdAt: NOW }
+const detail = { reference: 'order-1', eventId: 'event-1', currency: 'IQD' }
+const expected = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
+const error = { code: 'x', message: 'y' }
+
+describe('an event whose ids are not those of one payment', () => {
+  const ids = { gateway_transaction_id: 'g-9', external_reference_id: 'x-9' }
+
+  it('changes nothing, and its alert names all of them and both payments', () => {
+    const payment = paymentOf(came('Paid'))
+    const event = webhookEventRow({ ...ids, to_status: 'Failed' })
+    const other = transactionRow({ id: '01OTHER' })
+    const rejected = rejectEvent(payment, event, other, NOW)
+    expect(rejected.payment).toBe(payment)
+    expect(rejected).toStrictEqual({
+      payment,
+      event: { ...event, transaction_id: '01TX', from_status: 'Paid', outcome: 'rejected' },
+      events: [],
+      alerts: [
+        {
+          ...about,
+          kind: 'id_mismatch',
+          subject: '01TX g-9 x-9',
+          detail: {
+            ...detail,
+            gatewayStatus: 'Failed',
+            amount: 25_000,
+            gatewayTransactionId: 'g-9',
+            externalReferenceId: 'x-9',
+            otherTransactionId: '01OTHER',
+          },
+        },
+      ],
+    })
+  })
+
+  it('names only those that it has', () => {
+    const none = { gateway_transaction_id: null, external_reference_id: null }
+    const [alert] = rejectEvent(paymentOf(), webhookEventRow(none), undefined, NOW).alerts
+    expect(alert?.detail).toStrictEqual({ ...detail, gatewayStatus: 'Paid', amount: 25_000 })
+  })
+})
+
+describe('the alert of an event', () => {
+  it('has what was expected, and the status unless that is Paid', () => {
+    const part = { to_status: 'PartiallyRefunded', amount: 30_000 } as const
+    expect(raised(came('Paid'), { ...part, error: JSON.stringify(error) }, 'back-1')).toStrictEqual(
+      [
+        {
+          ...about,
+          kind: 'amount_mismatch',
+          subject: '01TX PartiallyRefunded 30000 IQD',
+          detail: {
+            ...detail,
+            amount: 30_000,
+            ...expected,
+            gatewayStatus: 'PartiallyRefunded',
+            refundId: 'back-1',
+            error,
+          },
+        },
+      ],
+    )
+    expect(raised({ status: 'Failed' }, {})).toStrictEqual([
+      {
+        ...about,
+        kind: 'late_payment',
+        subject: '01EVENT',
+        detail: { ...detail, amount: 25_000, ...expected },
+      },
+    ])
+  })
+
+  it('of a refund that failed has no amount: it is not known which one it was', () => {
+    expect(raised(came('Paid'), { alert: 'refund_failed' }, 'back-1')).toStrictEqual([
+      {
+        ...about,
+        kind: 'refund_failed',
+        subject: '01EVENT',
+        detail: { ...detail, refundId: 'back-1' },
+      },
+    ])
+    const known = (kind: AlertRow['kind']) => alertRow({ kind, detail: JSON.stringify(detail) })
+    const again = (kind: AlertRow['kind']) =>
+      kinds(came('Paid'), { alert: 'refund_failed' }, 'back-1', known(kind))
+    expect([again('refund_failed'), again('dispute')]).toEqual([[], ['refund_failed']])
+  })
+
+  it('of late money compares it with what was asked for, and is one beside other alerts', () => {
+    const late = { ...came('Paid'), status: 'Expired', paid_amount: 20_000 } as const
+    const own = { amount: 20_000 }
+    const other = alertRow({ kind: 'id_mismatch' })
+    const both = ['late_payment', 'amount_mismatch']
+    expect(kinds(late, own, undefined, other)).toEqual(both)
+    expect(kinds(late, own, undefined, other, alertRow())).toEqual(['amount_mismatch'])
+  })
+})
+
+describe('a dispute', () => {
+  const refunds = [refundRow({ status: 'accepted' })]
+
+  it('moves nothing, ends no refund under way, and is compared with no amount', () => {
+    for (const status of ['Paid', 'Pending'] as const) {
+      const before = paymentOf(came(status), { refunds })
+      const reported = webhookEventRow({ alert: 'dispute', amount: 900 })
+      const { event, payment, events, alerts } = applyEvent(before, reported, { now: NOW })
+      expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
+      expect(payment).toBe(before)
+      expect(events).toEqual([])
+      expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 900 } }])
+    }
+  })
+
+  it('is one alert through all of its steps, and another than another dispute', () => {
+    const subjects = ['dp-1:needs_response', 'dp-1:lost', 'dp:2:lost'].map(
+      (event_id) => raised(came('Paid'), { event_id, alert: 'dispute' })[0]?.subject,
+    )
+    expect(subjects).toEqual(['01TX dp-1', '01TX dp-1', '01TX dp:2'])
+  })
+})

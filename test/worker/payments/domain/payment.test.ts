@@ -1,0 +1,183 @@
+// The conditions that several rules share, and the alerts of a payment.
+
+import { describe, expect, it } from 'vitest'
+import {
+  type Alert,
+  acknowledgeAlert,
+  hasLateMoney,
+  heldAmount,
+  isForeign,
+  isOpen,
+  keepsLateMoney,
+  raiseAlert,
+  refundUnderWay,
+  withAlerts,
+  withLateMoneyRefunded,
+} from '../../../../worker/payments/domain/payment.ts'
+import type { AlertRow, RefundRow } from '../../../../worker/payments/domain/rows.ts'
+import { alertRow, came, NOW, paymentOf, refundRow } from '../../../support/payment-rows.ts'
+
+const LATE = { ...came('Paid'), status: 'Expired' } as const
+const SEEN = { acknowledged_at: NOW - 9, acknowledged_by: 'ada' }
+const SENT = { ...SEEN, gateway_reference: 'back-1' }
+const late = (own: Partial<AlertRow> = {}) => alertRow({ kind: 'late_payment', ...own })
+const mismatch = alertRow({ id: '02ALERT', kind: 'amount_mismatch' })
+
+describe('what is held of a payment', () => {
+  it.each([
+    ['nothing before it is paid', {}, 0],
+    ['nothing of an end without money', came('Cancelled'), 0],
+    ['what came late', LATE, 25_000],
+    ['what was paid without what was refunded', came('PartiallyRefunded'), 20_000],
+    ['what was asked for, if what was paid is not known', { ...LATE, paid_amount: null }, 25_000],
+  ] as const)('is %s', (_, row, amount) => {
+    expect(heldAmount(paymentOf(row))).toBe(amount)
+  })
+
+  it.each<[string, Parameters<typeof paymentOf>[0], AlertRow[], boolean, boolean]>([
+    ['with an open alert', LATE, [mismatch, late()], true, true],
+    ['with an alert that was only seen', LATE, [late(SEEN)], false, true],
+    ['that a person has sent back', LATE, [mismatch, late(SENT)], false, false],
+    ['with another alert that was settled', LATE, [late(), { ...mismatch, ...SENT }], true, true],
+    ['that is refunded', { ...LATE, refunded_amount: 25_000 }, [late()], true, false],
+    ['of a payment that has not ended', came('Paid'), [late()], false, false],
+    ['without an alert', LATE, [], false, true],
+  ])(
+    'late money %s may be refunded and is kept as the alert says',
+    (_, row, alerts, has, keeps) => {
+      const payment = paymentOf(row, { alerts, refunds: [] })
+      expect([hasLateMoney(payment), keepsLateMoney(payment)]).toEqual([has, keeps])
+    },
+  )
+
+  it('when all of the late money is refunded, settles its alerts with the last refund', () => {
+    const made = refundRow({ status: 'succeeded', gateway_refund_id: 'back-9' })
+    const settled = (...refunds: RefundRow[]) => {
+      const row = { ...LATE, refunded_amount: 25_000 }
+      const payment = paymentOf(row, {
+        alerts: [late(), mismatch, late({ id: '03', ...SEEN })],
+        refunds,
+      })
+      return withLateMoneyRefunded(payment, NOW).alerts
+    }
+    const by = { acknowledged_at: NOW, acknowledged_by: 'refund' }
+    expect(settled({ ...made, id: 'first', gateway_refund_id: null }, made, refundRow())).toEqual([
+      mismatch,
+      late({ id: '03', ...SEEN }),
+      late({ ...by, gateway_reference: 'back-9' }),
+    ])
+    const reference = (...refunds: RefundRow[]) => settled(...refunds).at(-1)?.gateway_reference
+    expect(reference({ ...made, gateway_refund_id: null })).toBe('01REFUND')
+    expect(reference()).toBeNull()
+  })
+
+  it('while some of it is left, opens what a refund has settled again', () => {
+    const by = { acknowledged_by: 'refund', acknowledged_at: 7, gateway_reference: 'back-1' }
+    const kept = [late({ id: '02', ...SENT }), { ...mismatch, ...by }]
+    const payment = paymentOf(LATE, { alerts: [late(by), ...kept] })
+    const { alerts, transaction } = withLateMoneyRefunded(payment, NOW)
+    expect(alerts).toEqual([...kept, late({ created_at: NOW })])
+    expect(JSON.parse(transaction.alert ?? '')).toEqual({ id: '01ALERT', kind: 'late_payment' })
+    const untouched = paymentOf(LATE, { alerts: kept })
+    expect(withLateMoneyRefunded(untouched, NOW)).toBe(untouched)
+  })
+})
+
+describe('a payment with alerts', () => {
+  it('names the most urgent open one, the oldest of two; none about deliveries', () => {
+    const named = (...alerts: AlertRow[]) => {
+      const { alert } = withAlerts(paymentOf(), alerts).transaction
+      return alert && JSON.parse(alert)
+    }
+    const first = { id: '01ALERT', kind: 'late_payment' }
+    const [older, newer] = [late({ id: '02' }), late({ id: '03' })]
+    expect(named(older, newer)).toEqual({ ...first, id: '02' })
+    expect(named(newer, older)).toEqual({ ...first, id: '02' })
+    expect(named(late(SEEN), mismatch)).toEqual({ id: '02ALERT', kind: 'amount_mismatch' })
+    expect(named(late(SEEN))).toBeNull()
+    for (const kind of ['endpoint_gone', 'listener_dead', 'delivery_dead'] as const) {
+      expect(named(alertRow({ kind }))).toBeNull()
+    }
+  })
+
+  it('has changed ones instead of those of the same id, and is the same without any', () => {
+    const before = paymentOf({}, { alerts: [late(), mismatch] })
+    expect(withAlerts(before, [late(SEEN)]).alerts).toEqual([mismatch, late(SEEN)])
+    expect(withAlerts(before, [late(SEEN), mismatch]).alerts).toHaveLength(2)
+    expect(withAlerts(before, [])).toBe(before)
+  })
+})
+
+describe('an alert', () => {
+  const alert: Alert = {
+    kind: 'unsettled',
+    subject: '01TX',
+    gateway: 'bank',
+    transactionId: '01TX',
+    detail: { gatewayStatus: 'none' },
+    createdAt: NOW,
+  }
+  const newId = () => 'new'
+
+  it('is raised once for each kind and subject, and again after it was acknowledged', () => {
+    const raised = raiseAlert(alert, undefined, newId)
+    if (!raised) throw new Error('it is raised')
+    expect(raised).toEqual({
+      id: 'new',
+      kind: 'unsettled',
+      subject: '01TX',
+      gateway: 'bank',
+      transaction_id: '01TX',
+      detail: '{"gatewayStatus":"none"}',
+      created_at: NOW,
+      acknowledged_at: null,
+      acknowledged_by: null,
+      gateway_reference: null,
+    })
+    expect(raiseAlert(alert, raised, newId)).toBeUndefined()
+    const seen = acknowledgeAlert(raised, 'ada', NOW + 1)
+    expect(seen).toEqual({ ...raised, acknowledged_at: NOW + 1, acknowledged_by: 'ada' })
+    expect(acknowledgeAlert(seen, 'bob', NOW + 2, 'back-1')).toEqual(seen)
+    expect(raiseAlert({ ...alert, createdAt: NOW + 3 }, seen, newId)).toEqual({
+      ...raised,
+      created_at: NOW + 3,
+    })
+  })
+
+  it.each([
+    ['late_payment', 'event-1', false],
+    ['late_payment', 'event-2', false],
+    ['dispute', 'event-1', false],
+    ['dispute', 'event-2', true],
+  ] as const)('of a %s that was seen is raised by %s again: %s', (kind, eventId, isAgain) => {
+    const known = alertRow({ kind, detail: '{"eventId":"event-1"}', ...SEEN })
+    const raised = raiseAlert({ ...alert, kind, detail: { eventId } }, known, newId)
+    expect(raised !== undefined).toBe(isAgain)
+  })
+})
+
+describe('a payment', () => {
+  const [claimed, accepted] = [refundRow({ id: 'c' }), refundRow({ id: 'a', status: 'accepted' })]
+
+  it('waits for the refund whose outcome is not known, else for the oldest accepted one', () => {
+    const waits = (...refunds: RefundRow[]) => refundUnderWay(paymentOf({}, { refunds }))?.id
+    expect(waits(accepted, claimed)).toBe('c')
+    expect(waits(refundRow({ status: 'failed' }), accepted, { ...accepted, id: 'b' })).toBe('a')
+    expect(waits(refundRow({ status: 'succeeded' }))).toBeUndefined()
+  })
+
+  it('may have news while it is open, a refund is under way, or one came before it', () => {
+    const early = { ...came('Paid'), refunds_read_at: 0 }
+    expect(isOpen(paymentOf())).toBe(true)
+    expect(isOpen(paymentOf(came('Paid')))).toBe(false)
+    expect(isOpen(paymentOf(came('Paid'), { refunds: [accepted] }))).toBe(true)
+    expect(isOpen(paymentOf(early))).toBe(true)
+    expect(isOpen(paymentOf(early, { refunds: [refundRow({ status: 'failed' })] }))).toBe(false)
+    expect(isOpen(paymentOf({ ...came('Failed'), refunds_read_at: 0 }))).toBe(false)
+  })
+
+  it('is of another installation only where it names one', () => {
+    const of = [null, 'ours', 'theirs'].map((installation) => isForeign({ installation }, 'ours'))
+    expect(of).toEqual([false, false, true])
+  })
+})
