@@ -307,7 +307,8 @@ describe('a finished charge', () => {
         next_check_at: NOW + 5,
         called_until: null,
       })
-      const detail = { reference: 'order-1', gatewayTransactionId: 'new', ...more }
+      const money = { amount: 25_000, currency: 'IQD' }
+      const detail = { reference: 'order-1', ...money, gatewayTransactionId: 'new', ...more }
       expect(alerts).toMatchObject([{ kind: 'id_mismatch', transactionId: '01TX', detail }])
     }
   })

@@ -6,9 +6,12 @@ import {
   alertRows,
   areListenersDue,
   deadAlert,
+  goneAlert,
   isDeliveryDue,
+  isGone,
   LEASE_MS,
   outboxRows,
+  pendingEvent,
   redeliver,
   settleDelivery,
   settleListeners,
@@ -16,7 +19,14 @@ import {
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
 import type { AlertRow } from '../../../../worker/payments/domain/rows.ts'
 import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
-import { alertRow, came, NOW, transactionRow } from '../../../support/payment-rows.ts'
+import {
+  alertRow,
+  came,
+  deliveryRow,
+  NOW,
+  outboxRow,
+  transactionRow,
+} from '../../../support/payment-rows.ts'
 
 const ENDPOINT = 'https://shop.example/events'
 const event: NewEvent = {
@@ -81,6 +91,56 @@ describe('a new event', () => {
   })
 })
 
+describe('a stored event', () => {
+  it('is due by its time, by a later one that a clock had, and once; a lease keeps it', () => {
+    const isDue = (own: object, dueBy = NOW) => {
+      const due = { now: NOW, dueBy }
+      const listeners = areListenersDue(outboxRow(own), due)
+      expect(isDeliveryDue(deliveryRow(own), due)).toBe(listeners)
+      return listeners
+    }
+    const HOUR = 3_600_000
+    expect([isDue({}), isDue({ next_attempt_at: NOW + 5 })]).toEqual([true, false])
+    expect([4, 5].map((ahead) => isDue({ next_attempt_at: NOW + 5 }, NOW + ahead))).toEqual([
+      false,
+      true,
+    ])
+    expect([isDue({ next_attempt_at: NOW + HOUR + 1 }), isDue({ leased_until: NOW + 1 })]).toEqual([
+      true,
+      false,
+    ])
+    const due = { now: NOW, dueBy: NOW }
+    expect(areListenersDue(outboxRow({ done_at: NOW }), due)).toBe(false)
+    for (const status of ['delivered', 'dead'] as const) {
+      expect(isDeliveryDue(deliveryRow({ status }), due)).toBe(false)
+    }
+  })
+
+  it('is dispatched to those that have not taken it, with how often they were tried', () => {
+    const outbox = outboxRow({ attempts: 2 })
+    const delivery = deliveryRow({ attempts: 3 })
+    const bare = {
+      outboxId: '01OUTBOX',
+      type: 'PaymentSucceeded',
+      transactionId: '01TX',
+      payload: '{"transaction":{}}',
+      correlationId: 'correlation-2',
+      createdAt: NOW,
+    }
+    const heard = { listeners: { attempts: 2 } }
+    const sent = { delivery: { id: '01DELIVERY', endpoint: ENDPOINT, attempts: 3 } }
+    const of = (listeners: boolean, own?: typeof delivery, more = {}) =>
+      pendingEvent({ outbox: { ...outbox, ...more }, listeners, delivery: own })
+    expect(of(true, delivery)).toStrictEqual({ ...bare, ...heard, ...sent })
+    expect(of(true)).toStrictEqual({ ...bare, ...heard })
+    expect(of(false, delivery)).toStrictEqual({ ...bare, ...sent })
+    expect(of(false)).toBeUndefined()
+    const { correlationId: _, ...unnamed } = bare
+    const none = of(true, undefined, { payload: null, correlation_id: null })
+    expect(none).toStrictEqual({ ...unnamed, payload: '', ...heard })
+  })
+})
+
 describe('the event of an alert', () => {
   const alert = (kind: AlertKind, type?: DurableEvent): AlertRow =>
     alertRow({ kind, detail: JSON.stringify({ amount: 1, ...(type && { type }) }) })
@@ -99,6 +159,12 @@ describe('the event of an alert', () => {
       alert: { id: raised.id, kind: 'late_payment', detail: { amount: 1 } },
       transaction: { id: '01TX', status: 'Failed' },
     })
+  })
+
+  it('is AlertSettled once somebody has seen it, of that time', () => {
+    const seen = { ...alert('late_payment'), acknowledged_at: NOW + 9, acknowledged_by: 'ada' }
+    const { outbox } = alertRows(seen, of, all) ?? {}
+    expect(outbox).toMatchObject({ type: 'AlertSettled', created_at: NOW + 9 })
   })
 
   it('goes to both subscribers, or to the other one if an event was not delivered', () => {
@@ -162,18 +228,62 @@ describe('an attempt', () => {
     const sent = settleDelivery(delivery, { id: '', ok: false, status: 410 }, NOW + 1)
     expect(sent).toMatchObject({ delivery: { status: 'dead', last_status: 410 }, isDead: true })
     expect(settleDelivery(sent.delivery, { id: '', ok: false }, NOW + 2).isDead).toBe(false)
-    const alert = deadAlert(event.transaction, outbox, {
-      delivery: sent.delivery,
-      failed: { status: 410 },
-      now: NOW + 1,
-    })
-    expect(alert).toMatchObject({
-      kind: 'delivery_dead',
-      subject: '01EVENT',
+  })
+
+  it('that was the last raises an alert with what was given up, and why', () => {
+    const { outbox, delivery } = stored()
+    const about = { gateway: 'bank', transactionId: '01TX', createdAt: NOW }
+    const detail = {
+      event: '01EVENT',
+      type: 'PaymentSucceeded',
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+    }
+    const of = { delivery: { ...delivery, id: '01DELIVERY' }, now: NOW }
+    const named = { ...detail, deliveryId: '01DELIVERY', endpoint: ENDPOINT }
+    const dead = { ...about, kind: 'delivery_dead', subject: '01DELIVERY' }
+    const answered = deadAlert(event.transaction, outbox, { ...of, failed: { status: 500 } })
+    expect(answered).toStrictEqual({ ...dead, detail: { ...named, lastStatus: 500 } })
+    const unanswered = deadAlert(event.transaction, outbox, { ...of, failed: { error: 'x' } })
+    expect(unanswered).toStrictEqual({ ...dead, detail: { ...named, error: 'x' } })
+    const unheard = deadAlert(event.transaction, outbox, { failed: undefined, now: NOW })
+    expect(unheard).toStrictEqual({ ...about, kind: 'listener_dead', subject: '01EVENT', detail })
+  })
+
+  it('that is answered with 410 wants no more events: one alert for the endpoint', () => {
+    const { outbox, delivery } = stored()
+    expect(goneAlert(event.transaction, outbox, delivery, NOW)).toStrictEqual({
+      kind: 'endpoint_gone',
+      subject: ENDPOINT,
       gateway: 'bank',
       transactionId: '01TX',
-      detail: { endpoint: ENDPOINT, lastStatus: 410, type: 'PaymentSucceeded', amount: 25_000 },
+      detail: {
+        endpoint: ENDPOINT,
+        event: '01EVENT',
+        type: 'PaymentSucceeded',
+        reference: 'order-1',
+        amount: 25_000,
+        currency: 'IQD',
+        lastStatus: 410,
+      },
+      createdAt: NOW,
     })
+    const gone = [
+      { ok: false, status: 410 },
+      { ok: false, status: 500 },
+      { ok: true, status: 410 },
+    ]
+    expect(gone.map((each) => isGone({ id: '', ...each }))).toEqual([true, false, false])
+    expect(isGone(undefined)).toBe(false)
+  })
+
+  it('that comes after the end changes nothing', () => {
+    const outbox = outboxRow({ done_at: NOW })
+    expect(settleListeners(outbox, { ok: true }, NOW + 9)).toEqual({ outbox, isDead: false })
+    const delivery = deliveryRow({ status: 'delivered' })
+    const again = settleDelivery(delivery, { id: '', ok: true }, NOW + 9)
+    expect(again).toEqual({ delivery, isDead: false })
   })
 
   it('is due again when a person sends a dead delivery again', () => {

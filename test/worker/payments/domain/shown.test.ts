@@ -279,6 +279,8 @@ describe('a row of a list', () => {
     expect(shown({ ...transaction, metadata: 'ada: 0770' })).toEqual(
       unreadable('a value is not JSON'),
     )
-    expect(shown({ ...transaction, created_at: 9e15 })).toEqual(unreadable('RangeError: Invalid time value'))
+    expect(shown({ ...transaction, created_at: 9e15 })).toEqual(
+      unreadable('RangeError: Invalid time value'),
+    )
   })
 })
