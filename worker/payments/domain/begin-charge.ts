@@ -113,10 +113,8 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   if (replaces?.transactionId === before.id && mayReplace(before, found, replaces, start.now)) {
     return replacement(before, replaces, found, known, start)
   }
-  if (found.state !== 'answered' && found.state !== 'unknown') return found
+  if (found.state !== 'unknown' || transaction.called_by !== start.id) return found
   // This call is repeated: the answer to its first try was lost.
-  const isMine = found.state === 'unknown' && transaction.called_by === start.id
-  if (!isMine) return found
   const keys = found.key ? [found.key] : []
   const earlier = before.id === start.id ? 'none' : earlierCall(before)
   return { state: 'begun', transaction, earlier, events: [], keys }
@@ -146,8 +144,10 @@ function foundAs(
   start: ChargeStart,
 ): FoundCharge {
   const { id, request_hash, status, charge_answer } = transaction
-  const isNewKey = start.idempotencyKey !== undefined && !own && !byKey
-  if (isNewKey && status !== 'Pending') return { state: 'already_paid', transactionId: id }
+  const newKey = own || byKey ? undefined : start.idempotencyKey
+  if (newKey !== undefined && status !== 'Pending') {
+    return { state: 'already_paid', transactionId: id }
+  }
   const { called_until: until, called_by } = transaction
   const isWaiting = charge_answer === null && status === 'Pending'
   const isUnderWay = isWaiting && isCalled(transaction, start.now) && called_by !== start.id
@@ -158,17 +158,16 @@ function foundAs(
     return { state: 'conflict', over, fields: differencesIn(transaction, start), transaction }
   }
   if (isUnderWay && until !== null) return { state: 'in_progress', until }
-  const key = isNewKey ? { key: keyOf(transaction, start) } : {}
+  const key = newKey === undefined ? {} : { key: keyOf(transaction, start.id, newKey) }
   return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
 }
 
 /** A request with this key gets this payment from now on, also when it has ended. */
-const keyOf = ({ id: transaction_id, gateway }: TransactionRow, start: ChargeStart) => ({
-  id: start.id,
-  gateway,
-  transaction_id,
-  idempotency_key: start.idempotencyKey ?? '',
-})
+const keyOf = (
+  { id: transaction_id, gateway }: TransactionRow,
+  id: string,
+  idempotency_key: string,
+) => ({ id, gateway, transaction_id, idempotency_key })
 
 /** The fields of the request that are not as they were, by name. */
 function differencesIn({ request }: TransactionRow, start: ChargeStart): string[] {
@@ -219,8 +218,7 @@ function mayReplace(
   { closedBy }: Replacement,
   now: number,
 ): boolean {
-  const isOfKey = found.state === 'conflict' && found.over === 'key'
-  if (isOfKey || found.state === 'already_paid') return false
+  if (found.state === 'conflict' && found.over === 'key') return false
   if (closedBy === undefined) return isStranded(before, now)
   const isFree = before.called_by === closedBy || !isCalled(before, now)
   return before.status === 'Pending' && isFree

@@ -72,6 +72,7 @@ describe('a new charge', () => {
       created_at: NOW,
       metadata: '{"service_type":"Food"}',
     })
+    expect(begun).toMatchObject({ earlier: 'none', keys: [] })
     expect(begun.transaction.request).not.toContain('0770')
     expect(begun.events).toMatchObject([
       { id: '02TX', type: 'PaymentInitiated', correlationId: 'c-1', createdAt: NOW },
@@ -103,10 +104,20 @@ describe('a new charge', () => {
     const byKey = transactionRow({ idempotency_key: 'key-1', request: asked })
     const conflict = { state: 'conflict', fields: ['amount', 'returnUrl'] }
     expect(beginCharge({ ...NOTHING, byKey }, other)).toMatchObject({ ...conflict, over: 'key' })
-    expect(beginCharge(attempts({ request: asked }), other)).toMatchObject({
+    const known = attempts({ ...LOST, request: asked })
+    expect(beginCharge(known, other)).toEqual({
       ...conflict,
       over: 'reference',
+      transaction: known.attempts[0],
     })
+    expect(beginCharge(attempts({ request: null }), other)).toMatchObject({ fields: [] })
+  })
+
+  it('is not stored where the gateway may not be called', () => {
+    const found = (known: KnownCharges) => beginCharge(known, start({ mayCall: false })).state
+    expect(found(NOTHING)).toBe('not_admitted')
+    expect(found(attempts({ ...LOST, called_by: '02TX' }))).toBe('unknown')
+    expect(found(attempts(came('Paid')))).toBe('answered')
   })
 })
 
@@ -116,8 +127,9 @@ it('has a name at its gateway for each installation, gateway, key or order, and 
   const [key, order] = [{ idempotencyKey: 'order-1' }, { reference: 'order-2' }]
   const names = [of('bank', {}), of('bank', key), of('bank', order), of('shop', {})]
   names.push(of('shop', key), of('bank', {}, 2), of('bank', key, 2))
+  names.push(of('bank', { idempotencyKey: 'key-2' }))
   names.push(of('bank', { installation: 'theirs' }), of('bank', { installation: 'theirs', ...key }))
-  expect(new Set(names).size).toBe(9)
+  expect(new Set(names).size).toBe(10)
   expect(of('bank', {})).toBe(names[0])
   expect(of('bank', { ...key, ...order })).toBe(names[1])
 })
@@ -144,8 +156,22 @@ describe('a repeated charge', () => {
   })
 
   it('gets the current payment, once it was answered or its status changed', () => {
-    expect(again({ charge_answer: '{}' })).toBe('answered')
-    expect(again({ ...LOST, ...came('Paid') })).toBe('answered')
+    const answer = { ...LOST, charge_answer: '{}' }
+    for (const row of [answer, { ...answer, called_by: '02TX' }, { ...LOST, ...came('Paid') }]) {
+      const known = attempts(row)
+      const transaction = known.attempts[0]
+      expect(beginCharge(known, start())).toEqual({ state: 'answered', transaction })
+    }
+  })
+
+  it('tells the caller whether an earlier call was sent', () => {
+    const earlier = (row: Partial<TransactionRow>) => {
+      const begun = beginCharge(attempts({ ...LOST, ...row }), start())
+      return begun.state === 'begun' && begun.earlier
+    }
+    expect(earlier({})).toBe('unknown')
+    expect(earlier({ called_until: 0 })).toBe('none')
+    expect(earlier({ id: '02TX', called_by: '02TX', called_until: NOW + 1 })).toBe('none')
   })
 
   it('fires no second event, and its call has the whole time limit again', () => {

@@ -176,10 +176,13 @@ describe('a charge that replaces a stranded one', () => {
     ['has no key if neither had one', null, undefined, null, null],
   ])('%s', (_what, before, given, after, left) => {
     const by = before !== null && given === before ? 'key' : 'order'
-    const { transaction, replaced } = begun(known({ idempotency_key: before }, by), {
+    const { transaction, replaced, keys } = begun(known({ idempotency_key: before }, by), {
       ...(given !== undefined && { idempotencyKey: given }),
     })
-    expect(transaction.idempotency_key).toBe(after)
+    expect(transaction).toMatchObject({ idempotency_key: after, is_repeat: 0 })
+    expect(keys.map((key) => key.idempotency_key)).toEqual(
+      given === undefined || given === after ? [] : [given],
+    )
     expect(replaced?.payment.transaction.idempotency_key).toBe(left)
     const { transaction: unkeyed } = begun(known())
     const isSame = transaction.external_reference_id === unkeyed.external_reference_id
@@ -208,8 +211,9 @@ describe('a charge that replaces a stranded one', () => {
     it('begins once the gateway has closed the page, and leaves its keys to the old one', () => {
       const asked = { replaces: closes, idempotencyKey: 'key-2' }
       const { transaction, replaced, keys } = begun(known(page), asked)
-      expect(transaction).toMatchObject({ attempt: 2, idempotency_key: 'key-2' })
+      expect(transaction).toMatchObject({ attempt: 2, idempotency_key: 'key-2', is_repeat: 0 })
       expect(keys).toEqual([])
+      expect(begun(known({ ...page, is_repeat: 1 }), asked).transaction.is_repeat).toBe(1)
       expect(replaced?.payment.transaction).toMatchObject({
         status: 'Cancelled',
         idempotency_key: 'key-1',
@@ -230,9 +234,12 @@ describe('a charge that replaces a stranded one', () => {
     })
 
     it('waits for a call that is under way', () => {
-      const row = { ...page, charge_answer: null, called_by: '01TX' }
-      const asked = start({ replaces: closes, isReplacing: true })
-      expect(beginCharge(known(row), asked).state).toBe('in_progress')
+      const row = { ...page, charge_answer: null as string | null, called_by: '01TX' }
+      const stateOf = (isReplacing: boolean, own = row) =>
+        beginCharge(known(own), start({ replaces: closes, isReplacing })).state
+      expect(stateOf(true)).toBe('in_progress')
+      expect(stateOf(false)).toBe('conflict')
+      expect(stateOf(true, { ...row, charge_answer: '{}' })).toBe('conflict')
     })
   })
 
@@ -284,6 +291,7 @@ describe('a charge that replaces a stranded one', () => {
     })
     const keys = [keyRow('01KEY'), keyRow('01OTHER', '01TY')]
     const row = { idempotency_key: 'key-1', is_repeat: 1 } as const
+    expect(begun(known(), { isRepeat: true }).transaction.is_repeat).toBe(1)
     const asked = { idempotencyKey: 'key of 02TX' }
     const { transaction, ...rest } = begun({ ...known(row), keys }, asked)
     expect(transaction).toMatchObject({ idempotency_key: 'key-1', is_repeat: 1 })
