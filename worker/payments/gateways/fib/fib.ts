@@ -1,7 +1,6 @@
 // First Iraqi Bank: the payer scans a QR code or types a short code into the bank's app. Its
 // settings and its calls.
 
-import * as z from 'zod'
 import {
   aboutPayment,
   GatewayRefusedException,
@@ -29,6 +28,7 @@ const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
 /** The same headers that the bank's own client sends. */
 const HEADERS = { 'X-Application-Type': '3rd-party', 'X-Application-Platform': 'node' }
+const NO_AMOUNT = 'the amount in payments/status cannot be read'
 const ANOTHER = 'payments/status is about another payment'
 const DURATION = /^P(?=.)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?$/
 
@@ -83,11 +83,8 @@ export const fib = {
         id: payment.paymentId ?? id.toLowerCase(),
         isBeingPaid,
         rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
-        state: {
-          status,
-          ...(money ?? { amount: Number.NaN, currency: '' }),
-          ...(error && { error }),
-        },
+        money,
+        state: { status, ...(error && { error }) },
         set: refunds && { refunds: { readAt: reply.sentAt, refunds } },
         raw: reply.body,
       }
@@ -151,12 +148,17 @@ export const fib = {
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
         if (payment.id !== id) throw new GatewayUnavailableException(ANOTHER)
-        return {
-          gateway: key,
+        const ids = {
           gatewayTransactionId: payment.id,
-          reference: '',
           ...(externalReferenceId !== undefined && { externalReferenceId }),
+        }
+        if (!payment.money) return { ...ids, unreadable: 'amount' }
+        return {
+          ...ids,
+          gateway: key,
+          reference: '',
           ...payment.state,
+          ...payment.money,
           ...payment.set,
           // From what was read, so a repeated callback is a duplicate. With the charge that the
           // callback was for: one that is refused must not make the genuine one a duplicate.
@@ -171,12 +173,13 @@ export const fib = {
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
-        const { isBeingPaid, raw, set, state } = payment
-        parseReply(z.number(), state.amount, 'the amount in payments/status')
+        const { isBeingPaid, money, raw, set, state } = payment
+        if (!money) throw new GatewayUnavailableException(NO_AMOUNT)
         return {
           known: true,
           gatewayTransactionId: payment.id,
           ...state,
+          ...money,
           ...(isBeingPaid && { isBeingPaid }),
           ...set,
           raw,

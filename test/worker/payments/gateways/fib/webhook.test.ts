@@ -165,7 +165,7 @@ describe('a callback of FIB', () => {
       const amount = { amount: dinars, currency: 'IQD' }
       const call = new FakeGatewayCall(stored('PAID', { amount }))
       const read = await bank.handleWebhook(callbackOf(ID), call)
-      expect(read).toMatchObject({ gatewayTransactionId: ID, amount: Number.NaN })
+      expect(read).toMatchObject({ gatewayTransactionId: ID, unreadable: 'amount' })
     },
   )
 
