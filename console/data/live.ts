@@ -12,7 +12,7 @@ import {
 } from '../../libraries/client/index.ts'
 import { exactPaths, onlyPath } from '../../worker/shared/repos.ts'
 import { replace, route } from '../router.ts'
-import { ApiProblem, merge } from './http.ts'
+import { ApiProblem } from './http.ts'
 import { expire, may, session } from './session.ts'
 
 /** False for a session for payments alone. */
@@ -46,6 +46,10 @@ export type Live = ReturnType<typeof openLive>
 
 const MAX_SIGNALS = 50
 
+/** An item that did not change is the same object, so its components are not rendered again. */
+const byId = <Item extends { id: string }>(items: readonly Item[]): ReadonlyMap<string, Item> =>
+  new Map(items.map((item) => [item.id, item]))
+
 /** `path`: the repository. */
 function openLive(path: string) {
   const state = signal<BoardState>({ name: 'connecting', since: Date.now() })
@@ -64,8 +68,9 @@ function openLive(path: string) {
     path,
     onTasks(fresh) {
       const before = tasks.peek()
-      const { items, changed } = merge(before, fresh)
+      const items = byId(fresh)
       tasks.value = items
+      const changed = fresh.filter((task) => task !== before?.get(task.id)).map(({ id }) => id)
       const seen = new Set(before && [...changed, ...[...named].filter((id) => items.has(id))])
       named.clear()
       if (seen.size === 0) return
@@ -73,7 +78,7 @@ function openLive(path: string) {
       changedAt.value = new Map([...changedAt.peek(), ...[...seen].map((id) => [id, at] as const)])
     },
     onSessions(fresh) {
-      sessions.value = merge(sessions.peek(), fresh).items
+      sessions.value = byId(fresh)
     },
     onStatus(fresh) {
       status.value = fresh

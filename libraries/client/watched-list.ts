@@ -50,7 +50,7 @@ export class WatchedList {
     for (const id of gone) isNew = items.delete(id) || isNew
     for (const item of given) {
       const known = items.get(item.id)
-      if (isSame(known, item)) continue
+      if (keptOf(known, item) !== item) continue
       items.set(item.id, item)
       isNew = true
       isUnordered ||= !known || order(known, item) !== 0
@@ -62,10 +62,11 @@ export class WatchedList {
   /** `isNear`: the edge has each change in between, so most of the list changed, not a few rows. */
   #replace(given: readonly Item[], isNear: boolean): Changes {
     const before = this.#items
-    this.#items = new Map(given.map((item) => [item.id, item]))
+    const items = new Map(given.map((item) => [item.id, keptOf(before?.get(item.id), item)]))
+    this.#items = items
     if (!before) return { isNew: true, ids: [] }
-    const gone = [...before.keys()].filter((id) => !this.#items?.has(id))
-    const other = given.filter((item) => !isSame(before.get(item.id), item))
+    const gone = [...before.keys()].filter((id) => !items.has(id))
+    const other = given.filter((item) => items.get(item.id) === item)
     const isNew = gone.length + other.length > 0
     return { isNew, ids: idsOf(isNear ? given : other, gone) }
   }
@@ -74,7 +75,9 @@ export class WatchedList {
 const idsOf = (items: readonly Item[], gone: readonly string[]): string[] =>
   [...items.map(({ id }) => id), ...gone].filter(hasRoute)
 
-const isSame = (a: Item | undefined, b: Item): boolean => JSON.stringify(a) === JSON.stringify(b)
+/** What did not change stays the same object. */
+const keptOf = (known: Item | undefined, item: Item): Item =>
+  known && JSON.stringify(known) === JSON.stringify(item) ? known : item
 
 /** The orders of the edge. */
 const byId = (a: Item, b: Item): number => (a.id < b.id ? -1 : Number(a.id > b.id))
