@@ -63,7 +63,7 @@ export interface Io {
   sendToParent?(message: object): void
 }
 
-const SILENT_MS = 1_000
+const SAID_AFTER_MS = 1_000
 
 /** Says after a second of silence what is done: it would look as if it hung. */
 export async function saying<Result>(
@@ -71,7 +71,7 @@ export async function saying<Result>(
   { io, clock = hostClock }: { io: Io; clock?: Pick<Clock, 'after'> },
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const done = clock.after(SILENT_MS, () => noticeTo(io)(sentence))
+  const done = clock.after(SAID_AFTER_MS, () => noticeTo(io)(sentence))
   try {
     return await work()
   } finally {

@@ -59,7 +59,7 @@ export async function runningStart(
 }
 
 /**
- * The system that runs in this project, for a check that names no other place. Throws UsageError
+ * The system that runs in this project, for a check that names no other system. Throws UsageError
  * for a local.json that cannot be used.
  */
 export async function systemIn(
@@ -77,7 +77,7 @@ export async function systemIn(
 /**
  * The data folder of the system that runs in `folder`, or in the nearest one above it, up to the
  * top of its git repository: beyond that begins somebody else's project, as for findBoard, unless
- * the system there has a board of this repository. A linked worktree is at its main tree's place.
+ * the system there has a board of this repository. A linked worktree counts as its main tree.
  * `isMeant` passes over data folders.
  */
 export async function runningAbove(

@@ -19,8 +19,8 @@ const isView = (name: string | undefined): name is View =>
 
 /** `#/board/LAMP-4?status=todo&path=/home/mira/shop`. An unknown view is the board. */
 export function parseRoute(hash: string): Route {
-  const [place = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
-  const [view, ...parts] = place.split('/').filter(Boolean)
+  const [location = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
+  const [view, ...parts] = location.split('/').filter(Boolean)
   const { path, ...query } = Object.fromEntries(new URLSearchParams(search))
   const rest = { ...(path && { path }), query }
   if (!isView(view)) return { view: 'board', ...rest }
@@ -33,11 +33,11 @@ export type Link = Partial<Route> & { view: View }
 
 /** Omits empty filters, so that the same view always has the same URL. */
 export function formatRoute({ view, id, path = '', query = {} }: Link): string {
-  const place = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
+  const location = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
   const entries = Object.entries({ ...query, path }).filter(([, value]) => value !== '')
   // The slashes of a path need no escape, and people read it.
   const search = `${new URLSearchParams(entries)}`.replaceAll('%2F', '/')
-  return search === '' ? place : `${place}?${search}`
+  return search === '' ? location : `${location}?${search}`
 }
 
 /** A URL that was typed by hand may contain a stray percent sign. */

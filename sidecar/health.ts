@@ -7,7 +7,7 @@ export interface SidecarStatus extends PublisherStatus {
 }
 
 /**
- * Of all boards: connected if each is, behind or unwatched if one is, and the oldest `lastSyncAt`.
+ * For all boards: connected if each is, behind or unwatched if one is, and the oldest `lastSyncAt`.
  */
 export interface Health extends SidecarStatus {
   boards: readonly BoardHealth[]

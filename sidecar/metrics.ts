@@ -20,7 +20,7 @@ const SECONDS = [0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2.5, 5, 10, 60]
 
 export type SidecarMetrics = ReturnType<typeof sidecarMetrics>
 
-/** Of all boards that a process publishes. */
+/** For all boards that a process publishes. */
 export function sidecarMetrics(metrics: Metrics) {
   const saved = metrics.histogram(
     'signalbox_sidecar_save_to_edge_seconds',

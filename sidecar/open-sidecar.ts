@@ -36,7 +36,7 @@ export interface SidecarPlan {
   /** Absent: it is not shown. */
   progress?: Progress | undefined
   onFailure?: (failure: Failure) => unknown
-  /** A large board is read for the first time, and the edge tells how far it is. */
+  /** A large board is read for the first time, and the edge says how far it is. */
   onReading?: (files: number) => void
   /** Absent: nothing is counted. */
   metrics?: SidecarMetrics | undefined

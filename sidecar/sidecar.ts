@@ -33,7 +33,7 @@ const STALE_LOOK_MS = 60_000
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'> & {
   /** Absent: nothing goes ahead of `start`. */
   seed?: Publisher['seed']
-  /** Absent: the edge hears of it at `start`. */
+  /** Absent: the edge is informed at `start`. */
   announce?: Publisher['announce']
 }
 
@@ -53,10 +53,10 @@ interface SidecarDeps {
   cache?: HashCache
   clock: Clock
   log: Log
-  /** Of the sidecar. */
+  /** The sidecar's. */
   version: string
   onProgress?: (progress: { done: number; total: number }) => void
-  /** A large board is read for the first time, and the edge tells how far it is. */
+  /** A large board is read for the first time, and the edge says how far it is. */
   onReading?: (files: number) => void
 }
 
@@ -317,7 +317,7 @@ export class Sidecar {
     return report
   }
 
-  /** Of a large board that is read for the first time. */
+  /** Where a large board is read for the first time. */
   async #beginSeed(report: ScanReport | undefined): Promise<void> {
     const { board, publisher, store, version, log, onReading } = this.#deps
     const isFirst = !this.#isPublishing && board.files.size === 0
@@ -330,7 +330,7 @@ export class Sidecar {
     onReading?.(files)
   }
 
-  /** Of two scans, the earlier one is kept. */
+  /** An earlier scan that is planned stays. */
   #scanAt(at: number, why: string): void {
     if (at >= this.#due.scan) return
     this.#due.scan = at

@@ -8,7 +8,7 @@ import type { Log } from './log.ts'
 interface StoreStatusDeps {
   store: Pick<Store, 'root' | 'layout'>
   log: Log
-  /** Of the sidecar. */
+  /** The sidecar's. */
   version: string
   publisher: { store(state: StoreState): void }
 }

@@ -38,8 +38,8 @@ export async function openSimulator(env: Environment): Promise<OpenSimulator> {
   const payUrl = (id: string) => `${settings.sharedUrl?.origin ?? url}/pay/${id}`
   const app = createApp(simulator, payUrl)
   // The fault `timeout` leaves a connection silent for as long as its client wants.
-  const place = { hostname: '127.0.0.1', port: settings.port, silenceMs: 0 }
-  const server = await serveNode(app.fetch, place)
+  const listening = { hostname: '127.0.0.1', port: settings.port, silenceMs: 0 }
+  const server = await serveNode(app.fetch, listening)
   url = server.url
   return {
     url,

@@ -32,7 +32,7 @@ export interface Traits extends Rules {
 export interface SimulateTerms {
   /** The options that are required. */
   needs: readonly ('reference' | 'amount' | 'currency' | 'transaction')[]
-  /** Further options that its webhooks have no place for. */
+  /** Further options that its webhooks cannot carry. */
   ignores?: readonly ('--amount' | '--currency' | '--event-id')[]
   /**
    * The statuses that the gateway has, and what happens to a payment until it has that status. The

@@ -64,7 +64,7 @@ const LOCAL = z.object({
   publicUrl: text.exactOptional(),
 })
 
-/** What `serve` writes, which keeps its secrets where they are, and names the place. */
+/** What `serve` writes, which keeps its secrets where they are, and names the file. */
 const SERVE = z.object({
   /** The edge's, on this machine. */
   url: text,

@@ -35,7 +35,7 @@ const SECRET = /^[\w-]{43,}$/
 
 /**
  * The secret, made at the first call: tokens in the hands of other programs outlive a restart.
- * `notice` gets a sentence if it is in an unusual place. Throws StartError.
+ * `notice` gets a sentence if it is in an unusual folder. Throws StartError.
  */
 export async function openSecret(
   { dataDir, trustsData, env }: SecretLocation,

@@ -97,7 +97,7 @@ interface SignInTarget {
   tokens: LocalTokens
   /** The edge's, where it has its own. */
   audience?: string
-  /** What whoever signs in may do beside. */
+  /** What a person who signs in may do beside. */
   also?: readonly Scope[]
   /** Who gets the link: the audit trail has this name. */
   subject?: string | undefined

@@ -33,7 +33,7 @@ const edge = openProcessEdge({
   file,
   openSql,
   gatewayFetch: createFetchOnce(environment),
-  openDatabase: (place) => libsqlDatabase(place, hostClock.now),
+  openDatabase: (target) => libsqlDatabase(target, hostClock.now),
   log: consoleLog,
   metrics,
 })

@@ -47,7 +47,7 @@ export interface ProcessEdgeDeps {
   /** Sends a POST once, whatever comes of it. */
   gatewayFetch: typeof fetch
   /** The database of payments, where they are configured. */
-  openDatabase(place: PaymentsConfig['database']): Database
+  openDatabase(target: PaymentsConfig['database']): Database
   log: Log
   metrics: Metrics
   /** How often the payments are swept. */

@@ -90,7 +90,7 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
       sweepEveryMs,
       gatewayFetch: fetch,
       openSql,
-      openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
+      openDatabase: (target) => embedded ?? libsqlDatabase(target, hostClock.now),
     })
     const { server, metricsServer } = await listen(edge, host, metrics, beforeMetrics)
     const inTime = (ms: number, work: () => Promise<unknown>) =>

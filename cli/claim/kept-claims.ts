@@ -44,7 +44,7 @@ const fileOf = (env: Environment, { actor, board, url }: Omit<KeptClaim, 'claim'
   return join(claimsFolder(env), `${name.slice(0, 32)}.json`)
 }
 
-/** For its owner alone: whoever has the secret can end the claim. */
+/** For its owner alone: with the secret, anybody can end the claim. */
 export async function keepClaim(env: Environment, kept: KeptClaim): Promise<void> {
   await mkdir(claimsFolder(env), { recursive: true, mode: 0o700 })
   await replacePrivateFile(fileOf(env, kept), `${JSON.stringify(kept)}\n`)

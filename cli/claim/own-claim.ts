@@ -21,7 +21,7 @@ export const TIMED_OUT = 3
 const NOT_OURS = 4
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
 
-/** Of all commands about claims. */
+/** The options of every command about claims. */
 export const CLAIMING = [
   ...TARGET,
   new Setting('--actor <NAME>', 'who works [user@host:PROCESS, else user@host:FOLDER]'),
@@ -33,7 +33,7 @@ export const CLAIMING = [
 
 type ClaimingOptions = OptionsOf<typeof CLAIMING>
 
-/** Of commands about a claim that was made before. */
+/** The options of commands about a claim that was made before. */
 export const HELD = [
   ...CLAIMING,
   new Setting('--claim <CLAIM>', 'the one that claim printed [that of this actor and board]'),
@@ -82,7 +82,7 @@ function agentOf(pid: number | undefined): AgentProcess | undefined {
   return agent
 }
 
-/** Of this actor and board, or the named one. Undefined: there is none, as a sentence has said. */
+/** This actor's claim on the board, or the named one. Undefined: none; a sentence has said so. */
 export async function ownClaim(
   { edge, actor }: Claimant,
   named: string | undefined,

@@ -1,5 +1,5 @@
-// Of several that wait for a task on this machine, who came first asks first: each would be woken
-// at the same moment.
+// When several processes on this machine wait for a task, the first that came asks first: all of
+// them are woken at the same moment.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { claimsFolder } from './kept-claims.ts'
 
 const LOOK_MS = 15
-/** One that hangs must not keep the others. */
+/** A process that hangs must not keep the others waiting. */
 const MOST_MS = 5_000
 
 export interface Turn {
@@ -48,7 +48,7 @@ export async function turnAmong(env: Environment, { url, path = '' }: BoardAtEdg
   }
 }
 
-/** Of an event id. */
+/** The number in an event id. */
 const seqOf = (id: string): number => Number(id.split('-')[1] ?? -1)
 
 /** One that was killed left its name behind. */

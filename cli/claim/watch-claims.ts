@@ -15,7 +15,7 @@ const SHARE = 3
 
 export interface ClaimWatch {
   env: Environment
-  /** Of the edge, without a trailing slash. */
+  /** The edge's, without a trailing slash. */
   url: string
   /** It has `board:work`. */
   token: () => Promise<string>

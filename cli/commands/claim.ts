@@ -95,7 +95,7 @@ async function whenFree(
   const turn = await turnAmong(env, edge)
   const changes = changesOf(edge, signal)
   try {
-    // The stream is there first: what becomes free while it is asked is told.
+    // The stream opens first: it then reports what becomes free while we ask.
     for (let next = changes.next(); !signal.aborted; ) {
       const step = await Promise.race([
         next,

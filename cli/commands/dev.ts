@@ -9,7 +9,7 @@ import { edition } from '#edition'
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
-import { placeOf } from '../../sidecar/trees/worktrees.ts'
+import { locationOf } from '../../sidecar/trees/worktrees.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../system/data-folder.ts'
 import {
@@ -261,17 +261,17 @@ async function findHere(
     ? await projectsIn(isExample ? [await makeExample(here)] : folders, search)
     : { dirs: folders, below: [] }
   const [project = here, ...others] = dirs
-  const repo = options.repo ?? (await placeOf(project))
+  const repo = options.repo ?? (await locationOf(project))
   if (pathProblem(repo) !== undefined) {
     throw new UsageError(`${project} cannot name the repository: choose one with --repo.`)
   }
   if (!options.board) return { here, project, repo, repos: [repo] }
   const isRepoChosen = options.repo !== undefined
-  const placed = async (dir: string) => await placeOf(await realpath(dir))
-  const elsewhere = isRepoChosen ? [] : await Promise.all(others.map(placed))
+  const located = async (dir: string) => await locationOf(await realpath(dir))
+  const elsewhere = isRepoChosen ? [] : await Promise.all(others.map(located))
   const {
     named: [first],
-  } = nameBoards(below, { repo, project: await placed(project), only: options.only })
+  } = nameBoards(below, { repo, project: await located(project), only: options.only })
   const covered = reposOf(first?.name ?? repo, [repo, ...elsewhere])
   // The project may yet get a board of its own, and nobody else publishes to this edge.
   const repos = first === undefined ? covered : [...covered, `${repo}*`]

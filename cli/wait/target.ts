@@ -7,7 +7,7 @@ import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
-import { leadingFolder, linkedTreeOf, placeOf } from '../../sidecar/trees/worktrees.ts'
+import { leadingFolder, linkedTreeOf, locationOf } from '../../sidecar/trees/worktrees.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
@@ -153,8 +153,8 @@ async function inFiles(
 
 async function boardsBelow(project: string, bounds?: Partial<Bounds>): Promise<NamedBoard[]> {
   const { boards } = await discoverBoards([project], {}, bounds)
-  const place = await placeOf(project)
-  return nameBoards(boards, { repo: place, project: place }).named
+  const location = await locationOf(project)
+  return nameBoards(boards, { repo: location, project: location }).named
 }
 
 /** The one of this name; without a name, the first one in the nearest folder at or above `here`. */

@@ -66,7 +66,7 @@ export async function waitFor(
   let place = since
   let checked = since
   let isFirst = true
-  /** Undefined: of a place in the past it is not known. */
+  /** Undefined: not known, for a place in the past. */
   let about = since === undefined ? JSON.stringify(await board.about()) : undefined
 
   async function change({ id, changed }: Step): Promise<Outcome | undefined> {

@@ -54,15 +54,15 @@ export function useCardGrid(
   const showUpTo = ({ key }: Cell, at: number) =>
     setLimits(new Map(limits).set(key, Math.ceil((at + 1) / page) * page))
 
-  const place =
+  const found =
     opened !== undefined && cells.find(({ cards }) => cards.some(({ task }) => task.id === opened))
   useLayoutEffect(() => {
-    if (!place) return
-    const at = place.cards.findIndex(({ task }) => task.id === opened)
+    if (!found) return
+    const at = found.cards.findIndex(({ task }) => task.id === opened)
     // Its card may be far down, and gets the focus when the task is closed.
-    if (at >= limitOf(place)) showUpTo(place, at)
+    if (at >= limitOf(found)) showUpTo(found, at)
     else show(linkOf(board.current, opened))
-  }, [opened, Boolean(place), limits])
+  }, [opened, Boolean(found), limits])
 
   const showMore = (cell: Cell) => {
     const limit = limitOf(cell)

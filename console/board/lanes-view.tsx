@@ -44,19 +44,19 @@ export function LanesView({ lanes, columns, changedAt, opened, isFiltered }: Lan
     show: () => setLimit(lanes.length),
   })
   useLayoutEffect(() => {
-    // Among the fewer groups that match, the place from before would be the last.
+    // Among the fewer groups that match, the scroll position from before would be the end.
     if (opened === undefined) grid.props.ref.current?.scrollTo({ top: 0 })
   }, [JSON.stringify(route.value.query)])
 
-  const place = opened === undefined ? undefined : lanes.find((lane) => has(lane, opened))
+  const shown = opened === undefined ? undefined : lanes.find((lane) => has(lane, opened))
   useLayoutEffect(() => {
-    if (!place || opened === undefined) return
-    const at = Math.max(named.indexOf(place), finished.indexOf(place))
+    if (!shown || opened === undefined) return
+    const at = Math.max(named.indexOf(shown), finished.indexOf(shown))
     if (at >= limit) setLimit(at + 1)
-    if (finished.includes(place)) showFolded(true)
+    if (finished.includes(shown)) showFolded(true)
     // The task of the lane is its head, which is there already.
-    if (place.id !== opened && !isOpen(place)) setTurned(new Map(turned).set(place.id, true))
-  }, [opened, Boolean(place)])
+    if (shown.id !== opened && !isOpen(shown)) setTurned(new Map(turned).set(shown.id, true))
+  }, [opened, Boolean(shown)])
 
   const focusNext = useRef<string>()
   useLayoutEffect(() => {

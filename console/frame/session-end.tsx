@@ -1,4 +1,4 @@
-// A word before the session ends, and a form to sign in again in its place: what was typed stays.
+// A notice before the session ends, then a form to sign in again: what was typed stays.
 
 import { computed } from '@preact/signals'
 import { useState } from 'preact/hooks'

@@ -42,7 +42,7 @@ function Legend({ series }: { series: Series }) {
   )
 }
 
-/** Stacked bars. All places are in percent of the plot, so it fits every width. */
+/** Stacked bars. All positions are in percent of the plot, so it fits every width. */
 function Plot({ series: { minutes, outcomes } }: { series: Series }) {
   const tops = stacked(outcomes)
   const highest = Math.max(4, Math.ceil(Math.max(...(tops.at(-1) ?? [])) * 1.1))

@@ -9,7 +9,7 @@ export type Field = (typeof FIELDS)[number]
 export type ColumnMap = Partial<Record<Field, string>>
 
 export interface Columns {
-  /** The place of each column. */
+  /** The index of each column. */
   at: Partial<Record<Field, number>>
   rows: readonly Line[]
 }
@@ -62,13 +62,13 @@ function isWhole(at: Columns['at'], map: ColumnMap): boolean {
 
 function placesIn(cells: readonly string[], map: ColumnMap): Columns['at'] {
   const folded = cells.map(fold)
-  const place = (field: Field): number => {
+  const indexOf = (field: Field): number => {
     const own = map[field]
     if (own !== undefined)
       return cells.indexOf(own) >= 0 ? cells.indexOf(own) : folded.indexOf(fold(own))
     const known = NAMES[field].split(' ').find((name) => folded.includes(name))
     return known === undefined ? -1 : folded.indexOf(known)
   }
-  const places = FIELDS.map((field) => [field, place(field)] as const)
-  return Object.fromEntries(places.filter(([, at]) => at >= 0))
+  const indexes = FIELDS.map((field) => [field, indexOf(field)] as const)
+  return Object.fromEntries(indexes.filter(([, at]) => at >= 0))
 }

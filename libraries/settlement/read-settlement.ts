@@ -64,7 +64,7 @@ export function readSettlement(bytes: Uint8Array, reading: Reading = {}): Settle
     return { ok: false, needs: 'currency', message }
   }
   const found = lines.map((line): Row => {
-    const entries = Object.entries(at).map(([field, place]) => [field, line.cells[place]])
+    const entries = Object.entries(at).map(([field, index]) => [field, line.cells[index]])
     const cells: Cells = Object.fromEntries(entries.filter(([, text]) => text))
     const currency = (at.currency === undefined ? own : (cells.currency ?? '')).toUpperCase()
     return { line: line.line, cells, text: cells.amount ?? '', currency, isBroken: line.isBroken }

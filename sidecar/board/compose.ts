@@ -9,9 +9,9 @@ import type { InTrees } from '../trees/tree-files.ts'
 import type { Derived } from './relations.ts'
 
 export interface Hashes {
-  /** Of the whole record. */
+  /** The whole record's. */
   hash: string
-  /** Of its own file. */
+  /** Its own file's. */
   file: string
 }
 

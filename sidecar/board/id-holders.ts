@@ -32,7 +32,7 @@ const copy = (fact: Fact): number => {
   return Number(isCopy ?? false)
 }
 
-/** Of these the tool uses one, by its place and not by its age. */
+/** The tool uses one of them, by where it is and not by its age. */
 const isOfConfiguration = ({ kind }: Fact): boolean => kind === 'board' || kind === 'setting'
 
 export class IdHolders {
@@ -278,7 +278,7 @@ export class IdHolders {
 }
 
 /**
- * Of these, who goes on under an id: who was published under it, changed or not, else one that came
+ * Who goes on under an id: the one that was published under it, changed or not, else one that came
  * as that went, since a new title is a new name of the file. Undefined: nobody was, or it went.
  */
 function heirOf([holder, ...others]: readonly Fact[], claims: readonly Fact[]): Fact | undefined {

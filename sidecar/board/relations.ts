@@ -249,7 +249,7 @@ export class Relations {
     }
   }
 
-  /** Of an archived task its own change: another one, that is open, may have its id. */
+  /** An archived task's own change: an open one may have the same id. */
   #archivedParent(fact: TaskFact): Pick<DerivedTask, 'parent'> {
     const change = archivedChangeOf(fact)
     if (change === undefined) return {}

@@ -22,7 +22,7 @@ import {
   linkedTree,
   linkedTreeOf,
   linkedTreesOf,
-  placeOf,
+  locationOf,
   treeOf,
 } from '../trees/worktrees.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
@@ -32,7 +32,7 @@ export interface FoundBoard {
   /** The folder of its project. Real path. */
   dir: string
   /** What that is called, if it is in a linked worktree. */
-  place?: string
+  location?: string
 }
 
 /** What was left out, and why. */
@@ -46,7 +46,7 @@ export interface Discovery {
   /** In no order. */
   boards: FoundBoard[]
   left: LeftOut[]
-  /** Of each folder that was named: what that of its project is called. */
+  /** The name of the project's folder, for each folder that was named. */
   projects: string[]
   /** What the search took, in ms. */
   workMs: number
@@ -72,8 +72,8 @@ const NEVER_ENTERED = ['node_modules', '.git']
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Two finds with the same key are one board, perhaps of two trees of a repository. */
-export const keyOf = ({ store: { layout, tasksIn }, dir, place = dir }: FoundBoard): string =>
-  `${layout} ${join(place, relative(dir, tasksIn))}`
+export const keyOf = ({ store: { layout, tasksIn }, dir, location = dir }: FoundBoard): string =>
+  `${layout} ${join(location, relative(dir, tasksIn))}`
 
 /**
  * All boards in `dirs` and below. Of the layouts that are not asked for, too: the name of a board
@@ -148,10 +148,10 @@ class Walk {
     const isProject = project === path
     if (isProject) this.#enqueue({ path, depth: 0, rules: await rulesAbove(path), tree })
     if (this.#search.worktrees !== false) await this.#inOtherTrees(path)
-    return await placeOf(project)
+    return await locationOf(project)
   }
 
-  /** A board that only other trees have at this place. */
+  /** A board that only other trees have here. */
   async #inOtherTrees(path: string): Promise<void> {
     const own = await treeOf(path)
     for (const tree of own ? await linkedTreesOf(own.common) : []) {
@@ -243,11 +243,11 @@ class Walk {
   /** A linked worktree's is a copy of that of the tree which leads there. */
   async #foundIn(tree: GitTree | undefined, board: FoundBoard): Promise<void> {
     if (!tree) return this.#found(board)
-    const placed = { ...board, place: await placeOf(board.dir) }
-    if (this.#boards.has(keyOf(placed))) return
+    const located = { ...board, location: await locationOf(board.dir) }
+    if (this.#boards.has(keyOf(located))) return
     const search = { ...this.#search, only: [board.store.layout] }
     const leading = (await leadingBoard(tree, board.dir, search)) ?? board
-    this.#found({ ...leading, place: placed.place })
+    this.#found({ ...leading, location: located.location })
   }
 
   /** With links a store has several projects. Its own is the one that it is in. */

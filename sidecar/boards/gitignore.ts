@@ -21,7 +21,7 @@ const OPTIONS = { ignorecase: process.platform === 'darwin' }
  * costs, and nothing else of the process goes on meanwhile. No setting: git needs no such rule.
  */
 const WITHIN_MS = 50
-/** Of fewer parts none takes that long, and the watch over the time costs more than the test. */
+/** With fewer parts none takes that long, and to watch the time costs more than the test. */
 const RISKY = /(?:[*?]+[^*?]+){3}|(?:\*[^*/]*){3}/
 
 interface RuleFile {

@@ -1,4 +1,4 @@
-// What each board is called at the edge: by its place, whenever it was found.
+// What each board is called at the edge: by its location, whenever it was found.
 
 import { basename, relative, sep } from 'node:path'
 import type { LayoutName } from '../../worker/board/wire.ts'
@@ -39,11 +39,11 @@ export function nameBoards(
   const taken = new Set(known.values())
   const named: NamedBoard[] = []
   const left: LeftOut[] = []
-  for (const board of found.toSorted(byPlace(naming))) {
+  for (const board of found.toSorted(byLocation(naming))) {
     const before = known.get(keyOf(board))
-    const { place = board.dir } = board
-    const isFirst = place === naming.project && !taken.has(naming.repo)
-    const name = before ?? (isFirst ? naming.repo : placeName(board, naming))
+    const { location = board.dir } = board
+    const isFirst = location === naming.project && !taken.has(naming.repo)
+    const name = before ?? (isFirst ? naming.repo : nameByLocation(board, naming))
     const problem = before === undefined && whyNot(board, name, taken)
     taken.add(name)
     if (!only.includes(board.store.layout)) continue
@@ -68,12 +68,12 @@ function whyNot(
 }
 
 /** The project's own first, then by folder, then as the layouts are tried. */
-const byPlace =
+const byLocation =
   ({ project }: Naming) =>
   (one: FoundBoard, other: FoundBoard): number => {
-    const rank = ({ dir, place = dir, store }: FoundBoard) => [
-      isWithin(place, project) ? 0 : 1,
-      place,
+    const rank = ({ dir, location = dir, store }: FoundBoard) => [
+      isWithin(location, project) ? 0 : 1,
+      location,
       LAYOUT_NAMES.indexOf(store.layout),
     ]
     const [a, b] = [rank(one), rank(other)]
@@ -81,18 +81,18 @@ const byPlace =
     return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
   }
 
-function placeName(
-  { dir, place = dir, store }: FoundBoard,
+function nameByLocation(
+  { dir, location = dir, store }: FoundBoard,
   { repo, project, dirs }: Naming,
 ): string {
-  const placed = (name: string, folder: string) =>
-    `${joined(name, slashed(relative(folder, place)))}#${store.layout}`
-  if (isWithin(place, project)) return placed(repo, project)
-  if (dirs === undefined) return `${slashed(place)}#${store.layout}`
-  const [nearest = place] = dirs
-    .filter((it) => isWithin(place, it))
+  const named = (name: string, folder: string) =>
+    `${joined(name, slashed(relative(folder, location)))}#${store.layout}`
+  if (isWithin(location, project)) return named(repo, project)
+  if (dirs === undefined) return `${slashed(location)}#${store.layout}`
+  const [nearest = location] = dirs
+    .filter((it) => isWithin(location, it))
     .toSorted((a, b) => b.length - a.length)
-  return placed(joined(repo, basename(nearest)), nearest)
+  return named(joined(repo, basename(nearest)), nearest)
 }
 
 const slashed = (path: string): string => path.split(sep).join('/')

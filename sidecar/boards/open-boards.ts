@@ -70,7 +70,7 @@ export interface OpenBoards {
   /**
    * Publishes them until the signal is aborted. `ready` resolves when one is at the edge, and of
    * all that were found by then each is, or cannot be without a person. Of a large board that is
-   * read for the first time the edge tells how far it is: nobody waits for it.
+   * read for the first time the edge says how far it is: nobody waits for it.
    */
   run(end: AbortSignal): { ready: Promise<void>; ended: Promise<void> }
 }
@@ -106,7 +106,7 @@ class Boards implements OpenBoards {
   readonly #repositories: Repositories | undefined
   /** By their keys, in the order of their names at the first search, then as they appeared. */
   readonly #boards = new Map<string, Board>()
-  /** Of those that were let go, too. */
+  /** Also the names of those that were let go. */
   readonly #names = new Map<string, string>()
   readonly #anyPublished = Promise.withResolvers<void>()
   readonly #running = new Set<Promise<void>>()
@@ -210,7 +210,7 @@ class Boards implements OpenBoards {
     }
   }
 
-  /** Of the boards of the last start, those whose folder is gone are told as missing. */
+  /** Boards of the last start whose folder is gone are reported as missing. */
   async #tellGone({ cacheDir, dirs, edgeOf, version, log }: BoardsPlan): Promise<void> {
     if (cacheDir === undefined) return
     const memory = { cacheDir, dirs }
@@ -339,13 +339,13 @@ class Board implements OpenBoard {
   readonly store: NamedBoard['store']
   /** When it was found, by `performance.now`. Undefined: at the beginning. */
   readonly since: number | undefined
-  /** The edge holds it, tells how far it is, or cannot have it without a person. */
+  /** The edge holds it, says how far it is, or cannot have it without a person. */
   readonly settled = Promise.withResolvers<void>()
   /** One that failed by a defect of ours is opened again after the next search. */
   state: 'waiting' | 'open' | 'failed' = 'waiting'
   sidecar: OpenSidecar | undefined
   reading: number | undefined
-  /** Of its sidecar. */
+  /** When its sidecar has ended. */
   ended = Promise.resolve()
   /** By `performance.now`, as the searches see it. */
   missingSince: number | undefined

@@ -59,18 +59,18 @@ const NONE: readonly string[] = []
 
 export function toLine(path: string, { hash, facts, besides }: SavedFile, stat: SeenStat): string {
   const { size, mtimeMs, ctimeMs, ino, isRacy } = stat
-  const places = besides.size === 0 ? [] : facts.flatMap((it, n) => (besides.has(it) ? [n] : []))
-  const line: CachedLine = [path, hash, size, mtimeMs, ctimeMs, ino, isRacy ? 1 : 0, places]
+  const indexes = besides.size === 0 ? [] : facts.flatMap((it, n) => (besides.has(it) ? [n] : []))
+  const line: CachedLine = [path, hash, size, mtimeMs, ctimeMs, ino, isRacy ? 1 : 0, indexes]
   for (const fact of facts) line.push(pack(fact, hash))
   return JSON.stringify(line)
 }
 
 /** Throws on a line that is none. */
 export function fromLine(path: string, line: CachedLine): SavedFile {
-  const [, hash, size, mtimeMs, ctimeMs, ino, isRacy, places, ...packed] = line
+  const [, hash, size, mtimeMs, ctimeMs, ino, isRacy, indexes, ...packed] = line
   if (typeof hash !== 'string' || typeof ino !== 'number') throw new Error('a line is out of order')
   const facts = packed.map((each) => unpack(path, hash, each))
-  const besides = new Set(places.map((n) => facts[n]).filter((fact) => fact !== undefined))
+  const besides = new Set(indexes.map((n) => facts[n]).filter((fact) => fact !== undefined))
   return { hash, facts, besides, stat: { size, mtimeMs, ctimeMs, ino, isRacy: isRacy === 1 } }
 }
 

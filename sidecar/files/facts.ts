@@ -10,9 +10,9 @@ export const STALE_AFTER_MS = 180_000
 
 interface Origin {
   path: string
-  /** Of the bytes that this fact was read from. */
+  /** The hash of the bytes that this fact was read from. */
   hash: string
-  /** Of the published entry, with all its fields: a change of any field makes another record. */
+  /** The published entry's hash, over all fields: a change of any field makes another record. */
   sent: string
   /** The linked worktree that has it. Absent: the main tree. */
   tree?: string
@@ -57,11 +57,11 @@ interface BoardFact extends Origin {
   id: 'board'
   /** False: nobody knows which statuses are closed now, so nothing is ready. */
   isRead: boolean
-  /** Of the last configuration that could be read. */
+  /** As in the last configuration that could be read. */
   closed: readonly string[]
   states: readonly string[]
   staleAfterMs: number
-  /** Of the names of files. */
+  /** With which the names of files begin. */
   prefix: string | undefined
   project: string | undefined
 }
@@ -78,13 +78,13 @@ export type Rules = Pick<BoardFact, 'isRead' | 'closed' | 'states' | 'staleAfter
 
 /** A file that was read and parsed. */
 export interface ParsedFile extends Parsed {
-  /** Of the whole text. */
+  /** The whole text's. */
   hash: string
   /** Length of the text, which the entries keep alive. */
   chars: number
   /** As it was before the text was read: a write meanwhile then differs. */
   stat?: SeenStat
-  /** Of a file in a linked worktree: the ids that git may have given its bytes. */
+  /** In a linked worktree: the ids that git may have given the file's bytes. */
   blobs?: readonly string[]
 }
 
@@ -109,7 +109,7 @@ const timeOf = (text: string): number => Date.parse(text) || 0
 /** Where an entry was read. */
 interface Source {
   path: string
-  /** Of the file's text. */
+  /** The hash of the file's text. */
   hash: string
   state: Parsed['state']
 }

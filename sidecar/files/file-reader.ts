@@ -42,7 +42,7 @@ export type FileState =
 
 export type FileReader = (path: string, knownHash?: string) => FileState
 
-/** Of linked worktrees, which hold copies of the store. */
+/** What is known of linked worktrees, which hold copies of the store. */
 export interface Copies {
   /** Undefined: the file is in none. */
   storeOf(path: string): Store | undefined

@@ -152,7 +152,7 @@ class Scan {
   #file(path: string, isFile = false): string | undefined {
     const kind = this.#store.classify(path)
     if (kind === undefined) return undefined
-    // Whoever reads a new one stats it then.
+    // A new one is read, with its stat, later.
     const isNew = isFile && this.#isKnown === undefined && !this.#table.has(path)
     if (isNew) this.#report.changed.push(path)
     else {

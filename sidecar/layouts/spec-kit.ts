@@ -81,7 +81,7 @@ function idsAfter(text: string, list: List): string[] {
   return [...new Set(ids)]
 }
 
-/** Between the two, those that the list has: a number that was left out is nobody's. */
+/** Between the two, those that the list has: a number that was left out belongs to no task. */
 function range(from: string, to: string, { numbers }: List): string[] {
   const at = (id: string): number => Number(/\d+/.exec(id)?.[0])
   const isBetween = (id: string): boolean =>

@@ -111,7 +111,7 @@ function parseTasks(text: string): Parsed {
 function isCrowded(text: string): boolean {
   let values = 0
   const names = new Set<string>()
-  /** The place of the last string. */
+  /** Where the last string is. */
   let [from, to] = [0, 0]
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -164,7 +164,7 @@ const isTag = (value: Plain | Tag): value is Tag => isRecord(value) && Array.isA
 
 /**
  * The tool's older files hold a list and no tags. Beside tags that list is an old copy, from which
- * the tool once made them: its ids would stand in the place of theirs.
+ * the tool once made them: its ids would hide theirs.
  */
 function tagsOf(file: { [key: string]: Plain }, problems: string[]): [string, Plain | Tag][] {
   const { tasks, metadata, ...tags } = file
@@ -223,7 +223,7 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
  */
 const idPart = (text: string): string => text.slice(0, ID_CHARS).toWellFormed()
 
-/** The tool's own number of a task; one without any is named after its place in the list. */
+/** The tool's own number of a task; one without any is named after its position in the list. */
 function numberOf(value: Plain, index: number): string {
   const id = isRecord(value) ? value.id : undefined
   const text = typeof id === 'number' || typeof id === 'string' ? String(id).trim() : ''

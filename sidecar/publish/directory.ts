@@ -26,7 +26,7 @@ interface DirectoryDeps {
   layout: LayoutName
   clock: Clock
   log: Log
-  /** Of the sidecar. */
+  /** The sidecar's. */
   version: string
 }
 

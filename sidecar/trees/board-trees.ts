@@ -15,7 +15,7 @@ import { isBusy, type Repositories, type Repository, type TreeNow } from './repo
 import type { TreeCopies } from './tree-copies.ts'
 
 interface BoardTreesDeps {
-  /** Of the leading tree. */
+  /** The leading tree's. */
   store: Store
   /** The folder of its project. */
   dir: string
@@ -32,7 +32,7 @@ export class BoardTrees {
   #repository: Repository | undefined
   /** By their top folders. */
   #trees = new Map<string, { now: TreeNow; tree: Tree }>()
-  /** Of commits that are in use. */
+  /** By commit, while it is in use. */
   readonly #bases = new Map<string, Files>()
   #looking: Promise<void> | undefined
   #end: () => void = () => undefined

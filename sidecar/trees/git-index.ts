@@ -1,4 +1,4 @@
-// What git's index says of the files of a tree: whoever has the stat that it names has the bytes of
+// What git's index says of the files of a tree: a file with the stat that it names has the bytes of
 // its blob. So a tree is read only where it differs. Pure.
 
 import type { FileStat } from '../files/file-stat.ts'

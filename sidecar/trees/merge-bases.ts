@@ -13,10 +13,10 @@ export interface Tree {
   branch?: string | undefined
   /** Its top folder. */
   dir: string
-  /** The board that it has at the place of the main tree's. */
+  /** The board that it has where the main tree has its own. */
   store: Store
   /**
-   * Of each merge base with the main tree the board's files: path from the top, and id of the blob.
+   * The board's files in each merge base with the main tree: path from the top, and id of the blob.
    * Undefined: none is known, so what differs counts once it was seen to change.
    */
   bases: readonly ReadonlyMap<string, string>[] | undefined

@@ -27,7 +27,7 @@ export interface TreeNow extends GitTree {
 }
 
 export interface Repository {
-  /** Of the tree that leads. */
+  /** The leading tree's. */
   readonly top: string
   readonly files: Git['files']
   readonly blob: Git['blob']

@@ -53,7 +53,7 @@ export class TreeCopies {
   readonly #copies = new Map<string, Copy[]>()
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
-  /** Of files with many tasks. */
+  /** For files with many tasks. */
   readonly bases: BaseTasks
 
   constructor(main: MainTree) {
@@ -104,7 +104,7 @@ export class TreeCopies {
     this.#filesOf(path)?.table.distrust(path)
   }
 
-  /** Of what was read: whether it says anything new, and the ids that git may have given it. */
+  /** Whether what was read is news, and the ids that git may have given it. */
   compare(path: string, hash: string, bytes: Buffer): { isNews: boolean; blobs: string[] } {
     const files = this.#filesOf(path)
     if (!files || hash === this.#main.hashOf(this.#mainPath(files, path))) {
@@ -215,7 +215,7 @@ export class TreeCopies {
     return copies.toSorted(newerFirst)[0]?.fact
   }
 
-  /** Of a task that only trees have, the file beside it that is about it. */
+  /** The file beside a task that only trees have, if it is about that task. */
   about(fact: Fact): TaskFact | undefined {
     if (this.#copies.size === 0) return undefined
     const name = nameOf(this.#main.store, 'task', fact.id)

@@ -13,7 +13,7 @@ export type TreeMark = NonNullable<Task['trees']>[number]
 /** What trees made of a task. */
 export interface InTrees {
   marks: readonly TreeMark[]
-  /** Of the copies. */
+  /** The copies' hashes. */
   hashes: readonly string[]
   /** The main tree has not got it. */
   isAlone: boolean

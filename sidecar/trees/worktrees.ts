@@ -115,7 +115,7 @@ async function above(folder: string, at: typeof treeAt): Promise<GitTree | undef
 export const inTree = (tree: GitTree, folder: string, other: Pick<GitTree, 'dir'>): string =>
   join(other.dir, relative(tree.dir, folder))
 
-/** The board at the place of a folder, as the first tree of its repository has it that has one. */
+/** The board of a folder, in the first tree of its repository that has one there. */
 export async function leadingBoard(
   tree: GitTree,
   folder: string,
@@ -165,7 +165,7 @@ async function hasBoard(among: readonly GitTree[], tree: GitTree, folder: string
  * What a folder of a linked worktree is called: as in the main tree, or in the repository itself
  * where that is bare. So a board has the same name whichever tree leads.
  */
-export async function placeOf(folder: string): Promise<string> {
+export async function locationOf(folder: string): Promise<string> {
   const tree = await linkedTreeOf(folder)
   if (!tree) return folder
   const { common } = tree

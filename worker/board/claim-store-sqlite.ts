@@ -22,7 +22,7 @@ export interface Claim {
   renewedAt: number
   expiresAt: number
   progress?: string
-  /** It has expired, and clients were told. Nobody has taken the task yet. */
+  /** It has expired, and clients were informed. Nobody has taken the task yet. */
   isStalled?: boolean
   end?: ClaimEnd
 }
@@ -71,7 +71,7 @@ export function sqliteClaimStore(sql: Sql) {
       claims('generation = ?', generation)[0],
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
-    /** Those that have expired, and clients were not told. */
+    /** Those that have expired, and of which clients were not informed. */
     untold: (now: number): Claim[] =>
       claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
     /** When the next one expires, in ms. */

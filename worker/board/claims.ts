@@ -181,7 +181,7 @@ export class Claims {
     return frames
   }
 
-  /** Tells what has expired. */
+  /** Sends clients what has expired. */
   expire(now: number): string[] {
     return this.#turn(now, (frames) => ({ ok: true, answer: undefined, frames })).frames
   }

@@ -20,7 +20,7 @@ export type SidecarState = 'running' | 'offline' | 'ended'
 /** A sidecar as the status has it. Times in ms; undefined: never, or not known. */
 export interface Shown {
   state: SidecarState
-  /** Of `offline` and `ended`. */
+  /** With `offline` and `ended`. */
   since?: number
   lastSeenAt: number | undefined
   currentAt: number | undefined
@@ -63,7 +63,7 @@ export class Presence {
     return run > 0 && run <= this.#store.state().run
   }
 
-  /** Of an earlier run than the one that leads, a socket waits, and nothing is stored of it. */
+  /** A socket of an earlier run than the leading one waits, and nothing is stored of it. */
   opened(run: number, now: number): string[] {
     return this.#turn((state) => {
       if (run < state.run) return []
@@ -82,7 +82,7 @@ export class Presence {
     })
   }
 
-  /** A reset of the host loses sockets, and tells of no close. */
+  /** A reset of the host loses sockets without closing them. */
   restored(now: number): void {
     const { socket, ended } = this.#store.state()
     if (!socket || socket.closedAt !== undefined || ended) return
@@ -131,7 +131,7 @@ export class Presence {
     return { frames: this.#turn(turn), free: isLost }
   }
 
-  /** Of the sidecar that leads, in ms; undefined: never. */
+  /** When the leading sidecar last sent a ping, in ms; undefined: never. */
   #pingedAt({ run: leader }: RepositoryState): number | undefined {
     const pings = this.#sockets().flatMap(({ run, pingedAt }) =>
       run >= leader && pingedAt !== undefined ? [pingedAt] : [],
@@ -164,7 +164,7 @@ export class Presence {
     return this.#sockets().some((socket) => socket.run >= run)
   }
 
-  /** Nothing is told before `patienceMs` have passed. */
+  /** Nothing is sent to clients before `patienceMs` have passed. */
   #missing(state: RepositoryState, now: number, patienceMs: number): void {
     const { socket } = state
     if (!socket || this.#isOpen(socket.run) || state.offlineSince !== undefined) return

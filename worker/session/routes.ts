@@ -65,7 +65,7 @@ const COOKIE_CHARS = 3_800
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** A token may be valid for years; a session must not be. */
 const MAX_SESSION_MS = 30 * DAY_MS
-/** With it, whoever sits down at the browser can refund. */
+/** With it, anybody at the browser can refund. */
 const MAX_PAYING_SESSION_MS = DAY_MS
 
 /** Mounted under `/api`, before the authentication. */

@@ -210,7 +210,7 @@ function findToken(request: Request): Found | undefined {
 function findCookie(request: Request): Found | undefined {
   const name = cookieName(new URL(request.url))
   const cookies = request.headers.get('Cookie')?.split(';') ?? []
-  // Of several cookies with this name, ours is the last: it has the path `/`, and browsers send
+  // If several cookies have this name, ours is the last: it has the path `/`, and browsers send
   // longer paths first. A page on another port can set one for `/api`; taking that one would sign
   // the user in with an attacker's session.
   for (const pair of cookies.toReversed()) {

@@ -90,7 +90,7 @@ export class Metrics {
       (all, label) => all.flatMap((some) => (labels[label] ?? []).map((value) => [...some, value])),
       [[]],
     )
-    const places = new Map(combinations.map((values, at) => [keyOf(values), at]))
+    const indexes = new Map(combinations.map((values, at) => [keyOf(values), at]))
     const series = combinations.map((values) => {
       const pairs = values.map((value, at) => `${names[at]}=${JSON.stringify(value)}`)
       return pairs.length === 0 ? name : `${name}{${pairs.join()}}`
@@ -99,7 +99,7 @@ export class Metrics {
     const change = (given: Labels<Values>, to: (before: number) => number) => {
       let key = ''
       for (const label of names) key += `${given[label]}\n`
-      const at = places.get(key)
+      const at = indexes.get(key)
       const value = at === undefined ? Number.NaN : to(values[at] ?? 0)
       // Neither a value that no label has, nor what an older object did not report.
       if (at === undefined || !Number.isFinite(value)) return

@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts'
 
 const { DatabaseSync } = withoutWarning(() => process.getBuiltinModule('node:sqlite'))
 
-/** Node 22 warns that it is experimental, at the terminal of whoever starts Signalbox. */
+/** Node 22 warns at the user's terminal that it is experimental. */
 function withoutWarning<Result>(load: () => Result): Result {
   const { emitWarning } = process
   process.emitWarning = () => undefined

@@ -234,7 +234,7 @@ function CheckItem({ check: { desc, cmd, type, result, cwd, timeout } }: { check
 /** The output is folded. */
 function RunItem({ run }: { run: Run }) {
   const { file, cmd, at, duration, cwd, head, tree, output = '', invalid } = run
-  const place = [tree !== undefined && `worktree ${tree}`, cwd, head].filter(Boolean)
+  const where = [tree !== undefined && `worktree ${tree}`, cwd, head].filter(Boolean)
   return (
     <li>
       <details>
@@ -248,7 +248,7 @@ function RunItem({ run }: { run: Run }) {
           </span>
         </summary>
         {invalid !== undefined && <p class="problem-line">{unreadable(invalid)}</p>}
-        {place.length > 0 && <p class="hint mono">{place.join(' · ')}</p>}
+        {where.length > 0 && <p class="hint mono">{where.join(' · ')}</p>}
         {output.trim() === '' ? (
           <p class="hint">No output.</p>
         ) : (

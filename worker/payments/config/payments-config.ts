@@ -36,7 +36,7 @@ export interface PaymentsConfig {
   database: { url: string; authToken?: string }
   /** Where gateways reach us, for those that get a callback URL with each charge. */
   publicUrl: string | undefined
-  /** Where Cloudflare should place the ledger: one of its location hints. */
+  /** Where Cloudflare should run the ledger: one of its location hints. */
   ledgerLocation: LocationHint | undefined
 }
 
@@ -124,7 +124,7 @@ const WEBHOOKS_KEYS: KeysOf<NonNullable<Payments['webhooks']>> = {
   on_amount_mismatch: true,
 }
 
-/** A misspelled setting would have no effect, and nobody would notice. */
+/** A misspelled setting would silently have no effect. */
 function unknownKeys(file: SignalboxFile): string[] {
   const parts: [where: string, known: object, part: object | undefined][] = [
     ['signalbox.config.ts', FILE_KEYS, file],

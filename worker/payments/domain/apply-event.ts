@@ -167,7 +167,7 @@ const isLateRefund = ({ transaction }: Payment, { to_status }: WebhookEventRow):
 
 /**
  * While a refund is under way, its check stays due. One that the gateway itself began gets a first
- * one: a bank that drops it tells nobody, and its amount would stay reserved for good.
+ * one: a bank that drops it reports nothing, and its amount would stay reserved for good.
  */
 function withNextCheck(payment: Payment, next_check_at: number | null, now: number): Payment {
   if (!refundUnderWay(payment)) return withTransaction(payment, { next_check_at })

@@ -1,5 +1,4 @@
-// What follows for a payment whose refunds changed: its sum, its status, its events and alerts.
-// Pure.
+// What follows for a payment whose refunds changed. Pure.
 
 import type { PaymentError } from './exceptions.ts'
 import {
@@ -29,8 +28,8 @@ interface Cause {
 }
 
 /**
- * The payment after its refunds changed: its sum, its status, and what is told of it. The status
- * never moves back. Nothing is told of a payment that was not paid yet.
+ * The payment after its refunds changed: its sum, its status, its events and alerts. The status
+ * never moves back. A payment that was not paid yet has no event of it.
  */
 export function settleRefunds(before: Payment, after: Payment, cause: Cause): Decision {
   const { transaction } = after
@@ -49,7 +48,7 @@ export function settleRefunds(before: Payment, after: Payment, cause: Cause): De
     refund_revision: transaction.refund_revision + 1,
   })
   const payment = isLate ? withLateMoneyRefunded(changed, cause.now) : changed
-  return { payment, events: [told(payment.transaction, transaction, cause)], alerts }
+  return { payment, events: [eventFor(payment.transaction, transaction, cause)], alerts }
 }
 
 function statusAfter(transaction: TransactionRow, sum: number): PaymentStatus {
@@ -59,7 +58,7 @@ function statusAfter(transaction: TransactionRow, sum: number): PaymentStatus {
 }
 
 /** One event for a change: that of the status, else that of the amount. */
-function told(after: TransactionRow, before: TransactionRow, cause: Cause): NewEvent {
+function eventFor(after: TransactionRow, before: TransactionRow, cause: Cause): NewEvent {
   if (after.status !== before.status) return newEvent('PaymentRefunded', after, cause)
   const changed = newEvent('RefundAmountChanged', after, cause)
   return { ...changed, previousRefundedAmount: before.refunded_amount }

@@ -163,7 +163,7 @@ export function stateOf(
   return { status: 'PartiallyRefunded', amount: sum, currency }
 }
 
-/** Only an `open` payment waits for its payer; of a word that we do not know nobody can say. */
+/** Only an `open` payment waits for its payer; an unknown word may mean anything. */
 export const progressOf = ({ status }: Payment) => {
   const isUnderWay = status === 'pending' || status === 'authorized'
   return {
