@@ -14,7 +14,12 @@ import {
   readSchemaState,
   SCHEMA_VERSION,
 } from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { bind, type Row, type Value } from '../worker/payments/ledger/libsql/statement-libsql.ts'
+import {
+  bind,
+  insertRows,
+  type Row,
+  type Value,
+} from '../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
 import { prepareSchema } from './migrate.ts'
 import { StartError } from './start-error.ts'
@@ -254,16 +259,16 @@ async function copyTables(read: Read, write: Write): Promise<void> {
 /** Rows pass as JSON: no value is read here. */
 async function copyRows(table: string, read: Read, write: Write): Promise<void> {
   const info = (await read(`SELECT name FROM pragma_table_info('${table}')`)) as Row[]
-  const columns = info.map(({ name }) => name).join(', ')
+  const names = info.map(({ name }) => String(name))
+  const columns = names.join(', ')
   const page = `SELECT rowid AS its_rowid, ${columns} FROM ${table} WHERE rowid > :after
     ORDER BY rowid LIMIT ${ROWS_AT_ONCE}`
-  const values = info.map((_, at) => `value ->> ${at}`).join(', ')
+  const insert = insertRows(table, names)
   let after = 0
   for (;;) {
     const select = `SELECT max(its_rowid) AS last, json_group_array(json_array(${columns})) AS rows`
     const [{ last, rows } = {}] = (await read(`${select} FROM (${page})`, { after })) as Row[]
     if (last == null) return
-    const insert = `INSERT INTO ${table} (${columns}) SELECT ${values} FROM json_each(:rows)`
     await write(insert, { rows: String(rows) })
     after = Number(last)
   }

@@ -324,7 +324,7 @@ describe('money', () => {
 })
 
 const saves = (statements: readonly Statement[]) =>
-  statements.some(({ sql }) => sql.startsWith('INSERT'))
+  statements.some(({ sql }) => sql.includes('INSERT INTO'))
 
 describe('money, when the answer to each save is lost,', () => {
   it('moves in the same way, and each event is due after its lease', async () => {

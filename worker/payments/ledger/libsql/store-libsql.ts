@@ -15,7 +15,7 @@ import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { insertTexts } from './search-libsql.ts'
-import { type Row, type Statement, statement } from './statement-libsql.ts'
+import { insertRows, type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
 export const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
@@ -207,12 +207,9 @@ const saveOf = (rows: WorkingSet): Statement[] => [
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
   if (rows.length === 0) return []
   const columns: readonly string[] = COLUMNS[name]
-  const values = columns.map((_, at) => `value ->> ${at}`)
   // A call that is repeated has asked once.
-  const again = name === 'audit' ? 'WHERE true ON CONFLICT (id) DO NOTHING' : ''
-  const sql = `INSERT INTO ${TABLE[name]} (${columns.join(', ')})
-    SELECT ${values.join(', ')} FROM json_each(:rows) ${again}`
-  return [statement(sql, { rows: toJson(rows, columns) })]
+  const again = name === 'audit' ? ' ON CONFLICT (id) DO NOTHING' : ''
+  return [statement(insertRows(TABLE[name], columns) + again, { rows: toJson(rows, columns) })]
 }
 
 function updatesOf(
@@ -231,8 +228,8 @@ function updatesOf(
   return [...together].map(([key, rows]) => {
     const columns = key.split(',')
     const values = columns.map((column, at) => `${column} = v ->> ${at + 1}`)
-    const sql = `UPDATE ${TABLE[name]} SET ${values.join(', ')}
-      FROM (SELECT value AS v FROM json_each(:rows)) WHERE id = v ->> 0`
+    const sql = `${WITH_ROWS} UPDATE ${TABLE[name]} SET ${values.join(', ')}
+      FROM rows WHERE id = v ->> 0`
     return statement(sql, { rows: toJson(rows, ['id', ...columns]) })
   })
 }
