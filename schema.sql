@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 5 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 6 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
@@ -389,8 +389,6 @@ CREATE TABLE IF NOT EXISTS payment_movements (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS payment_movements_by_time ON payment_movements (booked_at, id);
-CREATE INDEX IF NOT EXISTS payment_movements_by_transaction
-  ON payment_movements (transaction_id, id);
 
 CREATE TRIGGER IF NOT EXISTS payment_movements_no_update BEFORE UPDATE ON payment_movements
   BEGIN SELECT RAISE(ABORT, 'payment_movements is append only'); END;

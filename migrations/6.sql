@@ -1,0 +1,2 @@
+-- step: once
+DROP INDEX payment_movements_by_transaction;
