@@ -42,9 +42,33 @@ describe('closing a page', () => {
     ['was never sent', { called_until: 0 }, {}, 'ended'],
     ['nobody can have seen', {}, { unseenIsUnpayable: true }, 'ended'],
     ['may exist', {}, {}, 'unknown'],
+    ['was answered', { called_until: 0, charge_answer: '{}' }, {}, 'unknown'],
   ] as const)('that the gateway has not named, and that %s, is %s', (_what, row, own, state) => {
     const unnamed = { charge_answer: null, gateway_transaction_id: null, ...row }
     expect(begin(unnamed, own).state).toBe(state)
+  })
+
+  it('that nobody can have seen ends it here, with its event', () => {
+    const unnamed = { ...page, gateway_transaction_id: null, called_by: '01', called_until: NOW }
+    const own = { unseenIsUnpayable: true, correlationId: 'c-2' }
+    const before = paymentOf(unnamed)
+    const closed = beginClosing(before, start(own))
+    if (closed.state !== 'ended') throw new Error(closed.state)
+    const { payment, events, alerts } = closed.decision
+    expect(payment.transaction).toEqual({
+      ...before.transaction,
+      status: 'Cancelled',
+      error: JSON.stringify({ code: 'cancelled', message: 'It was cancelled here.' }),
+      next_check_at: null,
+      updated_at: NOW,
+      called_by: null,
+      called_until: null,
+    })
+    const event = { id: '02', type: 'PaymentCancelled', correlationId: 'c-2', createdAt: NOW }
+    expect(events).toEqual([{ ...event, transaction: payment.transaction }])
+    expect(alerts).toEqual([])
+    // Its gateway has named it, so it may be there.
+    expect(begin({}, { unseenIsUnpayable: true }).state).toBe('begun')
   })
 
   it('is why it ends, until its time is over or its gateway has not ended it', () => {

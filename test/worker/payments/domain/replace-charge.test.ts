@@ -52,6 +52,9 @@ describe('what a stranded charge needs', () => {
   it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
     expect(wayOut({ hasGatewayId: false, isRepeatable: false })).toBe('replace')
     expect(wayOut({ hasGatewayId: false, isRepeatable: true })).toBe('wait')
+    const asked = { hasGatewayId: false, isRepeatable: true }
+    expect(wayOut({ ...asked, unseenIsUnpayable: true })).toBe('replace')
+    expect(wayOut({ ...asked, hasGatewayId: true, isUnsent: true })).toBe('replace')
   })
 })
 
@@ -150,6 +153,7 @@ describe('a charge that replaces a stranded one', () => {
       replaces: { transactionId, eventId },
     })
     expect(replaced?.payment.transaction.next_check_at).toBeNull()
+    expect(replaced?.events).toMatchObject([{ id: '03END', type: 'PaymentCancelled' }])
     expect(replaced?.alerts).toEqual([
       {
         kind: 'unsettled',

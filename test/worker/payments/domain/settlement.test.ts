@@ -48,6 +48,14 @@ describe('a payment of a settlement', () => {
     ['late', {}, { status: 'Cancelled' }, 'late'],
     ['the same', {}, {}, 'same'],
     ['the same, though it was refunded since', {}, { status: 'Refunded' }, 'same'],
+    ['paid in another currency', { currency: 'USD' }, { paid_currency: 'USD' }, 'same'],
+    ['of the currency that was asked for', {}, { paid_currency: null }, 'same'],
+    [
+      'of what was asked for until it is paid',
+      {},
+      { paid_at: null, paid_currency: 'USD', paid_amount: 1 },
+      'paid_there',
+    ],
   ] as const)('is %s', (_what, own, payment, expected) => {
     expect(as([row(own)], [paid(payment)])).toEqual([expected])
   })
@@ -71,8 +79,10 @@ describe('a payment of a settlement', () => {
     const second = paid({ id: '01B', attempt: 2, gateway_transaction_id: 'gateway-2' })
     const third = paid({ id: '01C', attempt: 3, status: 'Pending', paid_at: null })
     const { id: _, ...unnamed } = row({ reference: 'order-1' })
-    const [found] = settleRows([unnamed], [first, second, third])
-    expect([found?.as, found?.transaction?.id]).toEqual(['same', '01B'])
+    const idOf = (...known: KnownPayment[]) => settleRows([unnamed], known)[0]?.transaction?.id
+    expect(idOf(first, second, third)).toBe('01B')
+    expect(idOf(third, first)).toBe('01C')
+    expect(idOf(second, paid({ id: '01D', attempt: 0 }))).toBe('01B')
   })
 })
 
@@ -89,6 +99,30 @@ describe('a refund of a settlement', () => {
   ] as const)('is %s', (_what, own, refunds, expected) => {
     const rows = refunds.map((refund) => refundRow(refund as Partial<RefundRow>))
     expect(as([back(own)], [paid({}, rows)])).toEqual([expected])
+  })
+
+  it('names the refund that it is: by the gateway’s id, else one of its amount, made before not', () => {
+    const refunds = [
+      refundRow({ id: 'failed', amount: 7_000, status: 'failed' }),
+      refundRow({ id: 'a', amount: 5_000 }),
+      refundRow({ id: 'b', amount: 7_000 }),
+      refundRow({ id: 'c', amount: 9_000, gateway_refund_id: 'back-1' }),
+    ]
+    const found = (own: Partial<SettledRow>) => {
+      const known = paid({ gateway_transaction_id: 'back-1' }, refunds)
+      return settleRows([back({ id: 'other', ours: known.transaction.id, ...own })], [known])[0]
+    }
+    expect(found({ amount: 7_000 })?.refund?.id).toBe('b')
+    expect(found({ id: 'back-1', amount: 7_000 })?.refund?.id).toBe('c')
+    expect(found({ amount: 6_000 })?.refund?.id).toBe('a')
+    expect(settleRows([back()], [paid()])[0]).not.toHaveProperty('refund')
+  })
+
+  it('is found by the reference with the amount of a refund, and a payment only with its own', () => {
+    const known = [paid({}, [refundRow({ amount: 7_000 }), refundRow({ amount: 5_000 })])]
+    const { id: _, ...unnamed } = back({ reference: 'order-1', amount: 5_000 })
+    expect(as([unnamed, { ...unnamed, type: 'payment' }], known)).toEqual(['same', 'not_ours'])
+    expect(as([{ ...unnamed, amount: 6_000 }], known)).toEqual(['not_ours'])
   })
 
   it('is late if the payment had ended without money', () => {
