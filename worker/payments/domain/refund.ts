@@ -68,9 +68,9 @@ export type RefundRefusal =
 export type BegunRefund = { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
 
 export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
+  if (!payment) return { state: 'unknown_transaction' }
   const refusal = refundRefusal(payment, start)
   if (refusal) return refusal
-  if (!payment) return { state: 'unknown_transaction' }
   if (!start.mayCall) return { state: 'not_admitted' }
   const claimed = payment.refunds.find(({ id }) => id === start.id)
   if (claimed) return { state: 'begun', payment, refund: claimed }
@@ -96,16 +96,12 @@ export function beginRefund(payment: Payment | undefined, start: RefundStart): B
 }
 
 /** Undefined: it can be made, or was claimed by this very call before. */
-function refundRefusal(
-  payment: Payment | undefined,
-  start: RefundStart,
-): RefundRefusal | undefined {
-  if (!payment) return { state: 'unknown_transaction' }
+function refundRefusal(payment: Payment, start: RefundStart): RefundRefusal | undefined {
   const { transaction, refunds } = payment
   const { id, idempotencyKey: key, fullOnly } = start
   const mine = refunds.find((refund) => refund.id === id)
   if (mine?.status === 'claimed') return undefined
-  const same = mine ?? refunds.find((refund) => key !== undefined && refund.idempotency_key === key)
+  const same = mine ?? refunds.find((refund) => refund.idempotency_key === key)
   if (same) return madeBefore(same, transaction, start)
   const { status, amount } = transaction
   const isPaid = !isUnpaid(status) || hasLateMoney(payment)

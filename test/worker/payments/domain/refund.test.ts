@@ -7,9 +7,17 @@ import {
   type RefundOutcome,
   type RefundStart,
 } from '../../../../worker/payments/domain/refund.ts'
-import type { RefundRow } from '../../../../worker/payments/domain/rows.ts'
+import type { AlertRow, RefundRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
-import { came, MINUTE, NOW, paymentOf, refundRow, typesOf } from '../../../support/payment-rows.ts'
+import {
+  alertRow,
+  came,
+  MINUTE,
+  NOW,
+  paymentOf,
+  refundRow,
+  typesOf,
+} from '../../../support/payment-rows.ts'
 
 const start = (own: Partial<RefundStart> = {}): RefundStart => ({
   id: '02REFUND',
@@ -30,15 +38,58 @@ const error = { code: 'refused', message: 'No.' }
 
 describe('a new refund', () => {
   it('is claimed, with a check, and has who asked for it', () => {
-    const begun = begin('PartiallyRefunded', { by: 'clerk' })
-    expect(begun).toMatchObject({
+    const of = { by: 'clerk', idempotencyKey: 'key-1', correlationId: 'c-1' }
+    const refund = {
+      id: '02REFUND',
+      transaction_id: '01TX',
+      amount: 4_000,
+      reason: 'Returned',
+      status: 'claimed',
+      gateway_refund_id: null,
+      idempotency_key: 'key-1',
+      request_hash: 'hash-2',
+      asked_by: 'clerk',
+      correlation_id: 'c-1',
+      error: null,
+      created_at: NOW,
+      updated_at: NOW,
+    }
+    const before = paymentOf(came('PartiallyRefunded'))
+    expect(beginRefund(before, start(of))).toEqual({
       state: 'begun',
-      refund: { id: '02REFUND', status: 'claimed', amount: 4_000, asked_by: 'clerk' },
+      refund,
       payment: {
-        transaction: { next_check_at: NOW + MINUTE },
-        refunds: [{ id: '00REFUND' }, { id: '02REFUND' }],
+        ...before,
+        transaction: { ...before.transaction, next_check_at: NOW + MINUTE },
+        refunds: [...before.refunds, refund],
       },
     })
+    const bare = { idempotency_key: null, correlation_id: null, asked_by: null }
+    expect(begin('Paid')).toMatchObject({ refund: bare })
+  })
+
+  it('is not claimed where the gateway may not be called, nor of an unknown payment', () => {
+    expect(begin('Paid', { mayCall: false })).toEqual({ state: 'not_admitted' })
+    expect(begin('Pending', { mayCall: false }).state).toBe('not_refundable')
+    expect(beginRefund(undefined, start())).toEqual({ state: 'unknown_transaction' })
+  })
+
+  it('of money that came late is possible while its alert is open', () => {
+    const late = { ...came('Paid'), status: 'Expired' } as const
+    const stateOf = (...alerts: AlertRow[]) =>
+      beginRefund(paymentOf(late, { alerts }), start()).state
+    expect(stateOf(alertRow())).toBe('begun')
+    expect(stateOf(alertRow({ acknowledged_at: NOW }))).toBe('not_refundable')
+  })
+
+  it('waits for one that is claimed, until its check if it has one', () => {
+    const waiting = (next_check_at: number | null) =>
+      beginRefund(
+        paymentOf({ ...came('Paid'), next_check_at }, { refunds: [refundRow()] }),
+        start(),
+      )
+    expect(waiting(NOW)).toStrictEqual({ state: 'in_progress', nextCheckAt: NOW })
+    expect(waiting(null)).toStrictEqual({ state: 'in_progress' })
   })
 
   it.each(PAYMENT_STATUSES)(
@@ -178,6 +229,32 @@ describe('a finished refund', () => {
     expect(payment.refunds).toMatchObject([{ status: 'failed', idempotency_key: null }])
     expect(payment.transaction.next_check_at).toBeNull()
     expect(beginRefund(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
+  })
+
+  it('keeps the first id that the gateway gave it, and has none if none is given', () => {
+    const idAfter = (refund: RefundRow, gatewayRefundId?: string) =>
+      finishRefund(paymentOf(came('Paid'), { refunds: [refund] }), refund, {
+        now: NOW,
+        result: { kind: 'done', ...(gatewayRefundId !== undefined && { gatewayRefundId }) },
+      }).payment.refunds[0]?.gateway_refund_id
+    const named = refundRow({ gateway_refund_id: 'back-1' })
+    expect([idAfter(named, 'back-2'), idAfter(named), idAfter(refundRow())]).toEqual([
+      'back-1',
+      'back-1',
+      null,
+    ])
+  })
+
+  it('keeps the check while another one is under way, and an unknown one gets its own', () => {
+    const other = refundRow({ id: 'other', status: 'accepted' })
+    const payment = paymentOf(
+      { ...came('Paid'), next_check_at: 7 },
+      { refunds: [other, refundRow()] },
+    )
+    const done = finishRefund(payment, refundRow(), { now: NOW, result: { kind: 'done' } })
+    expect(done.payment.transaction.next_check_at).toBe(7)
+    const unknown = end('Paid', refundRow(), 'unknown', { next_check_at: 7 })
+    expect(unknown.payment.transaction.next_check_at).toBe(NOW + 5)
   })
 
   it('that is accepted is checked later, that is refused at once: others may be unknown here', () => {
