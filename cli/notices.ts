@@ -1,8 +1,5 @@
-// The sentences at the terminal about a running system.
+// The sentences at the terminal of `dev` and `npm start`, made of what sidecars and the edge log.
 
-import { createReadStream } from 'node:fs'
-import { buffer } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LocalBoard } from '../system/local-json.ts'
 import type { Log } from '../worker/shared/log.ts'
 
@@ -96,27 +93,3 @@ export function deliveryNotices(url: string, notice: (sentence: string) => void)
 
 const answered = (status: unknown): string =>
   `it answered ${status}${status === 401 ? '; its secret must be eventsSecret of local.json' : ''}`
-
-const FOLLOW_EVERY_MS = 300
-const EVENT = /^(Payment|Alert)[A-Z]\w+ /
-
-/**
- * Shows what the listeners of signalbox.config.ts print about payments, where the edge is another
- * process, whose output goes to this file.
- */
-export async function followEvents(
-  logFile: string,
-  show: (text: string) => void,
-  end: AbortSignal,
-): Promise<void> {
-  let at = 0
-  while (!end.aborted) {
-    await sleep(FOLLOW_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => undefined)
-    const bytes = await buffer(createReadStream(logFile, { start: at }))
-    // The last line may not be whole yet.
-    const length = bytes.lastIndexOf('\n') + 1
-    at += length
-    const lines = bytes.toString('utf8', 0, length).split('\n')
-    for (const line of lines) if (EVENT.test(line)) show(`${line}\n`)
-  }
-}

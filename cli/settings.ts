@@ -69,6 +69,10 @@ export const TIMEOUT = new Setting('--timeout <TIME>', 'fail after this time')
   .env(variable('SIGNALBOX_TIMEOUT'))
   .duration()
   .or(300_000, '5m')
+export const CLAIMED_FOR = new Setting(
+  '--ttl <TIME>',
+  'how long it holds without a renewal, 10s to 24h [10m, or as before]',
+).duration()
 const logFormat = (help: string) =>
   new Setting('--log <FORMAT>', help).env(variable('SIGNALBOX_LOG')).oneOf(['json', 'pretty'])
 export const LOG = logFormat(

@@ -7,12 +7,14 @@ import { jsonText } from '../../sidecar/log.ts'
 import { ClaimRefused, claimsAt } from '../claim/claims-at-edge.ts'
 import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from '../claim/kept-claims.ts'
 import { CLAIMING, type Claimant, claimantOf, FAILED, TIMED_OUT, told } from '../claim/own-claim.ts'
-import { CLAIMED_FOR, TTL_MS } from '../claim/ttl.ts'
 import { turnAmong } from '../claim/turn.ts'
 import { define } from '../command.ts'
 import type { Context, Environment, Input } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
+import { CLAIMED_FOR } from '../settings.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
+
+const TTL_MS = 600_000
 
 const OPTIONS = [
   new Setting('--task <ID>', 'this task [the next that is free]'),

@@ -1,10 +1,10 @@
 // Goes on holding a task, and says what is done.
 
 import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
-import { CLAIMED_FOR } from '../claim/ttl.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
+import { CLAIMED_FOR } from '../settings.ts'
 
 const OPTIONS = [
   ...HELD,

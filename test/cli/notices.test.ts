@@ -1,9 +1,5 @@
-import { appendFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { boardNotices, deliveryNotices, followEvents } from '../../cli/notices.ts'
-import { PATIENT } from '../support/patience.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { boardNotices, deliveryNotices } from '../../cli/notices.ts'
 
 describe('the terminal', () => {
   it('shows once that a board is gone, and once that it is back, by its name', () => {
@@ -83,27 +79,6 @@ describe('the terminal', () => {
       'PaymentFailed was not delivered to http://shop.test/events (it answered 401; its secret must be eventsSecret of local.json). It is sent again.',
       'Events are delivered to http://shop.test/events again.',
       'PaymentFailed was not delivered to http://shop.test/events (it answered 404). It is sent again.',
-    ])
-  })
-
-  it('shows the events that an edge in another process prints, each once and whole', async () => {
-    const dir = tempFolder()
-    const log = join(dir, 'workerd.log')
-    const shown: string[] = []
-    const end = new AbortController()
-    await writeFile(log, '{"event":"ready"}\nPaymentFailed order-1: No.\nPaymentCanc')
-    const followed = followEvents(log, (text) => shown.push(text), end.signal)
-    await expect.poll(() => shown, PATIENT).toHaveLength(1)
-    await appendFile(log, 'elled order-2: Expired\nPayments are open\nAlertRaised é: dispute\n')
-    await expect.poll(() => shown, PATIENT).toHaveLength(3)
-    await appendFile(log, 'PaymentRefunded order-3: 250 IQD\n')
-    end.abort()
-    await followed
-    expect(shown).toEqual([
-      'PaymentFailed order-1: No.\n',
-      'PaymentCancelled order-2: Expired\n',
-      'AlertRaised é: dispute\n',
-      'PaymentRefunded order-3: 250 IQD\n',
     ])
   })
 })

@@ -12,7 +12,7 @@ import {
   variablesIn,
 } from '../../cli/context.ts'
 import { greeting, sharingText } from '../../cli/greeting.ts'
-import { appeared, boardNotices, followEvents } from '../../cli/notices.ts'
+import { appeared, boardNotices } from '../../cli/notices.ts'
 import { namedFolder } from '../../cli/running-system.ts'
 import { type OptionsOf, Setting } from '../../cli/setting.ts'
 import {
@@ -56,6 +56,7 @@ import { pathProblem } from '../../worker/shared/repos.ts'
 import { bundleConsole } from './bundle.ts'
 import { spawnChild } from './child.ts'
 import { prepareDeno } from './deno.ts'
+import { followEvents } from './follow-events.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from './processes.ts'
 import { Supervisor } from './supervisor.ts'
 import { prepareWorkerd } from './workerd.ts'
