@@ -15,14 +15,11 @@ import {
 } from './edge.ts'
 import { processEdge } from './in-process-edge.ts'
 import { jsonOf } from './json-of.ts'
+import { request, verified } from './payments.ts'
 import { setUpPayments } from './payments-setup.ts'
 
 export const ORDER = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
+  ...request({ description: 'A lamp' }),
   metadata: { size: 'small' },
   returnUrl: 'https://shop.example/',
 }
@@ -98,14 +95,17 @@ export const known = { transaction: '', ended: '', alert: '', delivery: '', tag:
 /** A payment of another amount than requested, so that there is an alert, and one that failed. */
 export async function makeRecords(): Promise<void> {
   const charged = await send('POST', { path: '/api/payments/charges', status: 201, body: ORDER })
-  const { transactionId, gatewayTransactionId } = await jsonOf<Record<string, string>>(charged, 201)
+  const { transactionId, gatewayTransactionId = '' } = await jsonOf<Record<string, string>>(
+    charged,
+    201,
+  )
   known.transaction = transactionId ?? ''
   const body = webhookBody({ gatewayTransactionId, amount: 20_000 })
   await send('POST', { path: '/payments/webhooks/bank', status: 200, body })
   const other = { path: '/api/payments/charges', status: 201, body: { ...ORDER, reference: '2' } }
   const failed = await jsonOf<Record<string, string>>(await send('POST', other), 201)
   known.ended = failed.transactionId ?? ''
-  const { gatewayTransactionId: failedThere } = failed
+  const { gatewayTransactionId: failedThere = '' } = failed
   const end = webhookBody({ gatewayTransactionId: failedThere, status: 'Failed' })
   await send('POST', { path: '/payments/webhooks/bank', status: 200, body: end })
   await setup.quiet()
@@ -118,19 +118,16 @@ export async function makeRecords(): Promise<void> {
   known.tag = (await edge.fetch('/openapi.json')).headers.get('ETag') ?? ''
 }
 
-const webhookBody = (fields: object) =>
-  JSON.stringify({
-    gateway: 'bank',
-    gatewayTransactionId: 'unknown',
-    reference: 'order-1',
-    status: 'Paid',
-    amount: 25_000,
-    currency: 'IQD',
-    raw: { id: 1 },
-    eventId: crypto.randomUUID(),
-    occurredAt: setup.clock.now(),
-    ...fields,
-  })
+const webhookBody = (fields: Partial<VerifiedWebhook>) =>
+  JSON.stringify(
+    verified({
+      gatewayTransactionId: 'unknown',
+      reference: 'order-1',
+      raw: { id: 1 },
+      occurredAt: setup.clock.now(),
+      ...fields,
+    }),
+  )
 
 const [CLAIM, OTHER] = ['A'.repeat(22), 'B'.repeat(22)]
 

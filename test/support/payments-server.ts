@@ -3,6 +3,7 @@
 import type { Environment } from '../../worker/config.ts'
 import { SECRET, token } from './edge.ts'
 import { processEdge } from './in-process-edge.ts'
+import { request } from './payments.ts'
 import { type PaymentsSetup, setUpPayments } from './payments-setup.ts'
 import { serve } from './serve.ts'
 
@@ -25,10 +26,4 @@ export async function servePayments(env: Environment = {}): Promise<PaymentsServ
   return { setup, place: { url, token: await token({ scope, repos: [] }) }, close }
 }
 
-export const LAMP = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+export const LAMP = request({ description: 'A lamp' })

@@ -26,10 +26,9 @@ import { createPayments, type Payments } from '../../worker/payments/payments.ts
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
-import { keptLog, type Logged } from './payments.ts'
+import { keptLog, type Logged, paymentsConfig, verified, webhookRequest } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
 import { sqliteLedger } from './sqlite-database.ts'
-import { webhookBody } from './webhook-body.ts'
 
 type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>
 
@@ -161,21 +160,15 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
   })
   const pending: Promise<unknown>[] = []
   const made = createPayments({
-    config: {
+    config: paymentsConfig({
       gateways,
       accounts: new Map([['bank', { driver: 'redirect', isLocal: true }]]),
       routePrefix: own.routePrefix ?? 'payments/webhooks',
       middleware: [apiMiddleware, ...(own.middleware ?? [])],
-      toleranceMs: 300_000,
-      eventKeysMs: undefined,
       onMismatch: own.onMismatch ?? 'log',
-      references: 'shared',
       listeners,
       endpoint,
-      database: { url: 'http://nowhere.example' },
-      publicUrl: undefined,
-      ledgerLocation: undefined,
-    },
+    }),
     ledger: remote(ledger),
     guard,
     refusals: remote(createRefusals(clock)),
@@ -197,24 +190,8 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     charged,
     refunded,
     webhook(payload = {}) {
-      const body = JSON.stringify({
-        gateway: 'bank',
-        gatewayTransactionId: '',
-        reference: '',
-        status: 'Paid',
-        amount: 25_000,
-        currency: 'IQD',
-        raw: {},
-        eventId: crypto.randomUUID(),
-        occurredAt: clock.now(),
-        ...payload,
-      })
-      const headers = { headers: new Headers(), query: new URLSearchParams() }
-      return made.receive(
-        'bank',
-        { ...headers, ...webhookBody(body), receivedAt: clock.now() },
-        'webhook-1',
-      )
+      const body = JSON.stringify(verified({ occurredAt: clock.now(), ...payload }))
+      return made.receive('bank', webhookRequest(body, clock.now()), 'webhook-1')
     },
     async quiet() {
       while (pending.length > 0) await Promise.all(pending.splice(0))

@@ -1,12 +1,15 @@
 // Payments and events for tests: each test gives only the fields that matter to it.
 
+import type { PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
 import type { PendingEvent } from '../../worker/payments/domain/outbox.ts'
 import type { DurableEvent } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,
   PaymentEvents,
   Transaction,
+  VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
+import type { WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
 export const request = (own: Partial<ChargeRequest> = {}): ChargeRequest => ({
@@ -32,6 +35,53 @@ export const transaction = (own: Partial<Transaction> = {}): Transaction => ({
   correlationId: 'correlation-1',
   createdAt: '2026-03-01T10:00:00.000Z',
   updatedAt: '2026-03-01T10:00:00.000Z',
+  ...own,
+})
+
+/** A gateway's event, as its driver reads it: 25,000 IQD are paid. */
+export const verified = (own: Partial<VerifiedWebhook> = {}): VerifiedWebhook => ({
+  gateway: 'bank',
+  gatewayTransactionId: '',
+  reference: '',
+  status: 'Paid',
+  amount: 25_000,
+  currency: 'IQD',
+  eventId: crypto.randomUUID(),
+  occurredAt: 0,
+  raw: {},
+  ...own,
+})
+
+/** A webhook as a driver gets it. */
+export const webhookRequest = (
+  body: string,
+  receivedAt: number,
+  headers: Headers | Record<string, string> = {},
+  query: string | [string, string][] | URLSearchParams = '',
+): WebhookRequest => ({
+  headers: new Headers(headers),
+  query: new URLSearchParams(query),
+  bytes: new TextEncoder().encode(body),
+  body,
+  receivedAt,
+})
+
+/** With these gateways, and all else as it is where nobody says anything. */
+export const paymentsConfig = (
+  own: Partial<PaymentsConfig> & Pick<PaymentsConfig, 'gateways'>,
+): PaymentsConfig => ({
+  accounts: new Map(),
+  routePrefix: 'payments/webhooks',
+  middleware: [],
+  toleranceMs: 300_000,
+  eventKeysMs: undefined,
+  onMismatch: 'log',
+  references: 'shared',
+  listeners: {},
+  endpoint: undefined,
+  database: { url: 'http://nowhere.example' },
+  publicUrl: undefined,
+  ledgerLocation: undefined,
   ...own,
 })
 

@@ -7,7 +7,7 @@ import type {
   GatewayRefund,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
-import { webhookBody } from './webhook-body.ts'
+import { webhookRequest } from './payments.ts'
 
 export const SETTINGS = {
   base_url: 'https://gateway.test',
@@ -114,15 +114,8 @@ export const sign = (payload: unknown, key?: Key, alg?: string) =>
 export const signed = (claims: string, key: Key = bytes(SETTINGS.api_key), alg = 'HS256') =>
   new CompactSign(bytes(claims)).setProtectedHeader({ alg, typ: 'JWT' }).sign(key)
 
-export const received = (
-  body: string,
-  query: string | [string, string][] = '',
-): WebhookRequest => ({
-  headers: new Headers(),
-  query: new URLSearchParams(query),
-  ...webhookBody(body),
-  receivedAt: Date.UTC(2026, 5, 1, 0, 11),
-})
+export const received = (body: string, query: string | [string, string][] = ''): WebhookRequest =>
+  webhookRequest(body, Date.UTC(2026, 5, 1, 0, 11), {}, query)
 
 export const inBody = (token: unknown, name = 'webhook_token'): WebhookRequest =>
   received(JSON.stringify({ [name]: token }))

@@ -11,9 +11,9 @@ import type { PaymentQueries } from '../../../worker/payments/queries/queries-li
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { NOBODY } from '../../support/ledger-fakes.ts'
+import { webhookRequest } from '../../support/payments.ts'
 import { type Handler, serve, type TestServer } from '../../support/serve.ts'
 import { sqliteLedger } from '../../support/sqlite-database.ts'
-import { webhookBody } from '../../support/webhook-body.ts'
 import { type Run, run as runWords } from '../run.ts'
 
 export const FILE = defineConfig({
@@ -124,12 +124,7 @@ export async function fakeEdge(
     if (key === undefined) return Response.json({ code: 'unauthorized' }, { status: 401 })
     const body = await request.text()
     bodies.push(body)
-    const webhook = {
-      headers: request.headers,
-      query,
-      ...webhookBody(body),
-      receivedAt: Date.now(),
-    }
+    const webhook = webhookRequest(body, Date.now(), request.headers, query)
     const answer = await receive(key, webhook, 'correlation-1')
     return new Response(answer.body, { status: answer.status })
   }

@@ -8,15 +8,10 @@ import {
 } from '../../../libraries/payments/index.ts'
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
+import { request } from '../../support/payments.ts'
 import { setUpPayments, unavailable } from '../../support/payments-setup.ts'
 
-const ORDER = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const ORDER = request()
 
 function setUp(options: Partial<PaymentsOptions> = {}) {
   const setup = setUpPayments()

@@ -18,6 +18,7 @@ import { subscribersOf } from '../../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../../worker/payments/payments.ts'
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
+import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
 import {
   API_KEY,
   CLIENT,
@@ -26,7 +27,6 @@ import {
   setUpSimulator,
 } from '../../support/simulator.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { webhookBody } from '../../support/webhook-body.ts'
 
 const REDIRECT = {
   api_key: API_KEY,
@@ -85,21 +85,7 @@ async function open(name: string): Promise<Installation> {
   const subscribers = subscribersOf({}, undefined)
   const ledger = openLedger({ database, subscribers, deliver: deliverer.deliver, clock, log })
   const payments = createPayments({
-    config: {
-      gateways,
-      accounts: new Map(),
-      routePrefix: 'payments/webhooks',
-      middleware: [],
-      toleranceMs: 300_000,
-      eventKeysMs: undefined,
-      onMismatch: 'log',
-      references: 'shared',
-      listeners: {},
-      endpoint: undefined,
-      database: { url: 'http://nowhere.example' },
-      publicUrl: undefined,
-      ledgerLocation: undefined,
-    },
+    config: paymentsConfig({ gateways }),
     guard: createGuard({ gateways, clock, store: new Map(), fetch, log }),
     refusals: createRefusals(clock),
     queries: libsqlQueries(database),
@@ -182,12 +168,8 @@ it('a copy refuses to refund what the other installation was paid', async () => 
   await at.act(id, 'pay')
   const [body = ''] = await at.merchant.got(1)
   const [headers = {}] = at.merchant.headers
-  const request = {
-    ...webhookBody(body),
-    receivedAt: Date.now(),
-    query: new URLSearchParams(),
-    headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
-  }
+  const signature = { 'stripe-signature': String(headers['stripe-signature']) }
+  const request = webhookRequest(body, Date.now(), signature)
   expect(await production.receive('stripe', request, 'c')).toMatchObject({ body: 'ok' })
   await backUp({ file: join(dir, 'production.db') }, join(dir, 'backup'), { overwrites: false })
   await restore(join(dir, 'backup'), { file: join(dir, 'copy.db') }, Date.now(), { asCopy: true })
@@ -226,12 +208,8 @@ it('an event of Stripe about another installation’s payment is ignored, and ou
   await at.act(id, 'pay')
   const [body = ''] = await at.merchant.got(1)
   const [headers = {}] = at.merchant.headers
-  const request = () => ({
-    ...webhookBody(body),
-    receivedAt: Date.now(),
-    query: new URLSearchParams(),
-    headers: new Headers({ 'stripe-signature': String(headers['stripe-signature']) }),
-  })
+  const signature = { 'stripe-signature': String(headers['stripe-signature']) }
+  const request = () => webhookRequest(body, Date.now(), signature)
   expect(await staging.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ignored' })
   expect(await staging.queries.webhookEvents({}, { limit: 9 })).toEqual([])
   expect(await production.receive('stripe', request(), 'c')).toEqual({ status: 200, body: 'ok' })

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { end } from '../../../libraries/testing/fake-clock.ts'
+import { request } from '../../support/payments.ts'
 import { reported, setUpPayments, unavailable } from '../../support/payments-setup.ts'
 
 const MINUTE = 60_000
@@ -26,13 +27,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
-const orderOf = (reference: string) => ({
-  gateway: 'bank',
-  reference,
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'Two books',
-})
+const orderOf = (reference: string) => request({ reference })
 
 function openShop() {
   let isEndpointUp = true

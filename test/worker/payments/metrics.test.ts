@@ -2,7 +2,6 @@
 
 import { expect, it } from 'vitest'
 import { FakeClock, settle } from '../../../libraries/testing/fake-clock.ts'
-import type { PaymentsConfig } from '../../../worker/payments/config/payments-config.ts'
 import { InvalidWebhookSignatureException } from '../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../worker/payments/domain/types.ts'
 import { createGuard } from '../../../worker/payments/gateways/guard.ts'
@@ -15,8 +14,8 @@ import { createPayments } from '../../../worker/payments/payments.ts'
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { Metrics } from '../../../worker/shared/metrics.ts'
 import { metricsText } from '../../../worker/shared/metrics-node.ts'
+import { paymentsConfig, webhookRequest } from '../../support/payments.ts'
 import { sqliteDatabase } from '../../support/sqlite-database.ts'
-import { webhookBody } from '../../support/webhook-body.ts'
 
 const ORDER = { gateway: 'bank', reference: 'order-1', amount: 500, currency: 'IQD' }
 
@@ -37,7 +36,7 @@ function setUp() {
     },
   }
   let isTaken = false
-  const config: PaymentsConfig = {
+  const config = paymentsConfig({
     gateways: new Map([
       [
         'bank',
@@ -63,21 +62,10 @@ function setUp() {
         },
       ],
     ]),
-    accounts: new Map(),
-    routePrefix: 'payments/webhooks',
-    middleware: [],
-    toleranceMs: 300_000,
-    eventKeysMs: undefined,
-    onMismatch: 'log',
-    references: 'shared',
     listeners: {
       PaymentSucceeded: () => (isTaken ? undefined : Promise.reject(new Error('busy'))),
     },
-    endpoint: undefined,
-    database: { url: 'http://nowhere.example' },
-    publicUrl: undefined,
-    ledgerLocation: undefined,
-  }
+  })
   const fetched = { status: 200 }
   const fetch = () => {
     calls++
@@ -101,13 +89,7 @@ function setUp() {
     const event = { ...ORDER, gatewayTransactionId: 'g-1', eventId: 'e-1', status: 'Paid' }
     const payload = { ...event, occurredAt: clock.now(), raw: {}, ...(own === 'forged' ? {} : own) }
     const body = own === 'forged' ? own : JSON.stringify(payload)
-    const request = {
-      headers: new Headers(),
-      query: new URLSearchParams(),
-      ...webhookBody(body),
-      receivedAt: 0,
-    }
-    return (await payments.receive('bank', request, 'correlation')).body
+    return (await payments.receive('bank', webhookRequest(body, 0), 'correlation')).body
   }
   const charge = () => payments.charge({ ...ORDER, description: 'A lamp' })
   return {

@@ -12,9 +12,8 @@ import { Simulator } from '../../../simulator/simulator.ts'
 import type { EncodedWebhook } from '../../../simulator/webhooks.ts'
 import { settingsOf } from '../../../worker/payments/config/gateway-settings.ts'
 import { DRIVERS, type DriverName } from '../../../worker/payments/gateways/registry.ts'
-import { request } from '../../support/payments.ts'
+import { request, webhookRequest } from '../../support/payments.ts'
 import { setUpPayments } from '../../support/payments-setup.ts'
-import { webhookBody } from '../../support/webhook-body.ts'
 
 const ORIGIN = 'https://edge.example'
 const SIMULATOR = 'https://simulator.example'
@@ -196,9 +195,8 @@ export class RefundWorld {
   async #deliver(event: SentEvent): Promise<void> {
     const { url, encoded } = event
     const { clock, payments } = this.#setup
-    const headers = new Headers(encoded.headers)
     const { searchParams: query } = new URL(url)
-    const arrived = { headers, query, ...webhookBody(encoded.body), receivedAt: clock.now() }
+    const arrived = webhookRequest(encoded.body, clock.now(), encoded.headers, query)
     const { status } = await payments.receive('bank', arrived, randomUUID())
     if (status < 300) event.isTaken = true
   }

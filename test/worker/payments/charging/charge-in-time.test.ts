@@ -6,7 +6,7 @@ import { json } from '../../../../libraries/testing/gateway-setup.ts'
 import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
 import { type Clock, pause } from '../../../../worker/shared/clock.ts'
-import { request } from '../../../support/payments.ts'
+import { request, verified } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
@@ -177,17 +177,7 @@ describe('a refund', () => {
     const { id: transactionId = '', amount = 0 } = (await row()) ?? {}
     await payments.ledger.webhook({
       id: '01PAID',
-      payload: {
-        gateway: 'bank',
-        gatewayTransactionId: 'gt-1',
-        reference: '',
-        status: 'Paid',
-        amount,
-        currency: 'IQD',
-        eventId: 'paid-1',
-        raw: {},
-        occurredAt: clock.now(),
-      },
+      payload: verified({ gatewayTransactionId: 'gt-1', amount, occurredAt: clock.now() }),
       onMismatch: 'log',
       receivedAt: clock.now(),
     })

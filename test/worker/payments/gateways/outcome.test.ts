@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { ChargeRequest } from '../../../../worker/payments/domain/types.ts'
 import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
 import { transactionRow } from '../../../support/payment-rows.ts'
+import { request as orderAtBank } from '../../../support/payments.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z')
-const request: ChargeRequest = {
-  gateway: 'redirect',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'Two books',
-}
+const request = orderAtBank({ gateway: 'redirect' })
 const transaction = transactionRow({ created_at: NOW })
 
 describe('the result of a charge', () => {

@@ -3,6 +3,7 @@
 import { monotonicFactory } from 'ulid'
 import type { LibsqlServer } from '../../../../tools/harness/database.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
+import { verified } from '../../../support/payments.ts'
 
 export const nextId = monotonicFactory()
 
@@ -24,18 +25,14 @@ export function paid(number: number, more: Partial<Arrival['payload']> = {}): Ar
     id: nextId(now),
     onMismatch: 'log',
     receivedAt: now,
-    payload: {
+    payload: verified({
       gateway: 'shop',
       gatewayTransactionId: `g-${number}`,
       reference: `order-${number}`,
-      status: 'Paid',
-      amount: 25_000,
-      currency: 'IQD',
       eventId: `event-${number}`,
       occurredAt: now,
-      raw: {},
       ...more,
-    },
+    }),
   }
 }
 

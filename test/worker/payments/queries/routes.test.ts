@@ -9,6 +9,7 @@ import type {
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { processEdge } from '../../../support/in-process-edge.ts'
+import { request, verified } from '../../../support/payments.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 
 const ELSEWHERE = 'https://shop.example'
@@ -28,25 +29,18 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Respon
 const read = async <Body>(path: string): Promise<Body> => (await (await get(path)).json()) as Body
 
 const charge = (reference = 'order-1') =>
-  setup.payments.charge(
-    { gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'A lamp' },
-    {},
-  )
+  setup.payments.charge(request({ reference, description: 'A lamp' }), {})
 const paid = (eventId: string, more: Partial<VerifiedWebhook> = {}) =>
   edge.fetch('/payments/webhooks/bank', {
     method: 'POST',
-    body: JSON.stringify({
-      gateway: 'bank',
-      gatewayTransactionId: 'nobody',
-      reference: '',
-      status: 'Paid',
-      amount: 25_000,
-      currency: 'IQD',
-      eventId,
-      occurredAt: setup.clock.now(),
-      raw: {},
-      ...more,
-    } satisfies VerifiedWebhook),
+    body: JSON.stringify(
+      verified({
+        gatewayTransactionId: 'nobody',
+        eventId,
+        occurredAt: setup.clock.now(),
+        ...more,
+      }),
+    ),
   })
 
 describe('the gateways', () => {

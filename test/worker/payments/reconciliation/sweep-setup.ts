@@ -6,7 +6,7 @@ import type { AnyGateway, StatusAnswer } from '../../../../worker/payments/gatew
 import type { GatewayGuard } from '../../../../worker/payments/gateways/guard.ts'
 import type { Listeners } from '../../../../worker/payments/outbox/subscribers.ts'
 import type { PaymentQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
-import { request } from '../../../support/payments.ts'
+import { request, verified } from '../../../support/payments.ts'
 import { setUpPayments } from '../../../support/payments-setup.ts'
 
 export const MINUTE = 60_000
@@ -117,17 +117,13 @@ export function setUpSweep(options: SweepOptions = {}) {
   const webhook = (id: string, status: 'Paid' | 'Failed' | 'Expired', reference = '') =>
     ledger.webhook({
       id: `w-${id}-${status}`,
-      payload: {
-        gateway: 'bank',
+      payload: verified({
         gatewayTransactionId: `g-${id}`,
         reference,
         status,
-        amount: 25_000,
-        currency: 'IQD',
         eventId: `webhook-${id}-${status}`,
         occurredAt: clock.now(),
-        raw: {},
-      },
+      }),
       onMismatch: 'log',
       receivedAt: clock.now(),
     })

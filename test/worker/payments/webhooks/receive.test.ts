@@ -5,23 +5,20 @@ import {
   InvalidWebhookSignatureException,
 } from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/domain/types.ts'
+import { request, verified, webhookRequest } from '../../../support/payments.ts'
 import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
-import { webhookBody } from '../../../support/webhook-body.ts'
 
 const CORRELATION = 'correlation-1'
 
-const payloadOf = (setup: PaymentsSetup, own: Partial<VerifiedWebhook> = {}): VerifiedWebhook => ({
-  gateway: 'bank',
-  gatewayTransactionId: 'gateway-1',
-  reference: 'order-1',
-  status: 'Paid',
-  amount: 25_000,
-  currency: 'IQD',
-  eventId: 'event-1',
-  occurredAt: setup.clock.now(),
-  raw: { secret: 'hidden', kept: 'seen' },
-  ...own,
-})
+const payloadOf = (setup: PaymentsSetup, own: Partial<VerifiedWebhook> = {}) =>
+  verified({
+    gatewayTransactionId: 'gateway-1',
+    reference: 'order-1',
+    eventId: 'event-1',
+    occurredAt: setup.clock.now(),
+    raw: { secret: 'hidden', kept: 'seen' },
+    ...own,
+  })
 
 const send = (
   setup: PaymentsSetup,
@@ -31,24 +28,13 @@ const send = (
 ) =>
   setup.payments.receive(
     key,
-    {
-      headers: new Headers(headers),
-      query: new URLSearchParams(),
-      ...webhookBody(JSON.stringify(payload)),
-      receivedAt: setup.clock.now(),
-    },
+    webhookRequest(JSON.stringify(payload), setup.clock.now(), headers),
     CORRELATION,
   )
 
 const charge = (setup: PaymentsSetup) => {
   setup.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
-  return setup.payments.charge({
-    gateway: 'bank',
-    reference: 'order-1',
-    amount: 25_000,
-    currency: 'IQD',
-    description: 'A lamp',
-  })
+  return setup.payments.charge(request())
 }
 
 const stored = (setup: PaymentsSetup) => setup.payments.queries.webhookEvents({}, { limit: 9 })

@@ -10,8 +10,8 @@ import {
   page,
 } from '../../../../libraries/testing/gateway-setup.ts'
 import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
+import { webhookRequest } from '../../../support/payments.ts'
 import { setUpPayments } from '../../../support/payments-setup.ts'
-import { webhookBody } from '../../../support/webhook-body.ts'
 
 const SECRET = 'whsec_of-the-shop'
 const driver = stripe.create('bank', {
@@ -37,9 +37,7 @@ function setUp(answer: Answer) {
       secret: SECRET,
       timestamp,
     })
-    const headers = new Headers({ 'stripe-signature': signature })
-    const query = new URLSearchParams()
-    const request = { headers, query, ...webhookBody(payload), receivedAt: clock.now() }
+    const request = webhookRequest(payload, clock.now(), { 'stripe-signature': signature })
     const answering = payments.receive('bank', request, 'webhook-1')
     await clock.advance(3_000)
     const { status, body } = await answering

@@ -13,8 +13,8 @@ import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
+import { webhookRequest } from '../../../../support/payments.ts'
 import { CLIENT, type SimulatorSetup, setUpSimulator } from '../../../../support/simulator.ts'
-import { webhookBody } from '../../../../support/webhook-body.ts'
 import { charge, names, ID as ONE, refund, SETTINGS } from './fib-setup.ts'
 
 const PAYMENTS = '/protected/v1/payments'
@@ -42,12 +42,8 @@ const healthy = ({ method, url, headers }: Request, held: HeldPayment) => {
   return action === 'refund' ? new Response(null, { status: 202 }) : json(written(held))
 }
 
-const received = (body: string) => ({
-  headers: new Headers({ 'content-type': 'application/json' }),
-  query: new URLSearchParams(),
-  ...webhookBody(body),
-  receivedAt: 1_700_000_123_000,
-})
+const received = (body: string) =>
+  webhookRequest(body, 1_700_000_123_000, { 'content-type': 'application/json' })
 const callbackFor = (id: unknown, status = 'PAID') => received(JSON.stringify({ id, status }))
 
 const contract = gatewayContract({
@@ -117,17 +113,7 @@ function open(client_secret = CLIENT.secret) {
     return { answer, names: { ...names, gatewayTransactionId: answer.gatewayTransactionId } }
   }
   const receiveCallback = (body: string) =>
-    run((call) =>
-      bank.handleWebhook(
-        {
-          headers: new Headers(),
-          query: new URLSearchParams(),
-          ...webhookBody(body),
-          receivedAt: Date.now(),
-        },
-        call,
-      ),
-    )
+    run((call) => bank.handleWebhook(webhookRequest(body, Date.now()), call))
   return { bank, run, charged, receiveCallback }
 }
 

@@ -1,7 +1,7 @@
 // FIB for tests: its settings, a charge, and the bank's responses.
 
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
-import { webhookBody } from '../../../../support/webhook-body.ts'
+import { webhookRequest } from '../../../../support/payments.ts'
 import { sampleOrder } from '../sample-order.ts'
 
 export const BASE = 'https://fib.prod.fib.iq'
@@ -34,10 +34,5 @@ export const stored = (status: string, more: Record<string, unknown> = {}) => ({
   status: 200,
   body: { paymentId: ID, status, amount: { amount: 25_000, currency: 'IQD' }, ...more },
 })
-export const callback = (body: string) => ({
-  headers: new Headers(),
-  query: new URLSearchParams(),
-  ...webhookBody(body),
-  receivedAt: 1_700_000_123_000,
-})
+export const callback = (body: string) => webhookRequest(body, 1_700_000_123_000)
 export const callbackOf = (id: unknown, status = 'PAID') => callback(JSON.stringify({ id, status }))

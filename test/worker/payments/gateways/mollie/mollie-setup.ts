@@ -1,8 +1,7 @@
 // Mollie for tests: a charge, its refund, and the payments and webhooks that Mollie sends.
 
-import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
 import { mollie } from '../../../../../worker/payments/gateways/mollie/mollie.ts'
-import { webhookBody } from '../../../../support/webhook-body.ts'
+import { webhookRequest } from '../../../../support/payments.ts'
 import { sampleOrder } from '../sample-order.ts'
 
 export const ID = 'tr_5B8cwPMGnU6qLbRvo7qEZo'
@@ -37,9 +36,6 @@ export const read = (status: string, more: Record<string, unknown> = {}) => ({
   body: payment(status, more),
 })
 
-export const webhook = (body: string, query = ''): WebhookRequest => ({
-  headers: new Headers({ 'content-type': 'application/x-www-form-urlencoded' }),
-  query: new URLSearchParams(query),
-  ...webhookBody(body),
-  receivedAt: 1_700_000_123_000,
-})
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+export const webhook = (body: string, query = '') =>
+  webhookRequest(body, 1_700_000_123_000, FORM, query)

@@ -9,8 +9,8 @@ import { CALL_TIMEOUT_MS, openCall } from '../../../../../worker/payments/gatewa
 import { createGuard } from '../../../../../worker/payments/gateways/guard.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
+import { webhookRequest } from '../../../../support/payments.ts'
 import { type SimulatorSetup, STRIPE, setUpSimulator } from '../../../../support/simulator.ts'
-import { webhookBody } from '../../../../support/webhook-body.ts'
 import { charge, refund as part } from './stripe-setup.ts'
 
 const SESSIONS = '/v1/checkout/sessions'
@@ -81,12 +81,8 @@ const event = (id: string) => JSON.stringify(eventOf(own, id))
 const sign = (payload: string, secret = 'whsec_the-new-one', timestamp = 1_700_000_000) =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
 
-const received = (body: string, signature = sign(body)) => ({
-  headers: new Headers({ 'stripe-signature': signature }),
-  query: new URLSearchParams(),
-  ...webhookBody(body),
-  receivedAt: 1_700_000_005_000,
-})
+const received = (body: string, signature = sign(body)) =>
+  webhookRequest(body, 1_700_000_005_000, { 'stripe-signature': signature })
 
 const contract = gatewayContract({
   driver: stripe,
@@ -165,14 +161,8 @@ async function charged(setup: SimulatorSetup) {
   const receivedAt = async (at: number) => {
     const body = setup.merchant.bodies[at] ?? ''
     const signature = setup.merchant.headers[at]?.['stripe-signature']
-    const headers = new Headers({ 'stripe-signature': String(signature) })
-    const request = {
-      headers,
-      query: new URLSearchParams(),
-      ...webhookBody(body),
-      receivedAt: Date.now(),
-    }
-    return await shop.handleWebhook(request, call())
+    const headers = { 'stripe-signature': String(signature) }
+    return await shop.handleWebhook(webhookRequest(body, Date.now(), headers), call())
   }
   const received = async (count: number) => {
     await setup.merchant.got(count)

@@ -9,7 +9,7 @@ import {
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { webhookBody } from '../../../../support/webhook-body.ts'
+import { webhookRequest } from '../../../../support/payments.ts'
 
 const { webhooks } = Stripe
 const NEW = 'whsec_the-new-one'
@@ -28,12 +28,10 @@ const gateway = gatewayOf(NEW)
 const sign = (payload: string, secret = NEW, timestamp = NOW_S): string =>
   webhooks.generateTestHeaderString({ payload, secret, timestamp })
 
-const request = (body: string, signature: string | undefined) => ({
-  headers: new Headers(signature === undefined ? {} : { 'stripe-signature': signature }),
-  query: new URLSearchParams(),
-  ...webhookBody(body),
-  receivedAt: NOW_S * 1_000 + 5_000,
-})
+const request = (body: string, signature: string | undefined) => {
+  const headers = signature === undefined ? {} : { 'stripe-signature': signature }
+  return webhookRequest(body, NOW_S * 1_000 + 5_000, headers)
+}
 
 const eventOf = (type: string, object: unknown) =>
   JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } }, undefined, 2)
