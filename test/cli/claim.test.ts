@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { agentAbove, byPs, identify, stateOf } from '../../cli/claim/agent-process.ts'
 import { watchClaims } from '../../cli/claim/watch-claims.ts'
 import { boardReport, publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
@@ -146,43 +146,55 @@ describe('signalbox claim', () => {
 })
 
 describe('a claim whose process is known', () => {
-  const program = () => spawn('sleep', ['600'], { stdio: 'ignore' })
-
-  it('is renewed while it runs, and given back within seconds after it was killed', async () => {
-    const repo = await publishedRepo(edge, [todo('A-1')])
-    const agent = program()
+  /** It ends with the test. */
+  function program() {
+    const agent = spawn('sleep', ['600'], { stdio: 'ignore' })
+    onTestFinished(() => void agent.kill('SIGKILL'))
+    return agent
+  }
+  /** Watches the claims of this home, as a running Signalbox does, until the test ends. */
+  async function watched(repo: Repo) {
     const end = new AbortController()
     const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    let asked = 0
     const watching = watchClaims({
       env: { HOME: home },
       url: edge.origin,
       signal: end.signal,
-      token: async () => SIGNALBOX_TOKEN,
+      token: async () => {
+        asked++
+        return SIGNALBOX_TOKEN
+      },
     })
-    try {
-      await command(repo, 'claim', '--actor', 'ada', '--pid', String(agent.pid), '--ttl', '10s')
-      const health = async () =>
-        (await repo.json<{ sessions: { health: string }[] }>('/sessions')).sessions[0]?.health
-      const expiry = async () =>
-        (await repo.json<{ sessions: { claim: { expiresAt: string } }[] }>('/sessions')).sessions[0]
-          ?.claim.expiresAt
-      const first = await expiry()
-      await expect.poll(expiry).not.toBe(first)
-      expect(await health()).toBe('active')
-      agent.kill('SIGKILL')
-      await expect.poll(health).toBe('canceled')
-      expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-1' })
-    } finally {
-      agent.kill('SIGKILL')
+    const stop = async () => {
       end.abort()
       await watching
     }
+    onTestFinished(stop)
+    return { stop, asked: () => asked }
+  }
+
+  it('is renewed while it runs, and given back within seconds after it was killed', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1')])
+    const agent = program()
+    await watched(repo)
+    await command(repo, 'claim', '--actor', 'ada', '--pid', String(agent.pid), '--ttl', '10s')
+    const health = async () =>
+      (await repo.json<{ sessions: { health: string }[] }>('/sessions')).sessions[0]?.health
+    const expiry = async () =>
+      (await repo.json<{ sessions: { claim: { expiresAt: string } }[] }>('/sessions')).sessions[0]
+        ?.claim.expiresAt
+    const first = await expiry()
+    await expect.poll(expiry).not.toBe(first)
+    expect(await health()).toBe('active')
+    agent.kill('SIGKILL')
+    await expect.poll(health).toBe('canceled')
+    expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-1' })
   })
 
   it('that has ended meanwhile is known to the agent: 0 where its task was closed, 4 where lost', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
     const agent = program()
-    const end = new AbortController()
     const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
     const pid = ['--pid', String(agent.pid)]
     for (const actor of ['ada', 'bob']) await command(repo, 'claim', '--actor', actor, ...pid)
@@ -195,100 +207,56 @@ describe('a claim whose process is known', () => {
       body: JSON.stringify({ session, outcome: 'abandoned' }),
     })
     expect(ended.status).toBe(200)
-    let asked = 0
-    const watching = watchClaims({
-      env: { HOME: home },
-      url: edge.origin,
-      signal: end.signal,
-      token: async () => {
-        asked++
-        return SIGNALBOX_TOKEN
-      },
-    })
-    try {
-      // Both have been looked at, and what came of it is known.
-      await expect.poll(() => asked).toBe(2)
-      end.abort()
-      await watching
-      expect((await command(repo, 'release', '--actor', 'ada', '--done')).code).toBe(0)
-      expect((await command(repo, 'check', '--actor', 'bob')).code).toBe(4)
-    } finally {
-      agent.kill('SIGKILL')
-      end.abort()
-      await watching
-    }
+    const { stop, asked } = await watched(repo)
+    // Both have been looked at, and what came of it is known.
+    await expect.poll(asked).toBe(2)
+    await stop()
+    expect((await command(repo, 'release', '--actor', 'ada', '--done')).code).toBe(0)
+    expect((await command(repo, 'check', '--actor', 'bob')).code).toBe(4)
   })
 
   it('is not renewed while it is stopped: another gets the task, and the woken one a 4', async () => {
     const repo = await publishedRepo(edge, [todo('A-1')])
     const agent = program()
-    const end = new AbortController()
-    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
     const pid = ['--pid', String(agent.pid)]
     await command(repo, 'claim', '--actor', 'ada', ...pid, '--ttl', '10s')
     agent.kill('SIGSTOP')
-    const watching = watchClaims({
-      env: { HOME: home },
-      url: edge.origin,
-      signal: end.signal,
-      token: async () => SIGNALBOX_TOKEN,
-    })
-    try {
-      const next = await command(repo, 'claim', '--actor', 'bob', '--wait', '60s')
-      expect([next.code, lineOf(next)]).toMatchObject([0, { task: 'A-1' }])
-      agent.kill('SIGCONT')
-      expect((await command(repo, 'check', '--actor', 'ada')).code).toBe(4)
-    } finally {
-      agent.kill('SIGKILL')
-      end.abort()
-      await watching
-    }
+    await watched(repo)
+    const next = await command(repo, 'claim', '--actor', 'bob', '--wait', '60s')
+    expect([next.code, lineOf(next)]).toMatchObject([0, { task: 'A-1' }])
+    agent.kill('SIGCONT')
+    expect((await command(repo, 'check', '--actor', 'ada')).code).toBe(4)
   })
 
   it('of another user is nothing to the Signalbox of this one', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
     const other = tempFolder()
     const agent = program()
-    const end = new AbortController()
     const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
     const claim = ['claim', '--url', edge.origin, '--board', repo.path, '--pid', String(agent.pid)]
     await run([...claim, '--actor', 'ada'], { HOME: other, SIGNALBOX_TOKEN })
     await run([...claim, '--actor', 'bob'], { HOME: home, SIGNALBOX_TOKEN })
     agent.kill('SIGKILL')
-    const watching = watchClaims({
-      env: { HOME: home },
-      url: edge.origin,
-      signal: end.signal,
-      token: async () => SIGNALBOX_TOKEN,
-    })
-    try {
-      const health = async () => {
-        const { sessions } = await repo.json<{ sessions: { actor: string; health: string }[] }>(
-          '/sessions',
-        )
-        return sessions.map((it) => `${it.actor} ${it.health}`).sort()
-      }
-      await expect.poll(health).toEqual(['ada active', 'bob canceled'])
-    } finally {
-      end.abort()
-      await watching
+    await watched(repo)
+    const health = async () => {
+      const { sessions } = await repo.json<{ sessions: { actor: string; health: string }[] }>(
+        '/sessions',
+      )
+      return sessions.map((it) => `${it.actor} ${it.health}`).sort()
     }
+    await expect.poll(health).toEqual(['ada active', 'bob canceled'])
   })
 
   it('is told from another one with the same pid, of another boot, and in another container', async () => {
     const agent = program()
-    try {
-      const known = identify(agent.pid ?? 0)
-      if (!known) throw new Error('it does not run')
-      expect(stateOf(known)).toBe('running')
-      agent.kill('SIGSTOP')
-      await expect.poll(() => stateOf(known)).toBe('stopped')
-      expect(stateOf({ ...known, startedAt: '1' })).toBe('gone')
-      expect(stateOf({ ...known, boot: 'another' })).toBe('elsewhere')
-      expect(stateOf({ ...known, namespace: 'pid:[1]' })).toBe('elsewhere')
-    } finally {
-      agent.kill('SIGKILL')
-    }
+    const known = identify(agent.pid ?? 0)
+    if (!known) throw new Error('it does not run')
+    expect(stateOf(known)).toBe('running')
+    agent.kill('SIGSTOP')
+    await expect.poll(() => stateOf(known)).toBe('stopped')
+    expect(stateOf({ ...known, startedAt: '1' })).toBe('gone')
+    expect(stateOf({ ...known, boot: 'another' })).toBe('elsewhere')
+    expect(stateOf({ ...known, namespace: 'pid:[1]' })).toBe('elsewhere')
   })
 
   it('is read from the lines of macOS’ ps', () => {
