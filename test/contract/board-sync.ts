@@ -1,9 +1,9 @@
 // What sidecars publish: the sync, the changes, and versions of the protocol.
 
 import { describe, expect, it } from 'vitest'
-import type { SyncAnswer, SyncRequest } from '../../worker/board/wire.ts'
+import type { SyncAnswer } from '../../worker/board/wire.ts'
 import { WIRE } from '../../worker/board/wire.ts'
-import { entries, Repo, sessionRecord, sums, taskRecord } from '../support/edge.ts'
+import { entries, Repo, sessionRecord, sums, syncRoot, taskRecord } from '../support/edge.ts'
 import type { Board } from './board.ts'
 
 export function syncContract({ edge, name, published }: Board): void {
@@ -84,14 +84,8 @@ export function syncContract({ edge, name, published }: Board): void {
 
     it('never gives the same run number to two sidecars', async () => {
       const repo = new Repo(edge())
-      const root = (run: number): SyncRequest & { step: 'root' } => ({
-        step: 'root',
-        run,
-        root: sums([]).root,
-        store: { state: 'present', version: '0.0.0' },
-      })
-      expect(await repo.sync(root(2))).toMatchObject({ run: 3 })
-      const other = await repo.post('sync', { wire: WIRE, ...root(1) })
+      expect(await repo.sync(syncRoot(2))).toMatchObject({ run: 3 })
+      const other = await repo.post('sync', { wire: WIRE, ...syncRoot(1) })
       expect(other.status).toBe(409)
       expect(await other.json()).toMatchObject({ code: 'superseded' })
     })
@@ -109,13 +103,7 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await code()).toBe('superseded')
       expect(await repo.sync({ step: 'end', run: later })).toEqual({ wire: WIRE, step: 'end' })
       expect(await code()).toBe('sync_required')
-      const root: SyncRequest = {
-        step: 'root',
-        run,
-        root: sums([]).root,
-        store: { state: 'present', version: '0.0.0' },
-      }
-      expect(await repo.sync(root)).toMatchObject({ run: later + 1 })
+      expect(await repo.sync(syncRoot(run))).toMatchObject({ run: later + 1 })
       const late = await repo.post('sync', { wire: WIRE, step: 'end', run: later })
       expect(await late.json()).toMatchObject({ code: 'superseded' })
     })
@@ -141,12 +129,7 @@ export function syncContract({ edge, name, published }: Board): void {
       const task = taskRecord('A-1')
       const repo = await published(task)
       const stream = await (await repo.stream()).joined()
-      const request: SyncRequest = {
-        step: 'root',
-        run: repo.run,
-        root: sums([]).root,
-        store: { state: 'missing', version: '0.0.0' },
-      }
+      const request = syncRoot(repo.run, { state: 'missing' })
       expect(await repo.sync(request)).toMatchObject({ match: true })
       expect(await repo.json('/status')).toMatchObject({ store: 'missing', counts: { tasks: 1 } })
       expect((await repo.request('/tasks/A-1')).status).toBe(200)
@@ -179,12 +162,7 @@ export function syncContract({ edge, name, published }: Board): void {
 
     it('takes a store without a place of tasks for a new board, or for one that lost its tasks', async () => {
       const root = async (repo: Repo) =>
-        repo.sync<SyncAnswer & { step: 'root' }>({
-          step: 'root',
-          run: null,
-          root: sums([]).root,
-          store: { state: 'bare', version: '0.0.0' },
-        })
+        repo.sync<SyncAnswer & { step: 'root' }>(syncRoot(null, { state: 'bare' }))
       const fresh = new Repo(edge())
       expect(await root(fresh)).toMatchObject({ match: true, store: 'present' })
       expect(await fresh.json('/tasks')).toEqual({ tasks: [] })
@@ -259,13 +237,6 @@ export function syncContract({ edge, name, published }: Board): void {
   })
 
   describe(`the board's contract on ${name}: versions of the publishing protocol`, () => {
-    const ROOT = {
-      step: 'root',
-      run: null,
-      root: sums([]).root,
-      store: { state: 'present', version: '0.0.0' },
-    }
-
     it.each([
       ['an older sidecar without a version', undefined, 'sidecar'],
       ['an older sidecar', WIRE - 1, 'sidecar'],
@@ -274,7 +245,7 @@ export function syncContract({ edge, name, published }: Board): void {
       const repo = await published(taskRecord('A-1'))
       const { wire: __, ...part } = repo.part({ deletes: ['task:A-1'] })
       for (const [route, body] of [
-        ['sync', ROOT],
+        ['sync', syncRoot(null)],
         ['changes', part],
         // Even if the rest of the message would be malformed here.
         ['changes', { upserts: 'all' }],

@@ -61,6 +61,15 @@ export const token = (
     .setExpirationTime(exp ?? '1h')
     .sign(new TextEncoder().encode(secret))
 
+/** The first step of a sync, by default of a board without tasks. */
+export const syncRoot = (
+  run: number | null,
+  {
+    root = EMPTY_HASH,
+    state = 'present',
+  }: { root?: string; state?: 'present' | 'missing' | 'bare' } = {},
+) => ({ step: 'root' as const, run, root, store: { state, version: '0.0.0' } })
+
 /** A client and a publisher of one repository. */
 export class Repo {
   readonly path = freshPath()
@@ -105,12 +114,7 @@ export class Repo {
 
   /** The first step of a sync, as after the start of a sidecar. */
   async begin(root = EMPTY_HASH): Promise<boolean> {
-    const answer = await this.sync<SyncAnswer & { step: 'root' }>({
-      step: 'root',
-      run: null,
-      root,
-      store: { state: 'present', version: '0.0.0' },
-    })
+    const answer = await this.sync<SyncAnswer & { step: 'root' }>(syncRoot(null, { root }))
     this.epoch = answer.epoch
     this.run = answer.run
     this.batch = 0

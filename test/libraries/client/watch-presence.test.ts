@@ -7,21 +7,10 @@ import { openWatch } from '../../../libraries/client/watch-board.ts'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import type { SidecarSocket, Told } from '../../../worker/board/presence.ts'
-import {
-  EMPTY_HASH,
-  REPORT_MS,
-  SOCKET_PING_MS,
-  type SyncRequest,
-} from '../../../worker/board/wire.ts'
+import { REPORT_MS, SOCKET_PING_MS } from '../../../worker/board/wire.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
+import { syncRoot } from '../../support/edge.ts'
 import { FakeNetwork, type statusAt } from './fake-network.ts'
-
-const root = (run: number | null): SyncRequest => ({
-  step: 'root',
-  run,
-  root: EMPTY_HASH,
-  store: { state: 'present', version: '1' },
-})
 
 /** `by`: how a sidecar shows that it is there. */
 async function setUp(by: 'pings' | 'reports') {
@@ -34,7 +23,7 @@ async function setUp(by: 'pings' | 'reports') {
   )
   let run = 0
   const start = () => {
-    const synced = repository.sync(root(null), clock.now())
+    const synced = repository.sync(syncRoot(null), clock.now())
     run = synced.ok && synced.answer.step === 'root' ? synced.answer.run : 0
     if (by === 'reports') return
     sockets.push({ run, pingedAt: clock.now() })
@@ -78,7 +67,7 @@ async function setUp(by: 'pings' | 'reports') {
       if (sidecar.isAwake && clock.elapsed() - shownAt >= sidecar.everyMs) {
         shownAt = clock.elapsed()
         for (const socket of sockets) socket.pingedAt = clock.now()
-        if (by === 'reports') repository.sync(root(run), clock.now())
+        if (by === 'reports') repository.sync(syncRoot(run), clock.now())
       }
       if ((nextDue() ?? clock.now() + 1) <= clock.now()) await tell(presence.due(clock.now()))
       await network.ping()

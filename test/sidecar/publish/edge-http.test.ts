@@ -1,18 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StepRequest } from '../../../sidecar/publish/edge.ts'
 import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publish/edge-http.ts'
 import { WIRE } from '../../../worker/board/wire.ts'
-import { boardReport } from '../../support/edge.ts'
+import { boardReport, syncRoot } from '../../support/edge.ts'
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'
-const ROOT: StepRequest<'root'> = {
-  step: 'root',
-  run: null,
-  store: { state: 'present', version: '1' },
-  root: '0'.repeat(32),
-}
+const ROOT = syncRoot(null)
 const ANSWER = { wire: WIRE, step: 'root', run: 1, epoch: 'e', match: true }
 const CHANGED = { wire: WIRE, seq: 'e-1', message: null }
 
