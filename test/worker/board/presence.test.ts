@@ -4,22 +4,22 @@ import type { SidecarSocket } from '../../../worker/board/presence.ts'
 import { EMPTY_HASH, type SyncRequest } from '../../../worker/board/wire.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 
-const root = (run: number | null): SyncRequest => ({
+const root = (run: number | null, sum = EMPTY_HASH): SyncRequest => ({
   step: 'root',
   run,
-  root: EMPTY_HASH,
+  root: sum,
   store: { state: 'present', version: '1' },
 })
 const SOME = 1_000_000
-const TOLD = expect.stringContaining('tasks-changed')
+const TOLD = expect.stringMatching(/^id: \w+-\d+\ndata: .*tasks-changed/)
 
 /** A repository whose sidecar of run 1 holds a socket and pinged, all at `SOME`. */
-function attached() {
+function attached(first = root(null)) {
   const sql = openSql(':memory:')
   const sockets: SidecarSocket[] = []
   const opened = openRepository(sql, () => sockets)
   const { repository, presence } = opened
-  repository.sync(root(null), SOME)
+  repository.sync(first, SOME)
   const attach = (run: number, now: number) => {
     sockets.push({ run, pingedAt: now })
     return presence.opened(run, now)
@@ -76,6 +76,19 @@ describe('a socket that closes', () => {
     detach(1, SOME)
     expect(nextDue()).toBeUndefined()
     expect(presence.due(SOME + 60_000).frames).toEqual([])
+  })
+
+  it('after its end was told is not told again', () => {
+    const { presence, nextDue, detach } = attached()
+    presence.look(SOME + 55_000)
+    detach(1, SOME + 55_001)
+    expect(nextDue()).toBeUndefined()
+  })
+
+  it('is told to nobody while the board is not published', () => {
+    const { presence, detach } = attached(root(null, '1'.repeat(32)))
+    detach(1, SOME)
+    expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: false })
   })
 
   it('of a replaced one ends nothing', () => {
@@ -146,6 +159,7 @@ describe('a second sidecar', () => {
 
   it('waits for as long as the one that leads pings, without a report', () => {
     const { repository, ping } = rivals()
+    expect(repository.sync(root(1), SOME)).toEqual({ ok: false, reason: 'superseded' })
     for (let now = SOME; now < SOME + 3_600_000; now += 25_000) {
       ping(2, now)
       expect(repository.sync(root(1), now + 24_000)).toEqual({ ok: false, reason: 'superseded' })
@@ -180,13 +194,61 @@ describe('a second sidecar', () => {
 })
 
 describe('what the status says', () => {
-  const stateOf = ({ reads }: ReturnType<typeof openRepository>, now: number) => {
+  const statusOf = ({ reads }: ReturnType<typeof openRepository>, now: number) => {
     const host = { streams: 0, awakeSince: '', now: new Date(now).toISOString() }
     const found = reads.find({ kind: 'status' }, host)
     if (found.state !== 'found') throw new Error(found.state)
-    const { state, since } = JSON.parse([...found.pieces].join('')).sidecar
-    return since === undefined ? [state] : [state, Date.parse(since)]
+    return { ...JSON.parse([...found.pieces].join('')), offlineSince: found.offlineSince }
   }
+  const stateOf = (it: ReturnType<typeof openRepository>, now: number) => {
+    const { sidecar, offlineSince } = statusOf(it, now)
+    const since = sidecar.since && Date.parse(sidecar.since)
+    // The host is told of what nobody has told the directory of boards yet.
+    expect(offlineSince).toBe(sidecar.state === 'offline' ? since : undefined)
+    return since === undefined ? [sidecar.state] : [sidecar.state, since]
+  }
+
+  const timesOf = (it: ReturnType<typeof openRepository>) => {
+    const { sidecar, currentAt } = statusOf(it, SOME)
+    return [sidecar.lastSeenAt, currentAt].map((text) => text && Date.parse(text) - SOME)
+  }
+
+  it('has the last ping of the sidecar that leads, or its report after that, also when it is gone', () => {
+    const it = attached()
+    it.ping(1, SOME + 10)
+    expect(timesOf(it)).toEqual([10, 10])
+    it.attach(1, SOME + 5)
+    expect(timesOf(it)).toEqual([10, 10])
+    it.repository.sync(root(1), SOME + 20)
+    expect(timesOf(it)).toEqual([20, 20])
+    for (const [n, socket] of it.sockets.entries()) socket.pingedAt = SOME + 30 + n
+    it.presence.look(SOME + 60_000)
+    it.sockets.length = 0
+    expect(timesOf(it)).toEqual([31, 31])
+
+    const closed = attached()
+    closed.ping(1, SOME + 10)
+    closed.detach(1, SOME + 15)
+    expect(timesOf(closed)).toEqual([10, 10])
+
+    const replaced = attached()
+    replaced.repository.sync(root(null), SOME + 5)
+    replaced.ping(1, SOME + 10)
+    replaced.detach(1, SOME + 15)
+    expect(timesOf(replaced)).toEqual([5, 5])
+    expect(replaced.nextDue()).toBeUndefined()
+  })
+
+  it('is not current by a ping before a first sync, nor while the folder is missing', () => {
+    const reading = attached(root(null, '1'.repeat(32)))
+    reading.ping(1, SOME + 10)
+    expect(timesOf(reading)).toEqual([10, undefined])
+    const missing = attached()
+    const store = { state: 'missing', version: '1' } as const
+    missing.repository.sync({ ...root(1), store } as SyncRequest, SOME + 5)
+    missing.ping(1, SOME + 10)
+    expect(timesOf(missing)).toEqual([10, 0])
+  })
 
   it('of a socket is offline since its close, when that was told, and running again', () => {
     const it = attached()
@@ -194,7 +256,10 @@ describe('what the status says', () => {
     detach(1, SOME + 1)
     expect(stateOf(it, SOME + 9_000)).toEqual(['running'])
     presence.due(SOME + 10_001)
-    expect(stateOf(it, SOME + 3_600_000)).toEqual(['offline', SOME + 1])
+    // Also where the clock was set back.
+    for (const now of [SOME + 3_600_000, SOME + 2]) {
+      expect(stateOf(it, now)).toEqual(['offline', SOME + 1])
+    }
     attach(1, SOME + 3_700_000)
     expect(stateOf(it, SOME + 3_700_001)).toEqual(['running'])
   })
@@ -225,4 +290,22 @@ describe('what the status says', () => {
     opened.repository.sync({ step: 'end', run: 1 }, SOME + 70_000)
     expect(stateOf(opened, SOME + 3_600_000)).toEqual(['ended', SOME + 70_000])
   })
+})
+
+it('knows the runs that it gave, and no others', () => {
+  const { presence, repository } = attached()
+  repository.sync(root(null), SOME)
+  expect([0, 1, 2, 3].filter((run) => presence.knows(run))).toEqual([1, 2])
+})
+
+it('asks nothing of a sidecar that ended, or that never had a socket', () => {
+  const { presence, repository } = attached()
+  presence.restored(SOME)
+  repository.sync({ step: 'end', run: 1 }, SOME)
+  expect(presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
+  const sockets = [{ run: 1, pingedAt: undefined }]
+  const reports = openRepository(openSql(':memory:'), () => sockets)
+  reports.repository.sync(root(null), SOME)
+  expect(reports.presence.look(SOME + 3_600_000)).toEqual({ frames: [], free: false })
+  expect(reports.nextDue()).toBeUndefined()
 })
