@@ -45,7 +45,9 @@ test('each record has the id of its key, both hashes, what its file says and wha
     { kind: 'task', id: 'A~2', ...HASHES, task: { id: 'A~2', ...fields, ready: true } },
     { kind: 'task', id: 'A', ...HASHES, task: { id: 'A', ...fields, ready: false } },
     {
-      ...{ kind: 'session', id: 's~2', hash: 'h' },
+      kind: 'session',
+      id: 's~2',
+      hash: 'h',
       session: { ...sent, id: 's~2', health: 'active', live: said, tree: 'one' },
     },
     { kind: 'session', id: 's', hash: 'h', session: { ...sent, health: 'stalled' } },
@@ -101,7 +103,11 @@ describe('a task that is not whole', () => {
 
   test('of two files has the title of the one about it, and else what its own says', () => {
     expect(composedTask(task('A'), ready, about)).toStrictEqual({
-      ...{ id: 'A', title: 'Of the other file', status: 'todo', priority: 'high', ready: true },
+      id: 'A',
+      title: 'Of the other file',
+      status: 'todo',
+      priority: 'high',
+      ready: true,
     })
   })
 })
@@ -112,7 +118,9 @@ test('a task has the marks of the trees, and is never ready where only they have
   const shown = { id: 'A', title: 'Title of A', status: 'todo', trees: trees.marks }
   expect(composedTask(task('A'), ready, undefined, trees)).toStrictEqual({ ...shown, ready: true })
   expect(composedTask(task('A'), ready, undefined, { ...trees, isAlone: true })).toStrictEqual({
-    ...{ ...shown, ready: false, inMain: false },
+    ...shown,
+    ready: false,
+    inMain: false,
   })
 })
 

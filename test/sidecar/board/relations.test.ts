@@ -209,9 +209,16 @@ test.each<[string, Derived, Fact, Fact[]]>([
 
 test('only whole tasks of the board are counted, and ready is none that a file about it holds', () => {
   const facts = [
-    ...[at('/a', DONE), at('/b', task('B')), at('/ignored/c', task('C')), draft('/d', 'D')],
-    ...[at('/e/1', task('E')), at('/e/plan', task('E'), { standing: 'held' })],
-    ...[at('/f/plan', task('F')), at('/g/1', task('G')), at('/g/plan', task('G')), s1],
+    at('/a', DONE),
+    at('/b', task('B')),
+    at('/ignored/c', task('C')),
+    draft('/d', 'D'),
+    at('/e/1', task('E')),
+    at('/e/plan', task('E'), { standing: 'held' }),
+    at('/f/plan', task('F')),
+    at('/g/1', task('G')),
+    at('/g/plan', task('G')),
+    s1,
   ]
   expect(related(...facts).count(facts, 0)).toEqual({ tasks: 6, closed: 1, ready: 2 })
 })
