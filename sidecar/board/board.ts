@@ -317,8 +317,7 @@ export class Board implements Records {
 
   #find(key: Key): Fact | undefined {
     const fact = this.#relations.holders.find(key) ?? this.#findInTrees(key)
-    // Heartbeats are part of their session; of two configurations only the first counts.
-    if (fact?.kind === 'live' || fact?.kind === 'setting') return undefined
+    // Of two configurations only the first counts.
     if (fact?.kind === 'board' && key !== 'board:board') return undefined
     return fact
   }
