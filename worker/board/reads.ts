@@ -260,9 +260,6 @@ function byteStream(pieces: Iterable<string>): ReadableStream<Uint8Array> {
       // A pull that ends without bytes leaves the reader's own buffer pending for ever.
       controller.byobRequest?.respond(0)
     },
-    cancel() {
-      iterator.return?.()
-    },
   })
 }
 

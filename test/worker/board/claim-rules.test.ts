@@ -1,0 +1,344 @@
+// Who gets which task, and what is told of it. Each test says what time it is.
+
+import { describe, expect, it } from 'vitest'
+import type { ClaimRequest, Release } from '../../../worker/board/claims.ts'
+import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
+import type { Query } from '../../../worker/board/reads.ts'
+import type { ChangesRequest, DataRecord, Session, Task } from '../../../worker/board/wire.ts'
+import { openSql } from '../../../worker/shared/sql-node.ts'
+import { freshHash, sessionRecord, taskRecord } from '../../support/edge.ts'
+
+const NOW = 1_700_000_000_000
+const TTL = 20_000
+const SESSION = `claim-${NOW}`
+const store = { state: 'present', version: '0' } as const
+const timeText = (ms: number) => new Date(ms).toISOString()
+const todo = (id: string, fields: Partial<Task> = {}) =>
+  taskRecord(id, { status: 'todo', ...fields })
+const CONFIG: DataRecord = {
+  kind: 'board',
+  id: 'board',
+  hash: freshHash(),
+  board: { layout: 'cairn', states: ['todo', 'doing', 'done'], closed: ['done'] },
+}
+
+let secrets = 0
+
+/** A board with these records. */
+function board(...records: DataRecord[]) {
+  const { repository, claims, reads, nextDue } = openRepository(openSql(':memory:'))
+  const began = repository.sync({ step: 'root', run: null, root: '0'.repeat(32), store }, NOW)
+  if (!began.ok || began.answer.step !== 'root') throw new Error('no sync')
+  const { run, epoch } = began.answer
+  let batch = 0
+  const change = (parts: { upserts?: DataRecord[]; deletes?: `task:${string}`[]; more?: true }) =>
+    repository.changes({ run, epoch, batch: ++batch, upserts: [], deletes: [], ...parts }, NOW)
+  change({ upserts: records })
+  const found = (query: Query) => {
+    const read = reads.find(query, { streams: 0, awakeSince: '', now: timeText(NOW) })
+    if (read.state !== 'found') throw new Error(read.state)
+    return { etag: read.etag, ...JSON.parse([...read.pieces].join('')) }
+  }
+  const claim = (fields: Partial<ClaimRequest> = {}, now = NOW) => {
+    const hash = `hash-${++secrets}`
+    const given = { hash, actor: 'ada', ttlMs: TTL, max: 1, force: false }
+    return claims.claim({ ...given, ...fields }, now)
+  }
+  return {
+    claims,
+    change,
+    epoch,
+    nextDue,
+    claim,
+    /** The id of the task, or why there is none. */
+    given: (fields?: Partial<ClaimRequest>, now?: number) => {
+      const answer = claim(fields, now)
+      return answer.ok ? answer.answer.task : answer.reason
+    },
+    sessions: (): Session[] =>
+      found({ kind: 'sessions', filter: {} }).sessions.filter(({ id }: Session) => id !== 'ses_1'),
+    task: (id: string): Task => found({ kind: 'task', id }),
+    tags: () =>
+      (['tasks', 'sessions'] as const).map((kind) => found({ kind, filter: {} }).etag as string),
+  }
+}
+type Board = ReturnType<typeof board>
+
+const ended = (outcome: Release['outcome'], more = {}) => ({ hash: 'ada', outcome, ...more })
+
+describe('the session that a claim is', () => {
+  const live = { heartbeatAt: timeText(NOW) }
+  const claim = (expiresAt: number) => ({ generation: NOW, expiresAt: timeText(expiresAt) })
+  const active = {
+    id: SESSION,
+    task: 'A-1',
+    attempt: SESSION,
+    actor: 'ada',
+    startedAt: timeText(NOW),
+    status: 'in_progress',
+    health: 'active',
+    live,
+    claim: claim(NOW + TTL),
+  }
+  const told = { client: 'codex', model: 'm', branch: 'b', tree: 'feat' }
+  const finished = { status: 'finished', health: 'finished', endedAt: timeText(NOW + 5) }
+  const canceled = (cancelReason: string, at = NOW) => {
+    return { status: 'canceled', health: 'canceled', endedAt: timeText(at), cancelReason }
+  }
+
+  it.each<[string, object, (it: Board) => unknown]>([
+    ['begins', {}, () => undefined],
+    [
+      'is renewed',
+      { live: { heartbeatAt: timeText(NOW + 5), progress: 'half' }, claim: claim(NOW + 5 + TTL) },
+      ({ claims }) => claims.renew({ hash: 'ada', progress: 'half' }, NOW + 5),
+    ],
+    [
+      'is renewed for longer',
+      { live: { heartbeatAt: timeText(NOW + 5) }, claim: claim(NOW + 10) },
+      ({ claims }) => claims.renew({ hash: 'ada', ttlMs: 5 }, NOW + 5),
+    ],
+    ['expires', { health: 'stalled' }, ({ claims }) => claims.expire(NOW + TTL)],
+    ['is done', finished, ({ claims }) => claims.release(ended('done'), NOW + 5)],
+    [
+      'is left',
+      { ...canceled('abandoned', NOW + 5), summary: 'no time' },
+      ({ claims }) => claims.release(ended('abandoned', { summary: 'no time' }), NOW + 5),
+    ],
+    [
+      'is left, after it expired',
+      canceled('abandoned', NOW + TTL),
+      ({ claims }) => {
+        claims.expire(NOW + TTL)
+        claims.release(ended('abandoned'), NOW + TTL)
+      },
+    ],
+    [
+      'is closed with its task',
+      { ...finished, endedAt: timeText(NOW) },
+      ({ change }) => change({ upserts: [taskRecord('A-1', { status: 'done' })] }),
+    ],
+    ['goes with its task', canceled('deleted'), ({ change }) => change({ deletes: ['task:A-1'] })],
+  ])('has what its agent said, and what became of it, where it %s', (_name, shown, become) => {
+    for (const by of [{}, told]) {
+      const it = board(CONFIG, todo('A-1'))
+      it.claim({ hash: 'ada', ...by })
+      become(it)
+      const session = { ...active, ...shown, ...by }
+      const worktree = 'tree' in by && { worktree: 'feat' }
+      expect(it.sessions()).toStrictEqual([{ ...session, live: { ...session.live, ...worktree } }])
+    }
+  })
+
+  it('is over where another takes its task', () => {
+    const it = board(CONFIG, todo('A-1'))
+    it.claim({ hash: 'ada' })
+    const { claims } = it
+    claims.expire(NOW + TTL)
+    expect(it.task('A-1')).toMatchObject({ executionState: 'stalled', sessionId: SESSION })
+    it.claim({ actor: 'bob' }, NOW + TTL + 1)
+    expect(it.sessions()).toMatchObject([{ actor: 'bob' }, canceled('replaced', NOW + TTL + 1)])
+  })
+})
+
+describe('a claim', () => {
+  it('waits for a board that is published, and for all of it where it names no task', () => {
+    const { repository, claims } = openRepository(openSql(':memory:'))
+    const reasonOf = (task?: string) => {
+      const asked = { hash: 'h', actor: 'ada', ttlMs: TTL, max: 1, force: false }
+      const answer = claims.claim({ ...asked, ...(task !== undefined && { task }) }, NOW)
+      return answer.ok ? '' : answer.reason
+    }
+    expect([reasonOf(), reasonOf('A-1')]).toEqual(['unpublished', 'unpublished'])
+    const began = repository.sync({ step: 'root', run: null, root: '1'.repeat(32), store }, NOW)
+    if (!began.ok || began.answer.step !== 'root') throw new Error('no sync')
+    const { run, epoch } = began.answer
+    const part: ChangesRequest = {
+      run,
+      epoch,
+      batch: 1,
+      upserts: [todo('A-1')],
+      deletes: [],
+      more: true,
+      reading: { done: 1, total: 2 },
+    }
+    repository.changes(part, NOW)
+    expect([reasonOf(), reasonOf('A-1')]).toEqual(['nothing_ready', 'unpublished'])
+  })
+
+  const TASKS = [
+    todo('A-1', { assignee: 'eve' }),
+    todo('A-2', { labels: ['x', 'y'] }),
+    todo('A-3', { parent: 'E' }),
+    todo('A-4', { assignee: 'eve', assignees: ['eve', 'bob'] }),
+  ]
+  it.each<[Partial<ClaimRequest>, string]>([
+    [{}, 'A-2'],
+    [{ label: 'y' }, 'A-2'],
+    [{ label: 'z' }, 'nothing_ready'],
+    [{ parent: 'E' }, 'A-3'],
+    [{ actor: 'eve' }, 'A-1'],
+    [{ assignee: 'eve' }, 'A-1'],
+    [{ assignee: 'zoe' }, 'A-2'],
+    [{ task: 'A-1' }, 'not_ready'],
+    [{ task: 'A-1', assignee: 'eve' }, 'A-1'],
+    [{ task: 'A-4' }, 'not_ready'],
+    [{ task: 'A-4', actor: 'bob' }, 'A-4'],
+    [{ task: 'A-4', assignee: 'bob' }, 'A-4'],
+  ])('for %j on a board without a configuration is %s', (fields, expected) => {
+    const it = board(...TASKS)
+    expect(it.given(fields)).toBe(expected)
+    // Nobody knows what closes a task, so nothing ends.
+    it.change({ upserts: [todo('A-9')] })
+    expect(it.sessions().every(({ health }) => health === 'active')).toBe(true)
+  })
+
+  const doing = taskRecord('A-1', { status: 'doing' })
+  it.each<[string, number, string, (it: Board) => unknown]>([
+    ['expired while it said begun', TTL, 'A-1', ({ change }) => change({ upserts: [doing] })],
+    [
+      'was left while it said begun',
+      0,
+      'A-1',
+      ({ change, claims }) => {
+        change({ upserts: [doing] })
+        claims.release(ended('abandoned'), NOW)
+      },
+    ],
+    [
+      'was left, and says begun since',
+      0,
+      'nothing_ready',
+      ({ change, claims }) => {
+        claims.release(ended('abandoned'), NOW)
+        change({ upserts: [doing] })
+      },
+    ],
+    [
+      'was done, and says begun for a minute',
+      60_000,
+      'nothing_ready',
+      ({ change, claims }) => {
+        change({ upserts: [doing] })
+        claims.release(ended('done'), NOW)
+      },
+    ],
+    [
+      'was done, and does not say so for less than a minute',
+      59_999,
+      'nothing_ready',
+      ({ claims }) => claims.release(ended('done'), NOW),
+    ],
+    [
+      'was done, and does not say so for a minute',
+      60_000,
+      'A-1',
+      ({ claims }) => claims.release(ended('done'), NOW),
+    ],
+  ])('of a task that %s (%i ms) is %s', (_name, ms, expected, become) => {
+    const it = board(CONFIG, todo('A-1'))
+    it.claim({ hash: 'ada' })
+    become(it)
+    expect(it.given({ actor: 'bob' }, NOW + ms)).toBe(expected)
+  })
+
+  it('is one of as many as its actor may hold', () => {
+    const it = board(todo('A-1'), todo('A-2'), todo('A-3'))
+    expect([it.given({ max: 2 }), it.given({ max: 2 })]).toEqual(['A-1', 'A-2'])
+    expect(it.claim({ max: 2 })).toMatchObject({ reason: 'already_holding', task: 'A-1' })
+    expect(it.given({ max: 3 })).toBe('A-3')
+  })
+
+  it('is lost to nobody by name where it only expired, and knows no task that goes just now', () => {
+    const it = board(todo('A-1'))
+    it.claim({ hash: 'ada' })
+    it.change({ deletes: ['task:A-1'], more: true })
+    expect(it.claim({ hash: 'ada' })).toMatchObject({ ok: true, answer: { json: '{}' } })
+    const lost = { ok: false, reason: 'claim_lost', generation: NOW, frames: [] }
+    expect({ ...it.claim({ hash: 'ada' }, NOW + TTL), frames: [] }).toEqual(lost)
+  })
+
+  it('is told when it says something new, or comes back, and not each time', () => {
+    const { claims, claim, epoch } = board(todo('A-1'))
+    const told = (ms: number, progress?: string) =>
+      claims.renew({ hash: 'ada', ...(progress !== undefined && { progress }) }, NOW + ms).frames
+    const frame = expect.stringMatching(new RegExp(`^id: ${epoch}-\\d+\ndata: .*"${SESSION}"`))
+    expect(claim({ hash: 'ada' }).frames).toEqual([frame])
+    const said = [told(1), told(2, 'half'), told(3, 'half'), told(4), told(5, 'whole')]
+    expect(said).toEqual([[], [frame], [], [], [frame]])
+    expect(claims.expire(NOW + 5 + TTL)).toEqual([frame])
+    expect([told(6 + TTL), told(7 + TTL)]).toEqual([[frame], []])
+  })
+
+  it('has 30 s more where its end is seen more than 5 s late', () => {
+    const late = (ms: number) => {
+      const { claims, claim, nextDue } = board(todo('A-1'))
+      claim()
+      return [claims.expire(NOW + TTL + ms).length, nextDue()]
+    }
+    expect(late(5_000)).toEqual([1, undefined])
+    expect(late(5_001)).toEqual([0, NOW + TTL + 35_001])
+  })
+
+  it('that ends before the others is what is due next', () => {
+    const { claim, nextDue } = board(todo('A-1'), todo('A-2'))
+    claim({ ttlMs: 60_000 })
+    claim({ actor: 'bob' })
+    expect(nextDue()).toBe(NOW + TTL)
+  })
+
+  it('gives the lists another tag, which none had before', () => {
+    const it = board(todo('A-1'), todo('A-2'))
+    const tags = [it.tags()]
+    for (const step of [
+      () => it.claim(),
+      () => it.change({ upserts: [todo('A-2', { title: 'Two' }), sessionRecord('ses_1')] }),
+      () => it.claim({ actor: 'bob' }),
+      () => it.change({ deletes: ['task:A-2'], upserts: [sessionRecord('ses_1', { actor: 'x' })] }),
+    ]) {
+      step()
+      tags.push(it.tags())
+    }
+    expect(new Set(tags.flat()).size).toBe(2 * tags.length)
+  })
+})
+
+describe('what has ended', () => {
+  it.each<[string, object, (it: Board) => unknown]>([
+    [
+      'is told as done, also where another works on it now',
+      { end: { outcome: 'done' } },
+      (it) => {
+        it.claims.release(ended('done'), NOW)
+        it.claims.release(ended('abandoned'), NOW)
+        it.change({ upserts: [todo('A-1', { title: 'Again' })] })
+        expect(it.given({ actor: 'bob' })).toBe('A-1')
+      },
+    ],
+    [
+      'is told as left, where nobody works on it',
+      { end: { outcome: 'abandoned' } },
+      (it) => it.claims.release(ended('abandoned'), NOW),
+    ],
+  ])('%s', (_name, answer, become) => {
+    const it = board(CONFIG, todo('A-1'))
+    it.claim({ hash: 'ada' })
+    become(it)
+    expect(it.claims.renew({ hash: 'ada' }, NOW)).toMatchObject({ ok: true, answer })
+  })
+
+  it('by somebody else is lost to its holder, and told again to who ended it', () => {
+    const { claim, claims } = board(todo('A-1'))
+    claim({ hash: 'ada' })
+    for (const session of [`x${SESSION}`, `${SESSION}x`, 'claim-0', '']) {
+      const unknown = { ok: false, reason: 'unknown_claim' }
+      expect(claims.release({ session, outcome: 'done' }, NOW)).toMatchObject(unknown)
+    }
+    const end = { outcome: 'done', at: NOW }
+    for (const ms of [0, 5]) {
+      const answer = claims.release({ session: SESSION, outcome: 'done' }, NOW + ms)
+      expect(answer).toMatchObject({ ok: true, answer: { end } })
+    }
+    expect(claims.renew({ hash: 'ada' }, NOW)).toMatchObject({ ok: false, reason: 'claim_lost' })
+  })
+})
