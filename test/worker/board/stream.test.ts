@@ -36,6 +36,8 @@ interface Options {
   expiresInMs?: number
   ageMs?: number
   answer?: FakeRepository['answer']
+  hasEnded?: () => Promise<boolean>
+  isAborted?: boolean
 }
 
 async function open(options: Options = {}) {
@@ -43,7 +45,10 @@ async function open(options: Options = {}) {
   const repository = new FakeRepository()
   repository.answer = options.answer ?? 'ok'
   const abort = new AbortController()
+  if (options.isAborted) abort.abort()
   const ends: unknown[] = []
+  /** What an operator has to see. */
+  const logged: string[] = []
   const body = openStream({
     repository: repository.handle,
     lastEventId: options.lastEventId,
@@ -52,12 +57,16 @@ async function open(options: Options = {}) {
     signal: abort.signal,
     limits: { ...STREAM_LIMITS, ...(options.ageMs && { ageMs: options.ageMs }) },
     clock,
-    rare: () => undefined,
-    log: (_level, event, fields) => event === 'board.stream_ended' && ends.push(fields.reason),
+    rare: (level, event) => logged.push(`rarely ${level} ${event}`),
+    log: (level, event, fields) => {
+      if (event === 'board.stream_ended') ends.push(fields.reason)
+      if (level !== 'debug') logged.push(`${level} ${event}`)
+    },
+    ...(options.hasEnded && { hasEnded: options.hasEnded }),
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))
   await settle()
-  return { clock, repository, abort, ends, body, settle }
+  return { clock, repository, abort, ends, logged, body, settle }
 }
 
 /** Reads in the background; `text` grows. */
@@ -80,12 +89,13 @@ function read(body: ReadableStream<Uint8Array>) {
 
 describe('a stream', () => {
   it('says connected at once, and ends with a reason when its repository fails', async () => {
-    const { body, ends, settle } = await open({ answer: 'fail' })
+    const { body, ends, logged, settle } = await open({ answer: 'fail' })
     const reading = read(body)
     await settle()
     expect(reading.text).toBe(': connected\n\nretry: 2500\n\n')
     expect(reading.done).toBe(true)
     expect(ends).toEqual(['failed'])
+    expect(logged).toEqual(['error board.subscribe_failed'])
   })
 
   it('joins from its last event id and from when it was opened, and forwards what it is sent', async () => {
@@ -107,19 +117,47 @@ describe('a stream', () => {
     await reading.reader.cancel()
   })
 
-  it.each(['abort', 'cancel'] as const)('ends once by %s, and leaves no timer', async (how) => {
-    const { body, clock, repository, abort, ends, settle } = await open()
+  it.each(['aborted', 'cancelled'] as const)(
+    'that is %s ends once, and leaves no timer',
+    async (how) => {
+      const { body, clock, repository, abort, ends, settle } = await open()
+      const reading = read(body)
+      if (how === 'aborted') abort.abort()
+      else await reading.reader.cancel()
+      abort.abort()
+      await settle()
+      expect(ends).toEqual([how])
+      expect(repository.left).toBe(1)
+      expect(clock.pending).toBe(0)
+      repository.tell('id: e-1\n\n')
+      await settle()
+      expect(reading.text).not.toContain('e-1')
+    },
+  )
+
+  it('whose client went before it was opened joins nothing', async () => {
+    const { body, clock, repository, ends } = await open({ isAborted: true })
+    expect([ends, repository.joins, clock.pending]).toEqual([['aborted'], [], 0])
+    expect(await body.getReader().read()).toMatchObject({ done: true })
+  })
+
+  it('ends at the ping after its session was ended, and at none before', async () => {
+    let hasEnded = false
+    const { body, clock, ends } = await open({ hasEnded: async () => hasEnded })
     const reading = read(body)
-    if (how === 'abort') abort.abort()
-    else await reading.reader.cancel()
-    abort.abort()
+    await clock.advance(60_000)
+    expect(ends).toEqual([])
+    hasEnded = true
+    await clock.advance(15_000)
+    expect([ends, reading.done]).toEqual([['signed_out'], true])
+  })
+
+  it('ends with its repository, without a longer wait', async () => {
+    const { body, repository, ends, settle } = await open()
+    const reading = read(body)
+    repository.sink?.end('closed')
     await settle()
-    expect(ends).toHaveLength(1)
-    expect(repository.left).toBe(1)
-    expect(clock.pending).toBe(0)
-    repository.tell('id: e-1\n\n')
-    await settle()
-    expect(reading.text).not.toContain('e-1')
+    expect([ends, reading.text]).toEqual([['closed'], ': connected\n\nretry: 2500\n\n'])
   })
 
   it('does not end by itself', async () => {
@@ -172,11 +210,12 @@ describe('a stream', () => {
   })
 
   it('answers a full repository with a long wait and a clean end', async () => {
-    const { body, ends, settle } = await open({ answer: 'full' })
+    const { body, repository, ends, logged, settle } = await open({ answer: 'full' })
     const reading = read(body)
     await settle()
     expect(reading.text).toContain('retry: 90000\n\n')
     expect(reading.done).toBe(true)
-    expect(ends).toEqual(['full'])
+    expect([ends, repository.left]).toEqual([['full'], 1])
+    expect(logged).toEqual(['rarely warn board.streams_full'])
   })
 })
