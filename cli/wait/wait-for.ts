@@ -57,7 +57,7 @@ export interface Outcome {
   row?: Task | undefined
 }
 
-/** Resolves when it is so. `onPlace` gets each place up to which it was not. */
+/** Resolves when it has happened. `onCursor` gets each place up to which it had not. */
 export async function waitFor(
   board: WatchedBoard,
   { task, until, since }: Wait,

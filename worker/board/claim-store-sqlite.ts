@@ -72,7 +72,7 @@ export function sqliteClaimStore(sql: Sql) {
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
     /** Those that have expired, and of which clients were not informed. */
-    untold: (now: number): Claim[] =>
+    pending: (now: number): Claim[] =>
       claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
     /** When the next one expires, in ms. */
     nextExpiry: (): number | undefined =>

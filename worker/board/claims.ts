@@ -193,7 +193,7 @@ export class Claims {
   ): Outcome {
     return this.#board.transaction(() => {
       const frames: string[] = []
-      for (const claim of this.#claims.untold(now)) {
+      for (const claim of this.#claims.pending(now)) {
         if (now - claim.expiresAt <= LATE_MS) this.#tell({ ...claim, isStalled: true }, frames, now)
         else {
           const spared = { ...claim, expiresAt: now + GRACE_MS }
