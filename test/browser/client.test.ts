@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { buildLibraries } from '../../tools/package/build.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
-import { LAMP, servePayments } from '../support/payments-server.ts'
+import { LAMP, servePayments } from '../support/in-process-edge.ts'
 import { unavailable } from '../support/payments-setup.ts'
 import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
 import { tempFolder } from '../support/temp-folder.ts'

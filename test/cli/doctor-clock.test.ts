@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkClocks, checkEdgeClock } from '../../cli/doctor/clock.ts'
-import type { TestServer } from '../support/serve.ts'
+import type { TestServer } from '../support/http.ts'
 import {
   diagnose,
   fakeEdge,

@@ -1,9 +1,10 @@
-// Links between the pages lead to a file and a heading that there are, and no page sends a reader to
-// npm for a name that is not ours.
+// Where the pages lead: to files and headings that there are, and never to npm for a name that is
+// not ours.
 
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sources } from '../support/sources.ts'
 
 const PAGES = globSync(['*.md', 'docs/*.md', 'examples/*/README.md', 'migrations/README.md'])
 
@@ -47,7 +48,7 @@ describe('the links between the pages', () => {
 })
 
 describe('the name on npm, which is anybody’s until Signalbox is published', () => {
-  const product = globSync('{cli,console,local,sidecar,simulator,tools,worker}/**/*.{ts,tsx}')
+  const product = sources.map(({ file }) => file)
   const asksNpm = /npx (--yes |-y )?signalbox|npm (install|i|add|link)( -\S+)* signalbox/
 
   it('is nothing that a page or a message lets npm look up', () => {
@@ -60,5 +61,59 @@ describe('the name on npm, which is anybody’s until Signalbox is published', (
         .map((line) => `${file}: ${line}`),
     )
     expect(wrong).toEqual([])
+  })
+})
+
+/** In the pages about the code, a path may start where its section stands: `writer.ts`. */
+const ROOMS = [
+  '',
+  'sidecar',
+  'worker',
+  'worker/board',
+  'worker/payments',
+  'worker/payments/gateways',
+  'worker/payments/ledger',
+]
+
+// biome-ignore format: several names a line.
+const FOLDERS = [
+  'cli', 'console', 'docs', 'examples', 'libraries', 'migrations', 'sidecar', 'simulator', 'system',
+  'test', 'tools', 'worker',
+]
+const ALL = [
+  ...readdirSync('.'),
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  ),
+]
+const OWN = ALL.filter((name) => /^(?:docs\/)?[\w-]+\.md$/.test(name) && name !== 'CHANGELOG.md')
+const OF_THE_CODE = ['docs/architecture.md', 'CONTRIBUTING.md']
+
+/** Names that a reader is to choose, and the example of docs/drivers.md. */
+const isChosen = (name: string) => /NAME|\bN\.sql$|acme/.test(name)
+
+const namedIn = (page: string, what: RegExp): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(what)]
+    .map(([, name = '']) => name)
+    .filter((name) => !isChosen(name))
+
+describe('the pages about the code', () => {
+  it.each(OF_THE_CODE)('%s names only files and folders that exist', (page) => {
+    const named = namedIn(page, /`([\w./-]+(?:\.tsx?|\.sql|\/))`/g)
+    const isThere = (name: string) => ROOMS.some((room) => existsSync(join(room, name)))
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((name) => !isThere(name))).toEqual([])
+  })
+})
+
+describe('the other pages', () => {
+  it('are read', () => {
+    expect(OWN).toEqual(expect.arrayContaining([...OF_THE_CODE, 'README.md', 'docs/design.md']))
+  })
+
+  it.each(OWN)('%s names only files that exist', (page) => {
+    const named = namedIn(page, /`([\w./-]+\.(?:tsx?|sql|css))`/g)
+    const isThere = (name: string) => ALL.some((file) => file === name || file.endsWith(`/${name}`))
+    expect(named.filter((name) => !isThere(name))).toEqual([])
   })
 })

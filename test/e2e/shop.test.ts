@@ -8,10 +8,10 @@ import type { Action } from '../../simulator/payments.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { createWebhookSigner } from '../../worker/payments/outbox/standard-webhook.ts'
 import { token } from '../support/edge.ts'
+import { serve, type TestServer } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
 import type { Program } from '../support/program.ts'
-import { serve, type TestServer } from '../support/serve.ts'
 import { ShopFolder } from '../support/shop-folder.ts'
 
 const FRAMEWORKS = ['express', 'hono', 'fastify'] as const

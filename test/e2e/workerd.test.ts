@@ -7,8 +7,8 @@ import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { boardContract } from '../contract/board.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
+import { upload } from '../support/http.ts'
 import { type EdgeProcess, startEdge } from '../support/start-edge.ts'
-import { upload } from '../support/upload.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shopHome } from '../../tools/harness/shop-home.ts'
 import { atATime } from '../support/at-a-time.ts'
+import { serve, type TestServer } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'
 import { once, seed, send, sendAgain, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
-import { serve, type TestServer } from '../support/serve.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 /** Each listener calls the test, which decides when it answers. One of them can also throw. */

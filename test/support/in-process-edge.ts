@@ -18,8 +18,11 @@ import type { EndedSessions } from '../../worker/shared/ended-sessions.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { openSql } from '../../worker/shared/sql-node.ts'
-import { type Edge, SECRET } from './edge.ts'
+import { type Edge, SECRET, token } from './edge.ts'
+import { serve } from './http.ts'
 import { documentedFetch } from './openapi-operations.ts'
+import { request } from './payments.ts'
+import { type PaymentsSetup, setUpPayments } from './payments-setup.ts'
 
 export interface ProcessEdgeOptions {
   env?: Environment
@@ -82,3 +85,25 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     fetch: (path, init, seen = origin) => documentedFetch(seen, send)(path, init),
   }
 }
+
+export interface PaymentsServer {
+  setup: PaymentsSetup
+  /** What `createPayments` is given. */
+  place: { url: string; token: string }
+  close(): Promise<void>
+}
+
+/** Payments with a scripted gateway, on a real port. */
+export async function servePayments(env: Environment = {}): Promise<PaymentsServer> {
+  const setup = setUpPayments()
+  const edge = processEdge({ env: { AUTH_SECRETS: SECRET, ...env }, payments: setup.payments })
+  const { url, close } = await serve(async ({ url, method, headers, body }) => {
+    const { origin, pathname, search } = new URL(url)
+    const init = { method, headers, ...(body && { body, duplex: 'half' as const }) }
+    return await edge.fetch(`${pathname}${search}`, init, origin)
+  })
+  const scope = 'payments:read payments:write'
+  return { setup, place: { url, token: await token({ scope, repos: [] }) }, close }
+}
+
+export const LAMP = request({ description: 'A lamp' })

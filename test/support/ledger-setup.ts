@@ -23,7 +23,7 @@ import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import type { Fields, Level } from '../../worker/shared/log.ts'
 import { type DispatchedEvent, type FakeDeliverer, readPayload } from './ledger-fakes.ts'
-import { type ReadableQueries, readable } from './readable-queries.ts'
+import { type ReadableQueries, readable } from './sqlite-database.ts'
 
 /** A ledger over an empty store. */
 export interface OpenedLedger {

@@ -27,7 +27,7 @@ import type { PaymentQueries } from '../../worker/payments/queries/queries-libsq
 import { apiMiddleware, type Middleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { keptLog, type Logged, paymentsConfig, verified, webhookRequest } from './payments.ts'
-import type { ReadableQueries } from './readable-queries.ts'
+import type { ReadableQueries } from './sqlite-database.ts'
 import { sqliteLedger } from './sqlite-database.ts'
 
 type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>

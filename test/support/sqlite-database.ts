@@ -2,6 +2,15 @@
 // for tests that need none.
 
 import { readFileSync } from 'node:fs'
+import type {
+  AlertRecord,
+  AuditRecord,
+  EventRecord,
+  Listed,
+  ListedStory,
+  Story,
+  Transaction,
+} from '../../worker/payments/domain/types.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
@@ -9,9 +18,9 @@ import {
   openLedger,
 } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { type Row, toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { libsqlQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
-import { readable } from './readable-queries.ts'
 
 export interface SqliteDatabase extends Database {
   /** Several statements at once, without their rows. */
@@ -35,4 +44,41 @@ export function sqliteDatabase(script = readFileSync('schema.sql', 'utf8')): Sql
 export function sqliteLedger(deps: Omit<LedgerDeps, 'database'>) {
   const database = sqliteDatabase()
   return { ledger: openLedger({ ...deps, database }), queries: readable(libsqlQueries(database)) }
+}
+
+export interface ReadableQueries extends PaymentQueries {
+  transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>
+  story(transactionId: string, now?: number): Promise<Story | undefined>
+  webhookEvents(...given: Parameters<PaymentQueries['webhookEvents']>): Promise<EventRecord[]>
+  alerts(...given: Parameters<PaymentQueries['alerts']>): Promise<AlertRecord[]>
+  audit(...given: Parameters<PaymentQueries['audit']>): Promise<AuditRecord[]>
+}
+
+/** Rejects when a row cannot be read. */
+export const readable = (queries: PaymentQueries): ReadableQueries => ({
+  ...queries,
+  transactions: async (...given) => (await queries.transactions(...given)).map(read),
+  webhookEvents: async (...given) => (await queries.webhookEvents(...given)).map(read),
+  alerts: async (...given) => (await queries.alerts(...given)).map(read),
+  audit: async (...given) => (await queries.audit(...given)).map(read),
+  async story(id, now = Date.now()) {
+    const story = await queries.story(id, now)
+    return story && readStory(story)
+  },
+})
+
+const readStory = (story: ListedStory): Story => ({
+  transaction: read(story.transaction),
+  isStranded: story.isStranded,
+  check: story.check,
+  webhookEvents: story.webhookEvents.map(read),
+  refunds: story.refunds.map(read),
+  events: story.events.map(read),
+  alerts: story.alerts.map(read),
+  audit: story.audit.map(read),
+})
+
+function read<Item extends object>(item: Listed<Item>): Item {
+  if ('invalid' in item) throw new Error(`${item.id}: ${item.invalid}`)
+  return item
 }

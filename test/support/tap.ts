@@ -1,6 +1,6 @@
 // A proxy in front of an HTTP server. It records requests, and can hold or cut them.
 
-import { serve, type TestServer } from './serve.ts'
+import { serve, type TestServer } from './http.ts'
 
 /** A request that was forwarded or held. */
 interface Passed {

@@ -13,7 +13,7 @@ import { openNodeEdge } from '../../worker/node.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/types.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { boardReport, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
-import { jsonOf } from '../support/json-of.ts'
+import { jsonOf } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'
 import { order } from '../support/payment-system.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/start-edge.ts'
@@ -283,5 +283,37 @@ describe('an edge that closes', () => {
     expect(log).toContain(`"url":"${edge.origin}"`)
     expect(log).not.toContain(SECRET)
     await edge.close()
+  })
+})
+
+describe('the end of a host', () => {
+  let edge: NodeEdgeInTest | undefined
+  afterEach(() => edge?.close())
+
+  it('the end of the payments waits for no board, and the end of all not for one that hangs', async () => {
+    edge = await startNodeEdge({}, { stopWithinMs: 1_000 })
+    const from = performance.now()
+    await edge.edge().close(new Promise(() => undefined))
+    expect(performance.now() - from).toBeGreaterThan(800)
+    await expect(fetch(edge.origin)).rejects.toThrow()
+  })
+
+  it('boards that end publish their last changes after the payments are closed', async () => {
+    edge = await startNodeEdge()
+    const { fetch: ask } = edge.edge()
+    const ended = Promise.withResolvers<number>()
+    const closed = edge.edge().close(ended.promise)
+    await expect
+      .poll(() =>
+        fetch(`${edge?.origin}/`).then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down')
+    const answer = await ask(new Request(`${edge.origin}/api/sync?path=a`, { method: 'POST' }))
+    expect(answer.status).toBe(401)
+    ended.resolve(0)
+    await closed
   })
 })

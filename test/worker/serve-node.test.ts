@@ -6,8 +6,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type NodeServer, serveNode } from '../../worker/serve-node.ts'
+import { upload } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'
-import { upload } from '../support/upload.ts'
 
 const PLACE = { hostname: '127.0.0.1', port: 0, silenceMs: 60_000 }
 const CHUNK = new Uint8Array(64 << 10)

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readingOf } from '../../../cli/commands/payments/reconcile.ts'
 import type { Comparison } from '../../../libraries/settlement/compare.ts'
 import { token } from '../../support/edge.ts'
+import { serve, type TestServer } from '../../support/http.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 import {
   type PaymentsSetup,
@@ -13,7 +14,6 @@ import {
   setUpPayments,
   unavailable,
 } from '../../support/payments-setup.ts'
-import { serve, type TestServer } from '../../support/serve.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { run } from '../run.ts'
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SignalboxFile } from '../../../worker/payments/define-config.ts'
-import type { TestServer } from '../../support/serve.ts'
+import type { TestServer } from '../../support/http.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './fake-system.ts'
 

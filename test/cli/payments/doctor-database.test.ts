@@ -19,7 +19,7 @@ import {
   statement,
 } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
-import { serve } from '../../support/serve.ts'
+import { serve } from '../../support/http.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { lineOf } from './fake-system.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../../support/serve.ts'
+import type { TestServer } from '../../support/http.ts'
 import { diagnose, type FakeEdge, FIB, fakeEdge, REDIRECT, STRIPE } from './fake-system.ts'
 
 const OWN = { ...REDIRECT, ...FIB, ...STRIPE }

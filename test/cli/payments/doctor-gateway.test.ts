@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../../support/serve.ts'
+import type { TestServer } from '../../support/http.ts'
 import { diagnose, FIB, fakeGateway, grants, REDIRECT, STRIPE } from './fake-system.ts'
 
 const { REDIRECT_GATEWAY_CLIENT_ID: ID, REDIRECT_GATEWAY_CLIENT_SECRET: SECRET } = REDIRECT

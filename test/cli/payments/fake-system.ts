@@ -10,9 +10,9 @@ import { defineConfig, type SignalboxFile } from '../../../worker/payments/defin
 import type { PaymentQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
+import { type Handler, serve, type TestServer } from '../../support/http.ts'
 import { NOBODY } from '../../support/ledger-fakes.ts'
 import { webhookRequest } from '../../support/payments.ts'
-import { type Handler, serve, type TestServer } from '../../support/serve.ts'
 import { sqliteLedger } from '../../support/sqlite-database.ts'
 import { type Run, run as runWords } from '../run.ts'
 

@@ -8,8 +8,8 @@ import { type AddressInfo, connect, type Server } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { handleEvents, toNodeHandler } from '../../../libraries/events/index.ts'
+import { upload } from '../../support/http.ts'
 import { transaction } from '../../support/payments.ts'
-import { upload } from '../../support/upload.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Bounds, discoverBoards } from '../../../sidecar/boards/discover.ts'
 import type { Search } from '../../../sidecar/layouts/registry.ts'
-import { makeFolder } from '../layouts/store.ts'
-import { swapForLink } from '../layouts/swapped-folder.ts'
+import { makeFolder, swapForLink } from '../layouts/store.ts'
 
 const CAIRN = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }
 const KIRO = { '.kiro/specs/tea/tasks.md': '' }

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readSource } from '../../../sidecar/files/read-source.ts'
 import { openFolderHere, openHere, readSmall } from '../../../sidecar/layouts/open-here.ts'
-import { makeFolder } from './store.ts'
-import { swapForLink } from './swapped-folder.ts'
+import { makeFolder, swapForLink } from './store.ts'
 
 /** More by hand: `SWAPPED_READS=1000000`. */
 const READS = Number(process.env.SWAPPED_READS ?? 10_000)

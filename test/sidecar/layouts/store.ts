@@ -1,7 +1,10 @@
 // A folder of a board made for one test, and what a layout says of its files.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import type { Entry, Store } from '../../../sidecar/layouts/layout.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -28,4 +31,30 @@ export function sayTask(store: Store, path: string, text: string) {
   const [entry] = say(store, path, text)
   if (entry?.kind !== 'task') throw new Error(`${path} holds no task`)
   return entry.task
+}
+
+const SWAP = `
+  const { renameSync, symlinkSync } = process.getBuiltinModule('fs')
+  const [at, elsewhere] = process.argv.slice(1)
+  process.stdout.write('swapping')
+  for (let n = 0; ; n++) {
+    symlinkSync(elsewhere, at + '.link')
+    renameSync(at, at + '.away')
+    renameSync(at + '.link', at)
+    renameSync(at, at + '.old')
+    renameSync(at + '.away', at)
+  }`
+
+/** Until it is stopped or the test ends, as fast as it can. */
+export async function swapForLink(at: string, elsewhere: string): Promise<() => Promise<void>> {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  const swapper = spawn(process.execPath, ['-e', SWAP, at, elsewhere], { stdio: [...stdio] })
+  const ended = once(swapper, 'exit')
+  const stop = async () => {
+    swapper.kill('SIGKILL')
+    await ended
+  }
+  onTestFinished(stop)
+  if (swapper.stdout) await once(swapper.stdout, 'data')
+  return stop
 }

@@ -2,10 +2,208 @@
 // says that asks git itself.
 
 import { spawnSync } from 'node:child_process'
-import { test } from 'vitest'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { randomFrom } from '../../../tools/bench/statistics.ts'
+import type { Task } from '../../../worker/board/wire.ts'
 import { inTools, noTools } from '../../support/judges.ts'
-import { initializeBare } from './git-folder.ts'
-import { idsIn, STATUSES, saveByHand, walk } from './git-history.ts'
+import { PATIENT } from '../../support/patience.ts'
+import { PublishedFolder } from '../published-folder.ts'
+import { git, initialize, initializeBare } from './git-folder.ts'
+
+const STATUSES = ['To Do', 'In Progress', 'Done']
+const FOLDER = 'backlog/tasks'
+const CONFIG = `project_name: "Tea"
+statuses: ["To Do", "In Progress", "Done"]
+check_active_branches: false
+remote_operations: false
+auto_commit: false
+`
+
+const textOf = (id: number, status: string) =>
+  `---\nid: task-${id}\ntitle: Task ${id}\nstatus: ${status}\n---\n`
+const nameOf = (id: number) => `task-${id} - Task-${id}.md`
+
+/** Files of tasks in a folder, by name. */
+function filesIn(dir: string): Map<string, string> {
+  const folder = join(dir, FOLDER)
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}
+
+/** A commit never changes, and most steps make none. */
+const committed = new Map<string, Map<string, string>>()
+
+function filesOf(dir: string, commit: string): Map<string, string> {
+  const known = committed.get(commit)
+  if (known) return known
+  const listed = git(dir, 'ls-tree', '-z', '--name-only', commit, `${FOLDER}/`)
+  const paths = listed.split('\0').filter((path) => path !== '')
+  const files = new Map(
+    paths.map((path) => [
+      path.slice(FOLDER.length + 1),
+      `${git(dir, 'show', `${commit}:${path}`)}\n`,
+    ]),
+  )
+  committed.set(commit, files)
+  return files
+}
+
+const statusIn = (text: string) => /^status: (.*)$/m.exec(text)?.[1] ?? ''
+const idIn = (name: string) => /^task-\d+/.exec(name)?.[0].toUpperCase() ?? ''
+
+/** Of each task what the trees make of it; a star where the file is in the middle of a merge. */
+function model(main: string, trees: readonly string[]): Record<string, string> {
+  const own = filesIn(main)
+  const found: Record<string, string[]> = {}
+  for (const tree of trees) {
+    const dir = join(main, '..', tree)
+    const head = git(dir, 'rev-parse', 'HEAD')
+    const bases = git(main, 'merge-base', '--all', 'HEAD', head).split('\n')
+    const before = bases.map((base) => filesOf(main, base))
+    const files = filesIn(dir)
+    const say = (name: string, what: string) => {
+      found[idIn(name)] ??= [own.has(name) ? '' : '+']
+      found[idIn(name)]?.push(`${tree}: ${what}`)
+    }
+    for (const [name, text] of files) {
+      const isOld = before.some((base) => base.get(name) === text)
+      if (own.get(name) === text || isOld) continue
+      say(name, text.includes('<<<<<<<') ? '*' : statusIn(text))
+    }
+    for (const name of own.keys()) {
+      if (!files.has(name) && before.every((base) => base.has(name))) say(name, 'gone')
+    }
+  }
+  return Object.fromEntries(Object.entries(found).map(([id, says]) => [id, says.join(' ')]))
+}
+
+function shown(tasks: Record<string, Task>, expected: Record<string, string>) {
+  const marked = Object.values(tasks).filter(({ trees }) => trees)
+  return Object.fromEntries(
+    marked.map(({ id, trees = [], inMain }) => {
+      const says = trees.map(({ tree, status, gone }) => {
+        const isStar = expected[id]?.includes(`${tree}: *`)
+        return `${tree}: ${isStar ? '*' : gone ? 'gone' : status}`
+      })
+      return [id, [inMain === false ? '+' : '', ...says].join(' ')]
+    }),
+  )
+}
+
+interface History {
+  seed: number
+  steps: number
+  /** Makes a repository of a folder. */
+  make?: (dir: string) => void
+  /** Changes the board in a tree, in place of the tool. */
+  save(dir: string, random: Random): void
+}
+
+interface Random {
+  /** From 0 to below 1. */
+  next(): number
+  pick<T>(of: readonly T[]): T
+}
+
+/** Takes random steps; at each rest every row is what the model says. */
+async function walk({ seed, steps: count, make = initialize, save }: History): Promise<void> {
+  const next = randomFrom(seed)
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
+  const files = [1, 2, 3, 4].map((id) => [`${FOLDER}/${nameOf(id)}`, textOf(id, 'To Do')])
+  const board = { ...Object.fromEntries(files), 'backlog/config.yml': CONFIG }
+  const folder = await PublishedFolder.open(board, make)
+  onTestFinished(() => folder.close())
+  const main = folder.dir
+  const trees: string[] = []
+  const tree = (name: string) => join(main, '..', name)
+  const locked = new Set<string>()
+  let made = 0
+  const saves = (dir: string) => save(dir, { next, pick })
+  const steps: Record<string, (dir: string) => void> = {
+    save: saves,
+    'save again': saves,
+    commit: commitIn,
+    add() {
+      if (trees.length > 2) return
+      const name = `feat-${++made}`
+      git(main, 'worktree', 'add', '-q', tree(name), '-b', name)
+      trees.push(name)
+      trees.sort((one, other) => (one < other ? -1 : 1))
+    },
+    remove() {
+      const name = trees.length > 1 ? trees.shift() : undefined
+      // Twice: it may be locked.
+      if (name) git(main, 'worktree', 'remove', '--force', '--force', tree(name))
+    },
+    lock() {
+      const name = pick(trees)
+      const isLocked = locked.delete(name)
+      if (!isLocked) locked.add(name)
+      tryGit(main, 'worktree', isLocked ? 'unlock' : 'lock', tree(name))
+    },
+    merge(dir) {
+      if (commitIn(dir)) tryGit(dir, 'merge', '-q', '--no-edit', pick(['main', ...trees]))
+    },
+    rebase(dir) {
+      if (dir !== main && commitIn(dir)) tryGit(dir, 'rebase', '-q', 'main')
+    },
+    'another branch'(dir) {
+      if (commitIn(dir)) tryGit(dir, 'checkout', '-q', '-b', `side-${++made}`, `${pick(trees)}~1`)
+    },
+    back(dir) {
+      if (commitIn(dir)) tryGit(dir, 'checkout', '-q', dir === main ? 'main' : basename(dir))
+    },
+    abort: (dir) => void (tryGit(dir, 'rebase', '--abort') || tryGit(dir, 'merge', '--abort')),
+    stash: (dir) => void (isBusy(dir) || tryGit(dir, 'stash', '-q')),
+    pop: (dir) => void (isBusy(dir) || tryGit(dir, 'stash', 'pop', '-q')),
+    detach(dir) {
+      if (dir !== main && !isBusy(dir)) tryGit(dir, 'checkout', '-q', '--detach')
+    },
+  }
+  const log: string[] = []
+  steps.add?.(main)
+  for (let step = 0; step < count; step++) {
+    for (let more = next() * 3; more >= 0; more--) {
+      const name = pick(Object.keys(steps))
+      const where = pick(['', ...trees, ...trees])
+      log.push(`${name} ${where}`)
+      steps[name]?.(where === '' ? main : tree(where))
+    }
+    const expected = model(main, trees)
+    await vi.waitFor(
+      async () => expect(shown(await folder.tasks(), expected), log.join('\n')).toEqual(expected),
+      PATIENT,
+    )
+  }
+}
+
+const tryGit = (dir: string, ...args: string[]): boolean =>
+  spawnSync('git', ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args]).status === 0
+
+/** In the middle of a merge or a rebase. */
+const isBusy = (dir: string): boolean =>
+  ['MERGE_HEAD', 'rebase-merge', 'rebase-apply'].some((name) =>
+    existsSync(git(dir, 'rev-parse', '--path-format=absolute', '--git-path', name)),
+  )
+
+function commitIn(dir: string): boolean {
+  if (isBusy(dir)) return false
+  tryGit(dir, 'add', '-A')
+  return tryGit(dir, 'commit', '-q', '--allow-empty', '-m', 'step')
+}
+
+/** As an editor saves, and deletes. */
+function saveByHand(dir: string, { next, pick }: Random): void {
+  const path = join(dir, FOLDER, nameOf(1 + Math.floor(next() * 6)))
+  const id = Number(/task-(\d+) - [^/]*$/.exec(path)?.[1])
+  if (existsSync(path) && next() < 0.2) rmSync(path)
+  else if (existsSync(join(dir, FOLDER))) writeFileSync(path, textOf(id, pick(STATUSES)))
+}
+
+/** Ids of the tasks in a tree, as their tool takes them. */
+const idsIn = (dir: string): string[] => [...filesIn(dir).keys()].map(idIn)
 
 test.each([1, 2, 3, 4])(
   'rows are what git says of them, in random history %i',

@@ -9,11 +9,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startLibsql } from '../../../tools/harness/database.ts'
 import type { OpenedPayment } from '../../../worker/payments/domain/types.ts'
 import { type Edge, publishedRepo, SECRET, taskRecord, token } from '../../support/edge.ts'
+import { jsonOf, serve, type TestServer } from '../../support/http.ts'
 import { type InstalledPackage, MACHINE, run } from '../../support/installed-package.ts'
-import { jsonOf } from '../../support/json-of.ts'
 import { PATIENT } from '../../support/patience.ts'
 import { PaymentSystem } from '../../support/payment-system.ts'
-import { serve, type TestServer } from '../../support/serve.ts'
 import { startWranglerDev, wranglerEnv } from '../../support/wrangler-dev.ts'
 
 const SIGNING_SECRET = 'acme-signing-secret'

@@ -1,9 +1,9 @@
-// A client that writes all of its body before it reads: a server that closes the connection before
-// that resets it, and the client loses its answer.
+// HTTP without the product's client: a server, the body of an answer, and a slow upload.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serveNode } from '../../worker/serve-node.ts'
 
 const PIECE = new Uint8Array(64 << 10)
 
@@ -15,7 +15,11 @@ export interface Upload {
   pieces: number
 }
 
-/** Resolves with the line of the answer's status, or with the error. */
+/**
+ * Writes all of the body before it reads, as some clients do: a server that closes the connection
+ * before that resets it, and the client loses its answer. Resolves with the line of the answer's
+ * status, or with the error.
+ */
 export async function upload(url: string, { head = [], pauseMs, pieces }: Upload): Promise<string> {
   const { pathname, search, port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -36,4 +40,27 @@ export async function upload(url: string, { head = [], pauseMs, pieces }: Upload
     return String(first).split('\r\n')[0] ?? ''
   }
   return Promise.race([failed, written()]).finally(() => socket.destroy())
+}
+
+export type Handler = (request: Request) => Response | Promise<Response>
+
+export interface TestServer {
+  url: string
+  /** Cuts off what is under way. */
+  close(): Promise<void>
+}
+
+/** A fetch handler on a free port of this machine, for gateways, shops and edges of tests. */
+export async function serve(handle: Handler): Promise<TestServer> {
+  const { url, close } = await serveNode(handle, { hostname: '127.0.0.1', port: 0, silenceMs: 0 })
+  return { url, close: () => close(0) }
+}
+
+/**
+ * The body of a response with this status (default: any 2xx). Fails with the text of the response.
+ */
+export async function jsonOf<T>(answer: Response, status?: number): Promise<T> {
+  const isGood = status === undefined ? answer.ok : answer.status === status
+  if (!isGood) throw new Error(`${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as T
 }

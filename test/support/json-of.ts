@@ -1,8 +1,0 @@
-/**
- * The body of a response with this status (default: any 2xx). Fails with the text of the response.
- */
-export async function jsonOf<T>(answer: Response, status?: number): Promise<T> {
-  const isGood = status === undefined ? answer.ok : answer.status === status
-  if (!isGood) throw new Error(`${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as T
-}
