@@ -116,13 +116,11 @@ function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
     return event.refunds === null ? unchanged(payment) : applySet(payment, event, delivered)
   }
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
-  if (event.outcome === 'rejected') return { payment, events: [], alerts: [] }
+  if (event.outcome === 'rejected') return unchanged(payment)
   const { now } = delivered
   const named = withLateMoney(withGatewayId(payment, event), event, now)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
-  const moved = isStatus
-    ? changeStatus(named, event, now)
-    : { payment: named, events: [], alerts: [] }
+  const moved = isStatus ? changeStatus(named, event, now) : { payment: named, events: [] }
   const refunded = applyRefunds(moved.payment, event, delivered)
   const events = refunded.events.map((each) =>
     // The event's own id is that of its change of status.
@@ -143,7 +141,11 @@ const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): P
     ? withTransaction(payment, { ...paidBy(event), updated_at: now })
     : payment
 
-function changeStatus(payment: Payment, event: WebhookEventRow, now: number): Decision {
+function changeStatus(
+  payment: Payment,
+  event: WebhookEventRow,
+  now: number,
+): Pick<Decision, 'payment' | 'events'> {
   const { to_status: to } = event
   const { error } = payment.transaction
   const closing = closingError(payment.transaction, now)
@@ -158,7 +160,7 @@ function changeStatus(payment: Payment, event: WebhookEventRow, now: number): De
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
   const moved = withNextCheck(changed, isEarly ? now : null, now)
   const by = { id: event.id, correlationId: event.correlation_id, now }
-  return { payment: moved, events: [newEvent(EVENT_OF[to], moved.transaction, by)], alerts: [] }
+  return { payment: moved, events: [newEvent(EVENT_OF[to], moved.transaction, by)] }
 }
 
 /** What was paid late has been asked back: the status stays, whatever is reported of the refund. */
@@ -253,7 +255,8 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   if (refund?.status === 'failed') return unchanged(payment)
   if (!refund) {
     const asked = withTransaction(payment, { next_check_at: now })
-    const alerts = isTold(payment, event) ? [] : [alertOf(payment, event, delivered)]
+    const alert: Alert = { kind: 'refund_failed', ...aboutEvent(payment, event, delivered) }
+    const alerts = isTold(payment, event) ? [] : [alert]
     return { ...unchanged(asked), alerts }
   }
   const error = event.error ?? JSON.stringify(FAILED)
@@ -283,7 +286,8 @@ const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>
 /** One event may raise two: a late payment, and a wrong amount. */
 function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
   const { id } = before.transaction
-  const about = alertOf(before, event, delivered)
+  // Also of an event without an alert: one whose error is not JSON must not be applied.
+  const about = aboutEvent(before, event, delivered)
   const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
@@ -294,7 +298,11 @@ function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered)
   ]
 }
 
-function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: Delivered): Alert {
+function aboutEvent(
+  payment: Payment,
+  event: WebhookEventRow,
+  { now, refundId }: Delivered,
+): Omit<Alert, 'kind'> {
   const { id, gateway, reference } = payment.transaction
   const expected = expectedOf(payment, event)
   const { amount, currency } = event
@@ -312,8 +320,7 @@ function alertOf(payment: Payment, event: WebhookEventRow, { now, refundId }: De
     ...(refundId !== undefined && { refundId }),
     ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
   }
-  const kind = event.alert ?? 'late_payment'
-  return { kind, subject: event.id, gateway, transactionId: id, detail, createdAt: now }
+  return { subject: event.id, gateway, transactionId: id, detail, createdAt: now }
 }
 
 type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>

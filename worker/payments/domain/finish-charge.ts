@@ -73,9 +73,7 @@ function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 're
   // If a webhook has changed its status before, there is nothing left to check.
   const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
   const identified = (id: string | undefined) =>
-    transaction.gateway_transaction_id === null && id !== undefined
-      ? { gateway_transaction_id: id }
-      : {}
+    id === undefined ? {} : { gateway_transaction_id: id }
   switch (result.kind) {
     case 'answered': {
       if (isOver) return unchanged(payment)

@@ -39,6 +39,8 @@ const ROWS: Record<string, Partial<TransactionRow>> = {
   unchecked: { ...came('Paid'), next_check_at: null },
   read: { ...came('Paid'), refunds_read_at: NOW },
   part: { ...came('PartiallyRefunded'), refunded_amount: 4_000 },
+  // Only a part of what was asked for was paid.
+  'paid back': { ...came('PartiallyRefunded'), refunded_amount: 4_000, paid_amount: 4_000 },
   all: came('Refunded'),
   // All of it was refunded, and that has failed.
   back: { ...came('Refunded'), refunded_amount: 0 },
@@ -86,6 +88,10 @@ a list with one that was begun there keeps a check
   paid + list of a begun one = applied Paid 0, check at 7
 a list that is stored changes nothing
   part, theirs + list of a made one = unchanged PartiallyRefunded 4000, check at 7
+a list that is stored moves the status if it is of everything
+  paid back, theirs + list of a made one = applied Refunded 4000, check at 7, Refunded
+an event without refunds moves none
+  paid back, theirs + payment = illegal PartiallyRefunded 4000, check at 7
 a list with one that has failed since lowers the sum, and no status
   part, theirs + list of a failed one = applied PartiallyRefunded 0, check -, RefundAmountChanged
 a list keeps the check of one of ours under way
@@ -145,7 +151,9 @@ describe('an event with refunds', () => {
     const after = [made.event.outcome, status, refunded_amount].join(' ')
     const told = made.events.map(({ type }) => type.replace('Payment', ''))
     expect([after, `check ${CHECKS.get(next_check_at)}`, ...told].join(', ')).toBe(expected)
-    expect(new Set(made.events.map(({ id }) => id)).size).toBe(told.length)
+    const [first, ...more] = made.events.map(({ id }) => id)
+    expect(first).toBe(told.length > 0 ? '01EVENT' : undefined)
+    expect(more).not.toContain(first)
   })
 
   it('has the time of its sum, never ahead of ours; an answer to a check has none', () => {

@@ -303,10 +303,11 @@ describe('a finished charge', () => {
   })
 
   it('that was refused has failed, and fires its event', () => {
-    const { payment, events } = end({}, 'refused')
+    const { payment, events, alerts } = end({}, 'refused')
     const failed = { status: 'Failed', error: JSON.stringify(error), next_check_at: null }
     expect(payment.transaction).toMatchObject(failed)
     expect(events).toMatchObject([{ id: '03EVENT', type: 'PaymentFailed' }])
+    expect(alerts).toEqual([])
   })
 
   it('with an unknown result, or not sent, stays open and stores which of them it is', () => {

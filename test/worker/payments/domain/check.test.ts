@@ -236,6 +236,7 @@ function checks(expiresAt?: number): number[] {
 describe('the times of checks', () => {
   it('double from five minutes to a day, and end after about four days', () => {
     const days = [2_560, 4_000, 5_440]
+    expect(nextCheckAt(0, 3 * DAY)).toBe(4 * DAY)
     expect(checks()).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, ...days])
   })
 

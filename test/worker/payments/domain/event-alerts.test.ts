@@ -65,6 +65,10 @@ describe('an event whose ids are not those of one payment', () => {
 })
 
 describe('the alert of an event', () => {
+  it('cannot be made of one whose error cannot be read: that is not applied, alert or not', () => {
+    expect(() => raised({}, { error: 'ada: 0770' })).toThrow(SyntaxError)
+  })
+
   it('has what was expected, and the status unless that is Paid', () => {
     const part = { to_status: 'PartiallyRefunded', amount: 30_000 } as const
     expect(raised(came('Paid'), { ...part, error: JSON.stringify(error) }, 'back-1')).toStrictEqual(
@@ -125,7 +129,7 @@ describe('a dispute', () => {
   it('moves nothing, ends no refund under way, and is compared with no amount', () => {
     for (const status of ['Paid', 'Pending'] as const) {
       const before = paymentOf(came(status), { refunds })
-      const reported = webhookEventRow({ alert: 'dispute', amount: 900 })
+      const reported = webhookEventRow({ alert: 'dispute', to_status: 'Refunded', amount: 900 })
       const { event, payment, events, alerts } = applyEvent(before, reported, { now: NOW })
       expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
       expect(payment).toBe(before)

@@ -18,26 +18,29 @@ const thrownBy = (make: () => never): unknown => {
 }
 
 describe('an exception', () => {
-  it.each([
-    [
-      new InvalidWebhookSignatureException('No.'),
-      'InvalidWebhookSignatureException',
-      'invalid_webhook_signature',
-    ],
-    [new GatewayUnavailableException('No.'), 'GatewayUnavailableException', 'gateway_unavailable'],
-    [new InvalidArgumentException('No.'), 'InvalidArgumentException', 'invalid_argument'],
-    [
-      new GatewayRefusedException({ code: 'declined', message: 'No.' }),
-      'GatewayRefusedException',
-      'gateway_refused',
-    ],
-    [
-      new PaymentConflictException('already_paid', 'No.'),
-      'PaymentConflictException',
-      'already_paid',
-    ],
-  ])('%s has the name and the code of the contract', (exception, name, code) => {
-    expect(exception).toMatchObject({ name, code, message: 'No.' })
+  it('has the name and the code of the contract', () => {
+    const error = { code: 'declined', message: 'No.' }
+    for (const [exception, name, code] of [
+      [
+        new InvalidWebhookSignatureException('No.'),
+        'InvalidWebhookSignatureException',
+        'invalid_webhook_signature',
+      ],
+      [new InvalidArgumentException('No.'), 'InvalidArgumentException', 'invalid_argument'],
+      [
+        new GatewayUnavailableException('No.'),
+        'GatewayUnavailableException',
+        'gateway_unavailable',
+      ],
+      [new GatewayRefusedException(error), 'GatewayRefusedException', 'gateway_refused'],
+      [
+        new PaymentConflictException('already_paid', 'No.'),
+        'PaymentConflictException',
+        'already_paid',
+      ],
+    ] as const) {
+      expect(exception).toMatchObject({ name, code, message: 'No.' })
+    }
   })
 
   it('says why for the log alone: its cause, else its message, or what the gateway calls it', () => {

@@ -90,6 +90,8 @@ describe('a payment with alerts', () => {
       return alert && JSON.parse(alert)
     }
     const first = { id: '01ALERT', kind: 'late_payment' }
+    expect(named(mismatch, late())).toEqual(first)
+    expect(named(late(), mismatch)).toEqual(first)
     const [older, newer] = [late({ id: '02' }), late({ id: '03' })]
     expect(named(older, newer)).toEqual({ ...first, id: '02' })
     expect(named(newer, older)).toEqual({ ...first, id: '02' })
