@@ -11,9 +11,9 @@ import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
+import { PUBLISHING, readPublishing } from '../publish-settings.ts'
 import type { OptionsOf } from '../setting.ts'
 import { TIMEOUT } from '../settings.ts'
-import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
 const OPTIONS = [...PUBLISHING, TIMEOUT] as const
 

@@ -9,9 +9,9 @@ import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { PUBLISHING, readPublishing } from '../publish-settings.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { HEALTHZ, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
-import { PUBLISHING, readPublishing } from './publish-settings.ts'
 
 const FAILED = 1
 

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { type PublishOptions, readPublishing } from '../../cli/commands/publish-settings.ts'
 import {
   type Context,
   type Environment,
@@ -10,6 +9,7 @@ import {
   tokenSource,
   variablesIn,
 } from '../../cli/context.ts'
+import { type PublishOptions, readPublishing } from '../../cli/publish-settings.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { inputOf, run } from './run.ts'
 

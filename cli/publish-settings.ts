@@ -1,11 +1,11 @@
 // The options of `watch` and `sync`, and what a sidecar needs, read from them.
 
-import { createLog } from '../../sidecar/log.ts'
-import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
-import { cacheFolder } from '../../sidecar/user-folders.ts'
-import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
-import { type Context, type Input, missing, tokenSource, VERSION } from '../context.ts'
-import type { OptionsOf } from '../setting.ts'
+import { createLog } from '../sidecar/log.ts'
+import { EdgeHttp } from '../sidecar/publish/edge-http.ts'
+import { cacheFolder } from '../sidecar/user-folders.ts'
+import { isSafeForSecrets } from '../worker/shared/loopback.ts'
+import { type Context, type Input, missing, tokenSource, VERSION } from './context.ts'
+import type { OptionsOf } from './setting.ts'
 import {
   CACHE,
   EDGE,
@@ -16,7 +16,7 @@ import {
   RUN_OUTPUT,
   TOKEN_FILE,
   VERBOSE,
-} from '../settings.ts'
+} from './settings.ts'
 
 /** The options of `watch` and `sync`. */
 export const PUBLISHING = [
