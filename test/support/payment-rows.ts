@@ -177,7 +177,13 @@ export const typesOf = (events: readonly NewEvent[]): string[] => events.map(({ 
  * Cases in a text: what is shown, and in the next line what there is, what comes, and what then is,
  * as `there + comes = then`.
  */
-export const casesIn = (text: string): [string, string, string, string][] =>
-  Array.from(text.matchAll(/^(.+)\n {2,}(.*?) ?\+ (.*?) ?= ?(.*)$/gm), ([, ...parts]) => [
-    ...(parts.map((part = '') => part.trim()) as [string, string, string, string]),
-  ])
+export function casesIn(text: string): [string, string, string, string][] {
+  const lines = text.trim().split('\n')
+  return lines.flatMap((line, at): [string, string, string, string][] => {
+    if (at % 2 === 0) return []
+    const parts = /^ *(.*?) ?\+ (.*?) ?= ?(.*)$/.exec(line)
+    if (!parts) throw new Error(`no case: ${line}`)
+    const [, there = '', comes = '', then = ''] = parts
+    return [[lines[at - 1]?.trim() ?? '', there, comes, then]]
+  })
+}

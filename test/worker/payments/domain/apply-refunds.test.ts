@@ -69,13 +69,16 @@ const EVENTS: Record<string, Partial<WebhookEventRow> & Pick<Delivered, 'refundI
   'failure of another': { alert: 'refund_failed', refundId: 'z' },
 }
 const CHECKS = new Map<number | null, string>([
-  ...([
-    [null, '-'],
-    [7, 'at 7'],
-    [NOW, 'now'],
-    [NOW + 5 * MINUTE, 'soon'],
-  ] as const),
+  [null, '-'],
+  [7, 'at 7'],
+  [NOW, 'now'],
+  [NOW + 5 * MINUTE, 'soon'],
 ])
+function named<Value>(values: Record<string, Value>, name: string): Value {
+  const value = values[name]
+  if (value === undefined) throw new Error(`a case has ${name}, which is nothing`)
+  return value
+}
 
 // The payment (and a refund of it) + the event = its outcome, the payment, when it is checked, and
 // what is told.
@@ -143,9 +146,9 @@ a failure before the payment keeps its check
 describe('an event with refunds', () => {
   it.each(casesIn(CASES))('%s', (_, before, what, expected) => {
     const [row = '', refund] = before.split(', ')
-    const { refundId, ...event } = EVENTS[what] ?? {}
-    const refunds = refund === undefined ? [] : [REFUNDS[refund] ?? OURS]
-    const payment = paymentOf({ next_check_at: 7, ...ROWS[row] }, { refunds })
+    const { refundId, ...event } = named(EVENTS, what)
+    const refunds = refund === undefined ? [] : [named(REFUNDS, refund)]
+    const payment = paymentOf({ next_check_at: 7, ...named(ROWS, row) }, { refunds })
     const made = applyEvent(payment, webhookEventRow(event), { now: NOW, refundId })
     const { status, refunded_amount, next_check_at } = made.payment.transaction
     const after = [made.event.outcome, status, refunded_amount].join(' ')
