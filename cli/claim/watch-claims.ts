@@ -1,5 +1,5 @@
-// Silent is not dead, and the dead hold nothing: looks after the claims of this user's processes.
-// A tool call that takes long loses none, and a killed agent gives its task back.
+// Renews the claims of this user while the processes that hold them run, and ends them afterwards:
+// a long tool call loses no claim, and a killed agent gives its task back.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../context.ts'

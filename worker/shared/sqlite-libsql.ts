@@ -19,8 +19,8 @@ export interface Sqlite {
 }
 
 // FULL: what was answered must survive a power loss. libSQL's server enforces foreign keys too. The
-// log is copied into the file every 16 MiB: at SQLite's 4 MiB that was every third save of a busy
-// ledger, 77 µs of the system's time for a webhook instead of 64.
+// log is copied into the file every 16 MiB: at SQLite's 4 MiB that would be every third save of a
+// busy ledger.
 const SETTINGS = `PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
