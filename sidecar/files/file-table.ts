@@ -41,8 +41,9 @@ export class FileTable {
     return this.#slots.size
   }
 
-  has(path: string): boolean {
-    return this.#slotOf(path) !== undefined
+  /** Where a file is, for `compare`: to hash its path costs more than to compare it. */
+  slotOf(path: string): number | undefined {
+    return this.#slots.get(path.slice(this.#root.length))
   }
 
   hashOf(path: string): string | undefined {
@@ -57,7 +58,7 @@ export class FileTable {
 
   /** The file was read. */
   put(path: string, { hash, facts, stat }: FileFacts): void {
-    const known = this.#slotOf(path)
+    const known = this.slotOf(path)
     const slot = known ?? this.#free.pop() ?? this.#kept.length
     const [only] = facts
     const isOne = only !== undefined && facts.length === 1 && only.hash === hash
@@ -68,12 +69,12 @@ export class FileTable {
 
   /** The file was read, and its content is unchanged. */
   touch(path: string, stat: SeenStat | undefined): void {
-    const slot = this.#slotOf(path)
+    const slot = this.slotOf(path)
     if (slot !== undefined) this.#putStat(slot, stat)
   }
 
   delete(path: string): void {
-    const slot = this.#slotOf(path)
+    const slot = this.slotOf(path)
     if (slot === undefined) return
     this.#slots.delete(path.slice(this.#root.length))
     this.#kept[slot] = undefined
@@ -104,8 +105,7 @@ export class FileTable {
   }
 
   /** Compares a file that is there with how it was when it was read. The stat is not kept. */
-  compare(path: string, stat: FileStat): Difference {
-    const slot = this.#slotOf(path)
+  compare(slot: number | undefined, stat: FileStat): Difference {
     if (slot === undefined) return 'new'
     this.#rounds[slot] = this.#round
     const at = 4 * slot
@@ -127,22 +127,18 @@ export class FileTable {
   }
 
   isMissed(path: string): boolean {
-    const slot = this.#slotOf(path)
+    const slot = this.slotOf(path)
     return slot !== undefined && this.#rounds[slot] !== this.#round
   }
 
   /** The next scan reports the file, even with the same stat. */
   distrust(path: string): void {
-    const slot = this.#slotOf(path)
+    const slot = this.slotOf(path)
     if (slot !== undefined) this.#stats[4 * slot] = Number.NaN
   }
 
-  #slotOf(path: string): number | undefined {
-    return this.#slots.get(path.slice(this.#root.length))
-  }
-
   #keptOf(path: string): Fact | Several | undefined {
-    const slot = this.#slotOf(path)
+    const slot = this.slotOf(path)
     return slot === undefined ? undefined : this.#kept[slot]
   }
 

@@ -153,10 +153,11 @@ class Scan {
     const kind = this.#store.classify(path)
     if (kind === undefined) return undefined
     // A new one is read, with its stat, later.
-    const isNew = isFile && this.#isKnown === undefined && !this.#table.has(path)
+    const slot = this.#table.slotOf(path)
+    const isNew = isFile && this.#isKnown === undefined && slot === undefined
     if (isNew) this.#report.changed.push(path)
     else {
-      const found = this.#compare(path)
+      const found = this.#compare(path, slot)
       if (found !== true) return found
     }
     this.#report.files += 1
@@ -165,11 +166,11 @@ class Scan {
   }
 
   /** True: it is there. Undefined: it is not; or why that is not known. */
-  #compare(path: string): true | undefined | string {
+  #compare(path: string, slot: number | undefined): true | undefined | string {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
-      const difference = this.#table.compare(path, stat)
+      const difference = this.#table.compare(slot, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same' && !this.#isKnown?.(path, stat))
         this.#report.changed.push(path)
