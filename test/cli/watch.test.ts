@@ -12,10 +12,16 @@ import { run } from './run.ts'
 
 useBoardAndEdge()
 
+/** `watch` with these words, once it is ready. */
+async function watching(argv: string[]) {
+  const started = cli.start(argv)
+  await until(() => expect(started.logs()).toContain('"event":"sidecar.ready"'))
+  return started
+}
+
 describe('watch', () => {
   test('is ready once, publishes a saved task, and exits with 0 on SIGTERM', async () => {
-    const { child, exit, logs } = cli.start(['watch', cli.board])
-    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const { child, exit, logs } = await watching(['watch', cli.board])
     const ready =
       logs()
         .split('\n')
@@ -29,8 +35,7 @@ describe('watch', () => {
   })
 
   test('publishes pending changes before it exits', async () => {
-    const { child, exit, logs } = cli.start(['watch', cli.board])
-    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const { child, exit } = await watching(['watch', cli.board])
     await cli.save('T-1', 'Last')
     // The hint may not have arrived yet, and nothing is sent within the window.
     child.kill('SIGTERM')
@@ -39,8 +44,7 @@ describe('watch', () => {
   })
 
   test('exits within 10 s of SIGTERM while a folder is swapped for a link all the time', async () => {
-    const { child, exit, logs } = cli.start(['watch', cli.board])
-    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const { child, exit, logs } = await watching(['watch', cli.board])
     const elsewhere = join(cli.home, 'elsewhere')
     await mkdir(elsewhere)
     const stop = await swapForLink(join(cli.board, '.cairn/tasks'), elsewhere)
@@ -55,8 +59,7 @@ describe('watch', () => {
   })
 
   test('exits with its parent with --exit-with-parent', async () => {
-    const { child, exit, logs } = cli.start(['watch', cli.board, '--exit-with-parent'])
-    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const { child, exit } = await watching(['watch', cli.board, '--exit-with-parent'])
     child.stdin?.end()
     expect(await exit).toBe(0)
   })
@@ -126,8 +129,7 @@ describe('watch', () => {
     const { edge } = cli.server
     await cli.server.close()
     cli.server = await serveEdge(edge, port)
-    const { logs } = cli.start(['watch', cli.board])
-    await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
+    const { logs } = await watching(['watch', cli.board])
     await cli.server.close()
     await cli.save('T-2', 'Meanwhile')
     await until(() => expect(logs()).toContain('"reason":"network"'))

@@ -1,8 +1,8 @@
 // Agents that know nothing but the commands of docs/agents.md, on one board.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { workOff } from '../../tools/prove/agents/agents.ts'
 import { toolsWith } from '../../tools/prove/agents/tools.ts'
@@ -10,7 +10,7 @@ import { Seeded } from '../../tools/prove/recorder/seeded.ts'
 import { inTools, noTools } from '../support/judges.ts'
 import { oneProcess, Starts } from '../support/local-system.ts'
 import { programEnv } from '../support/run-home.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { tempFolder, writeFiles } from '../support/temp-folder.ts'
 
 const starts = new Starts()
 afterAll(() => starts.clear())
@@ -47,10 +47,7 @@ describe('four agents whose instructions are the ten lines', () => {
   it('take sixteen different tasks in four rounds, all four at the same time', async () => {
     const dir = tempFolder()
     const { files, shell } = toolsWith(undefined)['backlog-md']
-    for (const [name, text] of Object.entries(files(4 * ROUNDS))) {
-      mkdirSync(dirname(join(dir, name)), { recursive: true })
-      writeFileSync(join(dir, name), text)
-    }
+    writeFiles(dir, files(4 * ROUNDS))
     const { dataDir } = await (await starts.start({ launch: oneProcess, storeDir: dir })).ready()
     // The commands find out who works by the name of the process above them: no subshell of it.
     const claude = join(dataDir, 'claude')

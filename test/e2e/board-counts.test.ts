@@ -6,8 +6,9 @@ import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ask, copyOf, inTools, noPython, noTools, PYTHON, written } from '../support/judges.ts'
+import { ask, copyOf, inTools, noPython, noTools, PYTHON } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
+import { makeFolder } from '../support/temp-folder.ts'
 
 const { REAL_BOARDS = '' } = process.env
 const noBoards =
@@ -198,23 +199,23 @@ async function editBmad(dir: string, random: () => number, n: number): Promise<v
 
 describe('what is counted', () => {
   it('on a board of OpenSpec is what the tool answered', async () => {
-    expect(await openSpecHere(await written(TEA))).toEqual(TEA_COUNTS)
+    expect(await openSpecHere(makeFolder(TEA))).toEqual(TEA_COUNTS)
   })
 
   it('on a board of BMAD is what the tool answered', async () => {
-    expect(await bmadHere(await written(SPRINT))).toEqual(SPRINT_COUNTS)
+    expect(await bmadHere(makeFolder(SPRINT))).toEqual(SPRINT_COUNTS)
   })
 })
 
 describe.skipIf(noTools !== '')(`OpenSpec itself${noTools}`, () => {
   it('counts what is recorded here', async () => {
-    expect(await openSpecThere(await written(TEA))).toEqual(TEA_COUNTS)
+    expect(await openSpecThere(makeFolder(TEA))).toEqual(TEA_COUNTS)
   })
 })
 
 describe.skipIf(noBmad !== '')(`BMAD itself${noBmad}`, () => {
   it('counts what is recorded here', async () => {
-    expect(await bmadThere(await written(SPRINT))).toEqual(SPRINT_COUNTS)
+    expect(await bmadThere(makeFolder(SPRINT))).toEqual(SPRINT_COUNTS)
   })
 })
 

@@ -6,8 +6,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { run as runCli } from '../cli/run.ts'
-import { ask, copyOf, noTools, written } from '../support/judges.ts'
+import { ask, copyOf, noTools } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
+import { makeFolder } from '../support/temp-folder.ts'
 
 const { REAL_BOARDS = '' } = process.env
 
@@ -104,19 +105,19 @@ const GARDEN_READY = ['garden:1', 'garden:13', 'garden:15', 'garden:2', 'garden:
 
 describe('what is ready', () => {
   it('on a board of Backlog.md is what the tool answered', async () => {
-    const dir = await written(BAKERY)
+    const dir = makeFolder(BAKERY)
     expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(BAKERY_READY)
   })
 
   it('on a board of Task Master is what the tool answered', async () => {
-    const dir = await written(GARDEN)
+    const dir = makeFolder(GARDEN)
     expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(GARDEN_READY)
   })
 })
 
 describe('a board of Backlog.md', () => {
   it('shows statuses, milestones, types, due days and folders as the tool does', async () => {
-    const { tasks } = await listedBoard(await written(BAKERY))
+    const { tasks } = await listedBoard(makeFolder(BAKERY))
     const byId = new Map(tasks.map((it) => [it.id, it]))
     expect(byId.get('BACK-1')).toMatchObject({ status: 'All Done', ready: false })
     expect(byId.get('BACK-10')).toMatchObject({ milestone: 'Spring menu', type: 'feature' })
@@ -132,7 +133,7 @@ describe('a board of Backlog.md', () => {
 })
 
 it('a board of Task Master says its current tag, and the tag and complexity of each task', async () => {
-  const { tasks, config } = await listedBoard(await written(GARDEN))
+  const { tasks, config } = await listedBoard(makeFolder(GARDEN))
   expect(config).toMatchObject({
     currentTag: 'garden',
     states: expect.arrayContaining(['blocked']),
@@ -146,11 +147,11 @@ const noBoards =
 
 describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
   it('Backlog.md lists what is recorded here', async () => {
-    expect(await backlogReady(await written(BAKERY))).toEqual(BAKERY_READY)
+    expect(await backlogReady(makeFolder(BAKERY))).toEqual(BAKERY_READY)
   })
 
   it('Task Master lists what is recorded here', async () => {
-    expect(await taskMasterReady(await written(GARDEN))).toEqual(GARDEN_READY)
+    expect(await taskMasterReady(makeFolder(GARDEN))).toEqual(GARDEN_READY)
   })
 })
 
@@ -177,7 +178,7 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   it('of Backlog.md ends once for each of its commands that changes a task', {
     timeout,
   }, async () => {
-    const dir = await written(BAKERY)
+    const dir = makeFolder(BAKERY)
     // The first command also writes the configuration anew, in a form of the tool's own.
     await ask('node_modules/.bin/backlog', ['task', 'edit', 'BACK-10', '--priority', 'low'], dir)
     await expectOneEach(dir, 'backlog', [
@@ -192,7 +193,7 @@ describe.skipIf(noTools !== '')(`a wait beside the tool${noTools}`, () => {
   it('of Task Master ends once for each of its commands that changes a task', {
     timeout,
   }, async () => {
-    const dir = await written(GARDEN)
+    const dir = makeFolder(GARDEN)
     await expectOneEach(dir, 'task-master', [
       ['set-status', '--id=1', '--status=in-progress'],
       ['add-subtask', '--parent=1', '--title=Dig'],

@@ -1,15 +1,7 @@
-// Odd boards of all layouts beside their tools: the same ids, statuses and `ready`, or a row that
-// says in `invalid` what is wrong with it; nothing is hidden. The tools: test/support/judges.ts. A
-// layout whose tool has no command line is held to how its board was built.
-//
-// For ten minutes, with a seed of one's own:
-//   ODD_BOARDS_MINUTES=10 ODD_BOARDS_SEED=7 npx vitest run --project system test/e2e/odd-boards.test.ts
-
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
-import { ask, inTools, newFolder, noPython, noTools, PYTHON } from '../support/judges.ts'
+import { ask, inTools, noPython, noTools, PYTHON } from '../support/judges.ts'
 import { listedBoard } from '../support/listed-board.ts'
 import {
   backlogBoard,
@@ -22,6 +14,7 @@ import {
   openSpecBoard,
   taskMasterBoard,
 } from '../support/odd-boards.ts'
+import { makeFolder } from '../support/temp-folder.ts'
 
 const { ODD_BOARDS_SEED = '30', ODD_BOARDS_MINUTES } = process.env
 const KINDS = 7
@@ -30,15 +23,6 @@ const BUDGET_MS = ODD_BOARDS_MINUTES && (Number(ODD_BOARDS_MINUTES) * 60_000) / 
 const PATIENT = 900_000
 /** Without the script that starts it, which takes as long as the list. */
 const BACKLOG = `node_modules/backlog.md-${process.platform}-${process.arch}/backlog`
-
-async function board(files: Files): Promise<string> {
-  const dir = await newFolder()
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, name)), { recursive: true })
-    await writeFile(join(dir, name), text)
-  }
-  return dir
-}
 
 const isTaskFile = (path: string): boolean => /\/(?:tasks|completed|drafts)\/\w+-/.test(path)
 
@@ -74,7 +58,7 @@ function seen(task: Task | undefined, { status, ready, isInvalid }: Expected) {
 }
 
 async function expectBuilt(files: Files, expected: Map<string, Expected>, name: string) {
-  const { tasks } = await listedBoard(await board(files))
+  const { tasks } = await listedBoard(makeFolder(files))
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const found = [...expected].map(([id, what]) => [id, seen(byId.get(id), what)] as const)
   const wanted = [...expected].map(([id, what]) => [id, JSON.parse(JSON.stringify(what))] as const)
@@ -101,7 +85,7 @@ describe('odd boards that are held to how they were built', () => {
     await many('half of task-master', 40, async (dice, name) => {
       const [[path = '', text] = []] = Object.entries(taskMasterBoard(dice))
       const half = String(text).slice(0, Math.floor(String(text).length * dice.next()))
-      const { tasks, config } = await listedBoard(await board({ [path]: half }))
+      const { tasks, config } = await listedBoard(makeFolder({ [path]: half }))
       expect.soft(config?.invalid, name).toContain('tasks.json')
       expect.soft(tasks, name).toEqual([])
     })
@@ -118,7 +102,7 @@ interface Change {
 describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () => {
   it('of OpenSpec', { timeout: PATIENT }, async () => {
     await many('openspec', 5, async (dice, name) => {
-      const dir = await board(openSpecBoard(dice))
+      const dir = makeFolder(openSpecBoard(dice))
       const { tasks } = await listedBoard(dir)
       const open = tasks.filter(({ folder }) => folder === undefined)
       const odd = new Set<string>()
@@ -146,7 +130,7 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
   it('of Backlog.md', { timeout: PATIENT }, async () => {
     await many('backlog-md', 4, async (dice, name) => {
       const { files, broken, copied } = backlogBoard(dice)
-      const { tasks, config } = await listedBoard(await board(files))
+      const { tasks, config } = await listedBoard(makeFolder(files))
       const rows = tasks.filter(({ folder }) => folder === undefined)
       expect
         .soft(tasks, name)
@@ -158,7 +142,7 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
 
       const unseen = new Set([...broken, ...[...copied.values()].flat()])
       const shown = Object.entries(files).filter(([path]) => !unseen.has(path))
-      const dir = await board(Object.fromEntries(shown))
+      const dir = makeFolder(Object.fromEntries(shown))
       const list = async (...more: string[]) => {
         const out = await ask(BACKLOG, ['task', 'list', ...more, '--json'], dir)
         return (JSON.parse(out) as { tasks: { id: string; status: string }[] }).tasks
@@ -196,7 +180,7 @@ describe.skipIf(noTools !== '')(`odd boards beside their tools${noTools}`, () =>
 
   it('of Task Master', { timeout: PATIENT }, async () => {
     await many('task-master', 1, async (dice, name) => {
-      const dir = await board(taskMasterBoard(dice))
+      const dir = makeFolder(taskMasterBoard(dice))
       const { tasks } = await listedBoard(dir)
       const args = ['list', '--json', '--all-tags']
       const list = async (...more: string[]) => {
@@ -225,7 +209,7 @@ describe.skipIf(noBmad !== '')(`odd boards beside their tools${noBmad}`, () => {
   it('of BMAD', { timeout: PATIENT }, async () => {
     await many('bmad', 10, async (dice, name) => {
       const { files, statusFile } = bmadBoard(dice)
-      const dir = await board(files)
+      const dir = makeFolder(files)
       const { tasks, config } = await listedBoard(dir)
       const args = [inTools(SCRIPT), 'status', '--status-file', join(dir, statusFile)]
       const out = await ask(PYTHON, args, dir).catch(

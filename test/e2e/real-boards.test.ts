@@ -2,12 +2,12 @@
 // REAL_BOARDS names; the small ones are ours, in the same shapes. What a board holds is counted here
 // once more, by simpler means than the sidecar's.
 
-import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Session, Task } from '../../worker/board/wire.ts'
 import { type Start, Starts } from '../support/local-system.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { makeFolder, tempFolder } from '../support/temp-folder.ts'
 
 /** Folder with one real board a layout, each in a folder of its name. */
 const { REAL_BOARDS = '' } = process.env
@@ -20,15 +20,6 @@ async function serve(from: string): Promise<Start> {
   const storeDir = join(tempFolder(), 'board')
   await cp(from, storeDir, { recursive: true })
   return (await starts.start({ storeDir })).ready()
-}
-
-async function write(files: Record<string, string>): Promise<string> {
-  const dir = tempFolder()
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, name)), { recursive: true })
-    await writeFile(join(dir, name), text)
-  }
-  return dir
 }
 
 const sorted = (texts: string[]) => texts.toSorted((a, b) => a.localeCompare(b))
@@ -169,7 +160,7 @@ describe.skipIf(REAL_BOARDS === '')(`a real board with ids that have slashes${wh
 describe('a small board', () => {
   it('of spec-kit is served with ids that have slashes, and what waits for what', async () => {
     const start = await serve(
-      await write({
+      makeFolder({
         '.specify/memory/constitution.md': '# Constitution\n',
         'specs/001-tea/tasks.md': '- [x] T001 Fill\n- [ ] T002 Heat (depends on T001)\n',
       }),
@@ -197,7 +188,7 @@ describe('a small board', () => {
     const task = (id: string, more = '') =>
       `---\nid: ${id}\ntitle: Bake ${id}\nstatus: To Do\n${more}---\nFlour.\n`
     const start = await serve(
-      await write({
+      makeFolder({
         'backlog/config.yml':
           'project_name: Bakery\ntask_prefix: back\nstatuses: ["To Do", "Done"]\n',
         'backlog/tasks/back-1 - Bread.md': task('BACK-1', 'assignee: [@ada, @ben]\n'),
@@ -230,7 +221,7 @@ describe('a small board', () => {
       { id: 2, title: 'Sow again', status: 'pending' },
     ]
     const json = JSON.stringify({ garden: { tasks } })
-    const start = await serve(await write({ '.taskmaster/tasks/tasks.json': json }))
+    const start = await serve(makeFolder({ '.taskmaster/tasks/tasks.json': json }))
     const { layout, ids, tasks: rows } = await listed(start)
     expect(layout).toBe('task-master')
     expect(ids).toHaveLength(4)
@@ -246,7 +237,7 @@ describe('a small board', () => {
   ])(
     'of Task Master as its init makes it (%s) is empty, and hears of its first tasks',
     async (_, more) => {
-      const start = await serve(await write({ '.taskmaster/config.json': '{}', ...more }))
+      const start = await serve(makeFolder({ '.taskmaster/config.json': '{}', ...more }))
       expect(await listed(start)).toMatchObject({ layout: 'task-master', tasks: [] })
       const stream = await start.stream()
       await stream.joined()
@@ -255,7 +246,7 @@ describe('a small board', () => {
       await mkdir(dirname(file), { recursive: true })
       // Whole at once: between the making of a file and the writing a busy machine may pause for
       // longer than a window.
-      const written = await write({ 'tasks.json': JSON.stringify({ master: { tasks } }) })
+      const written = makeFolder({ 'tasks.json': JSON.stringify({ master: { tasks } }) })
       await rename(join(written, 'tasks.json'), file)
       await stream.until(({ messages }) => messages.length > 0)
       expect(stream.messages).toEqual([{ type: 'tasks-changed' }])

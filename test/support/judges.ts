@@ -2,8 +2,8 @@
 // the environment variable BOARD_TOOLS names a folder in which npm installed them.
 
 import { execFile, spawnSync } from 'node:child_process'
-import { chmod, cp, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, cp, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { tempFolder } from './temp-folder.ts'
 
@@ -25,23 +25,9 @@ export function noPython(module: string): string {
   return noTools || (can ? '' : ` (skipped: ${PYTHON} has no ${module})`)
 }
 
-export async function newFolder(): Promise<string> {
-  const dir = tempFolder()
-  return dir
-}
-
-export async function written(files: Record<string, string>): Promise<string> {
-  const dir = await newFolder()
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, name)), { recursive: true })
-    await writeFile(join(dir, name), text)
-  }
-  return dir
-}
-
 /** A tool may write beside the board that it lists, and real boards are for reading only. */
 export async function copyOf(board: string): Promise<string> {
-  const dir = await newFolder()
+  const dir = tempFolder()
   await cp(board, dir, { recursive: true })
   const names = await readdir(dir, { recursive: true, withFileTypes: true })
   await chmod(dir, 0o755)

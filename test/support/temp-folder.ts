@@ -1,8 +1,8 @@
 // Folders of a test file, which are removed after it.
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const made: string[] = []
 
@@ -11,6 +11,23 @@ export function tempFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-test-')))
   made.push(folder)
   return folder
+}
+
+/** By their paths in the folder. */
+type Files = Record<string, string | Uint8Array>
+
+/** A new one with these files. */
+export function makeFolder(files: Files = {}): string {
+  const dir = tempFolder()
+  writeFiles(dir, files)
+  return dir
+}
+
+export function writeFiles(dir: string, files: Files): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true })
+    writeFileSync(join(dir, path), content)
+  }
 }
 
 export function removeTempFolders(): void {

@@ -44,13 +44,17 @@ async function order(reference: string, isPaid = true): Promise<string> {
   return gatewayTransactionId
 }
 
+/** A command of payments, with a token of `scope`. */
+async function payments(...words: string[]) {
+  await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
+  const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
+  return await run(['payments', ...words, ...at], {}, { cwd: dir })
+}
+
 /** The files' own folder is where it is typed. */
 async function reconcile(text: string, ...more: string[]) {
   await writeFile(join(dir, 'file.csv'), text)
-  await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
-  const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
-  const argv = ['payments', 'reconcile', 'file.csv', '--gateway', 'bank', ...at, ...more]
-  return await run(argv, {}, { cwd: dir })
+  return await payments('reconcile', 'file.csv', '--gateway', 'bank', ...more)
 }
 
 const HEAD = 'id,amount,currency,date\n'
@@ -145,11 +149,7 @@ describe('payments reconcile', () => {
 })
 
 describe('payments find', () => {
-  async function find(...words: string[]) {
-    await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
-    const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
-    return await run(['payments', 'find', ...words, ...at], {}, { cwd: dir })
-  }
+  const find = (...words: string[]) => payments('find', ...words)
 
   it('prints what is found, and exits with 1 where nothing is', async () => {
     await order('ORD-10231')
@@ -173,11 +173,7 @@ describe('payments find', () => {
 })
 
 describe('payments cancel', () => {
-  async function cancel(id: string) {
-    await writeFile(join(dir, 'token'), await token({ scope, repos: [] }), { mode: 0o600 })
-    const at = ['--edge', server.url, '--token-file', join(dir, 'token')]
-    return await run(['payments', 'cancel', id, ...at], {}, { cwd: dir })
-  }
+  const cancel = (id: string) => payments('cancel', id)
 
   it('says how a payment has ended, and why one cannot', async () => {
     scope = 'payments:write'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { canBegin, toDoIn } from '../../../libraries/client/to-do.ts'
-import { makeFolder } from '../../sidecar/layouts/store.ts'
 import { listedBoard } from '../../support/listed-board.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 type Files = Record<string, string>
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Bounds, discoverBoards } from '../../../sidecar/boards/discover.ts'
 import type { Search } from '../../../sidecar/layouts/registry.ts'
-import { makeFolder, swapForLink } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { swapForLink } from '../layouts/store.ts'
 
 const CAIRN = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }
 const KIRO = { '.kiro/specs/tea/tasks.md': '' }

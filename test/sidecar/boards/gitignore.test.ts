@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { enter, type Rules, slowFiles, withRulesOf } from '../../../sidecar/boards/gitignore.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const folders = fc.array(fc.constantFrom('a', 'b', 'ab', 'c d', '!a'), {
   minLength: 1,

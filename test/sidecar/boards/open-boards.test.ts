@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ListedBoard } from '../../../libraries/api/types.ts'
 import { type BoardsPlan, openBoards } from '../../../sidecar/boards/open-boards.ts'
@@ -20,7 +20,7 @@ import { metricsText } from '../../../worker/shared/metrics-node.ts'
 import { token } from '../../support/edge.ts'
 import { type ProcessEdge, processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder, writeFiles } from '../../support/temp-folder.ts'
 import { git, initialize } from '../trees/git-folder.ts'
 
 const CAIRN = {
@@ -32,13 +32,6 @@ const OPENSPEC = { 'openspec/changes/add-tea/tasks.md': '- [ ] 1.1 Heat water\n'
 
 const below = (folder: string, files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]))
-
-function put(dir: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(dir, name)), { recursive: true })
-    writeFileSync(join(dir, name), text)
-  }
-}
 
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, PATIENT)
 
@@ -158,7 +151,7 @@ test('a board that appears is published, and the first one keeps its name beside
   await ready
   expect(found).toEqual([])
   // Tried earlier: at the next start it is the first one.
-  put(dir, { ...CAIRN, ...below('packages/tea', OPENSPEC) })
+  writeFiles(dir, { ...CAIRN, ...below('packages/tea', OPENSPEC) })
   await until(() => expect(found).toHaveLength(2))
   expect(new Set(found)).toEqual(new Set(['shop#cairn', 'shop/packages/tea#openspec']))
   await until(async () => expect(await ids('shop#cairn')).toBe('T-1'))
@@ -178,7 +171,7 @@ test('one that goes away is missing, with its name, and goes on when it is back'
   expect(names()).toEqual(['shop', 'shop/a#kiro'])
   expect(open.health()).toMatchObject({ boards: [{ store: 'present' }, { store: 'missing' }] })
   renameSync(join(dir, '../moved'), join(dir, 'a'))
-  put(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  writeFiles(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
   await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
 })
 
@@ -204,10 +197,10 @@ test('one whose folder stays missing is let go as missing, and is found again if
   )
   expect(new Set(ended?.map(({ path }) => path))).toEqual(new Set(left))
   // Another board in the folder of its project does not get its name meanwhile.
-  put(dir, OPENSPEC)
+  writeFiles(dir, OPENSPEC)
   await until(() => expect(names()).toEqual(['shop#kiro', 'shop#openspec']))
   for (const name of ['.cairn', 'a']) renameSync(join(away, name), join(dir, name))
-  put(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  writeFiles(join(dir, 'a'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
   await until(async () => expect(await ids('shop/a#kiro')).toContain('jam/1'))
   expect(new Set(names())).toEqual(new Set([...left, 'shop#kiro', 'shop#openspec']))
   await until(async () => expect(await status('shop')).toMatchObject({ store: 'present' }))
@@ -219,7 +212,7 @@ test('a worktree leads while the main tree has no board, under the same name', a
   const main = join(dir, 'main')
   initialize(main)
   git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
-  put(join(dir, 'feat'), { '.cairn/tasks/T-2.md': '---\ntitle: Two\nstatus: open\n---\n' })
+  writeFiles(join(dir, 'feat'), { '.cairn/tasks/T-2.md': '---\ntitle: Two\nstatus: open\n---\n' })
   git(main, 'rm', '-rq', '.cairn')
   git(main, 'commit', '-qm', 'no board')
   const { names, ids, rows, ready, logs, open } = await publish(main, { path: process.env.PATH })
@@ -266,7 +259,7 @@ test('one whose folder is gone at the next start is missing, unless somebody pub
   })
   await second.end()
   expect(await second.status('shop/b#kiro')).toMatchObject({ store: 'present' })
-  put(join(other, 'b'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
+  writeFiles(join(other, 'b'), { '.kiro/specs/jam/tasks.md': '- [ ] 1. Cook\n' })
   await until(async () => expect(await elsewhere.ids('shop/b#kiro')).toContain('jam/1'))
   // It is told once.
   const third = await publish(dir, { cacheDir, edge })
@@ -352,7 +345,7 @@ test('of two boards with one name the second is left out, and said once', async 
   const { names, ready, logged, open } = await publish(dir, { dirs })
   await ready
   expect(names()).toEqual(['shop/jam#cairn'])
-  put(dir, below('a/x', KIRO))
+  writeFiles(dir, below('a/x', KIRO))
   await until(() => expect(open.boards()).toHaveLength(2))
   const why = `The cairn board in ${dir}/b/jam is left out: another one is called shop/jam#cairn, too.`
   expect(logged('board.left_out')).toMatchObject([{ level: 'warn', code: 'same_name', why }])
@@ -372,7 +365,7 @@ test('a tree that is deleted while it is read hurts no other board', async () =>
   renameSync(join(dir, 'b/.cairn/tasks'), join(dir, 'b/tasks'))
   await ready
   expect([await ids('shop'), await ids('shop/c#kiro')]).toEqual(['T-1', 'tea tea/1 tea/2'])
-  put(dir, { '.cairn/tasks/T-2.md': CAIRN['.cairn/tasks/T-1.md'] })
+  writeFiles(dir, { '.cairn/tasks/T-2.md': CAIRN['.cairn/tasks/T-1.md'] })
   await until(async () => expect(await ids('shop')).toBe('T-1 T-2'))
   expect(logged('board.defect')).toEqual([])
 })
@@ -409,7 +402,7 @@ test('boards that come and go at random are in the end as their files', async ()
     const place = places[pick(places.length)] ?? dir
     const [from, to] = [join(place, '.kiro'), join(place, '.moved')]
     const act = [
-      () => put(place, { [`.kiro/specs/s${pick(5)}/tasks.md`]: `- [ ] ${pick(9)}. A\n` }),
+      () => writeFiles(place, { [`.kiro/specs/s${pick(5)}/tasks.md`]: `- [ ] ${pick(9)}. A\n` }),
       () => rmSync(from, { recursive: true, force: true }),
       () => existsSync(from) && !existsSync(to) && renameSync(from, to),
       () => existsSync(to) && !existsSync(from) && renameSync(to, from),
@@ -419,7 +412,7 @@ test('boards that come and go at random are in the end as their files', async ()
   }
   for (const place of places) {
     rmSync(join(place, '.kiro'), { recursive: true, force: true })
-    put(place, { '.kiro/specs/last/tasks.md': '- [ ] 1. A\n' })
+    writeFiles(place, { '.kiro/specs/last/tasks.md': '- [ ] 1. A\n' })
   }
   for (const name of ['shop/a#kiro', 'shop/a/b#kiro', 'shop/c#kiro', 'shop/d/e#kiro']) {
     await until(async () => expect(await ids(name)).toBe('last last/1'))
@@ -439,7 +432,7 @@ test('without a board there is nothing to open, unless it waits for one', async 
 
   const { ids, ready, logged } = await publish(join(dir, 'b'), { waits: true })
   expect(logged('store.awaited')).toMatchObject([{ dir: join(dir, 'b') }])
-  put(join(dir, 'b'), KIRO)
+  writeFiles(join(dir, 'b'), KIRO)
   await ready
   expect(await ids('shop')).toBe('tea tea/1 tea/2')
 })
@@ -462,7 +455,7 @@ test.skipIf(!hasGit)('programs that a repository’s own configuration names nev
   }
   const { names, ids, ready } = await publish(dir)
   await ready
-  put(dir, below('b', OPENSPEC))
+  writeFiles(dir, below('b', OPENSPEC))
   await until(async () => expect(await ids('shop/b#openspec')).toBe('add-tea add-tea/1.1'))
   expect(names()).toHaveLength(3)
   expect(existsSync(started)).toBe(false)

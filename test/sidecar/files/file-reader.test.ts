@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createFileReader, publishedEntry } from '../../../sidecar/files/file-reader.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { TEXT_BYTES } from '../../../worker/board/wire.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 async function open() {
   const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text', 'outside/B': '' })

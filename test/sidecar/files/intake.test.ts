@@ -5,7 +5,7 @@ import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { Intake } from '../../../sidecar/files/intake.ts'
 import { scan } from '../../../sidecar/files/scan.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const never = () => false
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSource } from '../../../sidecar/files/read-source.ts'
 import type { FileKind } from '../../../sidecar/layouts/layout.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 function open(files: Record<string, string | Uint8Array> = {}, kind: FileKind = 'task') {
   const outer = makeFolder({ 'outside.md': 'secret' })

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backlogMd } from '../../../sidecar/layouts/backlog-md.ts'
 import { listedBoard } from '../../support/listed-board.ts'
-import { makeFolder, say, sayTask } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { say, sayTask } from './store.ts'
 
 async function open(files: Record<string, string> = { 'backlog/config.yml': '' }, dir?: string) {
   const folder = makeFolder(files)

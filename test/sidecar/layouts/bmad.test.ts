@@ -8,7 +8,7 @@ import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { listedBoard } from '../../support/listed-board.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const OUT = '_bmad-output/implementation-artifacts'
 const MARK = { '_bmad/_config/manifest.yaml': 'modules: []\n' }

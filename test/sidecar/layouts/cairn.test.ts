@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { factOf } from '../../../sidecar/files/facts.ts'
 import { cairn } from '../../../sidecar/layouts/cairn.ts'
-import { makeFolder, say, sayTask } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { say, sayTask } from './store.ts'
 
 const SESSION = 'ses_0123456789abcdef01234567'
 

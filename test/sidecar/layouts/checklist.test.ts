@@ -7,7 +7,8 @@ import { openSpec } from '../../../sidecar/layouts/openspec.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import type { Task } from '../../../worker/board/wire.ts'
 import { listedBoard, listedStore } from '../../support/listed-board.ts'
-import { makeFolder, say } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { say } from './store.ts'
 
 type Files = Record<string, string | Uint8Array>
 

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { conflictLine } from '../../../sidecar/layouts/text.ts'
 import { listedBoard } from '../../support/listed-board.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const conflict = (ours: string, theirs: string, eol = '\n') =>
   ['<<<<<<< HEAD', ours, '=======', theirs, '>>>>>>> other', ''].join(eol)

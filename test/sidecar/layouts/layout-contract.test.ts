@@ -24,7 +24,7 @@ import {
   openSpecBoard,
   taskMasterBoard,
 } from '../../support/odd-boards.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const BOARDS = {
   cairn: (dice) => cairnBoard(dice).files,

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readSource } from '../../../sidecar/files/read-source.ts'
 import { openFolderHere, openHere, readSmall } from '../../../sidecar/layouts/open-here.ts'
-import { makeFolder, swapForLink } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { swapForLink } from './store.ts'
 
 /** More by hand: `SWAPPED_READS=1000000`. */
 const READS = Number(process.env.SWAPPED_READS ?? 10_000)

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findStore, openStore, StoreError } from '../../../sidecar/layouts/registry.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const CONFIG = 'states: [a]\n'
 

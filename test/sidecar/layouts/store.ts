@@ -1,22 +1,10 @@
-// A folder of a board made for one test, and what a layout says of its files.
+// What a layout says of a file, and a folder that another process swaps.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Entry, Store } from '../../../sidecar/layouts/layout.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-
-/** A new folder holding `files` (path → text), removed when the test ends. */
-export function makeFolder(files: Record<string, string | Uint8Array> = {}): string {
-  const dir = tempFolder()
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(dir, path)), { recursive: true })
-    writeFileSync(join(dir, path), content)
-  }
-  return dir
-}
 
 /** What the store says of one file, by its path beneath the store's root. */
 export function say(store: Store, path: string, text: string): readonly Entry[] {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import { taskMaster } from '../../../sidecar/layouts/task-master.ts'
-import { makeFolder, say } from './store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
+import { say } from './store.ts'
 
 async function parse(json: unknown): Promise<Entry[]> {
   const text = typeof json === 'string' ? json : JSON.stringify(json)

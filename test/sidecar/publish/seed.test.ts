@@ -8,7 +8,7 @@ import type { ChangesRequest, Reading, Task } from '../../../worker/board/wire.t
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 import { PATIENT } from '../../support/patience.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 
 const TASKS = 3_000
 

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAsIndexed, parseIndex } from '../../../sidecar/trees/git-index.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'
 
 const LONG = `tasks/${'a long name '.repeat(15)}.md`

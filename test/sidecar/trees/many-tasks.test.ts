@@ -1,23 +1,14 @@
 // Where one file holds many tasks, a linked worktree's are compared one by one.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { ask, noTools } from '../../support/judges.ts'
-import type { Files, PublishedFolder } from '../published-folder.ts'
+import { writeFiles } from '../../support/temp-folder.ts'
+import type { PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
 import { openWithTree, untilMarks } from './open-with-tree.ts'
 
 let folder: PublishedFolder
 afterEach(() => folder.close())
-
-/** Saves in a tree as any program does. */
-function save(dir: string, files: Files): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(dir, name)), { recursive: true })
-    writeFileSync(join(dir, name), text)
-  }
-}
 
 const MASTER = '.taskmaster/tasks/tasks.json'
 const master = (...statuses: string[]) =>
@@ -56,7 +47,7 @@ test.skipIf(noTools !== '')(
     await untilMarks(folder, { 'master:2': 'feat: in-progress', 'master:3': 'feat: gone' })
     commitAll(opened.tree)
     // What main does meanwhile is old there, and conflicts in the middle of a merge.
-    save(folder.dir, {
+    writeFiles(folder.dir, {
       [MASTER]: JSON.stringify({ master: { tasks: full.with(0, { ...full[0], status: 'done' }) } }),
     })
     commitAll(folder.dir)
@@ -79,25 +70,25 @@ test('of a tasks.json, what a tree changed is told from what is old in it', asyn
   }
   const opened = await openWithTree(files)
   folder = opened.folder
-  save(opened.tree, { [MASTER]: master('pending', 'done', 'pending') })
+  writeFiles(opened.tree, { [MASTER]: master('pending', 'done', 'pending') })
   await untilMarks(folder, { 'master:2': 'feat: done' })
   expect(folder.messages).toEqual([{ type: 'task-changed', id: 'master:2' }])
   // The first is old in the tree now, and the fourth is not gone from it.
-  save(folder.dir, { [MASTER]: master('done', 'pending', 'pending', 'pending') })
+  writeFiles(folder.dir, { [MASTER]: master('done', 'pending', 'pending', 'pending') })
   await folder.received(2)
   await untilMarks(folder, { 'master:2': 'feat: done' })
-  save(opened.tree, { [MASTER]: master('pending', 'done') })
+  writeFiles(opened.tree, { [MASTER]: master('pending', 'done') })
   await untilMarks(folder, { 'master:2': 'feat: done', 'master:3': 'feat: gone' })
-  save(folder.dir, { [MASTER]: master('done', 'done', 'pending', 'pending') })
+  writeFiles(folder.dir, { [MASTER]: master('done', 'done', 'pending', 'pending') })
   await untilMarks(folder, { 'master:3': 'feat: gone' })
   commitAll(folder.dir)
   commitAll(opened.tree)
-  save(opened.tree, { [MASTER]: master('pending', 'done', 'pending', 'pending', 'pending') })
+  writeFiles(opened.tree, { [MASTER]: master('pending', 'done', 'pending', 'pending', 'pending') })
   await untilMarks(folder, { 'master:5': '+feat: pending' })
   // A commit alone changes nothing.
   commitAll(opened.tree)
   git(folder.dir, 'commit', '-q', '--allow-empty', '-m', 'empty')
-  save(opened.tree, { [MASTER]: master('pending', 'done', 'done', 'pending', 'pending') })
+  writeFiles(opened.tree, { [MASTER]: master('pending', 'done', 'done', 'pending', 'pending') })
   await untilMarks(folder, { 'master:3': 'feat: done', 'master:5': '+feat: pending' })
 })
 
@@ -108,13 +99,13 @@ test('of a checklist, an item that was ticked in a tree is marked alone', async 
     'openspec/changes/add-tea/tasks.md': list(' ', ' '),
   })
   folder = opened.folder
-  save(opened.tree, { 'openspec/changes/add-tea/tasks.md': list('x', ' ') })
+  writeFiles(opened.tree, { 'openspec/changes/add-tea/tasks.md': list('x', ' ') })
   await untilMarks(folder, { 'add-tea/1.1': 'feat: done' })
-  save(folder.dir, { 'openspec/changes/add-tea/tasks.md': list(' ', 'x') })
+  writeFiles(folder.dir, { 'openspec/changes/add-tea/tasks.md': list(' ', 'x') })
   await folder.received(2)
   await untilMarks(folder, { 'add-tea/1.1': 'feat: done' })
   // A change that only the tree has is one task, with its title.
-  save(opened.tree, {
+  writeFiles(opened.tree, {
     'openspec/changes/add-pot/proposal.md': '# Pot\n\nWhy.\n',
     'openspec/changes/add-pot/tasks.md': '- [ ] 1.1 Buy\n',
   })
@@ -135,6 +126,6 @@ test('of a sprint, a story that moved on in a tree is marked', async () => {
     [name]: sprint('ready-for-dev'),
   })
   folder = opened.folder
-  save(opened.tree, { [name]: sprint('review') })
+  writeFiles(opened.tree, { [name]: sprint('review') })
   await untilMarks(folder, { '1-1-heat': 'feat: review' })
 })

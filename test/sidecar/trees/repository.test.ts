@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
 import { Repositories } from '../../../sidecar/trees/repository.ts'
 import { PATIENT } from '../../support/patience.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'
 
 test('what git does not answer is asked again, a minute later or when a HEAD moves', async () => {

@@ -7,7 +7,7 @@ import { discoverBoards } from '../../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../../sidecar/boards/names.ts'
 import { leadingFolder } from '../../../sidecar/trees/worktrees.ts'
 import { boardsAbove } from '../../../system/find-board.ts'
-import { makeFolder } from '../layouts/store.ts'
+import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'
 
 const BOARD = { '.cairn/config.yaml': 'states: [a]\n', '.cairn/tasks/T-1.md': '' }

@@ -6,6 +6,13 @@ import { BOTH, ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes
 import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-setup.ts'
 import { rivalledSetup } from './writer-setup.ts'
 
+/** The first event of a charge that was begun, and its delivery. */
+async function begunEvent(w: ReturnType<typeof rivalledSetup>) {
+  const { pending } = await w.caused(w.begin())
+  const [event] = pending
+  return { event, outboxId: event?.outboxId ?? '', id: event?.delivery?.id ?? '' }
+}
+
 describe('a check', () => {
   it('can be claimed when it is due, once until its next time', async () => {
     const w = rivalledSetup()
@@ -124,10 +131,7 @@ describe('a pending event', () => {
 
   it('is not sent again to listeners that accepted it when the endpoint did not', async () => {
     const w = rivalledSetup(BOTH)
-    const begun = await w.caused(w.begin())
-    const [event] = begun.pending
-    const outboxId = event?.outboxId ?? ''
-    const id = event?.delivery?.id ?? ''
+    const { outboxId, id } = await begunEvent(w)
     const delivery = { id, ok: false, status: 503, nextAttemptAt: T0 + HOUR }
     await w.outbox.settleDispatched([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
     const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
@@ -172,10 +176,7 @@ describe('a pending event', () => {
 
   it('that the endpoint never accepted is dead with an alert, until it is sent again', async () => {
     const w = rivalledSetup(POSTED)
-    const begun = await w.caused(w.begin())
-    const [event] = begun.pending
-    const outboxId = event?.outboxId ?? ''
-    const id = event?.delivery?.id ?? ''
+    const { event, outboxId, id } = await begunEvent(w)
     const delivery = { id, ok: false, error: 'refused' }
     await w.outbox.settleDispatched([{ outboxId, delivery }], T0 + 5)
     expect(await w.alerts()).toEqual(['delivery_dead'])
@@ -193,10 +194,7 @@ describe('a pending event', () => {
 
   it('that the endpoint answers with 410 is pending with one alert, until it accepts one', async () => {
     const w = rivalledSetup(POSTED)
-    const begun = await w.caused(w.begin())
-    const [event] = begun.pending
-    const outboxId = event?.outboxId ?? ''
-    const id = event?.delivery?.id ?? ''
+    const { outboxId, id } = await begunEvent(w)
     const gone = { id, ok: false, status: 410, nextAttemptAt: T0 + 9 }
     await w.outbox.settleDispatched([{ outboxId, delivery: gone }], T0 + 5)
     await w.outbox.claimPending({ now: T0 + 9, limit: 9 })
@@ -217,10 +215,7 @@ describe('a pending event', () => {
 
   it('that is dead again after it was sent again raises its alert again', async () => {
     const w = rivalledSetup(POSTED)
-    const begun = await w.caused(w.begin())
-    const [event] = begun.pending
-    const outboxId = event?.outboxId ?? ''
-    const id = event?.delivery?.id ?? ''
+    const { outboxId, id } = await begunEvent(w)
     const dispatched = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
     await w.outbox.settleDispatched(dispatched, T0 + 5)
     const [alert] = await w.queries.alerts({}, { limit: 9 })
