@@ -14,20 +14,10 @@ import {
   UsageError,
   VERSION,
 } from './context.ts'
+import { EXIT_CODES, FAILED, USAGE } from './exit-codes.ts'
 import { TOKEN_FILE, withShare } from './settings.ts'
 
 const HELP_COLUMNS = 100
-const FAILED = 1
-const USAGE = 2
-const EXIT_CODES = `
-Exit codes:
-  0  done, and nothing is wrong
-  1  it failed: a sync that could not finish, a check that found an error, a webhook that was not
-     accepted, a port that is taken, a process of start that ended again and again, a wait without
-     a board
-  2  wrong usage, or a configuration that it cannot work with
-  3  wait, claim: the time is over
-  4  claim, renew, release, check: the task is somebody else's`
 const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`

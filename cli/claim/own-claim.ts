@@ -8,6 +8,7 @@ import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../sidecar/log.ts'
 import { linkedTreeOf } from '../../sidecar/trees/worktrees.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { FAILED, NOT_OURS } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import { findTarget, TARGET } from '../wait/target.ts'
@@ -15,10 +16,6 @@ import { type AgentProcess, agentAbove, identify } from './agent-process.ts'
 import { ClaimRefused, claimsAt } from './claims-at-edge.ts'
 import { type KeptClaim, keptClaims } from './kept-claims.ts'
 
-export const FAILED = 1
-export const TIMED_OUT = 3
-/** Somebody else's, or lost. */
-const NOT_OURS = 4
 const TAKEN = ['claimed', 'claim_lost', 'already_holding']
 
 /** The options of every command about claims. */
@@ -30,8 +27,6 @@ export const CLAIMING = [
     2 ** 31,
   ),
 ] as const
-
-type ClaimingOptions = OptionsOf<typeof CLAIMING>
 
 /** The options of commands about a claim that was made before. */
 export const HELD = [
@@ -49,7 +44,7 @@ export interface Claimant {
 
 /** Undefined: there is no running Signalbox with this board; a sentence has said so. */
 export async function claimantOf(
-  input: Input<ClaimingOptions>,
+  input: Input<OptionsOf<typeof CLAIMING>>,
   context: Context,
 ): Promise<Claimant | undefined> {
   const notice = noticeTo(context.io)

@@ -10,8 +10,6 @@ import { type OptionsOf, Setting } from '../setting.ts'
 
 const OPTIONS = [...DATABASE, new Setting('--force', 'overwrite FILE')] as const
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   argument: ['FILE', 'the file to write'],
   usage: 'FILE [--data DIR] [--env FILE] [--force]',
@@ -26,7 +24,7 @@ databaseToken of its local.json.`,
   run,
 })
 
-async function run(input: Input<Options>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { options } = input
   const [argument] = input.arguments
   if (argument === undefined) throw missing({ 'FILE, the file to write': argument })

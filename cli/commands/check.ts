@@ -1,11 +1,10 @@
 // Whether a claim still holds: before a commit, or before work that cannot be taken back.
 
-import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
 import type { OptionsOf } from '../setting.ts'
-
-type Options = OptionsOf<typeof HELD>
 
 export const command = define({
   usage: '[--claim CLAIM | --actor NAME] [options]',
@@ -16,7 +15,7 @@ and somebody else may work on the task. Exit code 1: that cannot be known, or th
   run,
 })
 
-async function run(input: Input<Options>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof HELD>>, context: Context): Promise<number> {
   const claimant = await claimantOf(input, context)
   const own = claimant && (await ownClaim(claimant, input.options.claim, context))
   if (!claimant || !own) return FAILED

@@ -32,6 +32,7 @@ import {
   type Wrangler,
   type WranglerRun,
 } from '../deploy/wrangler.ts'
+import { FAILED } from '../exit-codes.ts'
 import { quote } from '../greeting.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
@@ -63,7 +64,6 @@ Worker to this version: it asks nothing, and keeps the secret.`,
   run,
 })
 
-const FAILED = 1
 /** Those of examples/worker/wrangler.toml. */
 const MIGRATIONS: readonly string[] = ['edge-1']
 

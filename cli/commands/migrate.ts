@@ -16,8 +16,6 @@ const ADDRESS = 'LIBSQL_URL, the libsql: or http(s): address of the database'
 
 const OPTIONS = [ENV] as const
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   usage: '[--env FILE]',
   description: `\
@@ -30,7 +28,10 @@ database.`,
   run,
 })
 
-async function run({ options }: Input<Options>, context: Context): Promise<number> {
+async function run(
+  { options }: Input<OptionsOf<typeof OPTIONS>>,
+  context: Context,
+): Promise<number> {
   const { io } = context
   const env = await variablesIn(options.env, context.env)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env

@@ -1,9 +1,10 @@
 // Gives a task back, done or not.
 
 import { forgetClaim } from '../claim/kept-claims.ts'
-import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, UsageError } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 
 const OPTIONS = [
@@ -12,8 +13,6 @@ const OPTIONS = [
   new Setting('--abandoned', 'somebody else may begin it at once'),
   new Setting('--summary <TEXT>', 'what was done; the page shows it'),
 ] as const
-
-type ReleaseOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
   usage: '[--done | --abandoned] [--claim CLAIM | --actor NAME] [options]',
@@ -25,7 +24,7 @@ was lost before.`,
   run,
 })
 
-async function run(input: Input<ReleaseOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { claim: named, done, abandoned, summary } = input.options
   if (done && abandoned) throw new UsageError('--done and --abandoned are two ends: give one.')
   const claimant = await claimantOf(input, context)

@@ -1,8 +1,9 @@
 // Goes on holding a task, and says what is done.
 
-import { claimantOf, FAILED, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { CLAIMED_FOR } from '../settings.ts'
 
@@ -11,8 +12,6 @@ const OPTIONS = [
   CLAIMED_FOR,
   new Setting('--progress <TEXT>', 'what is done now; the page shows it'),
 ] as const
-
-type RenewOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
   usage: '[--progress TEXT] [--claim CLAIM | --actor NAME] [options]',
@@ -24,7 +23,7 @@ watched.`,
   run,
 })
 
-async function run(input: Input<RenewOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const claimant = await claimantOf(input, context)
   const { claim: named, ttl: ttlMs, progress } = input.options
   const own = claimant && (await ownClaim(claimant, named, context))

@@ -13,8 +13,6 @@ const OPTIONS = [
   new Setting('--as-copy', 'the database that was backed up goes on: share no payment with it'),
 ] as const
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   argument: ['FILE', 'a file of signalbox backup'],
   usage: 'FILE [--as-copy] [--data DIR] [--env FILE]',
@@ -32,7 +30,7 @@ of an older version is upgraded by the next start, one in LIBSQL_URL by signalbo
   run,
 })
 
-async function run(input: Input<Options>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const [argument] = input.arguments
   const { asCopy = false } = input.options
   const { io, env, cwd } = context

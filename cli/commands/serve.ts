@@ -48,8 +48,6 @@ const OPTIONS = [
   VERBOSE,
 ] as const
 
-type ServeOptions = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   argument: ['DIR...', 'folders of task boards to publish, those below too [none]'],
   usage: '[DIR... --repo NAME] [options]',
@@ -69,7 +67,7 @@ over the AUTH_ variables.`,
   run,
 })
 
-async function run(input: Input<ServeOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { options } = input
   const isWithBoards = input.arguments.length > 0
   const { io, cwd } = context

@@ -20,8 +20,6 @@ const OPTIONS = [
   TRUST_DATA,
 ] as const
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   usage: '[--phone] [--work] [--boards] [--subject NAME] [--data DIR]',
   description: `\
@@ -31,7 +29,10 @@ signed in for a day. Everyone who has the link can see the board, charge and ref
   run,
 })
 
-async function run(input: Input<Options>, { io, env, cwd }: Context): Promise<number> {
+async function run(
+  input: Input<OptionsOf<typeof OPTIONS>>,
+  { io, env, cwd }: Context,
+): Promise<number> {
   const { options } = input
   const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
   const { secret, local } = await readDataFolder(dir, options, env)

@@ -17,8 +17,6 @@ import { TIMEOUT } from '../settings.ts'
 
 const OPTIONS = [...PUBLISHING, TIMEOUT] as const
 
-type SyncOptions = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   argument: ['DIR', 'folder of the task board'],
   usage: 'DIR --edge URL --repo NAME [options]',
@@ -31,7 +29,7 @@ seconds later than usual. It publishes what a watch publishes.`,
   run,
 })
 
-async function run(input: Input<SyncOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const startedAt = Date.now()
   const { dir, repo, followsLinks, log, plan } = readPublishing(input, context)
   const leading = await leadingFolder(await realpath(dir).catch(() => dir))

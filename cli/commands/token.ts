@@ -31,8 +31,6 @@ const OPTIONS = [
   ENV,
 ] as const
 
-type TokenOptions = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   usage: '[--repo NAME] [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
   description: `\
@@ -48,7 +46,7 @@ too.`,
 })
 
 async function run(
-  { options: { repo, ttl, ...options } }: Input<TokenOptions>,
+  { options: { repo, ttl, ...options } }: Input<OptionsOf<typeof OPTIONS>>,
   { io, env }: Context,
 ): Promise<number> {
   const { AUTH_SECRETS, AUTH_AUDIENCE } = await variablesIn(options.env, env)

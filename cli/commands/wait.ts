@@ -6,12 +6,11 @@ import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../sidecar/log.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { findTarget, TARGET } from '../wait/target.ts'
 import { doubtAbout, type Until, waitFor } from '../wait/wait-for.ts'
 
-const FAILED = 1
-const TIMED_OUT = 3
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 /** An event id, or a cursor of files. */
@@ -26,8 +25,6 @@ const OPTIONS = [
     .duration()
     .or(480_000, '480s'),
 ] as const
-
-type WaitOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
   usage: '[--task ID] [--until any|ready|status=X] [--since ID] [options]',
@@ -46,7 +43,7 @@ Signalbox that was named cannot be reached, or there is no board.`,
   run,
 })
 
-async function run(input: Input<WaitOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { io } = context
   const { task, since, timeout } = input.options
   const until = readUntil(input.options.until)

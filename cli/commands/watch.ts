@@ -9,11 +9,10 @@ import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
+import { FAILED } from '../exit-codes.ts'
 import { PUBLISHING, readPublishing } from '../publish-settings.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { HEALTHZ, ONLY, POLL, WATCH_TIMEOUT } from '../settings.ts'
-
-const FAILED = 1
 
 const OPTIONS = [
   ...PUBLISHING,
@@ -24,8 +23,6 @@ const OPTIONS = [
   new Setting('--wait', 'wait for a board while there is none'),
   new Setting('--exit-with-parent', 'end when standard input closes'),
 ] as const
-
-type WatchOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
   argument: ['DIR...', 'folders of task boards, or above them'],
@@ -45,7 +42,7 @@ without what looks like a secret.`,
   run,
 })
 
-async function run(input: Input<WatchOptions>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { io } = context
   const {
     only,

@@ -13,6 +13,7 @@ import {
   refuseNeedless,
   UsageError,
 } from '../../context.ts'
+import { FAILED } from '../../exit-codes.ts'
 import { readDataFolder, runningAbove } from '../../running-system.ts'
 import type { OptionsOf } from '../../setting.ts'
 import { type BoardAtEdge, boardNames } from '../../wait/edge-board.ts'
@@ -31,7 +32,6 @@ needs the scopes board:read and board:write.`,
   run,
 })
 
-const FAILED = 1
 const ANSWERED_WITHIN_MS = 10_000
 
 async function run(input: Input<Options>, context: Context): Promise<number> {

@@ -12,8 +12,6 @@ import { JSON_OUTPUT } from '../../settings.ts'
 
 const OPTIONS = [...TARGET, JSON_OUTPUT] as const
 
-type Options = OptionsOf<typeof OPTIONS>
-
 export const command = define({
   usage: '[--edge URL | --data DIR] [--env FILE] [options]',
   description: `\
@@ -28,7 +26,7 @@ payments:read. Prints one line for each check: ok, warn or error. It never print
   run,
 })
 
-async function run(input: Input<Options>, context: Context): Promise<number> {
+async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const { cwd, env, io } = context
   const project = (await findProject(cwd)) ?? cwd
   const here = await systemIn(project, input, env)
