@@ -262,8 +262,10 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   const error = event.error ?? JSON.stringify(FAILED)
   const failed = withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
   const seen = withTransaction(failed, { refunds_read_at: at })
-  const settled = settleRefunds(payment, seen, causeOf(event, delivered))
-  if (payment.transaction.status === 'Pending') return settled
+  const { status } = payment.transaction
+  // What was left of the others may be everything: a failure moves no status.
+  const settled = settleRefunds(payment, seen, { ...causeOf(event, delivered), to: status })
+  if (status === 'Pending') return settled
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }

@@ -23,7 +23,7 @@ interface Cause {
   now: number
   /** The gateway's event. */
   eventId?: string
-  /** Where a gateway without rows has moved the payment. */
+  /** The status that follows, where its refunds do not decide it. */
   to?: PaymentStatus
 }
 
