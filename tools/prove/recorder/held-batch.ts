@@ -25,8 +25,8 @@ const KEPT_OPEN_MS = 5_000
  * that is done is `accepted` again when it lands.
  */
 export const undoesRefund = (statements: readonly string[]): boolean =>
-  statements.some((sql) => sql.startsWith('UPDATE payment_refunds')) &&
-  statements.every((sql) => !sql.startsWith('INSERT INTO'))
+  statements.some((sql) => /\bUPDATE payment_refunds\b/.test(sql)) &&
+  statements.every((sql) => !/\bINSERT INTO\b/.test(sql))
 
 /** Holds a batch back for `ms`. What became of it, for people who read the history. */
 export async function holdBatch(
