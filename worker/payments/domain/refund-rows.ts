@@ -45,8 +45,9 @@ export function withRefundSet(payment: Payment, set: RefundSet, now: number): Pa
 export const differsFrom = (refunds: readonly RefundRow[], set: RefundSet): boolean =>
   areChanged(refunds, rowsIn(set, refunds, '', set.readAt))
 
+/** `after`: no row of `before` is gone. */
 export const areChanged = (before: readonly RefundRow[], after: readonly RefundRow[]): boolean =>
-  before.length !== after.length || after.some((row, at) => row !== before[at])
+  after.some((row, at) => row !== before[at])
 
 /** A row that the set does not list keeps its state: it has not ended. */
 function rowsIn(
@@ -79,7 +80,7 @@ function rowsIn(
 }
 
 const withItsName = (row: RefundRow, { id, refundId }: ReportedRefund): boolean =>
-  row.id === refundId || (id !== undefined && row.gateway_refund_id === id)
+  row.id === refundId || row.gateway_refund_id === id
 
 /** The first that finds a row, where neither side has a name. */
 const WITHOUT_NAME: readonly (typeof withItsName)[] = [

@@ -184,7 +184,7 @@ describe('the payment of an event', () => {
     gtid: string | null,
     extref: string | null,
     reference: string | null,
-    money = { amount: 25_000, currency: 'IQD' },
+    money: { id?: string; amount: number; currency: string } = { amount: 25_000, currency: 'IQD' },
   ) => {
     const found = matchTransaction(rows, {
       gateway: 'bank',
@@ -200,6 +200,13 @@ describe('the payment of an event', () => {
     expect(match('g-1', 'x-1', 'order-1')).toEqual(['1', false])
     expect(match('g-1', null, null)).toEqual(['1', false])
     expect(match('g-9', 'x-2', 'order-1')).toEqual(['2', false])
+  })
+
+  it('is found by our own id first, where its gateway was asked about it', () => {
+    const own = { id: '2', amount: 25_000, currency: 'IQD' }
+    expect(match(null, null, null, own)).toEqual(['2', false])
+    expect(match('g-1', null, null, own)).toEqual(['2', true])
+    expect(match(null, null, null, { ...own, id: '4' })).toBeUndefined()
   })
 
   it('contradicts where one id is of another payment, or is not what is stored', () => {

@@ -68,6 +68,10 @@ const LISTS = `
     z failed, a succeeded + - failed = z failed, a failed
   without ids adds one that is new
     + - accepted = desk new accepted
+  without ids adds one beside another that failed
+    desk a failed + - accepted = desk a failed, desk new accepted
+  has one of ours accepted
+    a claimed + a/g accepted = a accepted g
   without ids adds none that has failed
     + - failed =
   with ids adds also one that has failed
