@@ -40,7 +40,7 @@ describe('a payment of an order that is paid already', () => {
     const [decided, ...rest] = decideInOrder(
       pending,
       { ...unchanged(second), alerts: [before] },
-      [payment('1', came('Paid')), payment('4', {}), payment('3', LATE)],
+      [payment('3', LATE), payment('4', {}), payment('1', came('Paid'))],
       NOW,
     )
     expect(rest).toEqual([])
