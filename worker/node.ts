@@ -11,13 +11,9 @@ import {
 import { openProcessEdge, type ProcessEdge } from './edge-process.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
-import {
-  fileOf,
-  isEmbedded,
-  openThreaded,
-  type ThreadedDatabase,
-} from './payments/ledger/libsql/embedded-libsql.ts'
+import { fileOf, isEmbedded } from './payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
+import { openThreaded, type ThreadedDatabase } from './payments/ledger/libsql/threaded-libsql.ts'
 import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { hostClock, STOP_WITHIN_MS, within } from './shared/clock.ts'

@@ -8,11 +8,11 @@ import { backUp, restore } from '../../system/backup.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
-} from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+} from '../../worker/payments/ledger/libsql/threaded-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'

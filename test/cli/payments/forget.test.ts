@@ -6,7 +6,7 @@ import { startLibsql } from '../../../tools/harness/database.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
-} from '../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+} from '../../../worker/payments/ledger/libsql/threaded-libsql.ts'
 import { openSqlite } from '../../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../../support/ledger-fakes.ts'
 import { type LedgerSetup, T0 } from '../../support/ledger-setup.ts'

@@ -33,7 +33,7 @@ import type {
   WebhookRate,
 } from '../domain/types.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
-import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/lookups-libsql.ts'
+import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { movementQueries } from './movements-libsql.ts'
 import { type Query, queryRunner, rowsOf } from './query-libsql.ts'

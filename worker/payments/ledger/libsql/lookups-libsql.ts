@@ -3,48 +3,11 @@
 // `json_each(…) k CROSS JOIN t WHERE …` keeps the keys as the outer loop. With `JOIN … ON` the
 // planner scans the table instead: forty times as long among 36,000 payments.
 
-import { MAX_WAIT_MS } from '../../domain/check-times.ts'
-import { LEASE_MS } from '../../domain/outbox.ts'
-import { MAX_RETRY_MS } from '../../domain/retry.ts'
 import type { DueClaim, EventClaim } from '../../outbox/dispatch.ts'
 import type { Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'
+import { CHECK_DUE, DELIVERY_DUE, LISTENERS_DUE, PARKED_WITH_PAYMENT } from './due-libsql.ts'
 import type { Value } from './statement-libsql.ts'
-
-// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
-// The rules are in domain/check.ts and domain/outbox.ts; a property holds these to them.
-
-const hasCome = (column: string, longestMs: number, by = ':now') =>
-  `(${column} <= ${by} OR ${column} > :now + ${longestMs})`
-
-const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS, ':due_by')}
-  AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
-
-/** Whether a row of payment_transactions is to be checked. */
-export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
-
-/** Whether an outbox row `o` and a delivery `d` are to be dispatched. */
-const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
-const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
-
-export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LISTENERS_DUE})
-  OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
-
-/**
- * Whether a webhook event `e` can be applied, as match.ts decides. The plus keeps the last
- * lookup from the index of gateway ids, which would find every payment without one.
- */
-const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
-  EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
-    AND t.gateway_transaction_id = e.gateway_transaction_id)
-  OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
-    AND t.external_reference_id = e.external_reference_id)
-  OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
-    AND t.reference = e.reference AND +t.gateway_transaction_id IS NULL
-    AND e.external_reference_id IS NULL AND t.amount = e.amount AND t.currency = e.currency))`
-
-export const HAS_PARKED = `EXISTS (SELECT 1 FROM payment_webhook_events e
-  WHERE ${PARKED_WITH_PAYMENT})`
 
 /** SQL that selects ids of a table, with the keys that it looks for. */
 export interface Lookup {

@@ -1,10 +1,11 @@
 // The thread of an embedded database: executes one call after the other, and answers. It is an
-// entry point, which embedded-libsql.ts starts.
+// entry point, which threaded-libsql.ts starts.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openSqlite } from '../../../shared/sqlite-libsql.ts'
-import { type Call, OPENED, type Reply, runIn, type ThrownError } from './embedded-libsql.ts'
+import { runIn } from './embedded-libsql.ts'
 import type { Row } from './statement-libsql.ts'
+import { type Call, OPENED, type Reply, type ThrownError } from './threaded-libsql.ts'
 
 function errorOf(error: unknown): ThrownError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: undefined }

@@ -6,12 +6,12 @@ import { prepareSchema } from '../../../../../system/migrate.ts'
 import { TABLES } from '../../../../../tools/harness/database.ts'
 import { denoBinary } from '../../../../../tools/start/deno.ts'
 import { isTransient } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
-} from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
+} from '../../../../../worker/payments/ledger/libsql/threaded-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { storeContract } from '../../../../contract/store.ts'

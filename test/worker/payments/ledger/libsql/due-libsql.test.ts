@@ -20,7 +20,7 @@ import {
   CHECK_DUE,
   HAS_DUE_EVENT,
   HAS_PARKED,
-} from '../../../../../worker/payments/ledger/libsql/lookups-libsql.ts'
+} from '../../../../../worker/payments/ledger/libsql/due-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 
 const COLUMNS = {

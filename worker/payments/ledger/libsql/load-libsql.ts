@@ -1,0 +1,104 @@
+// How the rows of a group of operations are loaded, by their keys.
+
+import type { Keys } from '../operation.ts'
+import { type EventKey, type Rows, type TableName, WorkingSet } from '../working-set.ts'
+import { COLUMNS, TABLE } from './columns-libsql.ts'
+import { type Lookup, lookupsOf } from './lookups-libsql.ts'
+import { type Row, type Statement, statement } from './statement-libsql.ts'
+
+/** Statements of one transaction, and how their results are read together. */
+interface Load {
+  statements: Statement[]
+  read(results: readonly (readonly Row[])[], installation: string): WorkingSet
+}
+
+export function loadOf(keys: Keys): Load {
+  const { webhookEvents: asked = [] } = keys
+  const forgotten = asked.length > 0 ? [forgottenOf(asked)] : []
+  const left: Partial<Record<TableName, string[]>> = {
+    webhookEvents: ['raw'],
+    outbox: keys.dueEvents ? [] : ['payload'],
+  }
+  const parts = lookupsOf(keys).map(({ table, ...lookup }) =>
+    table === 'transactions' ? paymentsPart(lookup, keys) : rowsPart(table, lookup, left[table]),
+  )
+  return {
+    statements: [...parts.map((part) => part.statement), ...forgotten],
+    read(results, installation) {
+      const loaded: Partial<Rows> = {}
+      for (const [at, part] of parts.entries()) {
+        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded)
+      }
+      const bare = (results[parts.length] ?? []) as unknown as EventKey[]
+      return new WorkingSet({ installation, forgotten: bare }, loaded)
+    },
+  }
+}
+
+const forgottenOf = (asked: readonly EventKey[]): Statement =>
+  statement(
+    `SELECT e.gateway, e.event_id FROM json_each(:known) k CROSS JOIN payment_event_keys e
+      WHERE e.gateway = k.value ->> 0 AND e.event_id = k.value ->> 1`,
+    { known: JSON.stringify(asked.map(({ gateway, event_id }) => [gateway, event_id])) },
+  )
+
+interface Part {
+  statement: Statement
+  /** `rows`: each as the values of its columns. */
+  read(rows: unknown[][], into: Partial<Rows>): void
+}
+
+/** A payment's refunds and its alerts are nested in its row. */
+function paymentsPart(lookup: Lookup, keys: Keys): Part {
+  // The request is long, and only a check needs it, and a charge that is compared with it.
+  const { dueChecks, checks = [], orders = [] } = keys
+  const isAsked = dueChecks !== undefined || checks.length + orders.length > 0
+  const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
+  const sql = `SELECT json_group_array(json_array(${columns},
+      json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
+        FROM payment_refunds r WHERE r.transaction_id = t.id)),
+      json((SELECT json_group_array(json_array(${columnsOf('alerts', 'a')}))
+        FROM payment_alerts a WHERE a.transaction_id = t.id)))) AS rows
+    FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
+  return {
+    statement: statement(sql, lookup.args),
+    read(rows, into) {
+      const count = COLUMNS.transactions.length
+      into.transactions = rows.map((values) => toRow('transactions', values))
+      into.refunds = rows.flatMap((values) =>
+        (values[count] as unknown[][]).map((refund) => toRow('refunds', refund)),
+      )
+      into.alerts = rows.flatMap((values) =>
+        (values[count + 1] as unknown[][]).map((alert) => toRow('alerts', alert)),
+      )
+    },
+  }
+}
+
+function rowsPart(
+  name: Exclude<TableName, 'transactions' | 'refunds' | 'audit' | 'movements'>,
+  lookup: Lookup,
+  left: readonly string[] = [],
+): Part {
+  const sql = `SELECT json_group_array(json_array(${columnsOf(name, 't', left)})) AS rows
+    FROM ${TABLE[name]} t WHERE t.id IN (${lookup.sql})`
+  return {
+    statement: statement(sql, lookup.args),
+    read(rows, into) {
+      Object.assign(into, {
+        [name]: [...(into[name] ?? []), ...rows.map((values) => toRow(name, values))],
+      })
+    },
+  }
+}
+
+/** `left`: columns that are not read, as NULL. */
+const columnsOf = (name: TableName, alias: string, left: readonly string[] = []): string =>
+  COLUMNS[name].map((column) => (left.includes(column) ? 'NULL' : `${alias}.${column}`)).join(', ')
+
+/** All in one JSON text: the client takes some 20 µs to build a row of so many columns. */
+function toRow<Name extends TableName>(name: Name, values: readonly unknown[]): Rows[Name][number] {
+  const row: Record<string, unknown> = {}
+  for (const [at, column] of COLUMNS[name].entries()) row[column] = values[at]
+  return row as unknown as Rows[Name][number]
+}

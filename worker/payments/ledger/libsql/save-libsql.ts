@@ -1,0 +1,69 @@
+// How changed rows are saved: one INSERT a table, and one UPDATE for each set of columns that
+// changed together. It names only those: every index over a named column is written again, also
+// with the same value. And a value that this code cannot read stays as it is.
+
+import { TABLES, type TableName, type TableRow, type WorkingSet } from '../working-set.ts'
+import { COLUMNS, TABLE } from './columns-libsql.ts'
+import { insertTexts } from './search-libsql.ts'
+import { insertRows, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
+
+/**
+ * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
+ * a new row may take over a name that must be unique, from a row that gives it up.
+ */
+export const saveOf = (rows: WorkingSet): Statement[] => [
+  ...TABLES.flatMap((name) => {
+    const { inserted, updated } = rows.changesOf(name)
+    return [...updatesOf(name, updated), ...insertOf(name, inserted)]
+  }),
+  ...insertTexts(rows.changesOf('transactions').inserted),
+]
+
+function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {
+  if (rows.length === 0) return []
+  const columns: readonly string[] = COLUMNS[name]
+  // A call that is repeated has asked once.
+  const again = name === 'audit' ? ' ON CONFLICT (id) DO NOTHING' : ''
+  return [statement(insertRows(TABLE[name], columns) + again, { rows: toJson(rows, columns) })]
+}
+
+function updatesOf(
+  name: TableName,
+  updated: readonly { before: TableRow; after: TableRow }[],
+): Statement[] {
+  const together = new Map<string, TableRow[]>()
+  for (const { before, after } of updated) {
+    const changed = COLUMNS[name].filter(
+      (column) => valueIn(before, column) !== valueIn(after, column),
+    )
+    if (changed.length === 0) continue
+    const key = changed.join()
+    together.set(key, [...(together.get(key) ?? []), after])
+  }
+  return [...together].map(([key, rows]) => {
+    const columns = key.split(',')
+    const values = columns.map((column, at) => `${column} = v ->> ${at + 1}`)
+    const sql = `${WITH_ROWS} UPDATE ${TABLE[name]} SET ${values.join(', ')}
+      FROM rows WHERE id = v ->> 0`
+    return statement(sql, { rows: toJson(rows, ['id', ...columns]) })
+  })
+}
+
+const valueIn = (row: TableRow, column: string): unknown =>
+  (row as unknown as Record<string, unknown>)[column]
+
+/** Half a surrogate pair has no UTF-8: for one of them the server refuses the whole batch. */
+const toJson = (rows: readonly TableRow[], columns: readonly string[]): string =>
+  JSON.stringify(
+    rows.map((row) =>
+      columns.map((column) => {
+        const value = valueIn(row, column)
+        if (typeof value === 'string') return value.toWellFormed()
+        // A save that cannot be stored is refused whole, and what causes that then fails alone.
+        if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+          throw new RangeError(`${column} is ${value}, which is not a whole number`)
+        }
+        return value
+      }),
+    ),
+  )
