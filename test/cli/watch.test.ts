@@ -6,7 +6,7 @@ import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { swapForLink } from '../sidecar/layouts/store.ts'
 import { type Edge, token } from '../support/edge.ts'
-import { jsonOf } from '../support/http.ts'
+import { jsonOf } from '../support/json-of.ts'
 import { cli, REPO, until, useBoardAndEdge } from './board-and-edge.ts'
 import { run } from './run.ts'
 

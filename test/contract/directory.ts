@@ -12,7 +12,7 @@ import { sqliteDirectory } from '../../worker/board/directory-sqlite.ts'
 import type { BoardReport } from '../../worker/board/wire.ts'
 import type { Sql } from '../../worker/shared/sql.ts'
 import { boardReport, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
-import { jsonOf } from '../support/http.ts'
+import { jsonOf } from '../support/json-of.ts'
 import type { Board } from './board.ts'
 
 const NOW = Date.parse('2026-01-05T10:00:00Z')

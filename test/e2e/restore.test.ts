@@ -11,7 +11,7 @@ import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/em
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import { run } from '../cli/run.ts'
-import { jsonOf } from '../support/http.ts'
+import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
 import { order, PaymentSystem } from '../support/payment-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'

@@ -15,7 +15,7 @@ import type {
 } from '../../worker/board/wire.ts'
 import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash, WIRE } from '../../worker/board/wire.ts'
 import { EventStream } from './event-stream.ts'
-import { jsonOf } from './http.ts'
+import { jsonOf } from './json-of.ts'
 
 export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
 

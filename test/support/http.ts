@@ -1,4 +1,4 @@
-// HTTP without the product's client: a server, the body of an answer, and a slow upload.
+// HTTP without the product's client: a server, and a slow upload.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -54,13 +54,4 @@ export interface TestServer {
 export async function serve(handle: Handler): Promise<TestServer> {
   const { url, close } = await serveNode(handle, { hostname: '127.0.0.1', port: 0, silenceMs: 0 })
   return { url, close: () => close(0) }
-}
-
-/**
- * The body of a response with this status (default: any 2xx). Fails with the text of the response.
- */
-export async function jsonOf<T>(answer: Response, status?: number): Promise<T> {
-  const isGood = status === undefined ? answer.ok : answer.status === status
-  if (!isGood) throw new Error(`${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as T
 }

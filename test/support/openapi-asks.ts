@@ -13,8 +13,8 @@ import {
   taskRecord,
   token,
 } from './edge.ts'
-import { jsonOf } from './http.ts'
 import { processEdge } from './in-process-edge.ts'
+import { jsonOf } from './json-of.ts'
 import { request, verified } from './payments.ts'
 import { setUpPayments } from './payments-setup.ts'
 

@@ -7,8 +7,8 @@ import { generated } from '../../libraries/api/generate.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { STATUS_OF } from '../../worker/shared/problem.ts'
 import { publishedRepo } from '../support/edge.ts'
-import { jsonOf } from '../support/http.ts'
 import { processEdge } from '../support/in-process-edge.ts'
+import { jsonOf } from '../support/json-of.ts'
 import {
   ASKS,
   type Ask,
