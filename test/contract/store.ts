@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_WAIT_MS } from '../../worker/payments/domain/check-times.ts'
 import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../worker/payments/domain/retry.ts'
+import { BEHIND_MS } from '../../worker/payments/domain/time.ts'
 import { StaleRows } from '../../worker/payments/ledger/ledger.ts'
 import type { Store } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import type { Keys } from '../../worker/payments/ledger/operation.ts'
@@ -448,7 +449,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         expect([await due(NOW), await isDue(NOW)]).toEqual([['c'], true])
         expect(await due(NOW + 1)).toEqual(['b', 'c'])
         expect(await due(NOW + 1, 1)).toEqual(['c'])
-        const ahead = NOW - MAX_WAIT_MS
+        const ahead = NOW - MAX_WAIT_MS - BEHIND_MS
         expect([await due(ahead), await isDue(ahead)]).toEqual([['b'], true])
         expect(await due(ahead + 1)).toEqual([])
       })
@@ -460,7 +461,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         await save({
           transactions: [transactionRow()],
           outbox: [
-            outboxRow({ id: 'leased', leased_until: NOW + 9, next_attempt_at: NOW - LEASE_MS }),
+            outboxRow({ id: 'leased', leased_until: NOW + 9, next_attempt_at: 0 }),
             outboxRow({ id: 'sent', created_at: NOW - 2, done_at: NOW, ...turn(NOW - 5) }),
             outboxRow({ id: 'heard', created_at: NOW - 3, done_at: NOW, ...turn(NOW - 5) }),
             outboxRow({ id: 'failed', created_at: NOW - 1, ...turn(NOW + 5) }),
@@ -478,8 +479,9 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         // The clock was set back while they waited: only what is leased is not due.
         expect((await due(NOW, 9, NOW + 9)).outbox).toEqual(['failed', 'heard'])
         // None was leased so far ahead, or put off so long.
-        expect((await due(NOW + 8 - LEASE_MS)).outbox).toEqual(['leased'])
-        expect((await due(NOW + 4 - MAX_RETRY_MS)).outbox).toEqual(['failed'])
+        const ago = (ms: number) => NOW - ms - BEHIND_MS
+        expect((await due(ago(LEASE_MS - 8))).outbox).toEqual(['leased'])
+        expect((await due(ago(MAX_RETRY_MS - 4))).outbox).toEqual(['failed', 'leased'])
       })
     })
 

@@ -22,11 +22,17 @@ export function staleness(
 }
 
 /**
+ * How far behind a caller's `now` may be: it took that before it waited for its turn, for 25 s at
+ * most, or by another clock. What others stored meanwhile must not look like a clock set back.
+ */
+export const BEHIND_MS = 30_000
+
+/**
  * Whether a stored time has come. `longestMs`: the longest wait of its kind; what is further ahead
  * was stored before the clock was set back, and would be waited for as long as that.
  */
 export const hasCome = (at: number, now: number, longestMs: number): boolean =>
-  at <= now || at > now + longestMs
+  at <= now || at > now + longestMs + BEHIND_MS
 
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>

@@ -19,6 +19,7 @@ import {
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
 import type { AlertRow } from '../../../../worker/payments/domain/rows.ts'
 import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
+import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
 import {
   alertRow,
   came,
@@ -105,10 +106,10 @@ describe('a stored event', () => {
       false,
       true,
     ])
-    expect([isDue({ next_attempt_at: NOW + HOUR + 1 }), isDue({ leased_until: NOW + 1 })]).toEqual([
-      true,
-      false,
-    ])
+    expect([
+      isDue({ next_attempt_at: NOW + HOUR + BEHIND_MS + 1 }),
+      isDue({ leased_until: NOW + 1 }),
+    ]).toEqual([true, false])
     const due = { now: NOW, dueBy: NOW }
     expect(areListenersDue(outboxRow({ done_at: NOW }), due)).toBe(false)
     for (const status of ['delivered', 'dead'] as const) {

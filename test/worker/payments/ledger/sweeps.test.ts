@@ -111,6 +111,8 @@ describe('a pending event', () => {
     expect(await claim(T0 + LEASE_MS - 1)).toEqual([])
     expect(await claim(T0 + LEASE_MS)).toEqual(begun.pending)
     expect(await claim(T0 + LEASE_MS)).toEqual([])
+    // Calls that had the time before that, and waited for their turn since.
+    for (const waited of [1, 25_000]) expect(await claim(T0 + LEASE_MS - waited)).toEqual([])
     expect(await claim(T0 + 2 * LEASE_MS)).toEqual(begun.pending)
   })
 

@@ -1,13 +1,14 @@
 // What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
-// The rules are in domain/check.ts, domain/outbox.ts and domain/match.ts; a property holds these to
-// them.
+// The rules are in domain/check.ts, domain/outbox.ts and domain/match.ts; a property holds these
+// to them.
 
 import { MAX_WAIT_MS } from '../../domain/check-times.ts'
 import { LEASE_MS } from '../../domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../domain/retry.ts'
+import { BEHIND_MS } from '../../domain/time.ts'
 
 const hasCome = (column: string, longestMs: number, by = ':now') =>
-  `(${column} <= ${by} OR ${column} > :now + ${longestMs})`
+  `(${column} <= ${by} OR ${column} > :now + ${longestMs + BEHIND_MS})`
 
 const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS, ':due_by')}
   AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
