@@ -19,12 +19,12 @@ export interface Sqlite {
 }
 
 // FULL: what was answered must survive a power loss. libSQL's server enforces foreign keys too. The
-// log is copied into the file every 16 MiB: at SQLite's 4 MiB that would be every third save of a
+// log is copied into the file every 64 MiB: at SQLite's 4 MiB that would be every third save of a
 // busy ledger.
 const SETTINGS = `PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
-  PRAGMA wal_autocheckpoint = 4000`
+  PRAGMA wal_autocheckpoint = 16000`
 
 /** A statement for each kind of group, and queries; beyond that the oldest is prepared again. */
 const MAX_STATEMENTS = 200
