@@ -217,10 +217,10 @@ export class PaymentsLoad {
       const headers = { authorization: `Bearer ${this.#system.tokens.payments}` }
       const url = `${this.#system.edgeUrl}/api/payments/transactions/${transactionId}`
       const signal = AbortSignal.timeout(ANSWER_MS)
-      const response = await fetch(url, { headers, signal }).catch(() => undefined)
-      if (!response?.ok) return
-      const { id, refunds } = (await response.json()) as Record<string, unknown>
-      this.#recorder.write({ kind: 'seen', transaction: { id, refunds } })
+      const answered = fetch(url, { headers, signal }).then((answer) => answer.ok && answer.json())
+      const seen = (await answered.catch(() => undefined)) as Record<string, unknown> | undefined
+      if (!seen) return
+      this.#recorder.write({ kind: 'seen', transaction: { id: seen.id, refunds: seen.refunds } })
     })
   }
 
