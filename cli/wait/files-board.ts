@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import type { Board } from '../../sidecar/board/board.ts'
 import { fileHash } from '../../sidecar/board/compose.ts'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
+import { factsIn } from '../../sidecar/files/facts.ts'
 import { intervalMs } from '../../sidecar/files/scan.ts'
 import { openBoard } from '../../sidecar/open-sidecar.ts'
 import { Sidecar } from '../../sidecar/sidecar.ts'
@@ -118,7 +119,7 @@ export function watchBoard(
 /** All that a message can be about but sessions, whose heartbeats would end each wait. */
 function filesOf(board: Board): Map<string, string> {
   const files = new Map<string, string>()
-  for (const fact of [...board.files.facts(), ...board.trees.facts()]) {
+  for (const fact of factsIn(board.files, board.trees)) {
     if (fact.kind === 'session' || fact.kind === 'live') continue
     const name = `${fact.kind}:${fact.id}`
     const says = fact.kind === 'setting' ? fact.value : fileHash(fact, undefined)

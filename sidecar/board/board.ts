@@ -8,6 +8,7 @@ import {
   type Fact,
   type FileFacts,
   factOf,
+  factsIn,
   type ParsedFile,
   type SavedFile,
 } from '../files/facts.ts'
@@ -298,16 +299,16 @@ export class Board implements Records {
   }
 
   *#keys(): Generator<Key> {
+    const { holders } = this.#relations
     const keys = new Set<Key>()
-    for (const facts of [this.files.facts(), this.trees.facts()])
-      for (const fact of facts) {
-        const name = this.#relations.holders.nameOf(fact)
-        // All who claim a name come with its holder: once, not once for each of them.
-        if (this.#relations.holders.holder(name) !== fact) continue
-        keys.clear()
-        this.#relations.touch(name, keys)
-        yield* keys
-      }
+    for (const fact of factsIn(this.files, this.trees)) {
+      const name = holders.nameOf(fact)
+      // All who claim a name come with its holder: once, not once for each of them.
+      if (holders.holder(name) !== fact) continue
+      keys.clear()
+      this.#relations.touch(name, keys)
+      yield* keys
+    }
     yield* this.#alone.values()
   }
 

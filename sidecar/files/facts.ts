@@ -185,3 +185,8 @@ export function factOf(
 /** Under which name a fact is looked up: ids that a tool takes for the same are the same here. */
 export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>
   kind === 'task' ? `task:${store.fold(id)}` : `${kind}:${id}`
+
+/** One after the other, without a list of 100,000. */
+export function* factsIn(...tables: readonly { facts(): Iterable<Fact> }[]): Generator<Fact> {
+  for (const table of tables) yield* table.facts()
+}
