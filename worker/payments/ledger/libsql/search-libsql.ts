@@ -2,18 +2,18 @@
 
 import type { TransactionRow } from '../../domain/rows.ts'
 import { searchText } from '../../domain/search.ts'
-import { type Row, type Statement, statement } from './statement-libsql.ts'
+import { type Row, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
 type Searched = Pick<TransactionRow, 'id' | 'reference' | 'description' | 'metadata'>
 
-const INSERT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
-  FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`
+const INSERT = `${WITH_ROWS} REPLACE INTO payment_search (n, text) SELECT t.rowid, v ->> 1
+  FROM rows CROSS JOIN payment_transactions t WHERE t.id = v ->> 0`
 
 /** The texts of payments that the same transaction inserts. */
 export const insertTexts = (rows: readonly Searched[]): Statement[] =>
-  rows.length === 0 ? [] : [statement(INSERT, { texts: textsOf(rows) })]
+  rows.length === 0 ? [] : [statement(INSERT, { rows: textsOf(rows) })]
 
-/** As JSON, for `INSERT`. A row that cannot be read is found by its reference. */
+/** As JSON: the id and the text of each. A row that cannot be read is found by its reference. */
 const textsOf = (rows: readonly Searched[]): string =>
   JSON.stringify(rows.map((row) => [row.id, textOf(row)]))
 

@@ -38,7 +38,7 @@ export function statement(sql: string, args: Readonly<Record<string, Value>> = {
  */
 export const WITH_ROWS = 'WITH rows(v) AS MATERIALIZED (SELECT value FROM json_each(:rows))'
 
-/** Inserts the values of `:rows` into these columns. */
+/** Inserts the values of `:rows`. With a WHERE, so that ON CONFLICT may follow. */
 export const insertRows = (table: string, columns: readonly string[]): string =>
   `${WITH_ROWS} INSERT INTO ${table} (${columns.join(', ')})
     SELECT ${columns.map((_, at) => `v ->> ${at}`).join(', ')} FROM rows WHERE true`
