@@ -75,7 +75,8 @@ function readList(text: string, key: string, problems: string[]): string[] | und
 /** The lines of one key, without their indentation. */
 function blockOf(text: string, key: string): string | undefined {
   const lines = text.split(/\r?\n/)
-  const indents = lines.map((line) => new RegExp(`^(\\s*)${key}\\s*:`).exec(line)?.[1])
+  const named = new RegExp(`^(\\s*)${key}\\s*:`)
+  const indents = lines.map((line) => named.exec(line)?.[1])
   const outer = indents.lastIndexOf('')
   const at = outer < 0 ? indents.findLastIndex((indent) => indent !== undefined) : outer
   if (at < 0) return undefined
