@@ -123,6 +123,16 @@ export async function signInLink(
   return `${publicUrl}/#/sign-in/${code}`
 }
 
+/**
+ * The link that a start prints. On loopback it is for the person whose machine this is, who may end
+ * what their agents hold; what is shared may be opened by others.
+ */
+export const startLink = (
+  secret: string,
+  target: SignInTarget,
+  { isShared, now }: { isShared: boolean; now: number },
+): Promise<string> => signInLink(secret, { ...target, also: isShared ? [] : ['board:work'] }, now)
+
 /** A terminal shows the code to everybody who can see it. */
 const PHONE_MS = 10 * 60 * 1_000
 const [ID_BYTES, TIME_BYTES, MAC_BYTES] = [12, 4, 12]

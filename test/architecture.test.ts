@@ -207,7 +207,7 @@ describe('the imports', () => {
 
   it('commands beside a board load only what they run, and a configuration loads no platform', () => {
     const away = /^(system|cli\/payments|worker\/payments)\//
-    const beside = ['watch', 'sync', 'token'].flatMap((it) => reachedFrom(`cli/commands/${it}.ts`))
+    const beside = ['watch', 'sync'].flatMap((it) => reachedFrom(`cli/commands/${it}.ts`))
     expect(beside).toContain('sidecar/watch/watch-chokidar.ts')
     expect(beside.filter((file) => away.test(file))).toEqual([])
     const platform = /^(cloudflare:|node:|hono|@libsql\/)/

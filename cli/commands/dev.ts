@@ -31,7 +31,7 @@ import { type BoardsHere, openSystem } from '../../system/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
 import { openSharing } from '../../system/share.ts'
-import { mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
+import { mintTokens, reposOf, startLink } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
@@ -204,7 +204,8 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const { agent } = tokens
     if (agent !== undefined) void watchClaims({ env, url, token: async () => agent, signal })
     const local = localNow()
-    const link = await signInLink(secret, local, Date.now())
+    const isShared = options.share !== undefined
+    const link = await startLink(secret, local, { isShared, now: Date.now() })
     const greets = greeting({
       boards: system
         .boards()

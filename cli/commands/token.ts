@@ -1,12 +1,19 @@
 // Makes a token. It is the only thing on standard output, so that it can go straight into a file.
 
 import { randomUUID } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { decodeJwt, SignJWT } from 'jose'
 import type { Scope } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, missing, UsageError, variablesIn } from '../context.ts'
+import {
+  type Context,
+  type Input,
+  missing,
+  refuseNeedless,
+  UsageError,
+  variablesIn,
+} from '../context.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
-import { ENV, REPO } from '../settings.ts'
+import { ENV, REPO, RUNNING } from '../settings.ts'
 
 const SCOPES: readonly string[] = [
   'board:read',
@@ -19,40 +26,53 @@ const SCOPES: readonly string[] = [
 const SECRET_BYTES = 32
 const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const SECRET = `the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`
+/** What an agent needs: to claim, and to see what. */
+const OF_ACTOR = 'board:read board:work'
+const PUBLISHES = 'board:write'
+const AUDIENCE = 'signalbox'
 const WIDE = 'Note: --repo limits board: scopes only; payments: scopes allow all payments.'
 
 const OPTIONS = [
   new Setting('--repo <NAME>', REPO.description).env('SIGNALBOX_REPO').several(),
-  new Setting('--scope <SCOPES>', 'what the token allows, separated by spaces').or('board:write'),
+  new Setting(
+    '--scope <SCOPES>',
+    `what the token allows, separated by spaces [${PUBLISHES}; with --actor ${OF_ACTOR}]`,
+  ),
+  new Setting('--actor <NAME>', 'its claims are those of NAME, and of NAME/…, alone'),
   new Setting('--subject <NAME>', 'who or what uses the token: its `sub`'),
   new Setting('--ttl <TIME>', 'how long the token is valid: 12h, 30d, …')
     .duration()
     .or(30 * 86_400_000, '30d'),
   ENV,
+  ...RUNNING,
 ] as const
 
+type TokenOptions = OptionsOf<typeof OPTIONS>
+
 export const command = define({
-  usage: '[--repo NAME] [--scope SCOPES] [--subject NAME] [--ttl TIME] [--env FILE]',
+  usage: '[--repo NAME] [--scope SCOPES] [--actor NAME] [--subject NAME] [--ttl TIME] [options]',
   description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
-same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
-with it. Scopes: board:read, board:write, board:work (to claim tasks), payments:read,
-payments:write. --repo limits what the token may do with boards. Payments belong to no repository:
-payments: scopes allow all of them, and need no --repo. --subject says who will use the token: a
-refund that is made with it is stored with this name. If the edge has an AUTH_AUDIENCE, set it here
-too.`,
+same secret. With --data, and where there is no AUTH_SECRETS, it is that of the signalbox that runs
+here, for all of its boards unless --repo names some. --repo may be given several times; a NAME that
+ends in * covers every name that begins with it. Scopes: board:read, board:write, board:work (to
+claim tasks), payments:read, payments:write. --repo limits what the token may do with boards.
+Payments belong to no repository: payments: scopes allow all of them, and need no --repo. --subject
+says who will use the token: a refund that is made with it is stored with this name. --actor is for
+an agent elsewhere: it claims as NAME or NAME/anything, and can end no claim of others. If the edge
+has an AUTH_AUDIENCE, set it here too.`,
   options: OPTIONS,
   run,
 })
 
-async function run(
-  { options: { repo, ttl, ...options } }: Input<OptionsOf<typeof OPTIONS>>,
-  { io, env }: Context,
-): Promise<number> {
-  const { AUTH_SECRETS, AUTH_AUDIENCE } = await variablesIn(options.env, env)
-  const [first] = AUTH_SECRETS?.split(/\s+/).filter(Boolean) ?? []
-  const scopes = options.scope.split(/[\s,]+/)
-  const repos = scopes.every((it) => it.startsWith('payments:')) ? (repo ?? []) : repo
+async function run(input: Input<TokenOptions>, context: Context): Promise<number> {
+  const { io } = context
+  const { repo, ttl, actor, subject, ...options } = input.options
+  const signer = await signerOf(input, context)
+  const { first, audience } = signer
+  const scopes = (options.scope ?? (actor ? OF_ACTOR : PUBLISHES)).split(/[\s,]+/)
+  const isOfPayments = scopes.every((it) => it.startsWith('payments:'))
+  const repos = repo ?? signer.repos ?? (isOfPayments ? [] : undefined)
   if (first === undefined || !repos) throw missing({ [SECRET]: first, [REPO.meaning]: repos })
   const secret = new TextEncoder().encode(first)
   if (secret.length < SECRET_BYTES) {
@@ -66,15 +86,40 @@ async function run(
   }
   const scope = scopes.join(' ')
   const now = Math.floor(Date.now() / 1_000)
-  const { subject } = options
-  const jwt = await new SignJWT({ scope, repos, ...(subject && { sub: subject }) })
+  const whose = { ...(subject && { sub: subject }), ...(actor && { actor }) }
+  const jwt = await new SignJWT({ scope, repos, ...whose })
     .setProtectedHeader({ alg: 'HS256' })
     .setJti(randomUUID())
-    .setAudience(AUTH_AUDIENCE || 'signalbox')
+    .setAudience(audience)
     .setIssuedAt(now)
     .setExpirationTime(now + Math.floor(ttl / 1_000))
     .sign(secret)
   io.out(`${jwt}\n`)
   if (repo && /\bpayments:/.test(scope)) io.err(`${WIDE}\n`)
   return 0
+}
+
+interface Signer {
+  /** The secret that signs. */
+  first: string | undefined
+  audience: string
+  /** What its system covers. */
+  repos?: readonly string[]
+}
+
+/** A running signalbox signs by a secret of its own, which nobody has to know. */
+async function signerOf(input: Input<TokenOptions>, { env, cwd }: Context): Promise<Signer> {
+  const { options } = input
+  if (options.data !== undefined) refuseNeedless(input, ['--env'], 'with --data')
+  const { AUTH_SECRETS, AUTH_AUDIENCE } = await variablesIn(options.env, env)
+  const [first] = AUTH_SECRETS?.split(/\s+/).filter(Boolean) ?? []
+  const isGiven = options.env !== undefined || first !== undefined
+  if (isGiven && options.data === undefined) return { first, audience: AUTH_AUDIENCE || AUDIENCE }
+  // A cron job that signs for an edge elsewhere need not load it.
+  const { readDataFolder, runningAbove } = await import('../running-system.ts')
+  const dir = options.data ?? (await runningAbove(cwd))
+  if (dir === undefined) return { first, audience: AUTH_AUDIENCE || AUDIENCE }
+  const { local, secret } = await readDataFolder(dir, options, env)
+  const { repos } = decodeJwt<{ repos: string[] }>(local.tokens.payments)
+  return { first: secret, audience: 'audience' in local ? local.audience : AUDIENCE, repos }
 }

@@ -53,7 +53,7 @@ class BoardAndEdge {
   }
 
   /** The data folder of a running `signalbox start`. */
-  async dataFolder(dir = join(this.home, 'data')): Promise<string> {
+  async dataFolder(dir = join(this.home, 'data'), repos = [REPO]): Promise<string> {
     const { url } = this.server
     await mkdir(dir)
     await giveSecret(dir, SECRET)
@@ -65,7 +65,7 @@ class BoardAndEdge {
       databaseToken: 'd',
       gateways: {},
       boards: [{ path: REPO, dir: this.board, layout: 'cairn' }],
-      tokens: { board: 'b', sidecar: this.bearer, payments: 'p' },
+      tokens: { board: 'b', sidecar: this.bearer, payments: await token({ repos }) },
     })
     return dir
   }

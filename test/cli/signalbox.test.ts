@@ -91,6 +91,27 @@ describe('token', () => {
     expect(decodeJwt(out.trim())).toMatchObject({ sub: 'the shop' })
   })
 
+  test('is an agent’s with --actor: it may claim as that one', async () => {
+    const { out } = await run(['token', '--repo', 'a', '--actor', 'ci'], { AUTH_SECRETS: SECRET })
+    const claims = { actor: 'ci', scope: 'board:read board:work' }
+    expect(decodeJwt(out.trim())).toMatchObject(claims)
+  })
+
+  test('is signed by the secret of the signalbox that runs here, for its boards', async () => {
+    const dir = await cli.dataFolder(join(cli.board, '.signalbox'), ['a', 'a/*'])
+    const verified = async (argv: string[], env = {}, cwd = cli.board) => {
+      const { out, err } = await run(['token', '--actor', 'ci', ...argv], env, { cwd })
+      expect(err).toBe('')
+      return (await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).payload
+    }
+    const claims = { actor: 'ci', repos: ['a', 'a/*'], aud: 'signalbox' }
+    expect(await verified([])).toMatchObject(claims)
+    expect(await verified(['--repo', 'a'])).toMatchObject({ ...claims, repos: ['a'] })
+    const AUTH_SECRETS = 'x'.repeat(32)
+    expect(await verified(['--data', dir], { AUTH_SECRETS }, cli.home)).toMatchObject(claims)
+    await expect(verified([], { AUTH_SECRETS })).rejects.toThrow()
+  })
+
   test('takes the secret from a file, which only its owner may read', async () => {
     const AUTH_SECRETS_FILE = join(cli.home, 'auth-secret')
     await writeFile(AUTH_SECRETS_FILE, `${SECRET}\n`, { mode: 0o600 })

@@ -46,6 +46,7 @@ export interface Claims {
   sub?: string
   jti?: string
   sid?: string
+  actor?: string
 }
 
 /** The `aud` of the cookie, which is no token for the API. */

@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { jwtVerify } from 'jose'
+import { decodeJwt, jwtVerify } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../system/local-json.ts'
-import { databaseAccess, mintTokens } from '../../system/tokens.ts'
+import { databaseAccess, mintTokens, startLink } from '../../system/tokens.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 let dir: string
@@ -27,6 +27,21 @@ describe('the tokens of a local system', () => {
     expect(await verify(tokens.sidecar)).toMatchObject(sidecar)
     const payments = { ...common, scope: 'payments:read payments:write' }
     expect(await verify(tokens.payments)).toMatchObject(payments)
+  })
+})
+
+describe('the link that a start prints', () => {
+  it('lets a person end claims on loopback, and not where it is shared', async () => {
+    const secret = 's'.repeat(43)
+    const tokens = await mintTokens(secret, ['r'], Date.now())
+    const scopeOf = async (isShared: boolean) => {
+      const target = { url: 'http://127.0.0.1:1', tokens }
+      const link = await startLink(secret, target, { isShared, now: Date.now() })
+      return decodeJwt(link.replace(/^.*\//, '')).scope
+    }
+    const payments = 'payments:read payments:write'
+    expect(await scopeOf(false)).toBe(`board:read board:work ${payments}`)
+    expect(await scopeOf(true)).toBe(`board:read ${payments}`)
   })
 })
 

@@ -48,7 +48,7 @@ import { claimPorts, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
 import { openSharing, type Sharing } from '../../system/share.ts'
 import { StartError } from '../../system/start-error.ts'
-import { databaseAccess, mintTokens, reposOf, signInLink } from '../../system/tokens.ts'
+import { databaseAccess, mintTokens, reposOf, startLink } from '../../system/tokens.ts'
 import { until, untilAnswers } from '../../system/until.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
@@ -165,7 +165,8 @@ async function run(
 
     supervisor.keepAlive()
     await writeLocal(() => up)
-    const link = await signInLink(secret, local, Date.now())
+    const isShared = options.share !== undefined
+    const link = await startLink(secret, local, { isShared, now: Date.now() })
     const greets = greeting({
       boards: boards.map((board) => ({ ...board, reading: reading.get(board.path) })),
       isExample: storeDir === EXAMPLE,

@@ -7,7 +7,7 @@ import type { Checked } from '../shared/fields.ts'
 import { Problem } from '../shared/problem.ts'
 import { sha256Hex } from '../shared/sha256.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
-import type { ClaimRefusal, Held } from './claims.ts'
+import { type ClaimRefusal, coversActor, type Held } from './claims.ts'
 import type { ClaimOutcome, RepositoryHandle } from './repositories.ts'
 
 const CLAIM_BYTES = 32 << 10
@@ -29,6 +29,7 @@ export function claimRoutes(
   app.post('/', limit, async (c) => {
     const { path: board, repository } = repositoryOf(c)
     const { claim, ...asked } = await bodyOf(c, checkClaim)
+    if (!coversActor(c.get('grant').actor, asked.actor)) throw problemOf({ reason: 'forbidden' })
     const { json, isRepeated, ...held } = answerOf(
       await repository.claim({ ...asked, hash: await sha256Hex(claim) }),
     )
@@ -38,17 +39,25 @@ export function claimRoutes(
   app.post('/renew', limit, async (c) => {
     const { path: board, repository } = repositoryOf(c)
     const { claim, ...asked } = await bodyOf(c, checkRenewal)
-    const held = answerOf(await repository.renew({ ...asked, hash: await sha256Hex(claim) }))
+    const held = answerOf(
+      await repository.renew({ ...asked, ...ofActor(c), hash: await sha256Hex(claim) }),
+    )
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })
   app.post('/release', limit, async (c) => {
     const { path: board, repository } = repositoryOf(c)
     const { claim, session = '', ...asked } = await bodyOf(c, checkRelease)
     const whose = claim === undefined ? { session } : { hash: await sha256Hex(claim) }
-    const held = answerOf(await repository.release({ ...asked, ...whose }))
+    const held = answerOf(await repository.release({ ...asked, ...ofActor(c), ...whose }))
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })
   return app
+}
+
+/** Whose claims the token may renew and end. */
+function ofActor(c: Context<ApiEnv>): { ofActor?: string } {
+  const { actor } = c.get('grant')
+  return actor === undefined ? {} : { ofActor: actor }
 }
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' }
@@ -87,6 +96,8 @@ function problemOf(refusal: ClaimRefusal): Problem {
       return new Problem(reason, 'The task is closed.')
     case 'not_ready':
       return new Problem(reason, 'The task cannot be begun now, or is assigned to somebody else.')
+    case 'forbidden':
+      return new Problem(reason, 'The token is for the claims of another actor.')
     case 'unknown_claim':
       return new Problem(reason, 'There is no such claim on this board.')
     case 'too_many_claims': {

@@ -31,9 +31,12 @@ export interface Renewal {
   hash: string
   ttlMs?: number
   progress?: string
+  /** Only a claim that this one covers. */
+  ofActor?: string
 }
 
 export type Release = ({ hash: string } | { session: string }) & {
+  ofActor?: string
   outcome: 'done' | 'abandoned'
   summary?: string
 }
@@ -49,7 +52,7 @@ export interface Held {
 
 export type ClaimRefusal =
   | { reason: 'unpublished' | 'not_found' | 'nothing_ready' | 'closed' | 'not_ready' }
-  | { reason: 'unknown_claim' | 'too_many_claims' }
+  | { reason: 'unknown_claim' | 'too_many_claims' | 'forbidden' }
   | { reason: 'claimed'; by: string; since: number; expiresAt: number }
   | { reason: 'already_holding'; task: string }
   | { reason: 'claim_lost'; generation: number; by?: string }
@@ -126,10 +129,11 @@ export class Claims {
     })
   }
 
-  renew({ hash, ttlMs, progress }: Renewal, now: number): Claimed<Held> {
+  renew({ hash, ttlMs, progress, ofActor }: Renewal, now: number): Claimed<Held> {
     return this.#turn(now, (frames) => {
       const known = this.#claims.bySecret(hash)
       if (!known) return { ok: false, reason: 'unknown_claim', frames }
+      if (!coversActor(ofActor, known.actor)) return { ok: false, reason: 'forbidden', frames }
       if (known.end) return this.#ended(known, frames)
       const { isStalled = false, ...claim } = known
       const isNew = isStalled || (progress !== undefined && progress !== known.progress)
@@ -152,6 +156,9 @@ export class Claims {
       const byOther = 'session' in release
       const known = byOther ? this.#bySession(release.session) : this.#claims.bySecret(release.hash)
       if (!known) return { ok: false, reason: 'unknown_claim', frames }
+      if (!coversActor(release.ofActor, known.actor)) {
+        return { ok: false, reason: 'forbidden', frames }
+      }
       if (known.end) {
         return byOther ? { ok: true, answer: heldOf(known), frames } : this.#ended(known, frames)
       }
@@ -314,6 +321,10 @@ export class Claims {
     return { reason: 'claim_lost', generation, ...(isOther && { by: holder.actor }) }
   }
 }
+
+/** A token of an actor is also for those that it names below itself: `ci/7` of `ci`. */
+export const coversActor = (ofActor: string | undefined, actor: string): boolean =>
+  ofActor === undefined || actor === ofActor || actor.startsWith(`${ofActor}/`)
 
 const yes = () => true
 

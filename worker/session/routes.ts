@@ -56,7 +56,7 @@ export interface SessionDeps {
   spend: Spend
 }
 
-type Claims = Pick<Grant, 'subject' | 'scopes' | 'repos' | 'expiresAt'>
+type Claims = Pick<Grant, 'subject' | 'actor' | 'scopes' | 'repos' | 'expiresAt'>
 
 /** The client is not authenticated yet, so this reads no more than the longest token needs. */
 const BODY_BYTES = 16 << 10
@@ -96,7 +96,7 @@ async function signIn(c: Context, deps: SessionDeps): Promise<z.infer<typeof ses
   requireKnownOrigin(c.req.raw, knownOrigins)
   const body = await readBody(c)
   const { claims, token, code } = await readGiven(body, deps)
-  const { subject, scopes, repos } = claims
+  const { subject, actor, scopes, repos } = claims
   const now = clock.now()
   const mostMs = scopes.has('payments:write') ? MAX_PAYING_SESSION_MS : MAX_SESSION_MS
   const expiresAt = Math.min(claims.expiresAt, now + mostMs)
@@ -104,7 +104,14 @@ async function signIn(c: Context, deps: SessionDeps): Promise<z.infer<typeof ses
   const isOwn = token === undefined || access.tokens.canSign
   const value = isOwn
     ? await access.tokens.sign(
-        { sub: subject, scope: [...scopes].join(' '), repos: [...repos], sid: crypto.randomUUID() },
+        {
+          sub: subject,
+          scope: [...scopes].join(' '),
+          repos: [...repos],
+          sid: crypto.randomUUID(),
+          // Else signing in would make a token of one actor one of all.
+          ...(actor !== undefined && { actor }),
+        },
         'session',
         expiresAt,
       )
@@ -168,6 +175,7 @@ const claimsOf = (
   { clock }: SessionDeps,
 ): Claims => ({
   subject,
+  actor: undefined,
   scopes: new Set(scope.split(' ')),
   repos,
   expiresAt: clock.now() + MAX_SESSION_MS,
@@ -194,7 +202,7 @@ const attributes = (url: URL) => ({
 })
 
 const sessionOf = (
-  { subject, scopes, repos, expiresAt }: Claims,
+  { subject, scopes, repos, expiresAt }: Omit<Claims, 'actor'>,
   canBeEnded: boolean,
 ): z.infer<typeof sessionSchema> => ({
   subject,

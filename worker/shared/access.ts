@@ -22,6 +22,8 @@ export interface Grant {
   expiresAt: number
   /** Who acts: the `sub` of the token, else `token` and its `jti` or the start of a hash of it. */
   subject: string
+  /** The `actor` of the token: whose claims it may make, renew and end. Undefined: anybody's. */
+  actor: string | undefined
   /** The session of the cookie, or of the ticket that was made with it. A token has none. */
   sid: string | undefined
   /** The name under which streams are counted: the subject, hashed. */
@@ -224,7 +226,7 @@ function findCookie(request: Request): Found | undefined {
 const LAST_DATE_MS = 8.64e15
 
 async function toGrant(payload: JWTPayload, { token, via }: Found): Promise<Omit<Grant, 'sid'>> {
-  const { scope, repos, exp, sub, jti } = payload
+  const { scope, repos, exp, sub, jti, actor } = payload
   const strings = Array.isArray(repos) && repos.every((repo) => typeof repo === 'string')
   if (typeof scope !== 'string' || !strings || exp === undefined) {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
@@ -233,11 +235,15 @@ async function toGrant(payload: JWTPayload, { token, via }: Found): Promise<Omit
   if (sub !== undefined && typeof sub !== 'string') {
     throw new Problem('unauthorized', 'The sub claim of the token is no text.')
   }
+  // One that cannot be read must not be passed over: it would allow every actor.
+  if (actor !== undefined && (typeof actor !== 'string' || actor === '')) {
+    throw new Problem('unauthorized', 'The actor claim of the token is no name.')
+  }
   const expiresAt = Math.min(exp * 1_000, LAST_DATE_MS)
   const subject = sub ?? `token ${jti ?? (await hashed(token)).slice(0, 12)}`
   // That of a ticket is hashed already.
   const holder = async () => (via === 'ticket' ? subject : await hashed(`subject ${subject}`))
-  return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, holder, via }
+  return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, actor, holder, via }
 }
 
 /**

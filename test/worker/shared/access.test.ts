@@ -81,6 +81,68 @@ describe('access', () => {
     }
   })
 
+  it('lets a token of an actor claim, renew and end as that one and those below it, and no other', async () => {
+    const edge = processEdge()
+    const repo = await publishedRepo(
+      edge,
+      [1, 2, 3].map((n) => taskRecord(`A-${n}`)),
+    )
+    const scope = 'board:read board:work'
+    const asker = async (actor?: string) => {
+      const sent = bearer(await token({ scope, repos: [repo.path], ...(actor && { actor }) }))
+      return async (route: string, body: object) => {
+        const init = { method: 'POST', headers: sent, body: JSON.stringify(body) }
+        const response = await repo.request(`/claims${route}`, init)
+        const { code, session } = (await response.json()) as { code?: string; session?: string }
+        return { status: response.status, code, session }
+      }
+    }
+    const [anybody, ci] = [await asker(), await asker('ci')]
+    const [theirs, ours] = ['a', 'b'].map((letter) => letter.repeat(22))
+    const theirClaim = await anybody('', { claim: theirs, actor: 'ada' })
+    expect(theirClaim).toMatchObject({ status: 201 })
+    const forbidden = { status: 403, code: 'forbidden' }
+    for (const actor of ['ada', 'ci2', 'c', 'CI', '/ci']) {
+      expect(await ci('', { claim: ours, actor }), actor).toMatchObject(forbidden)
+    }
+    expect(await ci('/renew', { claim: theirs })).toMatchObject(forbidden)
+    const end = { outcome: 'abandoned' }
+    expect(await ci('/release', { ...end, claim: theirs })).toMatchObject(forbidden)
+    expect(await ci('/release', { ...end, session: theirClaim.session })).toMatchObject(forbidden)
+    expect(await anybody('/renew', { claim: theirs })).toMatchObject({ status: 200 })
+    const ourClaim = await ci('', { claim: ours, actor: 'ci/7' })
+    expect(ourClaim).toMatchObject({ status: 201 })
+    expect(await ci('/renew', { claim: ours })).toMatchObject({ status: 200 })
+    const ended = await ci('/release', { ...end, session: ourClaim.session })
+    expect(ended).toMatchObject({ status: 200 })
+    expect(await ci('', { claim: 'c'.repeat(22), actor: 'ci' })).toMatchObject({ status: 201 })
+  })
+
+  it('keeps the actor of a token in the session of a browser that signs in with it', async () => {
+    const edge = processEdge()
+    const scope = 'board:read board:work'
+    const given = await token({ scope, repos: ['r'], actor: 'ci' })
+    const signedIn = await edge.fetch('/api/session', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: edge.origin },
+      body: JSON.stringify({ token: given }),
+    })
+    const [cookie = ''] = (signedIn.headers.get('Set-Cookie') ?? '').split(';')
+    const access = open({ AUTH_SECRETS: SECRET })
+    const asked = new Request(`${edge.origin}/api/tasks`, { headers: { Cookie: cookie } })
+    expect(await access.authenticate(asked)).toMatchObject({ via: 'cookie', actor: 'ci' })
+  })
+
+  it('refuses a token whose actor is no name: it would be one of all actors', async () => {
+    const access = open({ AUTH_SECRETS: SECRET })
+    for (const actor of ['', 5, null, ['ci']]) {
+      const signed = await token({ repos: ['r'], actor: actor as string })
+      await expect(access.authenticate(request(signed))).rejects.toMatchObject({
+        reason: 'unauthorized',
+      })
+    }
+  })
+
   it('accepts a token of a JWKS only if iss and aud are those of this deployment', async () => {
     const issuer = await startIssuer()
     const access = open({ ...issuerEnv(issuer), AUTH_AUDIENCE: 'board-of-ours' })
