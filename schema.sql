@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 6 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 7 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- The number of saves: every save compares it with what was loaded. If they differ, the save sets
@@ -258,6 +258,9 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS payment_refunds_by_transaction ON payment_refunds (transaction_id, id);
+-- A gateway's settlement names a refund, and not its payment.
+CREATE INDEX IF NOT EXISTS payment_refunds_by_gateway_id
+  ON payment_refunds (gateway_refund_id) WHERE gateway_refund_id IS NOT NULL;
 -- Two calls for one transaction at the same time: nobody would know which of them was made.
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
   ON payment_refunds (transaction_id) WHERE status = 'claimed';
@@ -389,6 +392,8 @@ CREATE TABLE IF NOT EXISTS payment_movements (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS payment_movements_by_time ON payment_movements (booked_at, id);
+-- The rows of a settlement are compared with the movements of their payments.
+CREATE INDEX IF NOT EXISTS payment_movements_by_transaction ON payment_movements (transaction_id);
 
 CREATE TRIGGER IF NOT EXISTS payment_movements_no_update BEFORE UPDATE ON payment_movements
   BEGIN SELECT RAISE(ABORT, 'payment_movements is append only'); END;

@@ -6,7 +6,7 @@ import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** What this code reads and writes: schema.sql, and the highest number in migrations/. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 export interface SchemaState {
   /** 0: there are no tables. */
