@@ -122,7 +122,8 @@ function filesOf(board: Board): Map<string, string> {
   for (const fact of factsIn(board.files, board.trees)) {
     if (fact.kind === 'session' || fact.kind === 'live') continue
     const name = `${fact.kind}:${fact.id}`
-    const says = fact.kind === 'setting' ? fact.value : fileHash(fact, undefined)
+    const says =
+      fact.kind === 'setting' ? fact.value : fileHash(fact, { place: board.placeOf(fact) })
     // Two files may make one task, and two tasks may have one id.
     files.set(name, `${files.get(name) ?? ''}${says}`)
   }

@@ -1285,15 +1285,28 @@ export interface Task {
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
   /**
-   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
-   * draft, no deferred task).
+   * Not closed, not `held`, and every dep is closed. So it stays true of a task that somebody
+   * has begun.
    */
   ready: boolean
+  /**
+   * Nobody is to begin it, whatever its deps: its tool lets nobody (a draft, a deferred task,
+   * a change with a list of tasks), it is `invalid`, or only `trees` have it.
+   */
+  held?: true
   updatedAt?: string
   rank?: number
   labels?: string[]
   priority?: string
   parent?: string
+  /** In a checklist, the task that it is indented under, or numbered below. */
+  partOf?: string
+  /** What it is part of is done without it. */
+  optional?: true
+  /** In a checklist: its id is of its text, so another text is another id. */
+  unnumbered?: true
+  /** Where it stands, below the project’s folder. With `inMain: false`: of a tree. */
+  file?: string
   /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
   folder?: string
   /** The list of the tool that it belongs to. */
@@ -1347,15 +1360,28 @@ export interface TaskDetail {
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
   /**
-   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
-   * draft, no deferred task).
+   * Not closed, not `held`, and every dep is closed. So it stays true of a task that somebody
+   * has begun.
    */
   ready: boolean
+  /**
+   * Nobody is to begin it, whatever its deps: its tool lets nobody (a draft, a deferred task,
+   * a change with a list of tasks), it is `invalid`, or only `trees` have it.
+   */
+  held?: true
   updatedAt?: string
   rank?: number
   labels?: string[]
   priority?: string
   parent?: string
+  /** In a checklist, the task that it is indented under, or numbered below. */
+  partOf?: string
+  /** What it is part of is done without it. */
+  optional?: true
+  /** In a checklist: its id is of its text, so another text is another id. */
+  unnumbered?: true
+  /** Where it stands, below the project’s folder. With `inMain: false`: of a tree. */
+  file?: string
   /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
   folder?: string
   /** The list of the tool that it belongs to. */

@@ -9,6 +9,7 @@ import {
   type FileFacts,
   factOf,
   factsIn,
+  isOfTask,
   type ParsedFile,
   type SavedFile,
 } from '../files/facts.ts'
@@ -16,16 +17,14 @@ import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { TreeCopies } from '../trees/tree-copies.ts'
-import { compose, fileHash, recordHash } from './compose.ts'
+import { compose, fileHash, placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { type Counts, Relations } from './relations.ts'
 
-type StoreRules = Pick<
-  Store,
-  'root' | 'classify' | 'fold' | 'foldStatus' | 'board' | 'whyIgnored' | 'roleOf' | 'remember'
->
+type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'whyIgnored'>
+type StoreRules = FileRules & Pick<Store, 'fold' | 'foldStatus' | 'board' | 'remember'>
 const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */
 const NO_FILE = ''
@@ -95,10 +94,7 @@ export class Board implements Records {
 
   /** How many tasks are listed. */
   countTasks(): number {
-    let count = 0
-    for (const fact of this.files.facts())
-      if (fact.kind === 'task' && this.#relations.holders.isListed(fact)) count++
-    return count
+    return this.#relations.holders.countTasks(this.files.facts())
   }
 
   /** What a list of boards says of this one. Counted again only after a change. */
@@ -118,6 +114,11 @@ export class Board implements Records {
   /** Hash of the text that is known of a file. */
   hashOf(path: string): string | undefined {
     return this.trees.treeOf(path) ? this.trees.hashOf(path) : this.files.hashOf(path)
+  }
+
+  /** Where its file is below the project's folder. Undefined: it is in none there. */
+  placeOf({ path, tree }: Fact): string | undefined {
+    return placeIn((tree && this.trees.treeOf(path)?.store) || this.#store, path)
   }
 
   /** The next scan reports the file, even with the same stat. */
@@ -229,10 +230,9 @@ export class Board implements Records {
       // Reading may have found the file changed; then it is no longer this fact that counts.
       if (this.#find(key) !== fact || this.#partOf(fact) !== part) continue
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
-      const derived = this.#relations.derive(fact, this.#settledAt)
-      const trees = this.#treesOf(fact)
-      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact, part, trees) }
-      return compose(key, hashes, entry, derived, other, trees) ?? null
+      const source = this.#sourceOf(fact)
+      const hashes = { hash: recordHash(key, fact, source), file: fileHash(fact, source) }
+      return compose(key, hashes, entry, other, source) ?? null
     }
   }
 
@@ -294,7 +294,7 @@ export class Board implements Records {
 
   #settleOne(key: Key): boolean {
     const fact = this.#find(key)
-    const isOther = this.#tree.set(key, fact && this.#hashOf(key, fact))
+    const isOther = this.#tree.set(key, fact && recordHash(key, fact, this.#sourceOf(fact)))
     return this.#owed.delete(key) || isOther
   }
 
@@ -344,9 +344,10 @@ export class Board implements Records {
     return holder === undefined || holder === fact ? this.trees.of(name) : undefined
   }
 
-  #hashOf(key: Key, fact: Fact): string {
+  #sourceOf(fact: Fact): RecordSource {
     const derived = this.#relations.derive(fact, this.#settledAt)
-    return recordHash(key, fact, derived, this.#partOf(fact), this.#treesOf(fact))
+    const [part, trees] = [this.#partOf(fact), this.#treesOf(fact)]
+    return { derived, place: this.placeOf(fact), part, trees }
   }
 
   /** The entry of a fact, from its file as it is now; undefined if it is gone. */
@@ -395,6 +396,3 @@ export class Board implements Records {
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`)
   }
 }
-
-/** The log of a run counts as a file of its task. */
-const isOfTask = ({ kind }: Fact): boolean => kind === 'task' || kind === 'run'

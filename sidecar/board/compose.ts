@@ -4,50 +4,75 @@
 import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest } from '../files/compact.ts'
 import type { Fact } from '../files/facts.ts'
-import type { Entry } from '../layouts/layout.ts'
+import type { Entry, Store } from '../layouts/layout.ts'
 import type { InTrees } from '../trees/tree-files.ts'
 import type { Derived } from './relations.ts'
 
-export interface Hashes {
+interface Hashes {
   /** The whole record's. */
   hash: string
   /** Its own file's. */
   file: string
 }
 
-/**
- * `part`: what the other file says of a record that two files make. Undefined: the entry is not a
- * record (a heartbeat).
- */
+/** What a record is made of besides its own entry. */
+export interface RecordSource {
+  derived: Derived
+  /** Where its file is, below the project's folder. */
+  place?: string | undefined
+  /** The fact of the other file of a record that two files make. */
+  part?: Fact | undefined
+  trees?: InTrees | undefined
+}
+
+/** Undefined: it is not below the project's folder. */
+export function placeIn(
+  { root, within }: Pick<Store, 'root' | 'within'>,
+  path: string,
+): string | undefined {
+  const separator = path.charAt(root.length)
+  if (!path.startsWith(root) || !/[\\/]/.test(separator)) return undefined
+  const parts = path.slice(root.length + 1).split(separator)
+  return (within === '' ? parts : [within, ...parts]).join('/')
+}
+
+/** `other`: the entry of `part`. Undefined: the entry is not a record (a heartbeat). */
 export function compose(
   key: Key,
   { hash, file }: Hashes,
   entry: Entry,
-  derived: Derived,
-  part: Entry | undefined,
-  trees?: InTrees,
+  other: Entry | undefined,
+  { derived, place, trees }: Omit<RecordSource, 'part'>,
 ): DataRecord | undefined {
   const { id } = parseKey(key)
   const { tree } = derived
   const inTree = tree === undefined ? {} : { tree }
   switch (entry.kind) {
     case 'task': {
-      const about = part?.kind === 'task' ? part.task : undefined
+      const about = other?.kind === 'task' ? other.task : undefined
       const own = about ? { ...about, ...entry.task, title: about.title } : entry.task
       const whys = [about?.invalid, about ? undefined : entry.alone, otherTask(own.title, trees)]
       const invalid = invalidOf(entry.task, ...whys)
-      const task = { ...own, id, ready: false, ...derived.task, ...invalid }
-      // What its file says of its status and deps may be wrong: an agent must not begin on it.
-      const shown = invalid.invalid || trees?.isAlone ? { ...task, ready: false } : task
+      // What an invalid file says of its status and deps may be wrong: nobody must begin on it.
+      const isHeld = invalid.invalid !== undefined || trees?.isAlone === true
+      const task = {
+        ...own,
+        id,
+        ready: false,
+        ...derived.task,
+        ...(place !== undefined && { file: place }),
+        ...(isHeld && { ready: false, held: true as const }),
+        ...invalid,
+      }
       const marks = trees && {
         trees: [...trees.marks],
         ...(trees.isAlone && { inMain: false as const }),
       }
-      return { kind: 'task', id, hash, file, task: { ...shown, ...marks } }
+      return { kind: 'task', id, hash, file, task: { ...task, ...marks } }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
-      const beat = part?.kind === 'live' ? { live: part.live } : {}
+      const beat = other?.kind === 'live' ? { live: other.live } : {}
       const more = { ...beat, ...inTree, ...invalidOf(entry.session) }
       const session = { ...entry.session, id, health, ...more }
       return { kind: 'session', id, hash, session }
@@ -78,23 +103,17 @@ function otherTask(title: string, trees: InTrees | undefined): string | undefine
   return other && `another task has this id: “${other.title}” in the worktree ${other.tree}`
 }
 
-/** `part`: the fact of the other file of a record that two files make. */
-export function recordHash(
-  key: Key,
-  fact: Fact,
-  { task, health, board, invalid, tree }: Derived,
-  part: Fact | undefined,
-  trees?: InTrees,
-): string {
+export function recordHash(key: Key, fact: Fact, source: RecordSource): string {
+  const { derived, place, part, trees } = source
+  const { task, health, board, invalid, tree } = derived
   // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
-  const own = [key, fact.hash, fact.sent, folderOf(fact)]
+  const own = [key, fact.hash, fact.sent, place]
   const more = [part?.hash, part?.sent, invalid, trees, tree]
   return digest(JSON.stringify([...own, task, health, board, ...more]))
 }
 
-/** A copy in a tree counts as the task's file. */
-export const fileHash = (fact: Fact, part: Fact | undefined, trees?: InTrees): string =>
-  digest(JSON.stringify([fact.hash, folderOf(fact), part?.hash, trees]))
-
-/** The folders' names say something in some layouts (`archive/tasks`), even of the same bytes. */
-const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).slice(-3, -1).join('/')
+/** A copy in a tree counts as the task's file, and so does its name: clients show where it is. */
+export const fileHash = (
+  fact: Fact,
+  { place, part, trees }: Omit<RecordSource, 'derived'>,
+): string => digest(JSON.stringify([fact.hash, place, part?.hash, trees]))

@@ -41,23 +41,29 @@ interface TaskSigns {
 }
 
 /** `status`, `milestone`: where the tool itself shows another text than the file has. */
-export type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId' | 'milestone'> &
+export type DerivedTask = Pick<
+  Task,
+  'ready' | 'held' | 'executionState' | 'sessionId' | 'milestone'
+> &
   Partial<Pick<Task, 'status' | 'parent'>>
 
 export function deriveTask(signs: TaskSigns): DerivedTask {
   const { closed, isHeld, activeAttempt, depsClosed, newest } = signs
   const ready = !closed && !isHeld && depsClosed
+  const begins = { ready, ...(isHeld && !closed && { held: true as const }) }
   // A session of an earlier attempt says nothing about the current one.
-  if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
+  if (newest === undefined || newest.attempt !== activeAttempt) return begins
   const sessionId = newest.id
   switch (newest.health) {
     case 'active':
     case 'stalled':
-      return { ready, executionState: newest.health, sessionId }
+      return { ...begins, executionState: newest.health, sessionId }
     case 'finished':
-      return closed ? { ready, sessionId } : { ready, executionState: 'awaiting_review', sessionId }
+      return closed
+        ? { ...begins, sessionId }
+        : { ...begins, executionState: 'awaiting_review', sessionId }
     case 'canceled':
-      return { ready, sessionId }
+      return { ...begins, sessionId }
   }
 }
 

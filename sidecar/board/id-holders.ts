@@ -153,6 +153,12 @@ export class IdHolders {
     return !Array.isArray(claims) || this.#isOwn(fact, claims)
   }
 
+  countTasks(facts: Iterable<Fact>): number {
+    let count = 0
+    for (const fact of facts) if (fact.kind === 'task' && this.isListed(fact)) count++
+    return count
+  }
+
   isAbout({ path, id }: Fact): boolean {
     return this.#store.classify(path) === 'about' || this.#store.roleOf?.(path).about === id
   }

@@ -182,6 +182,9 @@ export function factOf(
   }
 }
 
+/** The log of a run counts as a file of its task. */
+export const isOfTask = ({ kind }: Fact): boolean => kind === 'task' || kind === 'run'
+
 /** Under which name a fact is looked up: ids that a tool takes for the same are the same here. */
 export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>
   kind === 'task' ? `task:${store.fold(id)}` : `${kind}:${id}`

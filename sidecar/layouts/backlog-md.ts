@@ -33,6 +33,8 @@ const DRAFT_PREFIX = 'draft'
 const MILESTONE_NAME = /^m-\d+(?:[ -].*)?\.md$/is
 interface BacklogFolder {
   root: string
+  /** Its path below the project's folder. */
+  within: string
   /** Holds the folders of tasks. */
   folder: string
   configFile: string
@@ -56,20 +58,20 @@ async function atRoot(dir: string): Promise<BacklogFolder | undefined> {
   const named = folderNamed(readConfig(configFile))
   for (const name of named === undefined ? STORES : [named]) {
     const folder = await realFolder(join(root, name))
-    if (folder !== undefined) return { root, folder, configFile }
+    if (folder !== undefined) return { root, within: '', folder, configFile }
   }
   return undefined
 }
 
 async function inFolder(dir: string): Promise<BacklogFolder | undefined> {
-  const candidates = STORES.map((name) => join(dir, name))
-  if (STORES.includes(basename(dir))) candidates.push(dir)
-  for (const candidate of candidates) {
-    const root = await realFolder(candidate)
+  const candidates = STORES.map((within) => ({ within, path: join(dir, within) }))
+  if (STORES.includes(basename(dir))) candidates.push({ within: basename(dir), path: dir })
+  for (const { within, path } of candidates) {
+    const root = await realFolder(path)
     if (root === undefined) continue
     for (const config of CONFIGS) {
       const configFile = join(root, config)
-      if (await isFile(configFile)) return { root, folder: root, configFile }
+      if (await isFile(configFile)) return { root, within, folder: root, configFile }
     }
   }
   return undefined
@@ -84,13 +86,14 @@ function folderNamed(config: string): string | undefined {
   return folder.startsWith('..') || folder.startsWith(sep) ? undefined : folder
 }
 
-function backlogStore({ root, folder, configFile }: BacklogFolder): Store {
+function backlogStore({ root, within, folder, configFile }: BacklogFolder): Store {
   const folders = FOLDERS.map((name) => join(folder, name))
   const milestones = join(folder, MILESTONES)
   const archivedMilestones = join(folder, ARCHIVED_MILESTONES)
   return {
     layout: 'backlog-md',
     root,
+    within,
     tasksIn: join(folder, 'tasks'),
     folders: () => [dirname(configFile), ...folders, milestones, archivedMilestones],
     configFile,

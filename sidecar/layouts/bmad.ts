@@ -113,6 +113,7 @@ function bmadStore(root: string, { statusFile, missing }: StatusFile): Store {
   return {
     layout: 'bmad',
     root,
+    within: '',
     tasksIn: statusFile,
     folders: () => [folder],
     configFile: statusFile,
@@ -174,7 +175,9 @@ const epicIn = (value: Plain | undefined): string => String(value ?? '').replace
 type Kind = 'epic' | 'story' | 'retrospective'
 
 /** What a key of the file is; undefined: nothing that the tool knows. */
-function partsOf(key: string): { type: Kind; parent?: string; rank: number } | undefined {
+function partsOf(
+  key: string,
+): { type: Kind; parent?: string; rank: number; optional?: true } | undefined {
   const [epicKey, epic = '', retrospective] = EPIC_KEY.exec(key) ?? []
   const [storyKey, of = '', story = '', part = ''] = STORY_KEY.exec(key) ?? []
   const first = Number(epic || of) * 1e6
@@ -185,7 +188,8 @@ function partsOf(key: string): { type: Kind; parent?: string; rank: number } | u
   }
   if (!epicKey) return undefined
   if (retrospective === undefined) return { type: 'epic', rank: first }
-  return { type: 'retrospective', parent: `epic-${epic}`, rank: first + 999_999 }
+  const rank = first + 999_999
+  return { type: 'retrospective', parent: `epic-${epic}`, rank, optional: true }
 }
 
 function taskEntry(

@@ -36,6 +36,7 @@ function cairnStore(root: string): Store {
   return {
     layout: 'cairn',
     root,
+    within: STORE,
     tasksIn: tasks,
     folders: () => [root, tasks, sessions, live, runs],
     configFile,

@@ -14,6 +14,8 @@ export interface Checklists {
   board: BoardConfig
   /** Holds all of it. Absolute. */
   root: string
+  /** Its path below the project's folder. */
+  within: string
   /** Holds a folder for each change. Absolute. */
   tasksIn: string
   /** The folder in `tasksIn` whose changes are closed. */
@@ -66,6 +68,8 @@ export interface Item {
   /** Brackets with an asterisk: `[ ]*`. */
   isOptional: boolean
   number: string | undefined
+  /** The task that it is indented under. */
+  above: Item | undefined
   /** The heading it stands under. */
   group: string | undefined
   indent: number
@@ -95,7 +99,7 @@ const FENCE = /^\s*(?:```|~~~)/
 const GOES_ON = /^\s*(?![-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|```|~~~|[>|<]|[-*_=]{3})\S/
 
 export function checklistStore(tool: Checklists): Store {
-  const { root, tasksIn, board, files = oneList(tool) } = tool
+  const { root, within, tasksIn, board, files = oneList(tool) } = tool
   const archive = tool.archive === undefined ? undefined : join(tasksIn, tool.archive)
   const withChanges = archive === undefined ? [tasksIn] : [tasksIn, archive]
   /** Names of changes that have a date of their own: none is added when they are archived. */
@@ -122,6 +126,7 @@ export function checklistStore(tool: Checklists): Store {
   return {
     layout: board.layout,
     root,
+    within,
     tasksIn,
     board,
     folders() {
@@ -250,8 +255,17 @@ function listEntries(tool: Checklists, change: Change, text: string): [Entry, ..
   const idOf = (name: string): string => `${change.id}/${name}`
   const numbers = items.flatMap(({ number }) => number ?? [])
   const seen = new Map<string, number>()
+  const numbered = new Map<string, Item>()
+  /** Without those whose number another one has. */
+  const ids = new Map<Item, string>()
   const entries = items.map((item, at): Entry & { kind: 'task' } => {
-    const id = idOf(item.number ?? nameOf(item.text, seen))
+    const { number } = item
+    const id = idOf(number ?? nameOf(item.text, seen))
+    const whole = item.above ?? numberedAbove(number, numbered)
+    if (number === undefined || !numbered.has(number)) {
+      ids.set(item, id)
+      if (number !== undefined) numbered.set(number, item)
+    }
     const fields = tool.fieldsOf?.(item, { numbers, idOf }) ?? {}
     const { title = item.text } = fields
     const below = unindented(item.lines.slice(1))
@@ -260,6 +274,8 @@ function listEntries(tool: Checklists, change: Change, text: string): [Entry, ..
       id,
       status: tool.marks[item.mark] ?? OPEN,
       parent: change.id,
+      partOf: whole && ids.get(whole),
+      unnumbered: number === undefined || undefined,
       // Each one: those with a rank come before all others, whatever their numbers are.
       rank: at + 1,
       folder: change.isArchived ? 'archive' : undefined,
@@ -277,6 +293,15 @@ function listEntries(tool: Checklists, change: Change, text: string): [Entry, ..
   // The lines of its tasks are not its own.
   const own = { ...changeEntry(change, status, undefined), source: rest.join('\n') }
   return [own, ...entries]
+}
+
+/** The task above that has the number which this one goes on from: `1.2` for `1.2.3`, else `1`. */
+function numberedAbove(number = '', above: ReadonlyMap<string, Item>): Item | undefined {
+  for (let end = number.lastIndexOf('.'); end > 0; end = number.lastIndexOf('.', end - 1)) {
+    const found = above.get(number.slice(0, end))
+    if (found) return found
+  }
+  return undefined
 }
 
 /** For a task without a number: its text's hash. Of the same text each has another name. */
@@ -318,6 +343,7 @@ function readChecklist(text: string): { items: Item[]; rest: string[] } {
         mark,
         isOptional: text !== written,
         number: number?.[2],
+        above: open.at(-1),
         group,
         indent,
       }

@@ -21,6 +21,7 @@ export const kiro = {
     return checklistStore({
       board: { layout: 'kiro', states: STATES, closed: ['done'], initial: 'todo' },
       root,
+      within: STORE,
       tasksIn,
       marks: { x: 'done', X: 'done', '-': 'in-progress', '~': 'queued' },
       // A bug has the latter.
@@ -30,7 +31,7 @@ export const kiro = {
       fieldsOf({ isOptional, lines }) {
         const named = lines.flatMap((line) => REQUIREMENTS.exec(line.trim())?.[1]?.split(',') ?? [])
         return {
-          ...(isOptional && { labels: ['optional'] }),
+          ...(isOptional && { optional: true as const, labels: ['optional'] }),
           ...(named.length > 0 && { extra: { requirements: named.map((name) => name.trim()) } }),
         }
       },

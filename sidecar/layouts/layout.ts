@@ -22,7 +22,7 @@ export const LAYOUT_NAMES = Object.keys({
 export type FileKind = 'task' | 'tasks' | 'about' | 'session' | 'live' | 'run' | 'board' | 'setting'
 
 /** A task as its file has it: what follows from other files is derived later, by the board. */
-export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
+export type TaskSource = Omit<Task, 'ready' | 'held' | 'file' | 'executionState' | 'sessionId'>
 type SessionSource = Omit<Session, 'health' | 'live'>
 
 /**
@@ -119,6 +119,8 @@ export interface Store {
   readonly layout: LayoutName
   /** Real path of the folder that holds all of it; nothing outside it is ever read. */
   readonly root: string
+  /** The path of `root` below the project's folder, such as `.kiro`. Empty: it is that folder. */
+  readonly within: string
   /**
    * Folders whose files matter (not their subfolders), absolute. They may not exist yet. Asked at
    * every scan, since some tools have a folder for each feature.

@@ -27,6 +27,7 @@ async function storeIn(folder: string): Promise<Store | undefined> {
   return checklistStore({
     board: { layout: 'openspec', states: ['todo', 'done'], closed: ['done'], initial: 'todo' },
     root,
+    within: STORE,
     tasksIn,
     archive: 'archive',
     // The tool takes every other mark for open: it has none for what somebody works on.

@@ -14,6 +14,7 @@ export const specKit = {
     return checklistStore({
       board: { layout: 'spec-kit', states: ['todo', 'done'], closed: ['done'], initial: 'todo' },
       root,
+      within: '',
       tasksIn: join(root, 'specs'),
       marks: { x: 'done', X: 'done' },
       about: ['spec.md'],

@@ -62,6 +62,7 @@ function taskMasterStore(root: string): Store {
   return {
     layout: 'task-master',
     root,
+    within: STORE,
     tasksIn: configFile,
     // The root too: in a fresh one the folder of the tasks may still have to be made.
     folders: () => [root, folder],

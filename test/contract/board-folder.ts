@@ -39,6 +39,7 @@ export class BoardFolder {
     this.store = {
       layout: 'cairn',
       root: this.root,
+      within: '.board',
       folders: () => [this.root, this.tasks, this.sessions],
       tasksIn: this.tasks,
       configFile: join(this.root, 'config.yaml'),

@@ -25,6 +25,7 @@ const KINDS: Record<string, FileKind> = {
 
 export const fakeStore = {
   root: '/s',
+  within: '',
   classify: (path: string): FileKind | undefined =>
     basename(path) === 'config' ? 'board' : KINDS[basename(dirname(path))],
   fold: (id: string): string => id.toLowerCase(),

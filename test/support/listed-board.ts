@@ -34,7 +34,8 @@ export async function listedStore(store: Store) {
 
 function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.flatMap((entry) => (entry.isDirectory() ? [] : [entry.name]))
   } catch {
     return []
   }

@@ -100,11 +100,11 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
 
   const storedTasks = (where: string, ...values: SqlValue[]): StoredTask[] =>
     sql
-      .all<{ file: string; light: string }>(
-        `SELECT file, ifnull(published, light) AS light FROM tasks WHERE ${where}`,
+      .all<{ file_hash: string; light: string }>(
+        `SELECT file_hash, ifnull(published, light) AS light FROM tasks WHERE ${where}`,
         ...values,
       )
-      .map(({ file, light }) => ({ ...(JSON.parse(light) as StoredTask), file }))
+      .map((row) => ({ ...(JSON.parse(row.light) as StoredTask), fileHash: row.file_hash }))
 
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */

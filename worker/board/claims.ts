@@ -270,7 +270,7 @@ export class Claims {
 
   #end(claim: Claim, end: ClaimEnd, frames: string[], now: number): Claim {
     const { isStalled: _, ...open } = claim
-    const { status, file } = this.#board.stored(claim.task) ?? {}
+    const { status, fileHash: file } = this.#board.stored(claim.task) ?? {}
     const at = { ...(status !== undefined && { status }), ...(file !== undefined && { file }) }
     const ended = { ...open, end: { ...end, ...at } }
     this.#tell(ended, frames, now)
@@ -338,9 +338,9 @@ function isBegunBefore({ status }: StoredTask, last: Claim | undefined): boolean
 }
 
 /** What was done is not offered until its file says otherwise, or says nothing for a while. */
-function isOffered({ file }: StoredTask, last: Claim | undefined, now: number): boolean {
+function isOffered({ fileHash }: StoredTask, last: Claim | undefined, now: number): boolean {
   const { outcome, at, file: then } = last?.end ?? {}
-  return outcome !== 'done' || file !== then || now - (at ?? 0) >= DONE_MS
+  return outcome !== 'done' || fileHash !== then || now - (at ?? 0) >= DONE_MS
 }
 
 function heldOf({ task, generation, expiresAt, end }: Claim): Held {

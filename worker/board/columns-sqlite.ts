@@ -6,8 +6,7 @@ import type { DataRecord, Task } from './wire.ts'
 
 /** What is stored of a task besides its texts; the fields are those that were published. */
 export type StoredTask = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'> & {
-  /** The hash of its file. */
-  file: string
+  fileHash: string
 }
 
 /** Laid over a task by a claim. */
@@ -69,7 +68,7 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
       const { body, provenance, checks, extra, ...light } = record.task
       const { status, assignee, ready, executionState, invalid } = light
       return {
-        file: record.file,
+        file_hash: record.file,
         status,
         assignee: assignee ?? null,
         ready: Number(ready),

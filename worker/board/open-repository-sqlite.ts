@@ -58,7 +58,7 @@ export function openRepository(sql: Sql, sockets: SidecarSockets = () => []): Op
  * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
  * @forTests A database of another one.
  */
-export const BOARD_SCHEMA = 4
+export const BOARD_SCHEMA = 5
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
@@ -70,7 +70,7 @@ const TABLES = [
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS buckets (n INTEGER PRIMARY KEY, sum TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS tasks (
-    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file TEXT NOT NULL,
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file_hash TEXT NOT NULL,
     status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
     invalid INTEGER NOT NULL, seq INTEGER NOT NULL, published TEXT, light TEXT NOT NULL,
     rest TEXT NOT NULL)`,

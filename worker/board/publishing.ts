@@ -137,6 +137,8 @@ export const boardReportSchema = z.object({
 const task = taskSchema
   .pick({ id: true, title: true, status: true, ready: true, assignee: true, assignees: true })
   .extend(taskSchema.pick({ labels: true, executionState: true, folder: true }).shape)
+  .extend(taskSchema.pick({ held: true, optional: true, partOf: true, unnumbered: true }).shape)
+  .extend(taskSchema.pick({ file: true, tag: true }).shape)
   .loose()
 const session = sessionSchema
   .pick({ id: true, task: true, actor: true, status: true, startedAt: true, health: true })

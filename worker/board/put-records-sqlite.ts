@@ -21,8 +21,8 @@ const AMONG = 'IN (SELECT value FROM json_each(?))'
 
 type Columns = Record<string, SqlValue>
 
-/** `file` and `light`: of a task. */
-type Stored = { id: string; hash: string; file?: string; light?: string }
+/** `file_hash` and `light`: of a task. */
+type Stored = { id: string; hash: string; file_hash?: string; light?: string }
 
 /**
  * Writes those that are not stored with the same hash. `seq`: the number of the next message.
@@ -37,7 +37,7 @@ export function* putRecords(
   for (const [kind, some] of Map.groupBy(records, (record) => record.kind)) {
     const table = TABLE_OF[kind]
     const ids = some.map(({ id }) => id)
-    const columns = kind === 'task' ? 'id, hash, file, light' : 'id, hash'
+    const columns = kind === 'task' ? 'id, hash, file_hash, light' : 'id, hash'
     const known = sql.all<Stored>(
       `SELECT ${columns} FROM ${table} WHERE id ${AMONG}`,
       JSON.stringify(ids),
@@ -58,10 +58,9 @@ export function* putRecords(
       if (!old) fresh.push(id)
       toggle(bucket, old ? toggleHash(old.hash, hash) : hash)
       if (record.kind === 'task') {
-        const { file } = record
         const light = String(row.light)
-        stored.set(id, { id, hash, file, light })
-        const change = old?.file === file ? 'follows' : 'changed'
+        stored.set(id, { id, hash, file_hash: record.file, light })
+        const change = old?.file_hash === record.file ? 'follows' : 'changed'
         yield { record, change, inList: old?.light !== light }
       } else {
         stored.set(id, { id, hash })

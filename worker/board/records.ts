@@ -73,14 +73,34 @@ export const taskSchema = z
     ready: z
       .boolean()
       .describe(
-        'Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin ' +
-          '(no draft, no deferred task).',
+        'Not closed, not `held`, and every dep is closed. So it stays true of a task that ' +
+          'somebody has begun.',
       ),
+    held: z
+      .literal(true)
+      .describe(
+        'Nobody is to begin it, whatever its deps: its tool lets nobody (a draft, a deferred ' +
+          'task, a change with a list of tasks), it is `invalid`, or only `trees` have it.',
+      )
+      .exactOptional(),
     updatedAt: optionalText,
     rank: z.number().exactOptional(),
     labels: z.array(z.string()).exactOptional(),
     priority: optionalText,
     parent: optionalText,
+    partOf: z
+      .string()
+      .describe('In a checklist, the task that it is indented under, or numbered below.')
+      .exactOptional(),
+    optional: z.literal(true).describe('What it is part of is done without it.').exactOptional(),
+    unnumbered: z
+      .literal(true)
+      .describe('In a checklist: its id is of its text, so another text is another id.')
+      .exactOptional(),
+    file: z
+      .string()
+      .describe('Where it stands, below the project’s folder. With `inMain: false`: of a tree.')
+      .exactOptional(),
     folder: z
       .string()
       .describe('Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`.')

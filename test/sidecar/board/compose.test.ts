@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { compose, fileHash, recordHash } from '../../../sidecar/board/compose.ts'
+import {
+  compose,
+  fileHash,
+  placeIn,
+  type RecordSource,
+  recordHash,
+} from '../../../sidecar/board/compose.ts'
 import type { Derived } from '../../../sidecar/board/relations.ts'
 import { type Fact, factOf } from '../../../sidecar/files/facts.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
@@ -8,8 +14,9 @@ import type { Key } from '../../../worker/board/wire.ts'
 import { config, live, session, task } from '../fake-board.ts'
 
 const HASHES = { hash: 'h', file: 'f' }
+const place = 'tasks/a.md'
 const composed = (key: Key, entry: Entry, derived: Derived = {}, part?: Entry, trees?: InTrees) =>
-  compose(key, HASHES, entry, derived, part, trees)
+  compose(key, HASHES, entry, part, { derived, place, trees })
 /** The task `A`. */
 const composedTask = (...more: [Entry, Derived?, (Entry | undefined)?, InTrees?]) => {
   const record = composed('task:A', ...more)
@@ -39,7 +46,7 @@ test('each record has the id of its key, both hashes, what its file says and wha
     composed('run:log', { kind: 'run', id: 'log', task: 'A', run }),
     composed('board:board', config([]), { board: { currentTag: 'main' } }),
   ]
-  const fields = { title: 'Title of A', status: 'todo' }
+  const fields = { title: 'Title of A', status: 'todo', file: place }
   const { live: said } = beat as { live: object }
   expect(records).toStrictEqual([
     { kind: 'task', id: 'A~2', ...HASHES, task: { id: 'A~2', ...fields, ready: true } },
@@ -87,7 +94,7 @@ describe('a task that is not whole', () => {
       ],
     ],
   ])('says why, and is not ready, where %s', (_name, invalid, of) => {
-    expect(composedTask(...of)).toMatchObject({ invalid, ready: false })
+    expect(composedTask(...of)).toMatchObject({ invalid, ready: false, held: true })
   })
 
   test('is none of two files, nor one with an equal title in a tree apart', () => {
@@ -108,6 +115,7 @@ describe('a task that is not whole', () => {
       status: 'todo',
       priority: 'high',
       ready: true,
+      file: place,
     })
   })
 })
@@ -115,11 +123,12 @@ describe('a task that is not whole', () => {
 test('a task has the marks of the trees, and is never ready where only they have it', () => {
   const ready: Derived = { task: { ready: true } }
   const trees = inTrees({})
-  const shown = { id: 'A', title: 'Title of A', status: 'todo', trees: trees.marks }
+  const shown = { id: 'A', title: 'Title of A', status: 'todo', file: place, trees: trees.marks }
   expect(composedTask(task('A'), ready, undefined, trees)).toStrictEqual({ ...shown, ready: true })
   expect(composedTask(task('A'), ready, undefined, { ...trees, isAlone: true })).toStrictEqual({
     ...shown,
     ready: false,
+    held: true,
     inMain: false,
   })
 })
@@ -131,15 +140,14 @@ describe('the hashes of a record', () => {
   const part = factAt('/s/about/A')
 
   test('differ with all that the record is made of, and that of its file with its files', () => {
-    const own = [
+    const facts = [
       fact,
       factAt(fact.path, task('A'), 'other'),
-      factAt('/s/tasks/A'),
-      factAt('/s/archive/A'),
-      factAt('/s/archivet/asks/A'),
+      { ...fact, sent: 'other' },
+      factAt(fact.path, task('A', { title: 'Other' })),
     ]
-    const others = [{ ...fact, sent: 'other' }, factAt(fact.path, task('A', { title: 'Other' }))]
-    const derived: Derived[] = [
+    const places = ['tasks/A', 'tasks/B', 'archive/A', 'archivet/asks/A', undefined]
+    const derivations: Derived[] = [
       { task: { ready: true } },
       { health: 'active' },
       { board: { currentTag: 'active' } },
@@ -148,31 +156,41 @@ describe('the hashes of a record', () => {
     ]
     const parts = [part, { ...part, hash: 'other' }]
     const trees = [inTrees({}), inTrees({ isAlone: true })]
+    const derived = {}
+    const sources: RecordSource[] = [
+      ...places.map((at) => ({ derived, place: at })),
+      ...parts.map((each) => ({ derived, part: each })),
+      ...trees.map((each) => ({ derived, trees: each })),
+    ]
     const records = [
-      ...[...own, ...others].map((each) => recordHash('task:A', each, {}, undefined)),
-      recordHash('task:A~2', fact, {}, undefined),
-      ...derived.map((each) => recordHash('task:A', fact, each, undefined)),
-      ...[...parts, { ...part, sent: 'other' }].map((each) => recordHash('task:A', fact, {}, each)),
-      ...trees.map((each) => recordHash('task:A', fact, {}, undefined, each)),
+      ...facts.map((each) => recordHash('task:A', each, { derived, place })),
+      recordHash('task:A~2', fact, { derived, place }),
+      ...derivations.map((each) => recordHash('task:A', fact, { derived: each, place })),
+      ...sources.map((source) => recordHash('task:A', fact, source)),
+      recordHash('task:A', fact, { derived, part: { ...part, sent: 'other' } }),
     ]
     expect(new Set(records).size).toBe(records.length)
     const files = [
-      ...own.map((each) => fileHash(each, undefined)),
-      ...parts.map((each) => fileHash(fact, each)),
-      ...trees.map((each) => fileHash(fact, undefined, each)),
+      ...facts.slice(0, 2).map((each) => fileHash(each, { place })),
+      ...sources.map((source) => fileHash(fact, source)),
     ]
     expect(new Set(files).size).toBe(files.length)
   })
 
-  test('are the same for another name in the same folder, and on another machine', () => {
-    for (const path of [
-      '/s/archive/tasks/B',
-      '/home/x/s/archive/tasks/A',
-      'C:\\s\\archive\\tasks\\A',
-    ]) {
-      const other = factAt(path)
-      expect(recordHash('task:A', other, {}, part)).toBe(recordHash('task:A', fact, {}, part))
-      expect(fileHash(other, part)).toBe(fileHash(fact, part))
-    }
+  test('are the same on another machine', () => {
+    const source = { derived: {}, place, part }
+    const other = factAt('/home/x/s/archive/tasks/A')
+    expect(recordHash('task:A', other, source)).toBe(recordHash('task:A', fact, source))
+    expect(fileHash(other, source)).toBe(fileHash(fact, source))
+  })
+
+  test.each([
+    ['.board', '/s/.board/tasks/A.md', '.board/tasks/A.md'],
+    ['', '/s/.board/specs/a/tasks.md', 'specs/a/tasks.md'],
+    ['.board', '/elsewhere/A.md', undefined],
+    ['.board', '/s/.board2/A.md', undefined],
+    ['.board', '/s/.board/a\\b.md', '.board/a\\b.md'],
+  ])('the place of a file of %j is below the project: %s', (within, path, expected) => {
+    expect(placeIn({ root: '/s/.board', within }, path)).toBe(expected)
   })
 })

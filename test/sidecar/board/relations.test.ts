@@ -66,7 +66,12 @@ describe('state of a task', () => {
   })
 
   test('is not ready while its tool holds it back', () => {
-    expect(deriveTask({ ...task, isHeld: true, newest: undefined })).toEqual({ ready: false })
+    expect(deriveTask({ ...task, isHeld: true, newest: undefined })).toEqual({
+      ready: false,
+      held: true,
+    })
+    const closed = { ...task, closed: true, isHeld: true, newest: undefined }
+    expect(deriveTask(closed)).toEqual({ ready: false })
   })
 
   test('is not ready while a dep is open', () => {
@@ -173,7 +178,7 @@ test('the rules are those of the last configuration, and the first one is new', 
 })
 
 const READY = { task: { ready: true } }
-const WAITS = { ready: false }
+const HELD = { ready: false, held: true } as const
 const IGNORED = 'its tool ignores it: it has no prefix'
 const TWIN = 'another entry of this file has the id A'
 const setting = (id: string, value: string) => at<Fact>('/set', { kind: 'setting', id, value })
@@ -184,16 +189,16 @@ const [LIST, OPEN] = [draft('/old/t', 'c/1'), at('/c/t', task('c'))]
 const s1 = at<SessionFact>('/s', sessionOf('s', 'A'))
 
 test.each<[string, Derived, Fact, Fact[]]>([
-  ['a status as configured', { task: { ...WAITS, status: 'Done' } }, at('/a', DONE), []],
+  ['a status as configured', { task: { ready: false, status: 'Done' } }, at('/a', DONE), []],
   ['a status as it is', READY, at('/a', task('A')), []],
   ['an unknown status as it is', READY, at('/a', task('A', { status: 'x' })), []],
-  ['of a held task', { task: WAITS }, at('/a', task('A'), { standing: 'held' }), []],
-  ['of an ignored task', { task: WAITS, invalid: IGNORED }, at('/ignored/a', task('A')), []],
-  ['of a draft with the id of a task', { task: WAITS }, draft('/z', 'A'), [at('/a', task('A'))]],
-  ['of a second draft', { task: WAITS, invalid: TWIN }, draft('/z', 'A'), [at('/z', task('A'))]],
-  ['its own change', { task: { ...WAITS, parent: 'c~2' } }, LIST, [OPEN, draft('/old/c', 'c')]],
-  ['not an open change', { task: WAITS }, LIST, [OPEN]],
-  ['a change that has its id', { task: WAITS }, LIST, [draft('/old/c', 'c')]],
+  ['of a held task', { task: HELD }, at('/a', task('A'), { standing: 'held' }), []],
+  ['of an ignored task', { task: HELD, invalid: IGNORED }, at('/ignored/a', task('A')), []],
+  ['of a draft with the id of a task', { task: HELD }, draft('/z', 'A'), [at('/a', task('A'))]],
+  ['of a second draft', { task: HELD, invalid: TWIN }, draft('/z', 'A'), [at('/z', task('A'))]],
+  ['its own change', { task: { ...HELD, parent: 'c~2' } }, LIST, [OPEN, draft('/old/c', 'c')]],
+  ['not an open change', { task: HELD }, LIST, [OPEN]],
+  ['a change that has its id', { task: HELD }, LIST, [draft('/old/c', 'c')]],
   ['of a session of a tree', { health: 'active', tree: 't' }, { ...s1, tree: 't' }, []],
   ['of a session', { health: 'active' }, s1, []],
   ['of a run of a tree', { tree: 't' }, { ...run, tree: 't' }, []],

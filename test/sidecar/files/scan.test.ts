@@ -37,6 +37,7 @@ function store(over: Partial<Store> = {}): Store {
   return {
     layout: 'cairn',
     root,
+    within: '',
     folders: () => [root, tasks],
     tasksIn: tasks,
     configFile: join(root, 'config.yaml'),

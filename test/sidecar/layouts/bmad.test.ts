@@ -39,6 +39,7 @@ describe('a board of BMAD', () => {
       closed: ['done'],
       initial: 'backlog',
     })
+    const file = `${OUT}/sprint-status.yaml`
     expect(byId).toEqual({
       'epic-1': {
         id: 'epic-1',
@@ -47,6 +48,8 @@ describe('a board of BMAD', () => {
         type: 'epic',
         rank: 1_000_000,
         ready: false,
+        held: true,
+        file,
       },
       '1-1-fill-the-kettle': {
         id: '1-1-fill-the-kettle',
@@ -57,6 +60,7 @@ describe('a board of BMAD', () => {
         parent: 'epic-1',
         rank: 1_000_100,
         ready: false,
+        file,
         body: '# Story 1.1: Fill the kettle\n\nStatus: review\n',
       },
       '1-2a-heat-it': {
@@ -67,6 +71,7 @@ describe('a board of BMAD', () => {
         parent: 'epic-1',
         rank: 1_000_201,
         ready: true,
+        file,
       },
       'epic-1-retrospective': {
         id: 'epic-1-retrospective',
@@ -75,7 +80,10 @@ describe('a board of BMAD', () => {
         type: 'retrospective',
         parent: 'epic-1',
         rank: 1_999_999,
+        optional: true,
         ready: false,
+        held: true,
+        file,
       },
     })
   })

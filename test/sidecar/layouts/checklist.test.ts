@@ -49,12 +49,15 @@ describe('a list of OpenSpec', () => {
         'openspec/changes/tea/proposal.md': '# Change: Make tea\n\n## Why\n\nIt is cold.\n',
       },
     )
+    const file = 'openspec/changes/tea/tasks.md'
     expect(tasks).toEqual({
       tea: {
         id: 'tea',
         title: 'Make tea',
         status: 'todo',
         ready: false,
+        held: true,
+        file,
         body: '# Change: Make tea\n\n## Why\n\nIt is cold.\n',
       },
       'tea/1.1': {
@@ -64,6 +67,7 @@ describe('a list of OpenSpec', () => {
         ready: false,
         parent: 'tea',
         rank: 1,
+        file,
         milestone: '1. Kettle',
         body: '- cold',
       },
@@ -74,6 +78,7 @@ describe('a list of OpenSpec', () => {
         ready: true,
         parent: 'tea',
         rank: 2,
+        file,
         milestone: '1. Kettle',
       },
     })
@@ -250,7 +255,8 @@ describe('a change of OpenSpec', () => {
   ])('with nothing but %s is listed, without tasks', async (path, text) => {
     const tasks = await listed({ [path]: text, ...CAKE })
     expect(tasks).toMatchObject(CAKE_LISTED)
-    expect(tasks.tea).toEqual({ id: 'tea', title: 'tea', status: 'todo', ready: false })
+    const shown = { id: 'tea', title: 'tea', status: 'todo', ready: false, held: true }
+    expect(tasks.tea).toEqual({ ...shown, file: path })
     expect(Object.keys(tasks)).toHaveLength(3)
   })
 
@@ -265,7 +271,15 @@ describe('a change of OpenSpec', () => {
     }
     const alone = await listed(files)
     expect(alone).toEqual({
-      tea: { id: 'tea', title: 'Make tea', status: 'todo', ready: false, body: '# Make tea\n' },
+      tea: {
+        id: 'tea',
+        title: 'Make tea',
+        status: 'todo',
+        ready: false,
+        held: true,
+        file: 'openspec/changes/tea/proposal.md',
+        body: '# Make tea\n',
+      },
     })
     const tasks = await listOf('- [x] 1 Fill\n', files)
     expect(tasks).toMatchObject({ tea: { title: 'Make tea', status: 'done' }, 'tea/1': {} })
@@ -602,3 +616,43 @@ test('a line that goes on without being indented is part of its task', async () 
   expect(tasks['tea/2']).not.toHaveProperty('body')
   expect(tasks['tea/3']).not.toHaveProperty('body')
 })
+
+test.each([
+  ['OpenSpec', 'openspec/changes/tea/tasks.md', {}],
+  ['Kiro', '.kiro/specs/tea/tasks.md', {}],
+  ['spec-kit', 'specs/tea/tasks.md', { '.specify/x': '' }],
+])(
+  'a task of %s is part of the one that it is indented under, or numbered below',
+  async (_, path, more) => {
+    const tasks = await listed({
+      [path]: [
+        '- [ ] 1. Kettle',
+        '  - [ ] 1.1 Fill',
+        '    - [ ] cold',
+        '  - [ ] 2.1 Heat',
+        '',
+        '- [ ] 1.2 Pour',
+        '- [ ] 1.2.3.4 Slowly',
+        '- [ ] 3.1 Drink',
+        '- [ ] 3 Cup',
+        '- [ ] 12 Wash',
+        '- [ ] 3 Again',
+        '  - [ ] 9 Below the second',
+      ].join('\n'),
+      ...more,
+    })
+    const parts = Object.values(tasks).flatMap(({ title, partOf }) =>
+      partOf ? [[title, partOf]] : [],
+    )
+    expect(Object.fromEntries(parts)).toEqual({
+      Fill: 'tea/1',
+      cold: 'tea/1.1',
+      Heat: 'tea/1',
+      Pour: 'tea/1',
+      Slowly: 'tea/1.2',
+    })
+    const own = Object.values(tasks).filter(({ parent }) => parent !== undefined)
+    expect(own.every(({ parent, file }) => parent === 'tea' && file === path)).toBe(true)
+    expect(own.filter(({ unnumbered }) => unnumbered).map(({ title }) => title)).toEqual(['cold'])
+  },
+)
