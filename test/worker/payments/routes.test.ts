@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { end } from '../../../libraries/testing/fake-clock.ts'
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 import { request } from '../../support/payments.ts'
@@ -83,10 +84,10 @@ describe('payments over HTTP', () => {
     await expect.poll(() => setup.charged.length).toBe(1)
     await setup.clock.advance(30_000)
     setup.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
-    const early = await call('POST', '/charges', order)
+    const early = await end(setup.clock, call('POST', '/charges', order))
     expect([early.status, await json(early)]).toMatchObject([409, { code: 'in_progress' }])
     const seconds = Number(early.headers.get('Retry-After'))
-    expect(seconds).toBe(30)
+    expect(seconds).toBe(25)
     await setup.clock.advance(seconds * 1_000)
     expect((await call('POST', '/charges', order)).status).toBe(201)
   })

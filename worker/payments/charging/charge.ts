@@ -1,6 +1,7 @@
 // A charge: it is stored, then the gateway is called, then its answer is stored. After a crash or a
 // timeout in between, the sweeper finds the row and asks the gateway.
 
+import { type Backoff, backoffMs, pause } from '../../shared/clock.ts'
 import { requestHash } from '../../shared/sha256.ts'
 import type { ChargeBegun } from '../domain/begin-charge.ts'
 import { unknownCheckAt } from '../domain/check-times.ts'
@@ -66,7 +67,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const hash = await requestHash(hashed)
     const { isReplacing, isRepeat } = options
     const order = { request, gateway, context, deadlines, hash, isRepeat, isReplacing }
-    const first = await tryOnce(deps, order)
+    const first = await tryInTurn(deps, order)
     if (!isReplacing) return answerTo(deps, order, first)
     const charged = answerTo(deps, order, await replaceOpen(deps, order, first))
     return {
@@ -95,6 +96,24 @@ interface Order {
   hash: string
   isRepeat: boolean
   isReplacing: boolean
+}
+
+/** A double click: by then the first of two equal requests mostly has its page. */
+const TURN_MS = 5_000
+/** How often it is looked whether the other one has ended. */
+const LOOKS: Backoff = { firstMs: 100, maxMs: 1_000 }
+
+/** Waits for the same charge, if that is under way. */
+async function tryInTurn(deps: ChargeDeps, order: Order): Promise<Tried> {
+  const { clock } = deps
+  const endsAt = clock.elapsed() + TURN_MS
+  for (let look = 1; ; look++) {
+    const tried = await tryOnce(deps, order)
+    const leftMs = endsAt - clock.elapsed()
+    const isUnderWay = tried.kind === 'found' && tried.begun.state === 'in_progress'
+    if (!isUnderWay || leftMs <= 0) return tried
+    await pause(clock, Math.min(leftMs, backoffMs(look, LOOKS, clock.random())))
+  }
 }
 
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {

@@ -1,7 +1,7 @@
 // A charge and a refund beside the guard of their gateway: each admitted call ends with one report.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import { settle } from '../../../../libraries/testing/fake-clock.ts'
+import { end, settle } from '../../../../libraries/testing/fake-clock.ts'
 import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import { request } from '../../../support/payments.ts'
@@ -60,7 +60,7 @@ describe('a charge', () => {
     gate = first.promise
     const charging = charge()
     await settle()
-    for (let n = 0; n < 8; n++) await expect(charge()).rejects.toThrow('under way')
+    await expect(end(setup.clock, charge())).rejects.toThrow('under way')
     first.resolve()
     await charging
     await charge()
@@ -68,8 +68,10 @@ describe('a charge', () => {
       code: 'reference_conflict',
     })
     await setup.quiet()
-    expect(reported.filter((verdict) => verdict === 'neutral')).toHaveLength(10)
-    expect(reported).toContain('success')
+    const called = reported.filter((verdict) => verdict !== 'neutral')
+    expect(called).toEqual(['success'])
+    // It has looked several times.
+    expect(reported.length).toBeGreaterThan(3)
     expect(open).toBe(0)
   })
 

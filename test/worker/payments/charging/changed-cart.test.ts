@@ -1,6 +1,7 @@
 // An order that changes while its page is open: the old page is closed, and another attempt begins.
 
 import { describe, expect, it } from 'vitest'
+import { end } from '../../../../libraries/testing/fake-clock.ts'
 import { GatewayRefusedException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { reported, setUpPayments, unavailable } from '../../../support/payments-setup.ts'
@@ -142,7 +143,10 @@ describe('a changed order', () => {
 
   it('is one new attempt, however often it is sent at once', async () => {
     const { setup } = await opened('Cancelled')
-    const answers = await Promise.all(Array.from({ length: 5 }, () => tryCharge(setup, more)))
+    const answers = await end(
+      setup.clock,
+      Promise.all(Array.from({ length: 5 }, () => tryCharge(setup, more))),
+    )
     const done = answers.filter((answer) => 'status' in answer)
     expect(new Set(done.map(({ transactionId }) => transactionId)).size).toBe(1)
     expect((await attemptsOf(setup)).map(({ status }) => status)).toEqual(['Cancelled', 'Pending'])
@@ -154,7 +158,8 @@ describe('a changed order', () => {
     setup.script.charge = () => promise
     const first = tryCharge(setup, order)
     await expect.poll(() => setup.charged.length).toBe(1)
-    expect(await tryCharge(setup, more)).toMatchObject({ code: 'in_progress' })
+    const second = end(setup.clock, tryCharge(setup, more))
+    expect(await second).toMatchObject({ code: 'in_progress' })
     resolve({ ok: true, gatewayTransactionId: 'bank-1' } as never)
     await first
   })

@@ -1,16 +1,18 @@
 // Charges in process.
 
 import { describe, expect, it } from 'vitest'
+import { end } from '../../../../libraries/testing/fake-clock.ts'
 import { checkCharge } from '../../../../worker/payments/charging/check-charge.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
 } from '../../../../worker/payments/domain/exceptions.ts'
-import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
+import type { AnyGateway, ChargeAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import { request } from '../../../support/payments.ts'
 import { setUpPayments, unavailable } from '../../../support/payments-setup.ts'
 
 const order = request()
+const PAGE = 'https://bank.example/pay'
 
 describe('a charge', () => {
   it('is stored and reported before its gateway is called, and returns the payment page', async () => {
@@ -82,20 +84,49 @@ describe('a charge', () => {
     expect(charged).toMatchObject([{ customerPhone: '9647801234567' }])
   })
 
-  it('is refused as in progress while the same charge is calling the gateway', async () => {
-    const { payments, script } = setUpPayments()
-    const called = Promise.withResolvers<void>()
-    const answered = Promise.withResolvers<never>()
-    script.charge = () => {
-      called.resolve()
-      return answered.promise
+  describe('while the same charge is calling the gateway', () => {
+    /** Its gateway has been called, and has not answered. */
+    async function underWay() {
+      const setup = setUpPayments()
+      const answer = Promise.withResolvers<ChargeAnswer>()
+      setup.script.charge = () => answer.promise
+      const first = setup.payments.charge(order)
+      // Until then, either of the two may be the first.
+      await expect.poll(() => setup.charged.length).toBe(1)
+      return { ...setup, answer, first }
     }
-    const first = payments.charge(order)
-    // Until then, either of the two may be the first.
-    await called.promise
-    await expect(payments.charge(order)).rejects.toMatchObject({ code: 'in_progress' })
-    answered.reject(new GatewayUnavailableException('There is no answer.'))
-    await expect(first).rejects.toMatchObject({ code: 'gateway_unavailable' })
+
+    it('waits for it, and has its page: the payer clicked twice', async () => {
+      const { payments, clock, charged, answer, first } = await underWay()
+      const second = payments.chargeOrFind(order)
+      await clock.advance(4_000)
+      answer.resolve({ ok: true, gatewayTransactionId: 'one', redirectUrl: PAGE })
+      const response = await first
+      await clock.advance(1_000)
+      expect(await second).toStrictEqual({ response, isNew: false })
+      expect(charged).toHaveLength(1)
+    })
+
+    it('is in progress after 5 s, with the time until its turn ends', async () => {
+      const { payments, clock, answer, first } = await underWay()
+      const startedAt = clock.now()
+      const second = payments.charge(order).catch((error: unknown) => error)
+      expect(await end(clock, second)).toMatchObject({ code: 'in_progress', retryAfterMs: 55_000 })
+      expect(clock.now() - startedAt).toBe(5_000)
+      answer.reject(new GatewayUnavailableException('There is no answer.'))
+      await expect(first).rejects.toMatchObject({ code: 'gateway_unavailable' })
+    })
+
+    it('calls the gateway itself once that has ended without an answer', async () => {
+      const { payments, script, clock, charged, answer, first } = await underWay()
+      const second = payments.charge(order)
+      script.charge = () => ({ ok: true, gatewayTransactionId: 'one', redirectUrl: PAGE })
+      answer.reject(new GatewayUnavailableException('There is no answer.'))
+      await expect(first).rejects.toMatchObject({ code: 'gateway_unavailable' })
+      await clock.advance(5_000)
+      expect(await second).toMatchObject({ gatewayTransactionId: 'one' })
+      expect(charged[1]?.externalReferenceId).toBe(charged[0]?.externalReferenceId)
+    })
   })
 
   it('stays Pending when its gateway does not answer, and is repeated with the same id', async () => {

@@ -94,7 +94,10 @@ describe('replacements at the same time', () => {
     ['its answer', answerLost],
   ])('of a charge that lost %s are one new attempt', async (_what, lost) => {
     const { setup } = await lost()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => tryCharge(setup, again)))
+    const answers = await end(
+      setup.clock,
+      Promise.all(Array.from({ length: 5 }, () => tryCharge(setup, again))),
+    )
     const done = answers.filter((answer) => 'status' in answer)
     expect(new Set(done.map(({ transactionId }) => transactionId)).size).toBe(1)
     for (const answer of answers) {
@@ -143,7 +146,8 @@ describe('replacements at the same time', () => {
     setup.script.charge = () => promise
     const first = tryCharge(setup, order)
     await expect.poll(() => setup.charged.length).toBe(1)
-    expect(await tryCharge(setup, again)).toMatchObject({ code: 'in_progress' })
+    const second = end(setup.clock, tryCharge(setup, again))
+    expect(await second).toMatchObject({ code: 'in_progress' })
     resolve({ ok: true, gatewayTransactionId: 'bank-1' } as never)
     expect(await first).toMatchObject({ isNew: true, status: 'Pending' })
   })
