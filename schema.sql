@@ -204,6 +204,10 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   received_at INTEGER NOT NULL,
   -- All refunds of its payment, as the driver read them then.
   refunds TEXT CHECK (refunds IS NULL OR json_valid(refunds)),
+  -- What was paid in all, where the event tells of it only together with what became of it.
+  paid_amount INTEGER,
+  -- The disputes that the driver read then.
+  disputes TEXT CHECK (disputes IS NULL OR json_valid(disputes)),
   UNIQUE (gateway, event_id)
 ) STRICT;
 
@@ -266,6 +270,32 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
   ON payment_refunds (transaction_id) WHERE status = 'claimed';
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
+
+-- What a payer asks back through the bank, as the gateway had it when it was last read: a dispute, or
+-- one of the chargebacks that are one dispute.
+CREATE TABLE IF NOT EXISTS payment_disputes (
+  id TEXT PRIMARY KEY NOT NULL,
+  transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
+  -- The gateway's id of the dispute, which is one alert.
+  dispute TEXT NOT NULL,
+  -- The gateway's id of this part of it. NULL: of before schema 7, when only the sum was kept.
+  part TEXT,
+  amount INTEGER NOT NULL,
+  currency TEXT NOT NULL,
+  -- What of it the books have as taken by the bank.
+  out_amount INTEGER NOT NULL,
+  -- The bank only asks: no money is out.
+  is_inquiry INTEGER NOT NULL CHECK (is_inquiry IN (0, 1)),
+  -- How it ended, and when, by the gateway's clock where it tells that. NULL: it has not.
+  outcome TEXT,
+  ended_at INTEGER,
+  -- When the gateway had it so: an older report changes nothing.
+  read_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS payment_disputes_by_transaction ON payment_disputes (transaction_id, id);
 
 -- Events that must reach the host application: changes of a payment, and its alerts. They are
 -- written in the transaction of the change or the alert, so that neither exists alone.

@@ -53,6 +53,7 @@ describe('schema.sql', () => {
       'payment_audit',
       'payment_charge_keys',
       'payment_deliveries',
+      'payment_disputes',
       'payment_event_keys',
       'payment_ledger',
       'payment_movements',

@@ -50,6 +50,7 @@ export const TABLES = [
   'payment_deliveries',
   'payment_outbox',
   'payment_refunds',
+  'payment_disputes',
   'payment_webhook_events',
   'payment_charge_keys',
   'payment_transactions',
