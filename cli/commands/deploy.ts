@@ -1,6 +1,8 @@
 // Makes a Worker of one's own on Cloudflare, or brings it to this version.
 
-import { basename, join, relative, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { define } from '../command.ts'
@@ -14,20 +16,35 @@ import {
   VERSION,
   variablesIn,
 } from '../context.ts'
-import { type Choice, readRecord, writeEdgeFolder } from '../deploy/edge-folder.ts'
+import { copyFolder } from '../deploy/dry-run.ts'
 import {
-  keptFolder,
-  makeSecret,
+  type Choice,
+  CONFIG_FILE,
+  type EdgeFolder,
+  edgeFiles,
+  type FolderPlan,
+  lookAtFolder,
+  planFolder,
+  recordFolder,
+  writeFolder,
+} from '../deploy/edge-folder.ts'
+import {
+  edgesFolder,
+  keepSecret,
+  makeFolder,
+  newSecret,
   readSecret,
   type TokenFiles,
   withSecretsFile,
   writeTokens,
 } from '../deploy/secrets.ts'
 import {
+  type Deployed,
   deploy,
   deployedAs,
   deployedUrl,
   findWrangler,
+  lineOf,
   NPX,
   type Wrangler,
   type WranglerRun,
@@ -45,8 +62,9 @@ const OPTIONS = [
   BOARD,
   new Setting('--payments', 'with payments: LIBSQL_URL and LIBSQL_AUTH_TOKEN are sent as secrets'),
   new Setting('--new-secret', 'sign by a new secret: all tokens and sessions end'),
-  new Setting('--dry-run', 'do all but the upload'),
-  new Setting('--yes', 'download wrangler by npx where there is none'),
+  new Setting('--adopt', 'take over a folder that no run of yours made'),
+  new Setting('--dry-run', 'build in a temporary folder, and upload nothing'),
+  new Setting('--yes', 'ask nothing: run the wrangler that is named, and upload'),
   ENV,
 ] as const
 
@@ -57,9 +75,10 @@ export const command = define({
   usage: '[DIR] [--name NAME] [--board NAME] [--payments] [--dry-run]',
   description: `\
 Puts an edge on Cloudflare, by wrangler: that of the project or of PATH. Code and secrets go
-together, so it is never without access control. The folder holds the Worker; the secret and the
-tokens are in the folder of the user's state, for their owner alone. Run it again to bring the
-Worker to this version: it asks nothing, and keeps the secret.`,
+together, so it is never without access control. Before anything leaves the machine, it prints what
+would, and asks. The folder holds the Worker; the secret, the tokens and what was chosen are in the
+folder of the user's state, for their owner alone. Run it again to bring the Worker to this version:
+it keeps the secret, and replaces only what it wrote.`,
   options: OPTIONS,
   run,
 })
@@ -74,54 +93,184 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
   if (packageDir === undefined) {
     throw new UsageError('A clone deploys itself, with npx wrangler deploy: see docs/deploy.md.')
   }
-  const notice = noticeTo(io)
-  const dir = resolve(cwd, input.arguments[0] ?? 'signalbox-edge')
-  const before = await readRecord(dir)
-  const choice = await choose(input, context, before)
-  const variables = await variablesIn(options.env, env)
-  const secrets = databaseSecrets(choice, variables, before !== undefined)
-  const wrangler = findWrangler([dir, cwd], env) ?? (await npx(options, context))
-  if (!wrangler) return FAILED
-
-  const signal = io.shutdownSignal()
-  const kept = await keptFolder(choice.name, env)
-  const wranglerRun: WranglerRun = { wrangler, dir, env, signal }
-  for (const name of await writeEdgeFolder(dir, packageDir, choice)) {
+  const kept = edgesFolder(env)
+  const folder = await lookAtFolder(resolve(cwd, input.arguments[0] ?? 'signalbox-edge'), kept)
+  if (folder.isForeign && !options.adopt) throw foreign(folder)
+  const choice = await choose(input, context, folder.record)
+  const plan = await planFolder(folder, await edgeFiles(packageDir, choice))
+  for (const name of plan.left) {
     const now = relative(cwd, join(packageDir, 'examples/worker', name))
-    notice(`${name} was changed by hand, and is left as it is. Compare it with ${now}.`)
+    noticeTo(io)(`${name} was changed by hand, and is left as it is. Compare it with ${now}.`)
   }
-  const deployed = options.dryRun ? undefined : await deployedAs(choice.name, wranglerRun)
-  const { migration } = deployed ?? {}
-  if (migration !== undefined && !MIGRATIONS.includes(migration)) {
-    const why = `its objects have the migration ${migration}, not ${MIGRATIONS.at(-1)}`
-    const ways = 'deploy it from the clone that made it, or choose another --name'
-    throw new UsageError(`${choice.name} was not made by signalbox deploy (${why}): ${ways}.`)
+  const wrangler = await chooseWrangler(folder, options, context)
+  if (!wrangler) return FAILED
+  const place = { folder, choice, plan, wrangler, kept: join(kept, choice.name) }
+  const given = await variablesIn(options.env, env)
+  return options.dryRun
+    ? await rehearse(place, options, given, context)
+    : await upload(place, options, given, context)
+}
+
+const foreign = ({ dir }: EdgeFolder) =>
+  new UsageError(
+    `${dir} was not made by a run of yours, and what is in it would go up with your secret: its ` +
+      `${CONFIG_FILE}, its wrangler.toml and what they name. Read them; --adopt takes it over.`,
+  )
+
+interface Place {
+  folder: EdgeFolder
+  choice: Choice
+  plan: FolderPlan
+  wrangler: Wrangler
+  /** What is kept of the edge of this name. */
+  kept: string
+}
+
+/** All but the upload, on a copy: nothing that is kept changes. */
+async function rehearse(
+  { folder, choice, plan, wrangler, kept }: Place,
+  options: Options,
+  given: Environment,
+  { io, env }: Context,
+): Promise<number> {
+  const isKnown = folder.record?.payments === true
+  const database = databaseSecrets(choice, given, isKnown)
+  if (choice.payments && Object.keys(database).length === 0) {
+    noticeTo(io)(`Whether ${choice.name} has LIBSQL_URL was not asked: a dry run asks nobody.`)
   }
-  const known = await readSecret(kept)
-  const isNew = options.newSecret || (known === undefined && !before && !deployed)
-  const secret = isNew ? await makeSecret(kept) : known
-  const sent = { ...secrets, ...(secret !== undefined && { AUTH_SECRETS: secret }) }
-  return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
+  const known = options.newSecret ? undefined : await readSecret(kept)
+  const sent = { ...database, AUTH_SECRETS: known ?? newSecret() }
+  return await withSecretsFile(tmpdir(), sent, async (workDir, secretsFile) => {
+    const dir = join(workDir, basename(folder.dir))
+    await copyFolder(folder.dir, dir)
+    await writeFolder(dir, plan)
+    await checkName(dir, choice)
+    const run = { wrangler, dir, env, signal: io.shutdownSignal() }
+    const args = [...argumentsOf(choice, secretsFile), '--dry-run']
     const output = join(workDir, 'output.ndjson')
-    const code = await deploy(argumentsOf(options, secretsFile), wranglerRun, output)
-    if (code !== 0) {
-      notice(signal.aborted ? 'Ended.' : `wrangler failed (exit code ${code}): see what it says.`)
-      return FAILED
-    }
-    const { board } = choice
-    const files = secret && (await writeTokens(kept, { secret, board, now: Date.now() }))
-    const url = (await deployedUrl(output)) ?? `https://${choice.name}.<your-account>.workers.dev`
-    io.out(report({ choice, url, files: files || undefined, isDry: options.dryRun === true }))
+    if (!(await isDone(args, run, output, io))) return FAILED
+    io.out(`It would be at ${addressOf(choice)}\n`)
     return 0
   })
 }
 
+async function upload(
+  { folder, choice, plan, wrangler, kept }: Place,
+  options: Options,
+  given: Environment,
+  { io, env }: Context,
+): Promise<number> {
+  const notice = noticeTo(io)
+  await makeFolder(kept)
+  await writeFolder(folder.dir, plan)
+  await recordFolder(dirname(kept), folder, choice, plan)
+  await checkName(folder.dir, choice)
+  const wranglerRun: WranglerRun = { wrangler, dir: folder.dir, env, signal: io.shutdownSignal() }
+  const deployed = await deployedAs(choice.name, wranglerRun)
+  if (deployed.is === 'unknown') {
+    notice(`Whether there is a Worker ${choice.name} is not known: nothing was deployed. It says:`)
+    io.err(`${deployed.said.trim()}\n`)
+    return FAILED
+  }
+  checkOwner(choice, deployed)
+  const hasDatabase = deployed.is === 'there' && deployed.names.includes('LIBSQL_URL')
+  const database = databaseSecrets(choice, given, hasDatabase)
+  const known = await readSecret(kept)
+  const isNew = options.newSecret || (known === undefined && deployed.is === 'absent')
+  const secret = isNew ? newSecret() : known
+  const sent = { ...database, ...(secret !== undefined && { AUTH_SECRETS: secret }) }
+  const summary = summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent })
+  for (const line of summary) notice(line)
+  if (!(await mayGo(options, 'Deploy it?', io))) return FAILED
+  if (isNew && secret !== undefined) await keepSecret(kept, secret)
+  return await withSecretsFile(kept, sent, async (workDir, secretsFile) => {
+    const output = join(workDir, 'output.ndjson')
+    if (!(await isDone(argumentsOf(choice, secretsFile), wranglerRun, output, io))) return FAILED
+    const { board } = choice
+    const files = secret && (await writeTokens(kept, { secret, board, now: Date.now() }))
+    const url = (await deployedUrl(output)) ?? addressOf(choice)
+    io.out(report({ choice, url, files: files || undefined }))
+    return 0
+  })
+}
+
+const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.workers.dev`
+
 /** `--keep-vars`: what was set in the dashboard stays. */
-const argumentsOf = ({ dryRun }: Options, secretsFile: string | undefined): string[] => [
+const argumentsOf = ({ name }: Choice, secretsFile: string | undefined): string[] => [
+  '--config',
+  'wrangler.toml',
+  '--name',
+  name,
   '--keep-vars',
   ...(secretsFile === undefined ? [] : ['--secrets-file', secretsFile]),
-  ...(dryRun ? ['--dry-run'] : []),
 ]
+
+async function isDone(
+  args: readonly string[],
+  run: WranglerRun,
+  output: string,
+  io: Context['io'],
+): Promise<boolean> {
+  const code = await deploy(args, run, output)
+  if (code === 0) return true
+  const why = `wrangler failed (exit code ${code}): see what it says.`
+  noticeTo(io)(run.signal.aborted ? 'Ended.' : why)
+  return false
+}
+
+/** The file of its owner may name another Worker. Throws UsageError. */
+async function checkName(dir: string, { name }: Choice): Promise<void> {
+  const text = await readFile(join(dir, 'wrangler.toml'), 'utf8')
+  const [beforeTables = ''] = text.split(/^\s*\[/m)
+  const [, named = ''] = /^name\s*=\s*["']([^"']*)["']/m.exec(beforeTables) ?? []
+  if (named === name) return
+  throw new UsageError(
+    `wrangler.toml has the name "${named}", and not ${name}: change one of them.`,
+  )
+}
+
+/** Throws UsageError for a Worker that no `signalbox deploy` made. */
+function checkOwner({ name }: Choice, deployed: Deployed): void {
+  if (deployed.is !== 'there') return
+  const { migration } = deployed
+  if (migration !== undefined && MIGRATIONS.includes(migration)) return
+  const why =
+    migration === undefined
+      ? 'it has no objects'
+      : `its objects have the migration ${migration}, not ${MIGRATIONS.at(-1)}`
+  const ways = 'deploy it from where it was made, or choose another --name'
+  throw new UsageError(`${name} was not made by signalbox deploy (${why}): ${ways}.`)
+}
+
+interface Summary extends Omit<Place, 'kept'> {
+  deployed: Deployed
+  isNew: boolean
+  sent: Readonly<Record<string, string>>
+}
+
+/** What leaves the machine, and where it goes. */
+function summaryOf({ folder, choice, plan, wrangler, deployed, isNew, sent }: Summary): string[] {
+  const isOurs = folder.record?.name === choice.name
+  const there = isOurs ? 'exists, deployed from this folder' : 'exists, and this folder replaces it'
+  const names = Object.keys(sent).map((name) =>
+    name === 'AUTH_SECRETS' && isNew && deployed.is === 'there' ? `${name} (all tokens end)` : name,
+  )
+  return [
+    `Worker         ${choice.name}: ${deployed.is === 'there' ? there : 'is new'}`,
+    `Folder         ${folder.dir}${folder.isForeign ? ': not made by a run of yours' : ''}`,
+    `Configuration  ${CONFIG_FILE}${plan.isConfigured ? ': not as this command writes it' : ''}`,
+    `wrangler       ${lineOf(wrangler)}`,
+    `Secrets        ${names.join(', ') || 'none: those that it has stay'}`,
+  ]
+}
+
+/** False: nobody wants it; a sentence has said so. */
+async function mayGo({ yes }: Options, question: string, io: Context['io']): Promise<boolean> {
+  if (yes || (await isYes(io, question))) return true
+  noticeTo(io)(io.ask ? 'Nothing was deployed.' : 'Nothing was deployed: say --yes.')
+  return false
+}
 
 /** What was typed, what the last run chose, or what the person at the terminal answers. */
 export async function choose(
@@ -150,36 +299,43 @@ export async function choose(
 const isYes = async ({ ask }: Context['io'], question: string): Promise<boolean> =>
   /^y/i.test((await ask?.(`${question} [y/N]: `)) ?? '')
 
-/** `isKnown`: the Worker may have them already. Throws UsageError. */
+/** `isThere`: the Worker has a database already. Throws UsageError. */
 function databaseSecrets(
   { payments }: Choice,
   { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken }: Environment,
-  isKnown: boolean,
+  isThere: boolean,
 ): Record<string, string> {
-  if (!payments || (!url && isKnown)) return {}
+  if (!payments || (!url && isThere)) return {}
   if (!url) throw missing({ 'LIBSQL_URL, the database of --payments': undefined })
   return { LIBSQL_URL: url, ...(authToken && { LIBSQL_AUTH_TOKEN: authToken }) }
 }
 
-/** Undefined: nobody wants it. */
-async function npx({ yes }: Options, { io }: Context): Promise<Wrangler | undefined> {
-  const line = [NPX.command, ...NPX.args].join(' ')
-  const notice = noticeTo(io)
-  notice(`There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`)
-  if (yes || (await isYes(io, 'Run it?'))) return NPX
-  notice('Nothing was deployed: install wrangler, or say --yes.')
-  return undefined
+/** One of the project may have come with a repository. Undefined: nobody wants to run it. */
+async function chooseWrangler(
+  { dir }: EdgeFolder,
+  options: Options,
+  { io, env, cwd }: Context,
+): Promise<Wrangler | undefined> {
+  const found = findWrangler([dir, cwd], env)
+  const wrangler = found ?? NPX
+  if (!wrangler.isUnknown) return wrangler
+  const line = lineOf(wrangler)
+  noticeTo(io)(
+    found
+      ? `wrangler is that of the project: ${line}`
+      : `There is no wrangler here. ${line} downloads the one that is tested with ${VERSION}.`,
+  )
+  return (await mayGo(options, 'Run it?', io)) ? wrangler : undefined
 }
 
 interface Report {
   choice: Choice
   url: string
   files: TokenFiles | undefined
-  isDry: boolean
 }
 
-function report({ choice: { board, payments }, url, files, isDry }: Report): string {
-  const lines = [`${isDry ? 'It would be' : 'The edge is'} at ${url}`]
+function report({ choice: { board, payments }, url, files }: Report): string {
+  const lines = [`The edge is at ${url}`]
   if (files) {
     const repo = `--repo ${quote(board)}`
     lines.push(

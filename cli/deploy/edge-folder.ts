@@ -1,38 +1,33 @@
 // The folder of a Worker of one's own: made of the installed package, and made anew by each later
-// version, but for what its owner changed.
+// version, but for what its owner changed. What this user's run wrote there is recorded outside of
+// it: a folder that came with a repository says nothing about itself that is believed.
 
-import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createHash, randomUUID } from 'node:crypto'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
-import { VERSION } from '../context.ts'
+import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { UsageError, VERSION } from '../context.ts'
 import { WRANGLER_VERSION } from './wrangler.ts'
 
-/** What the last run chose, so that the next one asks nothing. No secret. */
+/** What the last run chose, so that the next one asks nothing, and what it wrote. No secret. */
 const RECORD = z.object({
   name: z.string(),
   board: z.string(),
   payments: z.boolean(),
   /** The signalbox that wrote the files. */
   version: z.string(),
-  /** SHA-256 of each file as it was written. */
+  /** SHA-256 of each file as it was written, by its path in the folder. */
   files: z.record(z.string(), z.string()),
 })
 export type EdgeRecord = z.infer<typeof RECORD>
 export type Choice = Pick<EdgeRecord, 'name' | 'board' | 'payments'>
 
-const RECORD_FILE = 'signalbox.json'
-
-/** What the last run wrote there. Undefined: it was not made by a run. */
-export async function readRecord(dir: string): Promise<EdgeRecord | undefined> {
-  const text = await readFile(join(dir, RECORD_FILE), 'utf8').catch(() => undefined)
-  try {
-    return text === undefined ? undefined : RECORD.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
+/** Its owner writes it; what is in it goes up with the secret. */
+export const CONFIG_FILE = 'signalbox.config.js'
+/** The copy of the package. */
+const COPY = 'signalbox'
 
 const INDEX = `\
 // Written by \`signalbox deploy\`. Gateways and listeners of your own: signalbox.config.js.
@@ -77,45 +72,145 @@ const configOf = (example: string, { name }: Choice): string =>
     .replace(/^main = .*$/m, 'main = "index.js"')
     .replace('node_modules/signalbox/console', 'signalbox/console')
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/**
- * Writes the folder, from the package in `packageDir`. Returns what somebody changed, which is left
- * as it is.
- */
-export async function writeEdgeFolder(
-  dir: string,
-  packageDir: string,
-  choice: Choice,
-): Promise<readonly string[]> {
-  const before = await readRecord(dir)
-  const copy = join(dir, 'signalbox')
-  await mkdir(dir, { recursive: true })
-  await rm(copy, { recursive: true, force: true })
-  for (const name of ['worker.js', 'console', 'LICENSES.txt']) {
-    await cp(join(packageDir, name), join(copy, name), { recursive: true })
+/** What is known of a folder before anything is written. */
+export interface EdgeFolder {
+  /** Its real path: links above it are followed, and it is none itself. */
+  dir: string
+  /** Of this user's last run. */
+  record: EdgeRecord | undefined
+  /** It has files, and no run of this user made it. */
+  isForeign: boolean
+}
+
+/** `kept`: where records are. Throws UsageError for a link, or what is no folder. */
+export async function lookAtFolder(path: string, kept: string): Promise<EdgeFolder> {
+  const above = await realpath(dirname(path)).catch(() => dirname(path))
+  const dir = join(above, basename(path))
+  const stats = await lstat(dir).catch(() => undefined)
+  if (stats && !stats.isDirectory()) throw new UsageError(`${dir} is a link, or no folder.`)
+  const record = await readFile(recordFile(kept, dir), 'utf8').then(parseRecord, () => undefined)
+  const isForeign = !record && stats !== undefined && (await readdir(dir)).length > 0
+  return { dir, record, isForeign }
+}
+
+const recordFile = (kept: string, dir: string): string =>
+  join(kept, `${hashOf(Buffer.from(dir))}.json`)
+
+function parseRecord(text: string): EdgeRecord | undefined {
+  try {
+    return RECORD.parse(JSON.parse(text))
+  } catch {
+    return undefined
   }
+}
+
+/** Path in the folder → bytes, as a first run would write them. */
+export type EdgeFiles = ReadonlyMap<string, Buffer>
+
+/** From the package in `packageDir`. */
+export async function edgeFiles(packageDir: string, choice: Choice): Promise<EdgeFiles> {
   const example = await readFile(join(packageDir, 'examples/worker/wrangler.toml'), 'utf8')
-  const fresh = {
+  const written = {
     'package.json': PACKAGE,
     '.gitignore': 'node_modules\n.wrangler\n.dev.vars\n',
     // What Cloudflare's button asks for, if the folder is the repository of a template.
     '.dev.vars.example': 'AUTH_SECRETS=\n',
     'index.js': INDEX,
     'wrangler.toml': configOf(example, choice),
-    'signalbox.config.js': CONFIG,
+    [CONFIG_FILE]: CONFIG,
   }
-  const files: Record<string, string> = {}
+  const files = new Map(Object.entries(written).map(([name, text]) => [name, Buffer.from(text)]))
+  for (const name of ['worker.js', 'LICENSES.txt', ...(await filesBelow(packageDir, 'console'))]) {
+    files.set(`${COPY}/${name}`, await readFile(join(packageDir, name)))
+  }
+  return files
+}
+
+async function filesBelow(dir: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(dir, folder), { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
+    .map((name) => name.replaceAll(sep, '/'))
+}
+
+/** What a run does in a folder. */
+export interface FolderPlan {
+  write: EdgeFiles
+  remove: readonly string[]
+  /** What somebody changed, and is left as it is. */
+  left: readonly string[]
+  /** SHA-256 by name, for the record. */
+  hashes: Readonly<Record<string, string>>
+  /** Its owner's file is not as a first run writes it. */
+  isConfigured: boolean
+}
+
+/**
+ * Only what the last run wrote is replaced. In a folder that is adopted the copy of the package is,
+ * too: else the code of somebody else would go up as ours. Throws UsageError where a link stands in
+ * the way.
+ */
+export async function planFolder(folder: EdgeFolder, files: EdgeFiles): Promise<FolderPlan> {
+  const { dir, record } = folder
+  const before = record?.files ?? {}
+  const isReplaced = (name: string, hash: string) =>
+    hash === before[name] || (folder.isForeign && name.startsWith(`${COPY}/`))
+  const write = new Map<string, Buffer>()
   const left: string[] = []
-  for (const [name, text] of Object.entries(fresh)) {
-    const path = join(dir, name)
-    const found = await readFile(path, 'utf8').catch(() => undefined)
-    const isOurs = found === undefined || hashOf(found) === before?.files[name] || found === text
-    if (isOurs) await writeFile(path, text)
-    else if (name !== 'signalbox.config.js') left.push(name)
-    files[name] = isOurs ? hashOf(text) : (before?.files[name] ?? '')
+  const hashes: Record<string, string> = {}
+  for (const [name, bytes] of files) {
+    const found = await readHere(dir, name)
+    const hash = found && hashOf(found)
+    if (hash === undefined || isReplaced(name, hash) || found?.equals(bytes)) {
+      write.set(name, bytes)
+      hashes[name] = hashOf(bytes)
+    } else {
+      if (name !== CONFIG_FILE) left.push(name)
+      hashes[name] = before[name] ?? ''
+    }
   }
+  const remove: string[] = []
+  for (const name of Object.keys(before)) {
+    const found = files.has(name) ? undefined : await readHere(dir, name)
+    if (found && hashOf(found) === before[name]) remove.push(name)
+  }
+  return { write, remove, left, hashes, isConfigured: !write.has(CONFIG_FILE) }
+}
+
+/** Undefined: there is no such file. Throws UsageError for a link on the way, or no plain file. */
+async function readHere(dir: string, name: string): Promise<Buffer | undefined> {
+  const parts = name.split('/')
+  for (let n = 1; n <= parts.length; n++) {
+    const path = join(dir, ...parts.slice(0, n))
+    const stats = await lstat(path).catch(() => undefined)
+    if (!stats) return undefined
+    const isRight = n < parts.length ? stats.isDirectory() : stats.isFile()
+    if (!isRight) throw new UsageError(`${path} is a link, or not what a deployment writes there.`)
+  }
+  return await readFile(join(dir, name))
+}
+
+/** Writes the folder; each file is replaced whole, so that no link is followed. */
+export async function writeFolder(dir: string, { write, remove }: FolderPlan): Promise<void> {
+  for (const [name, bytes] of write) {
+    const path = join(dir, name)
+    await mkdir(dirname(path), { recursive: true })
+    const fresh = `${path}.${randomUUID()}.tmp`
+    await writeFile(fresh, bytes, { flag: 'wx' })
+    await rename(fresh, path)
+  }
+  for (const name of remove) await rm(join(dir, name))
+}
+
+export async function recordFolder(
+  kept: string,
+  { dir }: EdgeFolder,
+  choice: Choice,
+  { hashes: files }: FolderPlan,
+): Promise<void> {
   const record: EdgeRecord = { ...choice, version: VERSION, files }
-  await writeFile(join(dir, RECORD_FILE), `${JSON.stringify(record, null, 2)}\n`)
-  return left
+  await replacePrivateFile(recordFile(kept, dir), `${JSON.stringify(record, null, 2)}\n`)
 }

@@ -12,14 +12,17 @@ import { type Environment, UsageError } from '../context.ts'
 /** A deployment again gives new ones. */
 const TOKENS_MS = 90 * 24 * 60 * 60 * 1_000
 
-/** The folder for what is kept of the edge of this name. Throws UsageError. */
-export async function keptFolder(name: string, env: Environment): Promise<string> {
+/**
+ * What is kept of edges: a folder for each name, and a record of each folder that was deployed.
+ * Throws UsageError.
+ */
+export function edgesFolder(env: Environment): string {
   const state = stateFolder(env)
   if (state === undefined) throw new UsageError('HOME is not set: the secret has no place.')
-  const dir = join(state, 'edges', name)
-  await mkdir(dir, { recursive: true, mode: 0o700 })
-  return dir
+  return join(state, 'edges')
 }
+
+export const makeFolder = (dir: string) => mkdir(dir, { recursive: true, mode: 0o700 })
 
 const secretFile = (kept: string): string => join(kept, 'auth-secret')
 
@@ -30,11 +33,10 @@ export const readSecret = (kept: string): Promise<string | undefined> =>
     () => undefined,
   )
 
-export async function makeSecret(kept: string): Promise<string> {
-  const secret = randomBytes(32).toString('hex')
-  await replacePrivateFile(secretFile(kept), `${secret}\n`)
-  return secret
-}
+export const newSecret = (): string => randomBytes(32).toString('hex')
+
+export const keepSecret = (kept: string, secret: string): Promise<void> =>
+  replacePrivateFile(secretFile(kept), `${secret}\n`)
 
 export interface TokenFiles {
   sidecar: string
@@ -55,15 +57,15 @@ export async function writeTokens(
 }
 
 /**
- * A folder that is gone when `use` has ended, however it ends. `secrets`: Undefined if there are
- * none; else the file with them, for wrangler alone.
+ * A folder in `parent` that is gone when `use` has ended, however it ends. `secrets`: Undefined if
+ * there are none; else the file with them, for wrangler alone.
  */
 export async function withSecretsFile<Result>(
-  kept: string,
+  parent: string,
   secrets: Readonly<Record<string, string>>,
   use: (dir: string, secretsFile: string | undefined) => Promise<Result>,
 ): Promise<Result> {
-  const dir = await mkdtemp(join(kept, 'deploying-'))
+  const dir = await mkdtemp(join(parent, 'deploying-'))
   try {
     if (Object.keys(secrets).length === 0) return await use(dir, undefined)
     const file = join(dir, 'secrets.json')

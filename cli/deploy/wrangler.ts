@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Environment } from '../context.ts'
 
 /** What is tested with this version of Signalbox. */
@@ -12,17 +12,26 @@ export const WRANGLER_VERSION = '4.116.0'
 export interface Wrangler {
   command: string
   args: readonly string[]
+  /** It may have come with a repository, or is downloaded: nobody has chosen to run it yet. */
+  isUnknown: boolean
 }
 
 /** Through npx, which downloads it. */
-export const NPX: Wrangler = { command: 'npx', args: ['--yes', `wrangler@${WRANGLER_VERSION}`] }
+export const NPX: Wrangler = {
+  command: 'npx',
+  args: ['--yes', `wrangler@${WRANGLER_VERSION}`],
+  isUnknown: true,
+}
 
 /** That of the folders or of those above, else of PATH. Undefined: there is none. */
 export function findWrangler(dirs: readonly string[], env: Environment): Wrangler | undefined {
   const inProjects = dirs.flatMap(above).map((dir) => join(dir, 'node_modules/.bin/wrangler'))
-  const inPath = (env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'wrangler'))
-  const command = [...inProjects, ...inPath].find(isProgram)
-  return command === undefined ? undefined : { command, args: [] }
+  const own = inProjects.find(isProgram)
+  if (own !== undefined) return { command: own, args: [], isUnknown: true }
+  // A relative part of PATH is wherever the command was typed.
+  const parts = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
+  const installed = parts.map((dir) => join(dir, 'wrangler')).find(isProgram)
+  return installed === undefined ? undefined : { command: installed, args: [], isUnknown: false }
 }
 
 const above = (dir: string): string[] =>
@@ -37,6 +46,8 @@ function isProgram(path: string): boolean {
   }
 }
 
+export const lineOf = ({ command, args }: Wrangler): string => [command, ...args].join(' ')
+
 export interface WranglerRun {
   wrangler: Wrangler
   /** The Worker's folder. */
@@ -47,30 +58,49 @@ export interface WranglerRun {
 }
 
 /** What Cloudflare has of a Worker. */
-export interface Deployed {
-  /** The name of the last migration of its objects. */
-  migration?: string
-}
+export type Deployed =
+  | { is: 'absent' }
+  /** `said`: what wrangler printed. */
+  | { is: 'unknown'; said: string }
+  | {
+      is: 'there'
+      /** The name of the last migration of its objects. Absent: it has none. */
+      migration?: string
+      /** Secrets and variables that it has. */
+      names: readonly string[]
+    }
 
-/** Undefined: there is none of this name, or nobody is logged in. */
-export async function deployedAs(name: string, run: WranglerRun): Promise<Deployed | undefined> {
-  const [version] = VERSION_ID.exec((await ask(['deployments', 'status'], name, run)) ?? '') ?? []
-  if (version === undefined) return undefined
-  const detail = await ask(['versions', 'view', version], name, run)
-  const [, migration] = /"migration_tag":\s*"([^"]*)"/.exec(detail ?? '') ?? []
-  return { ...(migration !== undefined && { migration }) }
+/** wrangler prints it with what the API answers: "This Worker does not exist on your account." */
+const NO_SUCH_WORKER = '[code: 10007]'
+
+export async function deployedAs(name: string, run: WranglerRun): Promise<Deployed> {
+  const status = await ask(['deployments', 'status'], name, run)
+  if (status.code !== 0) {
+    const said = `${status.out}${status.err}`
+    return said.includes(NO_SUCH_WORKER) ? { is: 'absent' } : { is: 'unknown', said }
+  }
+  const [version] = VERSION_ID.exec(status.out) ?? []
+  if (version === undefined) return { is: 'unknown', said: status.out }
+  const { code, out, err } = await ask(['versions', 'view', version], name, run)
+  if (code !== 0) return { is: 'unknown', said: `${out}${err}` }
+  const [, migration] = /"migration_tag":\s*"([^"]*)"/.exec(out) ?? []
+  const names = Array.from(out.matchAll(/"name":\s*"([^"]*)"/g), ([, name = '']) => name)
+  return { is: 'there', names, ...(migration !== undefined && { migration }) }
 }
 
 const VERSION_ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
-/** The JSON that it prints. Undefined: it failed. */
+/** JSON on its standard output, where it succeeds. */
 async function ask(words: readonly string[], name: string, run: WranglerRun) {
-  const child = start([...words, '--name', name, '--json'], run, ['ignore', 'pipe', 'ignore'])
-  let text = ''
+  const child = start([...words, '--name', name, '--json'], run, ['ignore', 'pipe', 'pipe'])
+  const said = { out: '', err: '' }
   child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-    text += part
+    said.out += part
   })
-  return (await endOf(child)) === 0 ? text : undefined
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    said.err += part
+  })
+  return { code: await endOf(child), ...said }
 }
 
 /**

@@ -2,7 +2,18 @@
 // account, and with one that only writes down what it is asked for.
 
 import { spawn } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { jwtVerify } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
@@ -17,13 +28,17 @@ interface Call {
   args: string[]
   secrets?: Record<string, string>
   mode?: number
+  /** The file of the folder in which it was called. */
+  config?: string
 }
 
 const FAKE = `#!/usr/bin/env node
 const fs = require('node:fs')
-const { FAKE_LOG, FAKE_CODE, FAKE_TAG, FAKE_HANGS, WRANGLER_OUTPUT_FILE_PATH } = process.env
+const { FAKE_LOG, FAKE_CODE, FAKE_TAG, FAKE_NAMES, FAKE_STATUS, FAKE_HANGS } = process.env
+const { WRANGLER_OUTPUT_FILE_PATH } = process.env
 const args = process.argv.slice(2)
 const call = { args }
+if (fs.existsSync('signalbox.config.js')) call.config = fs.readFileSync('signalbox.config.js', 'utf8')
 const at = args.indexOf('--secrets-file')
 if (at !== -1) {
   call.secrets = JSON.parse(fs.readFileSync(args[at + 1], 'utf8'))
@@ -32,10 +47,15 @@ if (at !== -1) {
 fs.appendFileSync(FAKE_LOG, JSON.stringify(call) + '\\n')
 const ID = '01234567-89ab-cdef-0123-456789abcdef'
 if (args[0] === 'deployments') {
-  if (!FAKE_TAG) process.exit(1)
+  if (FAKE_STATUS || !FAKE_TAG) {
+    console.error(FAKE_STATUS ?? 'This Worker does not exist on your account. [code: 10007]')
+    process.exit(1)
+  }
   console.log(JSON.stringify({ versions: [{ version_id: ID, percentage: 100 }] }))
 } else if (args[0] === 'versions') {
-  console.log(JSON.stringify({ resources: { script_runtime: { migration_tag: FAKE_TAG } } }))
+  const bindings = (FAKE_NAMES ?? '').split(' ').map((name) => ({ name, type: 'secret_text' }))
+  const runtime = FAKE_TAG === 'none' ? {} : { migration_tag: FAKE_TAG }
+  console.log(JSON.stringify({ resources: { bindings, script_runtime: runtime } }))
 } else {
   console.log('Uploaded, says the fake')
   const targets = ['https://lamps.ada.workers.dev', 'schedule: * * * * *']
@@ -44,6 +64,22 @@ if (args[0] === 'deployments') {
   else process.exit(Number(FAKE_CODE ?? 0))
 }
 `
+
+/** Path → text, or where a link leads; of all but what is named. */
+async function allFiles(
+  dir: string,
+  leftOut: readonly string[] = [],
+): Promise<Map<string, string>> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  const files = new Map<string, string>()
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name)
+    const name = path.slice(dir.length + 1)
+    if (entry.isDirectory() || leftOut.includes(name)) continue
+    files.set(name, entry.isFile() ? await readFile(path, 'latin1') : await readlink(path))
+  }
+  return files
+}
 
 export function packageDeploy(installed: () => InstalledPackage): void {
   describe('signalbox deploy', () => {
@@ -91,14 +127,17 @@ export function packageDeploy(installed: () => InstalledPackage): void {
         rest: async () => (await readdir(kept())).filter((entry) => entry.startsWith('deploying')),
       }
     }
-    const NAMED = ['--name', 'lamps', '--board', 'my team/board']
+    const NAMED = ['--name', 'lamps', '--board', 'my team/board', '--yes']
 
-    it('builds with the real wrangler, which is given all secrets at once, and leaves no file of them', async () => {
-      const { run, home, kept, rest } = await place()
+    it('builds with the real wrangler in a temporary folder, with all secrets, and leaves nothing', async () => {
+      const { run, home, cwd } = await place()
       const real = { ...wranglerEnv(home), PATH: `${resolve('node_modules/.bin')}:${MACHINE.PATH}` }
       const database = { LIBSQL_URL: 'libsql://lamps.test', LIBSQL_AUTH_TOKEN: 'database-token' }
+      const temporary = join(home, 'temporary')
+      await mkdir(temporary)
       const words = [...NAMED, '--payments', '--dry-run']
-      const { code, out, err } = await run(words, { ...real, ...database })
+      const before = await allFiles(home)
+      const { code, out, err } = await run(words, { ...real, ...database, TMPDIR: temporary })
       expect([code, err]).toEqual([0, expect.stringContaining('--dry-run: exiting now.')])
       for (const name of ['REPOSITORY', 'LEDGER', 'SESSIONS', 'DIRECTORY', 'ASSETS']) {
         expect(err).toContain(`env.${name}`)
@@ -106,15 +145,35 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       for (const name of ['AUTH_SECRETS', 'LIBSQL_URL', 'LIBSQL_AUTH_TOKEN']) {
         expect(err).toContain(`env.${name} ("(hidden)")`)
       }
-      expect(out).toContain('It would be at https://lamps.<your-account>.workers.dev')
-      const secret = (await readFile(join(kept(), 'auth-secret'), 'utf8')).trim()
-      for (const hidden of [secret, 'database-token']) expect(out + err).not.toContain(hidden)
-      expect(await rest()).toEqual([])
+      expect(out).toBe('It would be at https://lamps.<your-account>.workers.dev\n')
+      expect(out + err).not.toContain('database-token')
+      const isWranglers = (name: string) => /(^|\/)(\.wrangler|\.config|\.cache)\//.test(name)
+      const left = [...(await allFiles(home)).keys()].filter((name) => !before.has(name))
+      expect(left.filter((name) => !isWranglers(name))).toEqual([])
+      expect(await readdir(cwd)).toEqual([])
+    })
+
+    it('changes nothing that is kept in a dry run, and builds what its owner wrote', async () => {
+      const { run, calls, home, cwd } = await place()
+      await run(NAMED)
+      const config = 'export default { payments: {} }\n'
+      await writeFile(join(cwd, 'signalbox-edge/signalbox.config.js'), config)
+      const before = await allFiles(home, ['calls'])
+      const words = ['--dry-run', '--new-secret', '--payments', '--yes']
+      const { code, err } = await run(words, { LIBSQL_URL: 'libsql://lamps.test' })
+      expect([code, err]).toEqual([0, 'Uploaded, says the fake\n'])
+      expect(await allFiles(home, ['calls'])).toEqual(before)
+      const [, , dry, another] = await calls()
+      expect([dry?.args, dry?.config, another]).toEqual([
+        expect.arrayContaining(['deploy', '--dry-run', '--name', 'lamps']),
+        config,
+        undefined,
+      ])
     })
 
     it('makes a folder that builds from a copy by itself, as the repository of a template', async () => {
       const { run, home, cwd } = await place()
-      await run([...NAMED, '--dry-run'])
+      await run(NAMED)
       const copy = join(home, 'copy')
       await cp(join(cwd, 'signalbox-edge'), copy, { recursive: true })
       await rm(cwd, { recursive: true })
@@ -133,9 +192,15 @@ export function packageDeploy(installed: () => InstalledPackage): void {
     })
 
     it('sends code and secrets in one call, then says where the edge and the tokens are', async () => {
-      const { run, uploads, kept, rest } = await place()
+      const { run, uploads, kept, rest, cwd, home } = await place()
       const { code, out, err } = await run(NAMED)
-      expect([code, err]).toEqual([0, 'Uploaded, says the fake\n'])
+      expect([code, err]).toEqual([0, expect.stringMatching(/Uploaded, says the fake\n$/)])
+      expect(err).toContain(`Worker         lamps: is new
+signalbox: Folder         ${join(cwd, 'signalbox-edge')}
+signalbox: Configuration  signalbox.config.js
+signalbox: wrangler       ${join(home, 'bin/wrangler')}
+signalbox: Secrets        AUTH_SECRETS
+`)
       const [upload, another] = await uploads()
       const secret = (await readFile(join(kept(), 'auth-secret'), 'utf8')).trim()
       expect(another).toBeUndefined()
@@ -170,7 +235,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       await writeFile(join(cwd, 'signalbox-edge/index.js'), await file('index.js'))
       await rm(join(cwd, 'signalbox-edge/signalbox/worker.js'))
 
-      const again = await run([], { FAKE_TAG: 'edge-1' })
+      const again = await run(['--yes'], { FAKE_TAG: 'edge-1' })
       expect([again.code, again.err]).toEqual([
         0,
         expect.stringContaining('wrangler.toml was changed by hand, and is left as it is.'),
@@ -180,7 +245,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
         toml,
       ])
       expect((await file('signalbox/worker.js')).length).toBeGreaterThan(100_000)
-      await run(['--new-secret'], { FAKE_TAG: 'edge-1' })
+      await run(['--new-secret', '--yes'], { FAKE_TAG: 'edge-1' })
       const [first, second, third] = (await uploads()).map(({ secrets }) => secrets?.AUTH_SECRETS)
       expect(second).toBe(first)
       expect(third).not.toBe(first)
@@ -195,14 +260,163 @@ export function packageDeploy(installed: () => InstalledPackage): void {
       expect(await readdir(state)).toEqual([])
     })
 
-    it('refuses a Worker that a clone deployed, and uploads nothing', async () => {
+    it.each([
+      ['none', 'it has no objects'],
+      ['v4', 'its objects have the migration v4, not edge-1'],
+    ])('refuses a Worker of the account that it did not make (%s)', async (tag, why) => {
+      const { run, uploads, kept } = await place()
+      const { code, err } = await run(NAMED, { FAKE_TAG: tag })
+      expect([code, err]).toEqual([2, expect.stringContaining(`signalbox deploy (${why})`)])
+      expect([await uploads(), await readdir(kept())]).toEqual([[], []])
+    })
+
+    it('stops where wrangler cannot say whether there is such a Worker', async () => {
+      const { run, uploads, kept } = await place()
+      const { code, err } = await run(NAMED, { FAKE_STATUS: 'You are not authenticated.' })
+      expect([code, err]).toEqual([1, expect.stringContaining('lamps is not known')])
+      expect(err).toContain('You are not authenticated.\n')
+      expect([await uploads(), await readdir(kept())]).toEqual([[], []])
+    })
+
+    it('uploads nothing unasked, and says before what would go where', async () => {
+      const { run, uploads, kept } = await place()
+      const { code, err } = await run(NAMED.slice(0, -1))
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/Nothing was deployed: say --yes\.\n$/),
+      ])
+      expect(err).toContain('Secrets        AUTH_SECRETS\n')
+      expect([await uploads(), await readdir(kept())]).toEqual([[], []])
+    })
+
+    it('refuses payments without a database that the Worker really has, later, too', async () => {
       const { run, uploads } = await place()
-      const { code, err } = await run(NAMED, { FAKE_TAG: 'v4' })
+      const url = { LIBSQL_URL: 'libsql://lamps.test' }
+      expect(await run([...NAMED, '--payments'], url)).toMatchObject({ code: 0 })
+      const gone = await run(['--yes'], { FAKE_TAG: 'edge-1', FAKE_NAMES: 'AUTH_SECRETS' })
+      expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('missing: LIBSQL_URL')])
+      const there = { FAKE_TAG: 'edge-1', FAKE_NAMES: 'AUTH_SECRETS LIBSQL_URL' }
+      expect(await run(['--yes'], there)).toMatchObject({ code: 0 })
+      const sent = (await uploads()).map(({ secrets }) => Object.keys(secrets ?? {}))
+      expect(sent).toEqual([['LIBSQL_URL', 'AUTH_SECRETS'], ['AUTH_SECRETS']])
+    })
+
+    it('refuses a wrangler.toml of another Worker, and names the one it deploys to wrangler', async () => {
+      const { run, uploads, cwd, file } = await place()
+      await run(NAMED)
+      const toml = (await file('wrangler.toml')).replace('name = "lamps"', 'name = "heaters"')
+      await writeFile(join(cwd, 'signalbox-edge/wrangler.toml'), toml)
+      const { code, err } = await run(['--yes'], { FAKE_TAG: 'edge-1' })
       expect([code, err]).toEqual([
         2,
-        expect.stringContaining('lamps was not made by signalbox deploy (its objects have the mi'),
+        expect.stringContaining('wrangler.toml has the name "heaters", and not lamps'),
       ])
-      expect(await uploads()).toEqual([])
+      const [upload, another] = await uploads()
+      expect(upload?.args.join(' ')).toContain('--config wrangler.toml --name lamps ')
+      expect(another).toBeUndefined()
+    })
+
+    describe('in a repository of others', () => {
+      /** As somebody commits it who knows how a deployment works. */
+      const record = { name: 'lamps', board: 'theirs', payments: false, version: '0', files: {} }
+      const theirs = {
+        'signalbox.json': JSON.stringify(record),
+        'signalbox.config.js': 'export default { theirs: true }\n',
+        'signalbox/worker.js': 'theirs\n',
+        'signalbox/notes.txt': 'Not from the package.\n',
+      }
+
+      async function theirPlace() {
+        const own = await place()
+        const dir = join(own.cwd, 'signalbox-edge')
+        for (const [name, text] of Object.entries(theirs)) {
+          await mkdir(dirname(join(dir, name)), { recursive: true })
+          await writeFile(join(dir, name), text)
+        }
+        return { ...own, dir }
+      }
+
+      it.each([[['--yes']], [[...NAMED]], [[...NAMED, '--dry-run']]])(
+        'takes over no folder unasked (%s)',
+        async (words) => {
+          const { run, calls, home } = await theirPlace()
+          const before = await allFiles(home)
+          const { code, err } = await run(words, { FAKE_TAG: 'edge-1' })
+          expect([code, err]).toEqual([
+            2,
+            expect.stringContaining(
+              'was not made by a run of yours, and what is in it would go up',
+            ),
+          ])
+          expect([await allFiles(home), await calls()]).toEqual([before, []])
+        },
+      )
+
+      it('adopts one by its name alone, replaces the copy of the package, and says whose files go up', async () => {
+        const { run, dir, calls } = await theirPlace()
+        const nameless = await run(['--adopt', '--yes'])
+        expect([nameless.code, nameless.err]).toEqual([
+          2,
+          expect.stringContaining('missing: --name <NAME>; --board <NAME>.'),
+        ])
+        const { code, err } = await run([...NAMED, '--adopt'])
+        expect([code, err]).toEqual([0, expect.stringContaining(`${dir}: not made by a run of`)])
+        expect(err).toContain('signalbox.config.js: not as this command writes it')
+        const text = (name: string) => readFile(join(dir, name), 'utf8')
+        expect(await text('signalbox.config.js')).toBe(theirs['signalbox.config.js'])
+        expect(await text('signalbox/notes.txt')).toBe(theirs['signalbox/notes.txt'])
+        expect((await text('signalbox/worker.js')).length).toBeGreaterThan(100_000)
+        expect((await calls()).length).toBe(2)
+      })
+
+      it.each(['signalbox-edge', 'signalbox-edge/signalbox', 'signalbox-edge/index.js'])(
+        'writes and removes nothing through a link (%s)',
+        async (name) => {
+          const { run, calls, home, cwd } = await place()
+          const target = join(home, 'own')
+          await mkdir(target)
+          await writeFile(join(target, '.profile'), 'umask 077\n')
+          await mkdir(dirname(join(cwd, name)), { recursive: true })
+          await symlink(name.endsWith('.js') ? join(target, '.profile') : target, join(cwd, name))
+          const before = await allFiles(home)
+          const { code, err } = await run([...NAMED, '--adopt'])
+          expect([code, err]).toEqual([2, expect.stringContaining('is a link, or')])
+          expect([await allFiles(home), await calls()]).toEqual([before, []])
+        },
+      )
+
+      it('runs no wrangler of theirs unasked, and names it before', async () => {
+        const { run, home, cwd, calls } = await place()
+        const own = join(cwd, 'node_modules/.bin/wrangler')
+        await mkdir(dirname(own), { recursive: true })
+        await writeFile(own, '#!/bin/sh\ntouch "$HOME/ran"\nexit 1\n', { mode: 0o755 })
+        const before = await allFiles(home)
+        const { code, err } = await run(NAMED.slice(0, -1))
+        expect([code, err]).toEqual([
+          1,
+          expect.stringContaining(`wrangler is that of the project: ${own}`),
+        ])
+        expect([await allFiles(home), await calls()]).toEqual([before, []])
+      })
+    })
+
+    it('removes only what the last run wrote, and no version writes any more', async () => {
+      const { run, cwd, home } = await place()
+      await run(NAMED)
+      const [file = ''] = (await readdir(join(home, '.local/state/signalbox/edges'))).filter((it) =>
+        it.endsWith('.json'),
+      )
+      const path = join(home, '.local/state/signalbox/edges', file)
+      const record = JSON.parse(await readFile(path, 'utf8'))
+      const old = (text: string) => createHash('sha256').update(text).digest('hex')
+      for (const name of ['old.js', 'edited.js']) {
+        await writeFile(join(cwd, 'signalbox-edge/signalbox', name), name)
+        record.files[`signalbox/${name}`] = old('old.js')
+      }
+      await writeFile(path, JSON.stringify(record))
+      await run(['--yes'], { FAKE_TAG: 'edge-1' })
+      const left = await readdir(join(cwd, 'signalbox-edge/signalbox'))
+      expect(left.sort()).toEqual(['LICENSES.txt', 'console', 'edited.js', 'worker.js'])
     })
 
     it('leaves no file of secrets when wrangler fails, or is ended in the middle', async () => {
@@ -223,14 +437,14 @@ export function packageDeploy(installed: () => InstalledPackage): void {
     it('without wrangler it prints what npx would download, and downloads nothing unasked', async () => {
       const { run, home } = await place()
       await rm(join(home, 'bin/wrangler'))
-      const { code, err } = await run(NAMED)
+      const { code, err } = await run(NAMED.slice(0, -1))
       const line = `npx --yes wrangler@${manifest.devDependencies.wrangler}`
       expect([code, err]).toEqual([1, expect.stringContaining(line)])
-      expect(err).toContain('Nothing was deployed: install wrangler, or say --yes.')
+      expect(err).toContain('Nothing was deployed: say --yes.')
     })
 
     it('says what is missing or impossible', async () => {
-      const { run, calls } = await place()
+      const { run, uploads } = await place()
       for (const [words, why] of [
         [[], 'missing: --name <NAME>; --board <NAME>.'],
         [['--name', 'My Lamps', '--board', 'b'], 'My Lamps is no name of a Worker'],
@@ -240,7 +454,7 @@ export function packageDeploy(installed: () => InstalledPackage): void {
         const { code, err } = await run([...words])
         expect([code, err]).toEqual([2, expect.stringContaining(why)])
       }
-      expect(await calls()).toEqual([])
+      expect(await uploads()).toEqual([])
     })
   })
 }
