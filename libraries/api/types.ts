@@ -562,6 +562,8 @@ export interface Gateways {
 export interface HeldClaim {
   /** The id of the task. */
   task: string
+  /** Of the task, when the claim began. */
+  title: string
   /** Rises with each claim of the board, and never repeats. */
   generation: number
   /** Unless it is renewed until then. */
@@ -570,11 +572,16 @@ export interface HeldClaim {
   session: string
   /** The repository. */
   board: string
-  /** It has ended: by its holder, or `closed`: the task was closed. */
+  /**
+   * It has ended: by its holder, or with the task, which reads `closed`, or is not there
+   * (`deleted`).
+   */
   end?: {
-    outcome: 'done' | 'abandoned' | 'closed'
+    outcome: 'done' | 'abandoned' | 'closed' | 'deleted'
     at: string
   }
+  /** Its end may be taken back: it is valid again once the task is there and open. */
+  returning?: true
 }
 
 /** A board as its sidecar reported it last, at most 30 s after a change. */

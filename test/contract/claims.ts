@@ -225,9 +225,34 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(health).toEqual({ 'A-1': 'finished', 'A-2': 'canceled' })
       expect(await ask('/renew', { claim: one })).toMatchObject({
         status: 200,
-        body: { end: { outcome: 'closed' } },
+        body: { end: { outcome: 'closed' }, returning: true },
       })
-      expect(await ask('/renew', { claim: two })).toMatchObject({ status: 410 })
+      expect(await ask('/renew', { claim: two })).toMatchObject({
+        status: 200,
+        body: { task: 'A-2', title: 'Task A-2', end: { outcome: 'deleted' }, returning: true },
+      })
+    })
+
+    it('are back with the task, closed or away for a while, and nobody else gets it meanwhile', async () => {
+      const repo = await published(config(), todo('A-1'), todo('A-2'))
+      const ask = await asker(repo)
+      const [one, two] = [secret(), secret()]
+      await ask('', { claim: one, actor: 'ada', task: 'A-1' })
+      await ask('', { claim: two, actor: 'bob', task: 'A-2' })
+      const closed = taskRecord('A-1', { status: 'done', ready: false })
+      await repo.changes({ upserts: [closed], deletes: ['task:A-2'] })
+      for (const task of ['A-1', 'A-2']) {
+        const other = await ask('', { claim: secret(), actor: 'eve', task, force: true })
+        expect(other).toMatchObject({ status: 409, body: { code: 'claimed' } })
+      }
+      await repo.changes({ upserts: [todo('A-1'), taskRecord('A-2', { status: 'doing' })] })
+      for (const claim of [one, two]) {
+        const held = await ask('/renew', { claim })
+        expect(held.status).toBe(200)
+        expect(held.body).not.toHaveProperty('end')
+      }
+      const { tasks } = await repo.json<{ tasks: Task[] }>('/tasks')
+      expect(tasks.map(({ executionState }) => executionState)).toEqual(['active', 'active'])
     })
 
     it('of another are ended by a person, and the running session of a file counts first', async () => {

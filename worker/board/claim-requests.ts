@@ -97,10 +97,18 @@ export const claimedSchema = z.object({ task: taskSchema, ...held })
 
 export const heldSchema = z.object({
   task: z.string().describe('The id of the task.'),
+  title: z.string().describe('Of the task, when the claim began.'),
   ...held,
   end: z
-    .object({ outcome: z.enum(['done', 'abandoned', 'closed']), at: time })
-    .describe('It has ended: by its holder, or `closed`: the task was closed.')
+    .object({ outcome: z.enum(['done', 'abandoned', 'closed', 'deleted']), at: time })
+    .describe(
+      'It has ended: by its holder, or with the task, which reads `closed`, or is not there ' +
+        '(`deleted`).',
+    )
+    .exactOptional(),
+  returning: z
+    .literal(true)
+    .describe('Its end may be taken back: it is valid again once the task is there and open.')
     .exactOptional(),
 })
 

@@ -6,8 +6,9 @@ import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Checked } from '../shared/fields.ts'
 import { Problem } from '../shared/problem.ts'
 import { sha256Hex } from '../shared/sha256.ts'
+import type { ClaimRefusal, Held } from './claim-calls.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
-import { type ClaimRefusal, coversActor, type Held } from './claims.ts'
+import { coversActor } from './claims.ts'
 import type { ClaimOutcome, RepositoryHandle } from './repositories.ts'
 
 const CLAIM_BYTES = 32 << 10
@@ -30,9 +31,12 @@ export function claimRoutes(
     const { path: board, repository } = repositoryOf(c)
     const { claim, ...asked } = await bodyOf(c, checkClaim)
     if (!coversActor(c.get('grant').actor, asked.actor)) throw problemOf({ reason: 'forbidden' })
-    const { json, isRepeated, ...held } = answerOf(
-      await repository.claim({ ...asked, hash: await sha256Hex(claim) }),
-    )
+    const {
+      json,
+      isRepeated,
+      title: _,
+      ...held
+    } = answerOf(await repository.claim({ ...asked, hash: await sha256Hex(claim) }))
     const answer = { ...shown(held), board, task: JSON.parse(json) as unknown }
     return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
   })
@@ -72,10 +76,11 @@ async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T
 
 const timeText = (ms: number): string => new Date(ms).toISOString()
 
-const shown = ({ expiresAt, end, ...held }: Held) => ({
+const shown = <Of extends Omit<Held, 'title'>>({ expiresAt, end, isReturning, ...held }: Of) => ({
   ...held,
   expiresAt: timeText(expiresAt),
   ...(end && { end: { outcome: end.outcome, at: timeText(end.at) } }),
+  ...(isReturning && { returning: true }),
 })
 
 function answerOf<Answer>(outcome: ClaimOutcome<Answer>): Answer {

@@ -11,12 +11,16 @@ export interface Claim {
   /** The hash of its holder's secret. */
   hash: string
   task: string
+  /** The task's, as it began: by it the task is known again. */
+  title: string
   actor: string
   client?: string
   model?: string
   branch?: string
   tree?: string
   ttlMs: number
+  /** How many its actor may hold. */
+  max: number
   startedAt: number
   /** When it began, or was last renewed. */
   renewedAt: number
@@ -37,6 +41,10 @@ export interface ClaimEnd {
   /** The task's status then: until it changes, the task can be begun again. */
   status?: string
   file?: string
+  /** What becomes of its task counts: it may bring the claim back, or be free whatever it says. */
+  isWatched?: true
+  /** Of a task that reads closed: until then it may bring the claim back. */
+  until?: number
 }
 
 /** The newest ended ones that are kept. */
@@ -51,6 +59,7 @@ export const CLAIM_TABLES = [
   `CREATE INDEX IF NOT EXISTS claims_of_task ON claims (task, generation)`,
   `CREATE INDEX IF NOT EXISTS claims_open ON claims (expires_at) WHERE ended = 0`,
   `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = 0`,
+  `CREATE INDEX IF NOT EXISTS claims_watched ON claims (task) WHERE ended = 2`,
   `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
 ]
 
@@ -71,6 +80,11 @@ export function sqliteClaimStore(sql: Sql) {
       claims('generation = ?', generation)[0],
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
+    /** Those that have ended, and whose task still counts. */
+    watched: (): Claim[] => claims('ended = 2'),
+    /** Those that hold for longer than `ms`, or than they were given. */
+    longerThan: (now: number, ms: number): Claim[] =>
+      claims(`ended <> 1 AND expires_at > ? + max(?, json_extract(claim, '$.ttlMs'))`, now, ms),
     /** Those that have expired, and of which clients were not informed. */
     pending: (now: number): Claim[] =>
       claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
@@ -117,7 +131,7 @@ export function sqliteClaimStore(sql: Sql) {
         session.health,
         startedAt,
         expiresAt,
-        Number(end !== undefined),
+        end ? (end.isWatched ? 2 : 1) : 0,
         session.id,
         version,
         seq ?? 0,
@@ -131,7 +145,7 @@ export function sqliteClaimStore(sql: Sql) {
     forgetOldest: (): string[] =>
       sql
         .all<{ id: string }>(
-          `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended = 1
+          `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended > 0
             ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING id`,
           KEPT_ENDED,
         )

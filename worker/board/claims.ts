@@ -4,93 +4,57 @@
 import { nextOf } from '../../libraries/client/next-task.ts'
 import { canBegin, toDoIn } from '../../libraries/client/to-do.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
+import type {
+  Claimed,
+  ClaimRefusal,
+  ClaimRequest,
+  Held,
+  NewClaim,
+  Release,
+  Renewal,
+} from './claim-calls.ts'
+import {
+  endedBy,
+  GRACE_MS,
+  isFinished,
+  isReturning,
+  isValid,
+  type Reading,
+  releasedEnd,
+  setRight,
+  verdictOf,
+} from './claim-ends.ts'
+import { heldOf, sessionOf } from './claim-session.ts'
+import type { Claim, ClaimEnd, ClaimStore } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
+import type { Presence } from './presence.ts'
 import { messageFrame } from './sse.ts'
-import type { BoardConfig, Session } from './wire.ts'
-
-export interface ClaimRequest {
-  /** The hash of its secret. */
-  hash: string
-  actor: string
-  task?: string
-  label?: string
-  parent?: string
-  assignee?: string
-  tree?: string
-  ttlMs: number
-  /** How many the actor may hold, with this one. */
-  max: number
-  force: boolean
-  client?: string
-  model?: string
-  branch?: string
-}
-
-export interface Renewal {
-  hash: string
-  ttlMs?: number
-  progress?: string
-  /** Only a claim that this one covers. */
-  ofActor?: string
-}
-
-export type Release = ({ hash: string } | { session: string }) & {
-  ofActor?: string
-  outcome: 'done' | 'abandoned'
-  summary?: string
-}
-
-/** A claim as its holder gets it. Times in ms. */
-export interface Held {
-  task: string
-  generation: number
-  session: string
-  expiresAt: number
-  end?: Pick<ClaimEnd, 'outcome' | 'at'>
-}
-
-export type ClaimRefusal =
-  | { reason: 'unpublished' | 'not_found' | 'nothing_ready' | 'closed' | 'not_ready' }
-  | { reason: 'unknown_claim' | 'too_many_claims' | 'forbidden' }
-  | { reason: 'claimed'; by: string; since: number; expiresAt: number }
-  | { reason: 'already_holding'; task: string }
-  | { reason: 'claim_lost'; generation: number; by?: string }
-
-/** `frames`: what every connected stream must be sent, after the turn is stored. */
-export type Claimed<Answer> = { frames: string[] } & (
-  | { ok: true; answer: Answer }
-  | ({ ok: false } & ClaimRefusal)
-)
-
-/** `task`: as `GET /api/tasks/{id}` has it, as JSON. */
-export interface NewClaim extends Held {
-  json: string
-  /** It was made by an earlier call with the same secret. */
-  isRepeated: boolean
-}
+import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
 /** After a release as done, the file may come later than the release. */
 const DONE_MS = 60_000
 /** An expiry that is seen so much later: the host slept, or its clock jumped. */
 const LATE_MS = 5_000
-/** Holders then have this long to say that they are there. */
-const GRACE_MS = 30_000
 
 export class Claims {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
+  readonly #presence: Presence
+  /** The time of the last turn. */
+  #last = Infinity
 
-  constructor(board: BoardStore, claims: ClaimStore) {
+  constructor(board: BoardStore, claims: ClaimStore, presence: Presence) {
     this.#board = board
     this.#claims = claims
+    this.#presence = presence
   }
 
   claim(request: ClaimRequest, now: number): Claimed<NewClaim> {
     return this.#turn(now, (frames) => {
       const refused = (refusal: ClaimRefusal) => ({ ok: false, ...refusal, frames }) as const
-      const { published, reading } = this.#board.state()
+      const state = this.#board.state()
+      const { published, reading } = state
       // What the next task is, is known when all were read.
       const isLater = reading !== undefined && request.task === undefined
       if (!published) return refused({ reason: isLater ? 'nothing_ready' : 'unpublished' })
@@ -105,17 +69,19 @@ export class Claims {
       if (held && own.length >= request.max) {
         return refused({ reason: 'already_holding', task: held.task })
       }
-      const found = this.#choose(request, now)
+      const found = this.#choose(request, now, this.#awaited(this.#presence.seenUntil(state, now)))
       if ('reason' in found) return refused(found)
       const before = this.#claims.openOf(found.id)
       if (before) this.#end(before, { at: now, outcome: 'replaced' }, frames, now)
-      const { hash, actor, ttlMs, client, model, branch, tree } = request
+      const { hash, actor, ttlMs, max, client, model, branch, tree } = request
       const claim: Claim = {
         generation: Math.max(this.#claims.lastGeneration() + 1, now),
         hash,
         actor,
         ttlMs,
+        max,
         task: found.id,
+        title: found.title,
         ...(client !== undefined && { client }),
         ...(model !== undefined && { model }),
         ...(branch !== undefined && { branch }),
@@ -134,7 +100,11 @@ export class Claims {
       const known = this.#claims.bySecret(hash)
       if (!known) return { ok: false, reason: 'unknown_claim', frames }
       if (!coversActor(ofActor, known.actor)) return { ok: false, reason: 'forbidden', frames }
-      if (known.end) return this.#ended(known, frames)
+      if (known.end?.byOther || this.#isTaken(known)) {
+        return { ok: false, ...this.#lost(known), frames }
+      }
+      const isReturning = this.#isReturning(known, now)
+      if (known.end && !isReturning) return { ok: true, answer: heldOf(known), frames }
       const { isStalled = false, ...claim } = known
       const isNew = isStalled || (progress !== undefined && progress !== known.progress)
       const lasts = ttlMs ?? claim.ttlMs
@@ -146,8 +116,9 @@ export class Claims {
         ...(progress !== undefined && { progress }),
       }
       if (isNew) this.#tell(renewed, frames, now)
-      else this.#claims.put(renewed, sessionOf(renewed), undefined)
-      return { ok: true, answer: heldOf(renewed), frames }
+      else this.#keep(renewed)
+      const held = heldOf(renewed)
+      return { ok: true, answer: isReturning ? { ...held, isReturning } : held, frames }
     })
   }
 
@@ -159,32 +130,51 @@ export class Claims {
       if (!coversActor(release.ofActor, known.actor)) {
         return { ok: false, reason: 'forbidden', frames }
       }
-      if (known.end) {
-        return byOther ? { ok: true, answer: heldOf(known), frames } : this.#ended(known, frames)
-      }
       const { outcome, summary } = release
-      const end: ClaimEnd = {
-        at: now,
-        outcome,
-        ...(byOther && { byOther }),
-        ...(summary !== undefined && { summary }),
+      const given = { outcome, byOther, ...(summary !== undefined && { summary }) }
+      if (!known.end) {
+        const end = {
+          at: now,
+          outcome,
+          ...(byOther && { byOther }),
+          ...(summary !== undefined && { summary }),
+        }
+        return { ok: true, answer: heldOf(this.#end(known, end, frames, now)), frames }
       }
-      return { ok: true, answer: heldOf(this.#end(known, end, frames, now)), frames }
+      const isLost = known.end.byOther || this.#isTaken(known)
+      if (isLost && !byOther && !isFinished(known.end.outcome)) {
+        return { ok: false, ...this.#lost(known), frames }
+      }
+      const end = releasedEnd(known.end, given, this.#isReturning(known, now), now)
+      const released = { ...known, end }
+      if (end !== known.end) this.#tell(released, frames, now)
+      return { ok: true, answer: heldOf(released), frames }
     })
   }
 
-  /** Ends the claims of tasks that were closed or deleted: called when a change is whole. */
+  /** Ends the claims of tasks that were closed or went, or takes that back: a change is whole. */
   settle(now: number): string[] {
     const frames: string[] = []
-    const open = this.#claims.open()
-    if (open.length === 0) return frames
+    const claims = [...this.#claims.open(), ...this.#claims.watched()]
+    if (claims.length === 0) return frames
+    this.#setRight(now)
     const closed = new Set(this.#config()?.closed)
-    for (const claim of open) {
+    for (const claim of claims) {
       const task = this.#board.stored(claim.task)
-      if (!task) this.#end(claim, { at: now, outcome: 'deleted' }, frames, now)
-      else if (closed.has(task.status))
-        this.#end(claim, { at: now, outcome: 'closed' }, frames, now)
+      const reading: Reading = !task ? 'deleted' : closed.has(task.status) ? 'closed' : 'open'
+      const hasRoom = () => this.#claims.validOf(claim.actor, now).length < claim.max
+      const verdict = verdictOf(claim, task, reading, now, hasRoom)
+      if (verdict === 'closed' || verdict === 'deleted') {
+        this.#end(claim, endedBy(verdict, now), frames, now)
+      } else if (verdict === 'returns') {
+        const { end: _, ...open } = claim
+        this.#tell(open, frames, now)
+      } else if (verdict === 'over' && claim.end) {
+        const { isWatched: _, until: __, ...end } = claim.end
+        this.#keep({ ...claim, end: { ...seen(task), ...end } })
+      }
     }
+    this.#plan(now)
     return frames
   }
 
@@ -200,12 +190,10 @@ export class Claims {
   ): Outcome {
     return this.#board.transaction(() => {
       const frames: string[] = []
+      this.#setRight(now)
       for (const claim of this.#claims.pending(now)) {
         if (now - claim.expiresAt <= LATE_MS) this.#tell({ ...claim, isStalled: true }, frames, now)
-        else {
-          const spared = { ...claim, expiresAt: now + GRACE_MS }
-          this.#claims.put(spared, sessionOf(spared), undefined)
-        }
+        else this.#keep({ ...claim, expiresAt: now + GRACE_MS })
       }
       const outcome = run(frames)
       this.#plan(now)
@@ -221,7 +209,38 @@ export class Claims {
     if (!isPlanned) this.#claims.plan('claims', first)
   }
 
-  #choose(request: ClaimRequest, now: number): StoredTask | ClaimRefusal {
+  /** Where the clock was set back, or may have been before this process. */
+  #setRight(now: number): void {
+    const isBack = now < this.#last
+    this.#last = now
+    if (!isBack) return
+    for (const claim of [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]) {
+      const right = setRight(claim, now)
+      if (right) this.#keep(right)
+    }
+  }
+
+  /** The claims that have ended, and that nobody else may take the task of. By the task. */
+  #awaited(time: number): Map<string, Claim> {
+    const returning = this.#claims.watched().filter((claim) => isReturning(claim, time))
+    return new Map(returning.map((claim) => [claim.task, claim]))
+  }
+
+  #isReturning(claim: Claim, now: number): boolean {
+    return isReturning(claim, this.#presence.seenUntil(this.#board.state(), now))
+  }
+
+  /** Another claim of the task was given. */
+  #isTaken({ task, generation }: Claim): boolean {
+    return this.#claims.lastOf(task)?.generation !== generation
+  }
+
+  /** `awaited`: those that are somebody's though no claim of them is valid. */
+  #choose(
+    request: ClaimRequest,
+    now: number,
+    awaited: ReadonlyMap<string, Claim>,
+  ): StoredTask | ClaimRefusal {
     const config = this.#config()
     const isToDo = toDoIn(config)
     const { task: id, label, parent, actor, assignee, tree } = request
@@ -237,13 +256,14 @@ export class Claims {
     }
     if (id !== undefined) {
       const task = this.#board.stored(id)
-      if (!task) return { reason: 'not_found' }
-      if (config?.closed.includes(task.status)) return { reason: 'closed' }
       const last = this.#claims.lastOf(id)
-      if (last && isValid(last, now)) {
-        const { actor: by, startedAt: since, expiresAt } = last
+      const holder = awaited.get(id) ?? (last && isValid(last, now) ? last : undefined)
+      if (holder) {
+        const { actor: by, startedAt: since, expiresAt } = holder
         return { reason: 'claimed', by, since, expiresAt }
       }
+      if (!task) return { reason: 'not_found' }
+      if (config?.closed.includes(task.status)) return { reason: 'closed' }
       return request.force || isFree(task, last) ? task : { reason: 'not_ready' }
     }
     const last = new Map(this.#claims.lastOfAll().map((claim) => [claim.task, claim]))
@@ -253,7 +273,7 @@ export class Claims {
       .filter((task) => parent === undefined || task.parent === parent)
       .filter((task) => {
         const claim = last.get(task.id)
-        return !(claim && isValid(claim, now)) && isFree(task, claim)
+        return !awaited.has(task.id) && !(claim && isValid(claim, now)) && isFree(task, claim)
       })
     return nextOf(free) ?? { reason: 'nothing_ready' }
   }
@@ -270,12 +290,18 @@ export class Claims {
 
   #end(claim: Claim, end: ClaimEnd, frames: string[], now: number): Claim {
     const { isStalled: _, ...open } = claim
-    const { status, fileHash: file } = this.#board.stored(claim.task) ?? {}
-    const at = { ...(status !== undefined && { status }), ...(file !== undefined && { file }) }
-    const ended = { ...open, end: { ...end, ...at } }
+    const task = this.#board.stored(claim.task)
+    // What was begun is free once its task is there, whatever it says then.
+    const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
+    const ended = { ...open, end: { ...end, ...seen(task), ...away } }
     this.#tell(ended, frames, now)
     for (const id of this.#claims.forgetOldest()) this.#board.forgetSession(id)
     return ended
+  }
+
+  /** Clients need not read it again. */
+  #keep(claim: Claim): void {
+    this.#claims.put(claim, sessionOf(claim), undefined)
   }
 
   /** Numbers the rows anew, and adds a message: clients read them again. */
@@ -305,16 +331,6 @@ export class Claims {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
 
-  #ended(claim: Claim, frames: string[]): Claimed<Held> {
-    const { byOther, outcome } = claim.end ?? {}
-    const isLost = byOther || outcome === 'replaced' || outcome === 'deleted'
-    const isTaken = this.#claims.lastOf(claim.task)?.generation !== claim.generation
-    if (isLost || (isTaken && outcome === 'abandoned')) {
-      return { ok: false, ...this.#lost(claim), frames }
-    }
-    return { ok: true, answer: heldOf(claim), frames }
-  }
-
   #lost({ task, generation }: Claim): ClaimRefusal {
     const holder = this.#claims.openOf(task)
     const isOther = holder && holder.generation !== generation
@@ -328,59 +344,21 @@ export const coversActor = (ofActor: string | undefined, actor: string): boolean
 
 const yes = () => true
 
-const isValid = ({ end, expiresAt }: Claim, now: number): boolean => !end && expiresAt > now
+/** What an end says of its task: until that changes, it can be begun again. */
+const seen = (task: StoredTask | undefined): Pick<ClaimEnd, 'status' | 'file'> =>
+  task ? { status: task.status, file: task.fileHash } : {}
 
-/** What was left says begun, and nobody has begun it since. */
+/** What was left says begun, and nobody has begun it since. Of what was away, it says anything. */
 function isBegunBefore({ status }: StoredTask, last: Claim | undefined): boolean {
   if (!last) return false
   const { end } = last
-  return end === undefined || (end.outcome === 'abandoned' && end.status === status)
+  if (end === undefined) return true
+  const isLeft = end.outcome === 'abandoned' || end.outcome === 'deleted'
+  return isLeft && (end.status === undefined || end.status === status)
 }
 
 /** What was done is not offered until its file says otherwise, or says nothing for a while. */
 function isOffered({ fileHash }: StoredTask, last: Claim | undefined, now: number): boolean {
   const { outcome, at, file: then } = last?.end ?? {}
   return outcome !== 'done' || fileHash !== then || now - (at ?? 0) >= DONE_MS
-}
-
-function heldOf({ task, generation, expiresAt, end }: Claim): Held {
-  return {
-    task,
-    generation,
-    expiresAt,
-    session: sessionId(generation),
-    ...(end && { end: { outcome: end.outcome, at: end.at } }),
-  }
-}
-
-const timeText = (ms: number): string => new Date(ms).toISOString()
-
-/** The session of a task that a claim is. */
-function sessionOf(claim: Claim): Session {
-  const { generation, task, actor, client, model, branch, tree, progress, end } = claim
-  const attempt = sessionId(generation)
-  const isFinished = end?.outcome === 'done' || end?.outcome === 'closed'
-  const state = end ? (isFinished ? 'finished' : 'canceled') : 'active'
-  return {
-    id: attempt,
-    task,
-    attempt,
-    actor,
-    ...(client !== undefined && { client }),
-    ...(model !== undefined && { model }),
-    status: end ? state : 'in_progress',
-    startedAt: timeText(claim.startedAt),
-    ...(end && { endedAt: timeText(end.at) }),
-    ...(branch !== undefined && { branch }),
-    ...(end?.summary !== undefined && { summary: end.summary }),
-    ...(state === 'canceled' && end && { cancelReason: end.outcome }),
-    health: claim.isStalled ? 'stalled' : state,
-    live: {
-      heartbeatAt: timeText(claim.renewedAt),
-      ...(progress !== undefined && { progress }),
-      ...(tree !== undefined && { worktree: tree }),
-    },
-    claim: { generation, expiresAt: timeText(claim.expiresAt) },
-    ...(tree !== undefined && { tree }),
-  }
 }

@@ -31,8 +31,8 @@ export function openRepository(sql: Sql, sockets: SidecarSockets = () => []): Op
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const claimStore = sqliteClaimStore(sql)
-  const claims = new Claims(store, claimStore)
   const presence = new Presence(store, claimStore, sockets)
+  const claims = new Claims(store, claimStore, presence)
   return {
     repository: new Repository(store, claims, presence),
     claims,

@@ -3,6 +3,8 @@
 
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
+import { resumed } from './claim-ends.ts'
+import { sessionOf } from './claim-session.ts'
 import type { ClaimStore } from './claim-store-sqlite.ts'
 import { messageFrame } from './sse.ts'
 import { REPORT_MS, SOCKET_PING_MS } from './wire.ts'
@@ -35,10 +37,13 @@ export type SidecarSockets = () => readonly SidecarSocket[]
 const REPORTS_SILENT_MS = REPORT_MS + 20_000
 /** One ping may be lost. */
 const PINGS_SILENT_MS = 2 * SOCKET_PING_MS + 5_000
+/** Nothing was heard for longer than it can be silent: its machine slept, or a clock jumped. */
+const SLEPT_MS = REPORT_MS + 5_000
 /** A restart, or a connection that is dialled again, ends nothing. */
 const CLOSED_MS = 10_000
 
-type Agenda = Pick<ClaimStore, 'plan' | 'planned'>
+/** The agenda, and the claims for which time stops while the sidecar is away. */
+type Agenda = Pick<ClaimStore, 'plan' | 'planned' | 'watched' | 'put'>
 /** `frames`: what every stream is sent. `free`: what sidecars that wait are sent. */
 export interface Told {
   frames: string[]
@@ -63,10 +68,38 @@ export class Presence {
     return run > 0 && run <= this.#store.state().run
   }
 
+  /**
+   * It publishes. Where clients were told that it is gone, its return counts as a change of the
+   * configuration.
+   */
+  heard(state: RepositoryState, now: number): void {
+    this.#resume(state, now)
+    state.lastSeenAt = now
+    delete state.socket?.isFreed
+    if (state.offlineSince === undefined) return
+    delete state.offlineSince
+    if (state.published) state.pending = { ...state.pending, list: true }
+  }
+
+  /** A first publication is whole: until then no task could come back. */
+  published(now: number): void {
+    this.#countFrom(0, now)
+  }
+
+  /** The time up to which a task that is away could come back: of the clock, or it stands. */
+  seenUntil(state: RepositoryState, now: number): number {
+    const { published, ended, offlineSince, lastSeenAt = 0, socket } = state
+    if (!published) return 0
+    const last = Math.max(lastSeenAt, this.#pingedAt(state) ?? 0, socket?.since ?? 0)
+    const isThere = !ended && offlineSince === undefined && now - last <= SLEPT_MS
+    return isThere ? now : Math.min(last, now)
+  }
+
   /** A socket of an earlier run than the leading one waits, and nothing is stored of it. */
   opened(run: number, now: number): string[] {
     return this.#turn((state) => {
       if (run < state.run) return []
+      this.#resume(state, now)
       state.socket = { run, since: now }
       this.#agenda.plan('sidecar', undefined)
       return this.#returned(state, now)
@@ -126,8 +159,11 @@ export class Presence {
     const last = Math.max(this.#pingedAt(state) ?? 0, lastSeenAt, socket.since)
     const isLost = isOver(last, PINGS_SILENT_MS, now)
     if (isLost === (state.offlineSince !== undefined)) return NOTHING
-    const turn = (found: RepositoryState) =>
-      isLost ? this.#lost(found, now) : this.#returned(found, now)
+    const turn = (found: RepositoryState) => {
+      if (isLost) return this.#lost(found, now)
+      this.#resume(found, now)
+      return this.#returned(found, now)
+    }
     return { frames: this.#turn(turn), free: isLost }
   }
 
@@ -158,6 +194,19 @@ export class Presence {
     const since = Math.max(lastSeenAt ?? 0, socket?.since ?? 0, socket?.closedAt ?? 0)
     const isThere = Math.abs(now - since) < (socket ? PINGS_SILENT_MS : REPORTS_SILENT_MS)
     return isThere ? { state: 'running', ...times } : { state: 'offline', since, ...times }
+  }
+
+  /** It is there again. Of a first publication the end counts, and not each part. */
+  #resume(state: RepositoryState, now: number): void {
+    if (state.published) this.#countFrom(this.seenUntil(state, now), now)
+  }
+
+  #countFrom(since: number, now: number): void {
+    if (since >= now) return
+    for (const claim of this.#agenda.watched()) {
+      const later = resumed(claim, since, now)
+      if (later) this.#agenda.put(later, sessionOf(later), undefined)
+    }
   }
 
   #isOpen(run: number): boolean {

@@ -1,7 +1,8 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
 import type { Sql } from '../shared/sql.ts'
-import type { Claimed, Claims } from './claims.ts'
+import type { Claimed } from './claim-calls.ts'
+import type { Claims } from './claims.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import {
   type ClaimOutcome,

@@ -1,7 +1,7 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
-import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claims.ts'
+import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'

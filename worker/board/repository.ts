@@ -69,7 +69,7 @@ export class Repository {
       const state = this.#store.state()
       const refusal = this.#refuseRun(request, state, now)
       if (refusal) return refusal
-      heardOf(state, now)
+      this.#presence.heard(state, now)
       if (request.step === 'root') return this.#syncRoot(request, state, now)
       state.ended = request.step === 'end'
       if (request.step === 'end') {
@@ -101,7 +101,7 @@ export class Repository {
         return { ok: true, answer, frames: [] }
       }
       state.batch = request.batch
-      heardOf(state, now)
+      this.#presence.heard(state, now)
       if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
       for (const { record, change, inList } of this.#store.put(request.upserts, seq)) {
@@ -235,6 +235,7 @@ export class Repository {
     now: number,
   ): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
+    if (isFirst) this.#presence.published(now)
     state.published = true
     delete state.reading
     const message = messageOf(state.pending)
@@ -271,15 +272,6 @@ export class Repository {
   #seq(state: RepositoryState): string {
     return formatEventId({ epoch: state.epoch, seq: this.#store.head() })
   }
-}
-
-/** Clients were told that it is gone. Its return counts as a change of the configuration. */
-function heardOf(state: RepositoryState, now: number): void {
-  state.lastSeenAt = now
-  delete state.socket?.isFreed
-  if (state.offlineSince === undefined) return
-  delete state.offlineSince
-  if (state.published) state.pending = { ...state.pending, list: true }
 }
 
 function noteList(state: RepositoryState, kind: Kind): void {

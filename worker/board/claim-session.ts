@@ -1,0 +1,48 @@
+// How others see a claim: as a session of its task, and as its holder gets it. Pure.
+
+import type { Held } from './claim-calls.ts'
+import { isFinished } from './claim-ends.ts'
+import { type Claim, sessionId } from './claim-store-sqlite.ts'
+import type { Session } from './wire.ts'
+
+export function heldOf({ task, title, generation, expiresAt, end }: Claim): Held {
+  return {
+    task,
+    title,
+    generation,
+    expiresAt,
+    session: sessionId(generation),
+    ...(end && { end: { outcome: end.outcome, at: end.at } }),
+  }
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString()
+
+/** The session of a task that a claim is. */
+export function sessionOf(claim: Claim): Session {
+  const { generation, task, actor, client, model, branch, tree, progress, end } = claim
+  const attempt = sessionId(generation)
+  const state = end ? (isFinished(end.outcome) ? 'finished' : 'canceled') : 'active'
+  return {
+    id: attempt,
+    task,
+    attempt,
+    actor,
+    ...(client !== undefined && { client }),
+    ...(model !== undefined && { model }),
+    status: end ? state : 'in_progress',
+    startedAt: timeText(claim.startedAt),
+    ...(end && { endedAt: timeText(end.at) }),
+    ...(branch !== undefined && { branch }),
+    ...(end?.summary !== undefined && { summary: end.summary }),
+    ...(state === 'canceled' && end && { cancelReason: end.outcome }),
+    health: claim.isStalled ? 'stalled' : state,
+    live: {
+      heartbeatAt: timeText(claim.renewedAt),
+      ...(progress !== undefined && { progress }),
+      ...(tree !== undefined && { worktree: tree }),
+    },
+    claim: { generation, expiresAt: timeText(claim.expiresAt) },
+    ...(tree !== undefined && { tree }),
+  }
+}
