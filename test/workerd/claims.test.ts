@@ -8,7 +8,7 @@ import {
   SELF,
 } from 'cloudflare:test'
 import { expect, it } from 'vitest'
-import type { RepositoryObject } from '../../worker/board/repositories-object.ts'
+import { RepositoryObject } from '../../worker/board/repositories-object.ts'
 import { type Edge, publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { documentedFetch } from '../support/openapi-operations.ts'
 
@@ -68,4 +68,32 @@ it('a claim that was answered is there after an eviction, and an alarm that was 
   expect(await ask('', { claim: secretOf(2), actor: 'bob' })).toMatchObject({ status: 404 })
   expect(await ask('/renew', { claim: secretOf(1) })).toMatchObject({ status: 200 })
   expect(await alarmOf(repo)).toBe(Date.parse(body.expiresAt))
+})
+
+it('an alarm that lies in the past was lost: each construction sets it anew', async () => {
+  const repo = await publishedRepo(edge, [todo('A-1')])
+  const ask = await working(repo)
+  const { body } = await ask('', { claim: secretOf(1), actor: 'ada' })
+  const due = Date.parse(body.expiresAt)
+  const set: number[] = []
+  /** What a construction sets, where this alarm is armed. */
+  const armedWhere = (armed: number | null) =>
+    runInDurableObject(objectOf(repo), async (_, state) => {
+      Object.defineProperties(state.storage, {
+        getAlarm: { value: async () => armed, configurable: true },
+        setAlarm: { value: async (at: number) => set.push(at), configurable: true },
+      })
+      new RepositoryObject(state, env as Cloudflare.Env)
+      await state.blockConcurrencyWhile(async () => undefined)
+      return set.splice(0)
+    })
+  expect(await armedWhere(null)).toEqual([due])
+  expect(await armedWhere(Date.now() - 1)).toEqual([due])
+  expect(await armedWhere(due)).toEqual([])
+  expect(await armedWhere(Date.now() + 1_000)).toEqual([])
+  await runInDurableObject(objectOf(repo), (_, { storage }) => {
+    storage.sql.exec('UPDATE agenda SET at = 1')
+  })
+  const now = Date.now()
+  expect((await armedWhere(1))[0]).toBeGreaterThanOrEqual(now)
 })

@@ -56,7 +56,7 @@ export class RepositoryObject extends DurableObject {
     // Answered by the runtime: the object sleeps on.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     this.#find()?.presence.restored(Date.now())
-    // An alarm that was lost would never be missed.
+    // An alarm that was lost would never be missed: there is none, or it lies in the past.
     if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
@@ -233,7 +233,10 @@ export class RepositoryObject extends DurableObject {
     if (due === undefined) return
     const { storage } = this.ctx
     const armed = await storage.getAlarm()
-    if (armed === null || due < armed) await storage.setAlarm(due)
+    const now = Date.now()
+    const isLost = armed === null || armed < now
+    // The same time again would change nothing.
+    if (isLost || due < armed) await storage.setAlarm(Math.max(due, now))
   }
 
   async #claimed<Answer>({ frames, ...outcome }: Claimed<Answer>): Promise<ClaimOutcome<Answer>> {
