@@ -1,8 +1,8 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
-import { nextOf } from '../../libraries/client/next-task.ts'
-import { canBegin, toDoIn } from '../../libraries/client/to-do.ts'
+import { nextOf } from '../../worker/board/next-task.ts'
+import { canBegin, toDoIn } from '../../worker/board/to-do.ts'
 import type { BoardConfig, Task } from '../../worker/board/wire.ts'
 
 /** A text: the status to wait for. */

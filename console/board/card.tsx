@@ -2,6 +2,7 @@
 
 import { Component } from 'preact'
 import type { Task } from '../../libraries/api/types.ts'
+import { urgency } from '../../worker/board/next-task.ts'
 import { linkTo } from '../router.ts'
 import { Time, timeAt } from '../ui/time.tsx'
 import {
@@ -17,7 +18,6 @@ import {
   unreadable,
   workState,
 } from './cards.ts'
-import { urgency } from './filters.ts'
 
 interface CardProps {
   card: CardData

@@ -2,8 +2,8 @@
 // card whose data did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
-import { compareIds } from '../../libraries/client/next-task.ts'
-import { canBegin, type IsToDo, toDoIn } from '../../libraries/client/to-do.ts'
+import { compareIds } from '../../worker/board/next-task.ts'
+import { canBegin, type IsToDo, toDoIn } from '../../worker/board/to-do.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
 export interface CardData {

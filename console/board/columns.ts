@@ -1,7 +1,7 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
-import { compareIds } from '../../libraries/client/next-task.ts'
+import { compareIds } from '../../worker/board/next-task.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {

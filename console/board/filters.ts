@@ -1,6 +1,7 @@
 // The filters of the board: read from the URL, their possible values, and which cards pass. Pure.
 
 import type { Task } from '../../libraries/api/types.ts'
+import { urgency } from '../../worker/board/next-task.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
 /** The filters of the URL. An empty one lets everything pass. */
@@ -122,11 +123,3 @@ function valuesOf(cards: readonly CardData[], pick: (task: Task) => readonly str
 
 const sorted = (values: Iterable<string>): string[] =>
   [...new Set(values)].filter((value) => value !== '').sort(collator.compare)
-
-const URGENCIES = ['critical', 'urgent', 'highest', 'high', 'medium', 'normal', 'low', 'lowest']
-
-/** Lower is more urgent. Unknown priorities are last. */
-export function urgency(priority: string): number {
-  const at = URGENCIES.indexOf(priority.toLowerCase())
-  return at === -1 ? URGENCIES.length : at
-}

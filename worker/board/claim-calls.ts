@@ -1,20 +1,14 @@
 // What is asked of the claims of a board, and what they answer.
 
+import type { NotChosen, Wish } from './choose.ts'
 import type { ClaimEnd } from './claim-store-sqlite.ts'
 
-export interface ClaimRequest {
+export interface ClaimRequest extends Wish {
   /** The hash of its secret. */
   hash: string
-  actor: string
-  task?: string
-  label?: string
-  parent?: string
-  assignee?: string
-  tree?: string
   ttlMs: number
   /** How many the actor may hold, with this one. */
   max: number
-  force: boolean
   client?: string
   model?: string
   branch?: string
@@ -47,9 +41,8 @@ export interface Held {
 }
 
 export type ClaimRefusal =
-  | { reason: 'unpublished' | 'not_found' | 'nothing_ready' | 'closed' | 'not_ready' }
-  | { reason: 'unknown_claim' | 'too_many_claims' | 'forbidden' }
-  | { reason: 'claimed'; by: string; since: number; expiresAt: number }
+  | NotChosen
+  | { reason: 'unpublished' | 'unknown_claim' | 'too_many_claims' | 'forbidden' }
   | { reason: 'already_holding'; task: string }
   | { reason: 'claim_lost'; generation: number; by?: string }
 

@@ -1,9 +1,9 @@
 // Who may work on which task: one agent, one task. A claim is a lease that its holder renews. It is
 // laid over what the sidecar publishes, and in no record of it. Pure except for its stores.
 
-import { nextOf } from '../../libraries/client/next-task.ts'
-import { canBegin, toDoIn } from '../../libraries/client/to-do.ts'
+import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
+import { chooseNamed, chooseNext, type Known, type NotChosen, type Wish } from './choose.ts'
 import type {
   Claimed,
   ClaimRefusal,
@@ -32,8 +32,6 @@ import { messageFrame } from './sse.ts'
 import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
-/** After a release as done, the file may come later than the release. */
-const DONE_MS = 60_000
 /** An expiry that is seen so much later: the host slept, or its clock jumped. */
 const LATE_MS = 5_000
 
@@ -69,7 +67,7 @@ export class Claims {
       if (held && own.length >= request.max) {
         return refused({ reason: 'already_holding', task: held.task })
       }
-      const found = this.#choose(request, now, this.#awaited(this.#presence.seenUntil(state, now)))
+      const found = this.#choose(request, this.#holders(state, now), now)
       if ('reason' in found) return refused(found)
       const before = this.#claims.openOf(found.id)
       if (before) this.#end(before, { at: now, outcome: 'replaced' }, frames, now)
@@ -220,10 +218,12 @@ export class Claims {
     }
   }
 
-  /** The claims that have ended, and that nobody else may take the task of. By the task. */
-  #awaited(time: number): Map<string, Claim> {
+  /** By the task: who holds it, or may get it back. Nobody else may take it. */
+  #holders(state: RepositoryState, now: number): Map<string, Claim> {
+    const time = this.#presence.seenUntil(state, now)
+    const valid = this.#claims.open().filter((claim) => isValid(claim, now))
     const returning = this.#claims.watched().filter((claim) => isReturning(claim, time))
-    return new Map(returning.map((claim) => [claim.task, claim]))
+    return new Map([...valid, ...returning].map((claim) => [claim.task, claim]))
   }
 
   #isReturning(claim: Claim, now: number): boolean {
@@ -235,47 +235,14 @@ export class Claims {
     return this.#claims.lastOf(task)?.generation !== generation
   }
 
-  /** `awaited`: those that are somebody's though no claim of them is valid. */
-  #choose(
-    request: ClaimRequest,
-    now: number,
-    awaited: ReadonlyMap<string, Claim>,
-  ): StoredTask | ClaimRefusal {
-    const config = this.#config()
-    const isToDo = toDoIn(config)
-    const { task: id, label, parent, actor, assignee, tree } = request
-    const isFree = (task: StoredTask, last: Claim | undefined): boolean => {
-      const { assignees = task.assignee === undefined ? [] : [task.assignee] } = task
-      const isOurs =
-        assignees.length === 0 || assignees.some((it) => it === actor || it === assignee)
-      return (
-        isOurs &&
-        isOffered(task, last, now) &&
-        canBegin(task, isBegunBefore(task, last) ? yes : isToDo, tree)
-      )
-    }
+  #choose(wish: Wish, holders: Known['holders'], now: number): StoredTask | NotChosen {
+    const { task: id } = wish
+    const known = { config: this.#config(), holders, now }
     if (id !== undefined) {
-      const task = this.#board.stored(id)
-      const last = this.#claims.lastOf(id)
-      const holder = awaited.get(id) ?? (last && isValid(last, now) ? last : undefined)
-      if (holder) {
-        const { actor: by, startedAt: since, expiresAt } = holder
-        return { reason: 'claimed', by, since, expiresAt }
-      }
-      if (!task) return { reason: 'not_found' }
-      if (config?.closed.includes(task.status)) return { reason: 'closed' }
-      return request.force || isFree(task, last) ? task : { reason: 'not_ready' }
+      return chooseNamed(wish, id, this.#board.stored(id), this.#claims.lastOf(id), known)
     }
     const last = new Map(this.#claims.lastOfAll().map((claim) => [claim.task, claim]))
-    const free = this.#board
-      .readyTasks()
-      .filter((task) => label === undefined || task.labels?.includes(label))
-      .filter((task) => parent === undefined || task.parent === parent)
-      .filter((task) => {
-        const claim = last.get(task.id)
-        return !awaited.has(task.id) && !(claim && isValid(claim, now)) && isFree(task, claim)
-      })
-    return nextOf(free) ?? { reason: 'nothing_ready' }
+    return chooseNext(wish, this.#board.readyTasks(), last, known)
   }
 
   #config(): BoardConfig | undefined {
@@ -342,23 +309,6 @@ export class Claims {
 export const coversActor = (ofActor: string | undefined, actor: string): boolean =>
   ofActor === undefined || actor === ofActor || actor.startsWith(`${ofActor}/`)
 
-const yes = () => true
-
 /** What an end says of its task: until that changes, it can be begun again. */
 const seen = (task: StoredTask | undefined): Pick<ClaimEnd, 'status' | 'file'> =>
   task ? { status: task.status, file: task.fileHash } : {}
-
-/** What was left says begun, and nobody has begun it since. Of what was away, it says anything. */
-function isBegunBefore({ status }: StoredTask, last: Claim | undefined): boolean {
-  if (!last) return false
-  const { end } = last
-  if (end === undefined) return true
-  const isLeft = end.outcome === 'abandoned' || end.outcome === 'deleted'
-  return isLeft && (end.status === undefined || end.status === status)
-}
-
-/** What was done is not offered until its file says otherwise, or says nothing for a while. */
-function isOffered({ fileHash }: StoredTask, last: Claim | undefined, now: number): boolean {
-  const { outcome, at, file: then } = last?.end ?? {}
-  return outcome !== 'done' || fileHash !== then || now - (at ?? 0) >= DONE_MS
-}

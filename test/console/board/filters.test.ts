@@ -111,12 +111,13 @@ describe('the choices of the filters', () => {
       card({ id: 'LAMP-1', assignee: 'mira', labels: ['v10', 'v9'], priority: 'low', tag: 'a' }),
       card({ id: 'LAMP-2', assignee: 'Jonas', priority: 'whenever', parent: 'LAMP-1' }),
       card({ id: 'LAMP-3', assignee: 'mira', assignees: ['mira', 'Ada'], priority: 'High' }),
+      card({ id: 'LAMP-4', priority: 'P0' }),
     ]
     const draft = card({ folder: 'drafts', assignee: 'nobody' })
     expect(choicesOf(cards, [...cards, draft])).toEqual({
       assignee: ['Ada', 'Jonas', 'mira'],
       label: ['v9', 'v10'],
-      priority: ['High', 'low', 'whenever'],
+      priority: ['P0', 'High', 'whenever', 'low'],
       parent: ['LAMP-1'],
       folder: ['drafts'],
       tag: [],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { canBegin, toDoIn } from '../../../libraries/client/to-do.ts'
+import { canBegin, toDoIn } from '../../../worker/board/to-do.ts'
 import { listedBoard } from '../../support/listed-board.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 

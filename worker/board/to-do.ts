@@ -1,7 +1,7 @@
 // Which tasks can begin: the same rule for the page's Ready and for an agent that waits for work.
 // Pure. The edge's `ready` does not say it: it stays true of a task that somebody has begun.
 
-import type { BoardConfig, Task } from '../api/types.ts'
+import type { BoardConfig, Task } from './wire.ts'
 
 /** Those that say so, in words of their own: they count without a configuration, too. */
 const TO_DO =

@@ -1,12 +1,12 @@
 // Which of the tasks that can begin is the next one: the same rule for a claim at the edge and for
 // an agent that waits. Pure.
 
-import type { Task } from '../api/types.ts'
+import type { Task } from './wire.ts'
 
 /** What the order depends on. */
 export type Candidate = Pick<Task, 'id' | 'priority' | 'rank' | 'parent'>
 
-/** In any case; what is not known is as urgent as `medium`. */
+/** In any case; what is not known is as urgent as `medium`. The page has no other order. */
 const PRIORITIES: readonly (readonly string[])[] = [
   ['urgent', 'critical', 'highest', 'p0'],
   ['high', 'p1'],
@@ -15,7 +15,8 @@ const PRIORITIES: readonly (readonly string[])[] = [
 ]
 const MEDIUM = 2
 
-function urgencyOf({ priority = '' }: Candidate): number {
+/** Lower is more urgent. */
+export function urgency(priority = ''): number {
   const word = priority.trim().toLowerCase()
   const at = PRIORITIES.findIndex((words) => words.includes(word))
   return at === -1 ? MEDIUM : at
@@ -26,8 +27,11 @@ function urgencyOf({ priority = '' }: Candidate): number {
  * task has any, its neighbour with the lowest rank comes before it.
  */
 export function nextOf<Found extends Candidate>(candidates: readonly Found[]): Found | undefined {
-  const urgency = Math.min(...candidates.map(urgencyOf))
-  const urgent = candidates.filter((task) => urgencyOf(task) === urgency)
+  const most = candidates.reduce(
+    (least, { priority }) => Math.min(least, urgency(priority)),
+    Infinity,
+  )
+  const urgent = candidates.filter(({ priority }) => urgency(priority) === most)
   const first = least(urgent, (a, b) => compareIds(a.id, b.id))
   const siblings = urgent.filter(({ parent }) => parent === first?.parent)
   return least(siblings, (a, b) => compareRanks(a, b) || compareIds(a.id, b.id))
