@@ -31,6 +31,8 @@ type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
 export interface Input<Options = object> {
   /** The words that are no options. */
   arguments: readonly string[]
+  /** The last of them, which followed `--`. */
+  behindDashes: readonly string[]
   /** Values, of variables too, by their names in camel case. */
   options: Options
   /** The options that were typed, such as `--repo`; without those of variables. */

@@ -129,7 +129,7 @@ async function createProgram(
     if (name !== named) continue
     const definition = await load(name, listed)
     define(command, definition).action(async () => {
-      onEnd(await definition.run(inputOf(command, context), context))
+      onEnd(await definition.run(inputOf(command, words, context), context))
     })
   }
   return program
@@ -144,7 +144,7 @@ function define(command: Command, definition: Definition): Command {
   return command.addHelpText('after', isWithToken ? `${TOKEN}\n${EXIT_CODES}` : EXIT_CODES)
 }
 
-function inputOf(command: Command, { env }: Context): Input {
+function inputOf(command: Command, words: readonly string[], { env }: Context): Input {
   const options: Record<string, unknown> = {}
   const typed = new Set<string>()
   for (const option of command.options) {
@@ -158,7 +158,9 @@ function inputOf(command: Command, { env }: Context): Input {
     }
     if (value !== undefined) options[key] = value
   }
-  return { arguments: command.args, options, typed }
+  const dashes = words.indexOf('--')
+  const behindDashes = dashes === -1 ? [] : words.slice(dashes + 1)
+  return { arguments: command.args, behindDashes, options, typed }
 }
 
 /** Commander would read the process's own environment, and turn a switch on for any value. */

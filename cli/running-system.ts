@@ -1,10 +1,10 @@
 // The running system that a command means, by its data folder. Reads, and makes nothing.
 
 import { existsSync, realpathSync } from 'node:fs'
-import { lstat, readFile } from 'node:fs/promises'
+import { lstat, readFile, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
-import { isRepository, leadingFolder } from '../sidecar/trees/worktrees.ts'
+import { isRepository, leadingFolder, linkedTreeOf } from '../sidecar/trees/worktrees.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { DATA_DIR, databaseIn } from '../system/data-folder.ts'
 import { type LocalJson, readLocalJson, type ServeJson } from '../system/local-json.ts'
@@ -108,6 +108,17 @@ export async function alsoRunning(project: string, dataDir: string): Promise<str
   if (dir === undefined || local === undefined) return undefined
   const there = `Signalbox already runs in ${dirname(dir)} at ${local.url}`
   return `${there}: this start is another system, with its own data in ${dataDir}.`
+}
+
+/** For a start: the board of this folder is that of another one, as in a linked worktree. */
+export async function elsewhere(folder: string): Promise<string | undefined> {
+  const here = await realpath(folder)
+  const leading = await leadingFolder(here)
+  if (leading === here) return undefined
+  const what = (await linkedTreeOf(here))
+    ? 'is in a linked worktree'
+    : 'is in the main worktree, which has no board'
+  return `${here} ${what}: its board is the one of ${leading}.`
 }
 
 async function hasBoardIn(folder: string, dataDir: string): Promise<boolean> {

@@ -73,6 +73,11 @@ export const CLAIMED_FOR = new Setting(
   '--ttl <TIME>',
   'how long it holds without a renewal, 10s to 24h [10m, or as before]',
 ).duration()
+/** It is in the environment of the command that `signalbox claim -- COMMAND` runs. */
+export const OWN_CLAIM = new Setting(
+  '--claim <CLAIM>',
+  'the one that claim printed [that of this actor and board]',
+).env(variable('SIGNALBOX_CLAIM'))
 const logFormat = (help: string) =>
   new Setting('--log <FORMAT>', help).env(variable('SIGNALBOX_LOG')).oneOf(['json', 'pretty'])
 export const LOG = logFormat(

@@ -48,6 +48,13 @@ export function identify(pid: number): AgentProcess | undefined {
   return seen && { pid, startedAt: seen.startedAt, ...here() }
 }
 
+/** A pid may be given to another process. */
+export const isSame = (one: AgentProcess, other: AgentProcess): boolean =>
+  one.pid === other.pid &&
+  one.startedAt === other.startedAt &&
+  one.boot === other.boot &&
+  one.namespace === other.namespace
+
 /**
  * `elsewhere`: another boot or namespace has it, and nothing here can tell. Two machines may share
  * the home of a user, and so may a machine and its containers.

@@ -1,9 +1,17 @@
 // The claims of a board at its edge, over HTTP.
 
-import type { Claimed, ClaimRequest, HeldClaim, Problem } from '../../libraries/api/types.ts'
+import type {
+  Claimed as ClaimedNow,
+  ClaimRequest,
+  HeldClaim,
+  Problem,
+  Task,
+} from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
+import type { Release } from './kept-claims.ts'
 
+export type Claimed = ClaimedNow & { again?: boolean }
 type Refusal = Omit<Problem, 'code'> & { code: string }
 
 /** What the edge refused, with what it says of it. */
@@ -17,23 +25,38 @@ export class ClaimRefused extends Error {
   }
 }
 
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof ClaimRefused
+    ? error.problem.code
+    : error instanceof BoardError
+      ? error.code
+      : undefined
+
+/** Whether the edge answered with one of these codes. */
+export const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  codes.includes(codeOf(error) ?? '')
+
+/** Whether no Signalbox answered: it may be starting again. */
+export const isAway = (error: unknown): boolean => isCode(error, 'unreachable')
+
 const ANSWERED_WITHIN_MS = 10_000
 const TRIES = 4
 const PAUSE_MS = 500
 
+export type ClaimsAtEdge = ReturnType<typeof claimsAt>
+
 export function claimsAt({ url, path = '', token }: BoardAtEdge) {
   /** Sent again after a failure: it is answered the same. Throws ClaimRefused, BoardError. */
-  async function post<Answer>(route: string, body: object): Promise<Answer> {
-    const target = `${url}/api/claims${route}?path=${encodeURIComponent(path)}`
+  async function ask<Answer>(route: string, body?: object): Promise<Answer> {
+    const target = `${url}/api${route}?path=${encodeURIComponent(path)}`
     for (let tries = 1; ; tries++) {
       try {
         const response = await fetch(target, {
-          method: 'POST',
           headers: {
             authorization: `Bearer ${await token()}`,
             'content-type': 'application/json',
           },
-          body: JSON.stringify(body),
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
         })
         const text = await response.text()
@@ -51,11 +74,17 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
     new BoardError(0, 'unreachable', `No Signalbox answers at ${url} (${why}).`)
   return {
     claim: (asked: Partial<ClaimRequest> & { claim: string; actor: string }) =>
-      post<Claimed>('', asked),
+      ask<Claimed>('/claims', asked),
     renew: (asked: { claim: string; ttlMs?: number; progress?: string }) =>
-      post<HeldClaim>('/renew', asked),
-    release: (asked: { claim: string; outcome: 'done' | 'abandoned'; summary?: string }) =>
-      post<HeldClaim>('/release', asked),
+      ask<HeldClaim>('/claims/renew', asked),
+    release: (asked: { claim: string } & Release) => ask<HeldClaim>('/claims/release', asked),
+    /** Whether the task is closed in this linked worktree, else in the main one. */
+    async isClosed(id: string, tree: string | undefined): Promise<boolean> {
+      const row = await ask<Task>(`/tasks/${encodeURIComponent(id)}`)
+      const { config } = await ask<{ config?: { closed: string[] } }>('/status')
+      const copy = tree === undefined ? row : row.trees?.find((it) => it.tree === tree)
+      return copy?.status !== undefined && (config?.closed.includes(copy.status) ?? false)
+    },
   }
 }
 

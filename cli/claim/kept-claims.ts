@@ -1,5 +1,5 @@
 // The claims that this user holds, one file each in the user's state folder: so that the next
-// command finds the one of its actor and board, and a running Signalbox the process that holds it.
+// command finds its own, and a running Signalbox the process that holds it.
 
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
@@ -9,27 +9,38 @@ import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
 import { type Environment, UsageError } from '../context.ts'
 
+const RELEASE = z.object({
+  outcome: z.enum(['done', 'abandoned']),
+  summary: z.string().exactOptional(),
+})
+
 const KEPT = z.object({
   /** The secret. */
   claim: z.string(),
   actor: z.string(),
-  /** The repository, and where its edge is. */
+  /** The repository. */
   board: z.string(),
-  url: z.string(),
+  /** Whose edge has it: a data folder, which keeps its name when the port is another, or a URL. */
+  at: z.string(),
   /** Empty, and 0, until the edge has answered. */
   task: z.string(),
   generation: z.int(),
   ttlMs: z.number(),
+  /** The linked worktree in which it was made. */
+  tree: z.string().exactOptional(),
   /** Who works: when it is gone, so is the claim. Absent: the lease alone decides. */
   process: z
     .object({ pid: z.int(), startedAt: z.string(), boot: z.string(), namespace: z.string() })
     .exactOptional(),
+  /** What its holder said while no edge answered. */
+  release: RELEASE.exactOptional(),
 })
 
 export type KeptClaim = z.infer<typeof KEPT>
+export type Release = z.infer<typeof RELEASE>
 
 /** Throws UsageError where the user has no state folder. */
-export function claimsFolder(env: Environment): string {
+function claimsFolder(env: Environment): string {
   const state = stateFolder(env)
   if (state === undefined) {
     throw new UsageError('A claim is kept in the state folder of the user, and HOME names none.')
@@ -37,12 +48,9 @@ export function claimsFolder(env: Environment): string {
   return join(state, 'claims')
 }
 
-const fileOf = (env: Environment, { actor, board, url }: Omit<KeptClaim, 'claim'>): string => {
-  const name = createHash('sha256')
-    .update(JSON.stringify([url, board, actor]))
-    .digest('hex')
-  return join(claimsFolder(env), `${name.slice(0, 32)}.json`)
-}
+/** An actor may hold several, so each has a file of its own: a refusal of one loses no other. */
+const fileOf = (env: Environment, { claim }: Pick<KeptClaim, 'claim'>): string =>
+  join(claimsFolder(env), `${createHash('sha256').update(claim).digest('hex').slice(0, 32)}.json`)
 
 /** For its owner alone: with the secret, anybody can end the claim. */
 export async function keepClaim(env: Environment, kept: KeptClaim): Promise<void> {
@@ -50,11 +58,11 @@ export async function keepClaim(env: Environment, kept: KeptClaim): Promise<void
   await replacePrivateFile(fileOf(env, kept), `${JSON.stringify(kept)}\n`)
 }
 
-export const forgetClaim = (env: Environment, kept: KeptClaim): Promise<void> =>
+export const forgetClaim = (env: Environment, kept: Pick<KeptClaim, 'claim'>): Promise<void> =>
   rm(fileOf(env, kept), { force: true })
 
-/** Those at this edge, the newest first. What cannot be read is passed over. */
-export async function keptClaims(env: Environment, url: string): Promise<KeptClaim[]> {
+/** The newest first. What cannot be read is passed over. */
+export async function keptClaims(env: Environment): Promise<KeptClaim[]> {
   const dir = claimsFolder(env)
   const names = await readdir(dir).catch(() => [])
   const read = await Promise.all(
@@ -69,7 +77,5 @@ export async function keptClaims(env: Environment, url: string): Promise<KeptCla
         }
       }),
   )
-  return read
-    .flatMap((kept) => (kept?.url === url ? kept : []))
-    .sort((a, b) => b.generation - a.generation)
+  return read.filter((kept) => kept !== undefined).sort((a, b) => b.generation - a.generation)
 }

@@ -1,6 +1,8 @@
 // Whether a claim still holds: before a commit, or before work that cannot be taken back.
 
-import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { claimsAt } from '../claim/claims-at-edge.ts'
+import { claimantOf, HELD, isPlaced, ownClaim, told } from '../claim/own-claim.ts'
+import { standingOf } from '../claim/standing.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -9,8 +11,10 @@ import type { OptionsOf } from '../setting.ts'
 export const command = define({
   usage: '[--claim CLAIM | --actor NAME] [options]',
   description: `\
-Asks whether the claim of this actor and board still holds, and renews it. Exit code 4: it is lost,
-and somebody else may work on the task. Exit code 1: that cannot be known, or there is none.`,
+Asks whether the claim of this actor and board still holds, and renews it. The type of the line is
+held; away, while its task is not there and the claim comes back with it; done, while the task reads
+closed and may be opened again; ended, afterwards. Exit code 4: it is lost, and somebody else may
+work on the task. Exit code 1: that cannot be known, or there is none.`,
   options: HELD,
   run,
 })
@@ -18,9 +22,10 @@ and somebody else may work on the task. Exit code 1: that cannot be known, or th
 async function run(input: Input<OptionsOf<typeof HELD>>, context: Context): Promise<number> {
   const claimant = await claimantOf(input, context)
   const own = claimant && (await ownClaim(claimant, input.options.claim, context))
-  if (!claimant || !own) return FAILED
-  return await told(context, claimant, async ({ renew }) => ({
-    type: 'held',
-    ...(await renew({ claim: own.claim })),
-  }))
+  if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
+  return await told(context.io, claimant, async () => {
+    const answer = await claimsAt(claimant.place.edge).renew({ claim: own.claim })
+    const { type, code } = standingOf(answer, 'held')
+    return { line: { type, ...answer }, code }
+  })
 }

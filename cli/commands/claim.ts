@@ -1,21 +1,24 @@
-// One agent, one task: claims a task of a running Signalbox, or the next that is free.
+// One agent, one task: claims a task of a running Signalbox, or the next that is free, and runs a
+// command that works on it.
 
-import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Claimed } from '../../libraries/api/types.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { jsonText } from '../../sidecar/log.ts'
-import { ClaimRefused, claimsAt } from '../claim/claims-at-edge.ts'
-import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from '../claim/kept-claims.ts'
-import { CLAIMING, type Claimant, claimantOf, told } from '../claim/own-claim.ts'
-import { turnAmong } from '../claim/turn.ts'
+import { CLAIMING, claimantOf, isPlaced, type Placed, told } from '../claim/own-claim.ts'
+import { passingOn, runCommand } from '../claim/run-command.ts'
+import {
+  NothingFree,
+  type Taken,
+  TTL_MS,
+  takeTask,
+  type Wanted,
+  whenFree,
+} from '../claim/take-task.ts'
 import { define } from '../command.ts'
-import type { Context, Environment, Input } from '../context.ts'
+import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { CLAIMED_FOR } from '../settings.ts'
-import { edgeBoard } from '../wait/edge-board.ts'
-
-const TTL_MS = 600_000
 
 const OPTIONS = [
   new Setting('--task <ID>', 'this task [the next that is free]'),
@@ -32,153 +35,113 @@ const OPTIONS = [
 type ClaimOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--task ID] [--label L] [--parent ID] [--wait TIME] [--actor NAME] [options]',
+  argument: ['COMMAND...', 'behind --: runs while the claim holds, and ends with it'],
+  usage: '[--task ID] [--label L] [--parent ID] [--wait TIME] [options] [-- COMMAND …]',
   description: `\
 Takes a task that nobody else can take as well, and prints one line of JSON: type, task, title,
-generation, expiresAt, board and claim. Without --task it is the next: the most urgent, then by
-rank, then by id. Nothing is written into the board's files: mark the task there with the tool's
-own means. Called again by the same actor, it answers with the task that the actor holds already.
+file, inTree, generation, expiresAt, board and claim. Without --task it is the next: the most
+urgent, then by rank, then by id. Nothing is written into the board's files: mark the task there
+with the tool's own means. Called again by the same actor, it answers with the task that the actor
+holds already ("again": true).
+
+With COMMAND the line goes to standard error, and the command runs with SIGNALBOX_TASK,
+SIGNALBOX_TITLE, SIGNALBOX_FILE and SIGNALBOX_CLAIM in its environment. The claim is renewed while
+it runs, and released as done where it exits with 0, else as abandoned; its exit code is ours. Where
+the claim is lost, it gets SIGTERM, and the exit code is 4.
 
 A running Signalbox of this user renews the claim while the process of --pid runs, and ends it 5 s
 after that has ended: by default the nearest agent above (claude, codex, opencode, gemini, aider,
 cursor-agent, and others); a shell loop says --pid $$. Else renew it before --ttl is over.
 
 Exit code 3: no task was free in the time of --wait. Exit code 4: it is somebody else's. It needs a
-running Signalbox: that of the project, or of --url with a token that has board:work.`,
+running Signalbox: that of the project, or of --url with a token that has board:work. --wait waits
+for that, too.`,
   options: OPTIONS,
   run,
 })
 
 async function run(input: Input<ClaimOptions>, context: Context): Promise<number> {
-  const claimant = await claimantOf(input, context)
-  if (!claimant) return FAILED
-  const { wait } = input.options
-  const end = new AbortController()
-  const limits = [
-    end.signal,
-    context.io.shutdownSignal(),
-    ...(wait ? [AbortSignal.timeout(wait)] : []),
-  ]
-  const signal = AbortSignal.any(limits)
-  const once = () => claimOnce(input.options, claimant, context.env)
+  const { arguments: words, behindDashes: command, options, typed } = input
+  const [stray] = words.slice(0, words.length - command.length)
+  if (stray !== undefined) {
+    throw new UsageError(`${stray} is no option: --task names a task, and a command follows --.`)
+  }
+  if (command.length === 0) {
+    return await claim(input, context, { asked: context.io.shutdownSignal() })
+  }
+  // Standard output is the command's.
+  const { io } = context
+  const behind = { ...context, io: { ...io, out: io.err } }
+  const { asked, to } = passingOn()
+  let taken: Taken | undefined
+  const onTaken = (it: Taken) => {
+    taken = it
+  }
+  const code = await claim(input, behind, { asked, self: process.pid, onTaken })
+  if (!taken) return code
+  const tokenFile = typed.has('--token-file') ? options.tokenFile : undefined
+  const ttlMs = options.ttl ?? TTL_MS
+  return await runCommand(command, { ...taken, to, context: behind, ttlMs, tokenFile })
+}
+
+interface Claiming {
+  asked: AbortSignal
+  /** Who works. */
+  self?: number
+  onTaken?: (taken: Taken) => void
+}
+
+async function claim(
+  input: Input<ClaimOptions>,
+  context: Context,
+  { asked, self, onTaken }: Claiming,
+): Promise<number> {
+  const { io, env } = context
+  const { wait, ttl, task, label, parent, assignee, max, force } = input.options
+  const wanted: Wanted = {
+    ...(ttl !== undefined && { ttl }),
+    ...(task !== undefined && { task }),
+    ...(label !== undefined && { label }),
+    ...(parent !== undefined && { parent }),
+    ...(assignee !== undefined && { assignee }),
+    ...(max !== undefined && { max }),
+    ...(force && { force }),
+  }
+  const said = new Set<string>()
+  const notice = (sentence: string) => {
+    // While it waits for a Signalbox, it finds the board again and again.
+    if (!said.has(sentence)) noticeTo(io)(sentence)
+    said.add(sentence)
+  }
+  const find = () => claimantOf(input, context, { ...(self !== undefined && { self }), notice })
+  const first = await find()
+  if (!first) return FAILED
+  const placed = wait === undefined && isPlaced(first, io) ? first : undefined
+  if (wait === undefined && !placed) return FAILED
+  const signal = wait === undefined ? asked : AbortSignal.any([asked, AbortSignal.timeout(wait)])
+  const take = async (claimant: Placed) => ({
+    claimant,
+    given: await takeTask(wanted, claimant, env),
+  })
   try {
-    return await told(context, claimant, async () => {
-      const { task, claim, ...claimed } = await (wait
-        ? whenFree(once, claimant, context, signal)
-        : once())
-      return { type: 'claimed', task: task.id, title: task.title, ...claimed, claim }
+    return await told(io, first, async () => {
+      const taken = await (placed ? take(placed) : whenFree({ first, find, take, notice, signal }))
+      onTaken?.(taken)
+      const { task, claim, ...answer } = taken.given
+      const { title, file } = task
+      const inTree = isInTree(taken)
+      if (inTree === false) notice(`${file} is not in this tree: merge the main branch first.`)
+      return { line: { type: 'claimed', task: task.id, title, file, inTree, ...answer, claim } }
     })
   } catch (error) {
-    const isOver = error instanceof NothingFree || signal.aborted
-    if (!isOver) throw error
-    context.io.out(`${jsonText({ type: 'timeout', board: claimant.edge.path })}\n`)
+    if (!(error instanceof NothingFree || signal.aborted)) throw error
+    io.out(`${jsonText({ type: 'timeout', board: first.board })}\n`)
     return TIMED_OUT
-  } finally {
-    end.abort()
   }
 }
 
-/** No task was free in time. */
-class NothingFree extends Error {}
-
-type Given = Claimed & { claim: string }
-
-/** What was released as done, and is still open, is free after a minute without a message. */
-const ASK_AGAIN_MS = 60_000
-/** What a change of the board, or the end of another claim, may make free. */
-const MAY_PASS = ['claimed', 'not_ready']
-
-/** Throws NothingFree when the signal comes first. */
-async function whenFree(
-  once: () => Promise<Given>,
-  { edge }: Claimant,
-  { env }: Context,
-  signal: AbortSignal,
-): Promise<Given> {
-  const turn = await turnAmong(env, edge)
-  const changes = changesOf(edge, signal)
-  try {
-    // The stream opens first: it then reports what becomes free while we ask.
-    for (let next = changes.next(); !signal.aborted; ) {
-      const step = await Promise.race([
-        next,
-        sleep(ASK_AGAIN_MS, undefined, { signal, ref: false }),
-      ])
-      if (step?.done) break
-      if (step) next = changes.next()
-      const id = step?.value
-      if (id !== undefined) await turn.mine(id, signal)
-      try {
-        return await once()
-      } catch (error) {
-        const mayPass = error instanceof ClaimRefused && MAY_PASS.includes(error.problem.code)
-        if (!mayPass && !(error instanceof NothingFree)) throw error
-      }
-      if (id !== undefined) await turn.asked(id)
-    }
-    throw new NothingFree()
-  } finally {
-    await turn.leave()
-  }
-}
-
-/** The id of each message of the board, sessions included. Ends with the signal. */
-async function* changesOf(edge: Claimant['edge'], signal: AbortSignal): AsyncGenerator<string> {
-  const { steps } = edgeBoard(edge, undefined, signal)
-  try {
-    for await (const { id } of steps) yield id
-  } catch (error) {
-    if (!signal.aborted) throw error
-  }
-}
-
-/** Throws ClaimRefused, or NothingFree. */
-async function claimOnce(
-  options: ClaimOptions,
-  claimant: Claimant,
-  env: Environment,
-): Promise<Given> {
-  const { task, label, parent, assignee, ttl, max, force } = options
-  const { edge, actor, agent, tree } = claimant
-  const held = (await keptClaims(env, edge.url)).filter(
-    (kept) => kept.actor === actor && kept.board === edge.path,
-  )
-  const [own] = max === undefined ? held : []
-  const kept: KeptClaim = {
-    claim: own?.claim ?? randomBytes(16).toString('base64url'),
-    actor,
-    board: edge.path,
-    url: edge.url,
-    ttlMs: ttl ?? TTL_MS,
-    task: own?.task ?? '',
-    generation: own?.generation ?? 0,
-    ...(agent && { process: agent }),
-  }
-  // Before it is asked for: one whose answer is lost is asked for again, and is the same.
-  await keepClaim(env, kept)
-  try {
-    const given = await claimsAt(edge).claim({
-      claim: kept.claim,
-      actor,
-      ttlMs: kept.ttlMs,
-      ...(task !== undefined && { task }),
-      ...(label !== undefined && { label }),
-      ...(parent !== undefined && { parent }),
-      ...(assignee !== undefined && { assignee }),
-      ...(tree !== undefined && { tree }),
-      ...(max !== undefined && { max }),
-      ...(force && { force }),
-    })
-    await keepClaim(env, { ...kept, task: given.task.id, generation: given.generation })
-    return { ...given, claim: kept.claim }
-  } catch (error) {
-    if (!(error instanceof ClaimRefused)) throw error
-    await forgetClaim(env, kept)
-    if (error.problem.code === 'nothing_ready') throw new NothingFree()
-    // That of before has ended: this is a new one.
-    if (own && error.problem.code === 'claim_lost') {
-      return await claimOnce(options, claimant, env)
-    }
-    throw error
-  }
+/** Undefined: it is not known where the board is, or of which file the task. */
+function isInTree({ claimant: { place }, given: { task } }: Taken): boolean | undefined {
+  const { dir } = place
+  return dir !== undefined && task.file !== undefined ? existsSync(join(dir, task.file)) : undefined
 }

@@ -51,7 +51,7 @@ import {
 } from '../context.ts'
 import { greeting, sharingText } from '../greeting.ts'
 import { appeared, boardNotices, deliveryNotices } from '../notices.ts'
-import { alsoRunning, namedFolder } from '../running-system.ts'
+import { alsoRunning, elsewhere, namedFolder } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import {
   KEPT_PORT,
@@ -111,6 +111,8 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
   if (!options.board) refuseNeedless(input, ['--example', ...PUBLISHES], 'with --no-board')
   const find = () => findHere(input, cwd)
   const { here, project, repo, repos, boards } = await saying('Looking for boards …', { io }, find)
+  const leading = boards && (await elsewhere(here))
+  if (leading !== undefined) noticeTo(io)(leading)
   const file = await loadConfig(options, context)
   const env = await variablesIn(undefined, context.env, gatewayPrefixes(file))
   // All that is written from here on is for its owner alone.
@@ -202,7 +204,10 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     }
     await writeLocal(localNow)
     const { agent } = tokens
-    if (agent !== undefined) void watchClaims({ env, url, token: async () => agent, signal })
+    if (agent !== undefined) {
+      const at = [await realpath(data.dir), url]
+      void watchClaims({ env, at, url, token: async () => agent, signal })
+    }
     const local = localNow()
     const isShared = options.share !== undefined
     const link = await startLink(secret, local, { isShared, now: Date.now() })

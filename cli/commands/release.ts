@@ -1,7 +1,7 @@
 // Gives a task back, done or not.
 
-import { forgetClaim } from '../claim/kept-claims.ts'
-import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { giveBack } from '../claim/give-back.ts'
+import { claimantOf, HELD, ownClaim } from '../claim/own-claim.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, UsageError } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -17,9 +17,9 @@ const OPTIONS = [
 export const command = define({
   usage: '[--done | --abandoned] [--claim CLAIM | --actor NAME] [options]',
   description: `\
-Ends the claim of this actor and board. Close the task in its file first: one that was released as
-done and is still open is offered again after a minute. It may be sent again. Exit code 4: the claim
-was lost before.`,
+Ends the claim of this actor and board. Close the task in its file first. It may be sent again.
+While no Signalbox of the project runs, it is kept (type kept), and passed on when one runs again.
+Exit code 4: the claim was lost before.`,
   options: OPTIONS,
   run,
 })
@@ -30,12 +30,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const claimant = await claimantOf(input, context)
   const own = claimant && (await ownClaim(claimant, named, context))
   if (!claimant || !own) return FAILED
-  const { claim, kept } = own
   const outcome = abandoned ? 'abandoned' : 'done'
-  const code = await told(context, claimant, async ({ release }) => ({
-    type: 'released',
-    ...(await release({ claim, outcome, ...(summary !== undefined && { summary }) })),
-  }))
-  if (kept && code !== FAILED) await forgetClaim(context.env, kept)
-  return code
+  const release = { outcome, ...(summary !== undefined && { summary }) } as const
+  return await giveBack(own, release, claimant, context)
 }

@@ -1,6 +1,8 @@
 // Goes on holding a task, and says what is done.
 
-import { claimantOf, HELD, ownClaim, told } from '../claim/own-claim.ts'
+import { claimsAt } from '../claim/claims-at-edge.ts'
+import { claimantOf, HELD, isPlaced, ownClaim, told } from '../claim/own-claim.ts'
+import { standingOf } from '../claim/standing.ts'
 import { define } from '../command.ts'
 import type { Context, Input } from '../context.ts'
 import { FAILED } from '../exit-codes.ts'
@@ -16,9 +18,9 @@ const OPTIONS = [
 export const command = define({
   usage: '[--progress TEXT] [--claim CLAIM | --actor NAME] [options]',
   description: `\
-Renews the claim of this actor and board for as long as it was made for, or for --ttl. Exit code 4:
-it is lost, and somebody else may work on the task: stop. It is needed where no process is
-watched.`,
+Renews the claim of this actor and board for as long as it was made for, or for --ttl. The type of
+the line is renewed; away, done or ended, as for check. Exit code 4: it is lost, and somebody else
+may work on the task: stop. It is needed where no process is watched.`,
   options: OPTIONS,
   run,
 })
@@ -27,13 +29,14 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const claimant = await claimantOf(input, context)
   const { claim: named, ttl: ttlMs, progress } = input.options
   const own = claimant && (await ownClaim(claimant, named, context))
-  if (!claimant || !own) return FAILED
-  return await told(context, claimant, async ({ renew }) => ({
-    type: 'renewed',
-    ...(await renew({
+  if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
+  return await told(context.io, claimant, async () => {
+    const answer = await claimsAt(claimant.place.edge).renew({
       claim: own.claim,
       ...(ttlMs !== undefined && { ttlMs }),
       ...(progress !== undefined && { progress }),
-    })),
-  }))
+    })
+    const { type, code } = standingOf(answer, 'renewed')
+    return { line: { type, ...answer }, code }
+  })
 }

@@ -1,6 +1,7 @@
 // `signalbox serve`: the edge on a server of one's own, in this process, with settings and secrets
 // from the environment. Nothing is simulated.
 
+import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
 import type { FoundBoard } from '../../sidecar/boards/discover.ts'
@@ -166,7 +167,8 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
       if (secret === undefined) throw new Error('no secret signs here')
       return (await mintTokens(secret, ['*'], Date.now(), { audience })).agent
     }
-    void watchClaims({ env: context.env, url, token, signal })
+    const at = [await realpath(data.dir), url]
+    void watchClaims({ env: context.env, at, url, token, signal })
     announce(io, `${readyLine(url)}\n`, 'signalbox.ready', { url })
     await aborted(signal)
     return 0

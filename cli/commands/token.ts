@@ -50,7 +50,7 @@ const OPTIONS = [
 type TokenOptions = OptionsOf<typeof OPTIONS>
 
 export const command = define({
-  usage: '[--repo NAME] [--scope SCOPES] [--actor NAME] [--subject NAME] [--ttl TIME] [options]',
+  usage: '[--repo NAME] [--scope SCOPES] [--actor NAME] [--ttl TIME] [options]',
   description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. With --data, and where there is no AUTH_SECRETS, it is that of the signalbox that runs

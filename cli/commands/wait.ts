@@ -37,8 +37,9 @@ with --since: it then also has what changed meanwhile, and nothing twice.
 
 It asks the Signalbox of --url, else the one that runs in the project or above it, else it reads and
 watches the files. Of several boards it waits for that of this folder, or of the nearest above it.
-Exit code 3 and type timeout: the time is over; the line has the id to go on from. Exit code 1: the
-Signalbox that was named cannot be reached, or there is no board.`,
+One that ends meanwhile is waited for, too. Exit code 3 and type timeout: the time is over; the line
+has the id to go on from. Exit code 1: the Signalbox that was named cannot be reached, or there is
+no board.`,
   options: OPTIONS,
   run,
 })
@@ -73,8 +74,13 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   const onDoubt = (sentence: string | undefined) => {
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
+  let isSaid = false
+  const onAway = () => {
+    if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
+    isSaid = true
+  }
   try {
-    const watched = target.open(since, signal)
+    const watched = target.open(since, signal, onAway)
     const wait = { task, until, since }
     const { row, ...outcome } = await waitFor(watched, wait, (id) => {
       // A failure is ignored here: the wait hits the same error and reports it.

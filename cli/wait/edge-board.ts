@@ -16,6 +16,8 @@ import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
 /** It may be starting again. */
 const REACHED_WITHIN_MS = 10_000
 const RETRY_MS = 500
+/** Streams also end for other reasons, and are there again at once. */
+const AWAY_MS = 3_000
 /** A target of no log: the edge answers that anything may have changed. */
 const NOWHERE = 'files-0'
 
@@ -37,11 +39,15 @@ export async function boardNames(
   return boards.map(({ path, store }) => ({ name: path, isGone: store === 'missing' }))
 }
 
-/** Ends with the signal. Throws BoardError where it is refused, or cannot be reached. */
+/**
+ * Ends with the signal. Throws BoardError where it is refused, or cannot be reached. `onAway`: once
+ * it was reached it is waited for, too.
+ */
 export function edgeBoard(
   target: BoardAtEdge,
   since: string | undefined,
   signal: AbortSignal,
+  onAway: () => void = () => undefined,
 ): WatchedBoard {
   const edge = new Edge({ ...target, fetch, clock: hostClock })
   const reads = new Reads(edge)
@@ -50,6 +56,8 @@ export function edgeBoard(
     fail(new BoardError(0, 'unreachable', `No Signalbox answers at ${target.url}.`)),
   )
   let changed: Step['changed']
+  let isReached = false
+  let cancelAway: (() => void) | undefined
   const connection = new Connection({
     streams: fetchStreams(edge),
     clock: hostClock,
@@ -64,21 +72,27 @@ export function edgeBoard(
       },
       position(id) {
         cancelReach()
+        isReached = true
         if (id.endsWith('-0')) refuseUnpublished().catch(fail)
         add({ id, ...(changed && { changed }) })
         changed = undefined
       },
       refused: fail,
-      opened: () => undefined,
+      opened: () => {
+        cancelAway?.()
+        cancelAway = undefined
+      },
       alive: () => undefined,
       lost: () => {
         // What came without its id comes again.
         changed = undefined
+        if (isReached) cancelAway ??= hostClock.after(AWAY_MS, onAway)
       },
     },
   })
   signal.addEventListener('abort', () => {
     cancelReach()
+    cancelAway?.()
     void connection.close()
     reads.close()
   })

@@ -7,7 +7,7 @@ import { type Bounds, discoverBoards } from '../../sidecar/boards/discover.ts'
 import { type NamedBoard, nameBoards } from '../../sidecar/boards/names.ts'
 import type { StoreError } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
-import { leadingFolder, linkedTreeOf, locationOf } from '../../sidecar/trees/worktrees.ts'
+import { leadingFolder, locationOf } from '../../sidecar/trees/worktrees.ts'
 import { boardsAbove, findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
 import { coversPath, exactPaths, onlyPath } from '../../worker/shared/repos.ts'
@@ -47,7 +47,11 @@ interface Target {
   board: string
   /** Absent: it is read from files alone. */
   edge?: BoardAtEdge
-  open(since: string | undefined, signal: AbortSignal): WatchedBoard
+  /** Where that is: the data folder of a running Signalbox, or a URL. */
+  at?: string
+  /** The folder of its project in the tree that leads. Absent: it is not known. */
+  dir?: string | undefined
+  open(since: string | undefined, signal: AbortSignal, onAway: () => void): WatchedBoard
 }
 
 /**
@@ -67,12 +71,11 @@ export async function findTarget(
     const covered = claimsOf(await edge.token().catch(() => undefined)).repos
     const repos = Array.isArray(covered) ? covered.map(String) : []
     const path = name === undefined ? onlyPath(repos) : await wholeName(edge, name, repos)
-    return atEdge({ ...edge, path })
+    return atEdge({ ...edge, path }, edge.url)
   }
   refuseNeedless(input, ['--token-file'], 'without --url')
   const folder = await realpath(cwd).catch(() => cwd)
   const here = await leadingFolder(folder)
-  if (here !== folder) notice(`${await whereIs(folder)}: its board is the one of ${here}.`)
   const dir = options.data ?? (await runningAbove(cwd))
   if (dir === undefined || (options.data === undefined && !(await isRunning(dir)))) {
     return await inFiles(here, name, env.PATH ?? '', notice)
@@ -89,11 +92,9 @@ export async function findTarget(
   if (own !== undefined && !boards.some(({ dir }) => dir === own)) {
     notice(`The board is ${path}: the one in ${own} is not of the running Signalbox.`)
   }
-  return atEdge({ url: local.url, path, token: async () => token })
+  const at = await realpath(dir)
+  return atEdge({ url: local.url, path, token: async () => token }, at, chosen?.dir)
 }
-
-const whereIs = async (folder: string): Promise<string> =>
-  (await linkedTreeOf(folder)) ? 'This is a linked worktree' : 'The main worktree has no board'
 
 /** The Signalbox that --url names, with the token that was given. Throws UsageError. */
 export function edgeAt(
@@ -120,10 +121,12 @@ async function wholeName(
   return listed.length === 0 || coversPath(repos, name) ? name : withName(listed, name).name
 }
 
-const atEdge = (target: BoardAtEdge): Target => ({
+const atEdge = (target: BoardAtEdge, at: string, dir?: string): Target => ({
   board: target.path ?? '',
   edge: target,
-  open: (since, signal) => edgeBoard(target, since, signal),
+  at,
+  dir,
+  open: (since, signal, onAway) => edgeBoard(target, since, signal, onAway),
 })
 
 /** Named as a start in this folder, or in one above, would name them. */
@@ -147,6 +150,7 @@ async function inFiles(
   const board = choose(found, name, here, notice)
   return {
     board: board.name,
+    dir: board.dir,
     open: (since, signal) => filesBoard(board, path, since, signal),
   }
 }

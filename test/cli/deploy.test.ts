@@ -17,7 +17,7 @@ async function chosen(answers: readonly string[], before?: Parameters<typeof cho
     },
   }
   const context = { io, env: {}, cwd, loadFile: () => Promise.reject(new Error('none')) }
-  const input = { arguments: [], options: {}, typed: new Set<string>() }
+  const input = { arguments: [], behindDashes: [], options: {}, typed: new Set<string>() }
   return { asked, cwd, choice: await choose(input, context, before) }
 }
 

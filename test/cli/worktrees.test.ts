@@ -3,6 +3,7 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { elsewhere } from '../../cli/running-system.ts'
 import { writeLocalJson } from '../../system/local-json.ts'
 import { takeLock } from '../../system/lock.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
@@ -63,7 +64,14 @@ test('watch publishes the board of the main tree under its name, and a line name
   expect(await watch.exit).toBe(0)
 })
 
-test('claim finds the Signalbox of the main tree, says so, and the claim is of the tree', async () => {
+test('a start says once whose board it is, which commands after it do not repeat', async () => {
+  const [board, own] = [await realpath(cli.board), await realpath(tree)]
+  const what = 'is in a linked worktree: its board is the one of'
+  expect(await elsewhere(tree)).toBe(`${own} ${what} ${board}.`)
+  expect(await elsewhere(cli.board)).toBeUndefined()
+})
+
+test('claim finds the Signalbox of the main tree, and the claim is of the tree', async () => {
   const env = { ...cli.env(), PATH: process.env.PATH }
   await run(['sync', cli.board], env)
   const data = join(cli.board, '.signalbox')
@@ -84,9 +92,9 @@ test('claim finds the Signalbox of the main tree, says so, and the claim is of t
   const lock = await takeLock(data)
   expect(lock.ok).toBe(true)
   const here = { cwd: tree }
-  const said = `This is a linked worktree: its board is the one of ${await realpath(cli.board)}`
   const claimed = await run(['claim', '--actor', 'ada'], {}, here)
-  expect(claimed.err).toContain(said)
+  // That is said at a start, and not by each command.
+  expect(claimed.err).toBe('')
   expect(JSON.parse(claimed.out)).toMatchObject({ task: 'T-1', board: REPO })
   const { sessions } = await read<{ sessions: Session[] }>('sessions')
   expect(sessions).toMatchObject([{ actor: 'ada', task: 'T-1', tree: 'feat' }])

@@ -1,0 +1,179 @@
+// Takes a task for somebody: once, or as soon as one is free. Through restarts of the Signalbox.
+
+import { randomBytes } from 'node:crypto'
+import { isAbsolute } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClaimRequest } from '../../libraries/api/types.ts'
+import type { Environment } from '../context.ts'
+import { edgeBoard } from '../wait/edge-board.ts'
+import { type Claimed, ClaimRefused, claimsAt, isAway, isCode } from './claims-at-edge.ts'
+import { forgetClaim, type KeptClaim, keepClaim, keptClaims } from './kept-claims.ts'
+import type { Claimant, Place, Placed } from './own-claim.ts'
+import { endKept } from './watch-claims.ts'
+
+export const TTL_MS = 600_000
+
+/** Which task, and how it is held. */
+export interface Wanted extends Partial<Pick<ClaimRequest, 'task' | 'label' | 'parent'>> {
+  assignee?: string
+  max?: number
+  force?: boolean
+  ttl?: number
+}
+
+/** No task was free in time. */
+export class NothingFree extends Error {}
+
+export type Given = Claimed & { claim: string }
+
+/** Throws ClaimRefused, or NothingFree. */
+export async function takeTask(
+  { ttl, ...wanted }: Wanted,
+  { actor, agent, tree, place }: Placed,
+  env: Environment,
+): Promise<Given> {
+  const { at, edge } = place
+  const claims = claimsAt(edge)
+  const mine = (await keptClaims(env)).filter(
+    (kept) => kept.actor === actor && kept.at === at && kept.board === edge.path,
+  )
+  const ask = async (kept: KeptClaim): Promise<Given> => {
+    const { claim, ttlMs } = kept
+    const asked = { ...wanted, ...(tree !== undefined && { tree }), claim, actor, ttlMs }
+    const given = await claims.claim(asked)
+    await keepClaim(env, { ...kept, task: given.task.id, generation: given.generation })
+    return { ...given, claim }
+  }
+  for (const kept of mine) {
+    if (kept.release) await endKept(env, claims, kept, kept.release)
+  }
+  const own = wanted.max === undefined ? mine.find(({ release }) => !release) : undefined
+  const held = { ...(tree !== undefined && { tree }), ...(agent && { process: agent }) }
+  try {
+    if (own?.task) {
+      const again = await ask({ ...own, ...held, ttlMs: ttl ?? own.ttlMs }).catch(isLost)
+      if (again) return again
+    }
+    const isAsked = own?.task === ''
+    const claim = isAsked ? own.claim : randomBytes(16).toString('base64url')
+    const fresh = {
+      claim,
+      actor,
+      board: edge.path,
+      at,
+      ttlMs: ttl ?? TTL_MS,
+      task: '',
+      generation: 0,
+    }
+    const given = await askFirst({ ...fresh, ...held })
+    // Only now: its end might have been taken back.
+    if (own && !isAsked) await forgetClaim(env, own)
+    return given
+  } catch (error) {
+    throw isCode(error, 'nothing_ready') ? new NothingFree() : error
+  }
+
+  /** Kept before: one whose answer is lost is asked for again, and is the same. */
+  async function askFirst(fresh: KeptClaim): Promise<Given> {
+    await keepClaim(env, fresh)
+    try {
+      return await ask(fresh)
+    } catch (error) {
+      if (error instanceof ClaimRefused) await forgetClaim(env, fresh)
+      throw error
+    }
+  }
+}
+
+/** The one of before has ended: a new one is asked for. */
+function isLost(error: unknown): undefined {
+  if (!isCode(error, 'claim_lost')) throw error
+}
+
+/** What was released as done, and is still open, is free after some time without a message. */
+const ASK_AGAIN_MS = 60_000
+/** What a change of the board, or the end of another claim, may make free. */
+const MAY_PASS = ['claimed', 'not_ready']
+/** How often a Signalbox is looked for that does not run. */
+const LOOK_MS = 1_000
+
+export interface Waiting {
+  first: Claimant
+  /** Finds the board again: a Signalbox may run now that did not before. */
+  find: () => Promise<Claimant | undefined>
+  take: (claimant: Placed) => Promise<Taken>
+  notice: (sentence: string) => void
+  signal: AbortSignal
+}
+
+/** Throws NothingFree when the signal comes first. */
+export async function whenFree({ first, find, take, notice, signal }: Waiting): Promise<Taken> {
+  for (let claimant = first, isSaid = false; !signal.aborted; ) {
+    const { place, board } = claimant
+    try {
+      if (place) {
+        const at = { ...claimant, place }
+        return await asItChanges(() => take(at), place, signal)
+      }
+    } catch (error) {
+      if (!isAway(error) && !isEarly(error, place)) throw error
+    }
+    if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
+    isSaid = true
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+    // What it reads may go away while it is read.
+    claimant = (await find().catch(() => undefined)) ?? claimant
+  }
+  throw new NothingFree()
+}
+
+export interface Taken {
+  claimant: Placed
+  given: Given
+}
+
+/** It runs, and has not published yet what it has found. A board elsewhere may be misspelt. */
+const isEarly = (error: unknown, place: Place | undefined): boolean =>
+  place !== undefined && isAbsolute(place.at) && isCode(error, 'unknown_repository')
+
+async function asItChanges(
+  take: () => Promise<Taken>,
+  { edge }: Place,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const end = new AbortController()
+  const until = AbortSignal.any([signal, end.signal])
+  const following = changesOf(edge, until)
+  try {
+    // The stream opens first: it then reports what becomes free while we ask.
+    let [next, pause] = [following(), minute(until)]
+    while (!signal.aborted) {
+      const step = await Promise.race([next, pause])
+      if (signal.aborted) break
+      if (step === 'over') pause = minute(until)
+      else next = following()
+      try {
+        return await take()
+      } catch (error) {
+        if (!isCode(error, ...MAY_PASS) && !(error instanceof NothingFree)) throw error
+      }
+    }
+    throw new NothingFree()
+  } finally {
+    end.abort()
+  }
+}
+
+const minute = (signal: AbortSignal) =>
+  sleep(ASK_AGAIN_MS, 'over', { signal, ref: false }).catch(() => 'over')
+
+/** Resolves at each message of the board, those of sessions included. */
+function changesOf(edge: Place['edge'], signal: AbortSignal): () => Promise<unknown> {
+  const steps = edgeBoard(edge, undefined, signal).steps[Symbol.asyncIterator]()
+  return () => {
+    const next = steps.next()
+    // It may fail while we ask, before anybody waits for it.
+    next.catch(() => undefined)
+    return next
+  }
+}
