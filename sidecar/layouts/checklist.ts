@@ -5,6 +5,8 @@ import { hash } from 'node:crypto'
 import { type Dirent, readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
+import { cutTitle, headingText, type Item, readChecklist, TITLE_CHARS } from './checklist-items.ts'
+import { type Order, waitsOf } from './checklist-order.ts'
 import { defined } from './fields.ts'
 import { type Entry, type FileKind, parsedAs, type Store, type TaskSource } from './layout.ts'
 import { limitText, sizeText } from './text.ts'
@@ -28,8 +30,10 @@ export interface Checklists {
   files?: ChangeFiles
   /** The change's title, in the heading of such a file. */
   titleOf(heading: string): string | undefined
-  /** What the tool has in the text of a task. */
-  fieldsOf?(item: Item, list: List): Partial<TaskSource>
+  /** What the tool has in the texts of a list's tasks. */
+  fieldsIn?(list: List): (item: Item) => Partial<TaskSource>
+  /** What comes before a task by the order of its list, or by what `text` says of it. */
+  orderOf?(items: readonly Item[], text: string): Order
 }
 
 /** The files of a change of a tool that has more of them. `folder`: the change's own. */
@@ -58,23 +62,6 @@ export interface List {
   idOf(number: string): string
 }
 
-/** A task of a checklist. */
-export interface Item {
-  /** Without its number. */
-  text: string
-  /** The line, and those that are indented below it. */
-  lines: string[]
-  mark: string
-  /** Brackets with an asterisk: `[ ]*`. */
-  isOptional: boolean
-  number: string | undefined
-  /** The task that it is indented under. */
-  above: Item | undefined
-  /** The heading it stands under. */
-  group: string | undefined
-  indent: number
-}
-
 export const CHECKLIST = 'tasks.md'
 /**
  * A person's longest lists have some hundred lines. 32,000 tasks took over 100 ms, in which no
@@ -83,20 +70,8 @@ export const CHECKLIST = 'tasks.md'
 const LIST_BYTES = 512 << 10
 const LIST_TASKS = 10_000
 const BOX = /^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)])[ \t]{0,40}\[/gm
-const TITLE_CHARS = 300
 const OPEN = 'todo'
 const DONE = 'done'
-
-/**
- * A task as OpenSpec counts it, in code fences, too: any bullet, and brackets with one mark at
- * most, unless they begin a link. Spaces are bounded, or a line of spaces would take minutes.
- */
-const TASK = /^(\s*)(?:[-*+]|\d{1,9}[.)])\s*\[(?:\s{0,40}([^\]\s]?)\s{0,40}\](?![([])|\s+\])\s*(.*)/
-const NUMBER =
-  /^([*_~`]*)(T\d{1,6}[A-Za-z]?|\d{1,5}(?:\.\d{1,5}){0,20}[a-z]?)\\?[.):]?([*_~`]*)(?:\s+|$)/
-const FENCE = /^\s*(?:```|~~~)/
-/** A line that goes on with the text above it, though it is not indented. */
-const GOES_ON = /^\s*(?![-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|```|~~~|[>|<]|[-*_=]{3})\S/
 
 export function checklistStore(tool: Checklists): Store {
   const { root, within, tasksIn, board, files = oneList(tool) } = tool
@@ -253,55 +228,53 @@ function aboutEntry({ titleOf }: Checklists, change: Change, text: string): Entr
 function listEntries(tool: Checklists, change: Change, text: string): [Entry, ...Entry[]] {
   const { items, rest } = readChecklist(text)
   const idOf = (name: string): string => `${change.id}/${name}`
-  const numbers = items.flatMap(({ number }) => number ?? [])
   const seen = new Map<string, number>()
-  const numbered = new Map<string, Item>()
-  /** Without those whose number another one has. */
-  const ids = new Map<Item, string>()
-  const entries = items.map((item, at): Entry & { kind: 'task' } => {
-    const { number } = item
-    const id = idOf(number ?? nameOf(item.text, seen))
-    const whole = item.above ?? numberedAbove(number, numbered)
-    if (number === undefined || !numbered.has(number)) {
-      ids.set(item, id)
-      if (number !== undefined) numbered.set(number, item)
-    }
-    const fields = tool.fieldsOf?.(item, { numbers, idOf }) ?? {}
-    const { title = item.text } = fields
-    const below = unindented(item.lines.slice(1))
+  const ids = new Map(items.map((it) => [it, idOf(it.number ?? nameOf(it.text, seen))]))
+  const byId = new Map(items.flatMap((it) => (it.isTwin ? [] : [[ids.get(it), it]])))
+  const numbers = items.flatMap(({ number }) => number ?? [])
+  const fieldsOf = tool.fieldsIn?.({ numbers, idOf })
+  const fields = new Map(items.map((it) => [it, fieldsOf?.(it) ?? {}]))
+  const named = (item: Item) => (fields.get(item)?.deps ?? []).flatMap((id) => byId.get(id) ?? [])
+  const waits = waitsOf(items, named, tool.orderOf?.(items, text) ?? new Map())
+  const tasks = items.map((item, at): Entry & { kind: 'task' } => {
+    const { number, whole, mark, group, lines } = item
+    const id = ids.get(item) ?? ''
+    const { title = item.text, deps = [], ...more } = fields.get(item) ?? {}
+    const below = unindented(lines.slice(1))
     const body = (title.length > TITLE_CHARS ? [title, ...below] : below).join('\n')
+    const before = new Set([...(waits.get(item) ?? [])].flatMap((other) => ids.get(other) ?? []))
+    const own = deps.filter((dep) => before.has(dep) || !byId.has(dep))
+    const all = new Set([...own, ...before])
     const task = defined({
       id,
-      status: tool.marks[item.mark] ?? OPEN,
+      status: tool.marks[mark] ?? OPEN,
       parent: change.id,
       partOf: whole && ids.get(whole),
       unnumbered: number === undefined || undefined,
+      deps: all.size > 0 ? [...all] : undefined,
       // Each one: those with a rank come before all others, whatever their numbers are.
       rank: at + 1,
       folder: change.isArchived ? 'archive' : undefined,
-      milestone: item.group,
-      ...fields,
-      title: cut(title) || id,
+      milestone: group,
+      ...more,
+      title: cutTitle(title) || id,
       body: body === '' ? undefined : limitText(body),
     })
-    const source = item.lines.join('\n')
+    const source = lines.join('\n')
     return { kind: 'task', id, task, source, ...(change.isArchived && { standing: 'outside' }) }
   })
-  const statuses = new Set(entries.map(({ task }) => task.status))
-  const isDone = statuses.size === 1 && statuses.has(DONE)
-  const status = isDone ? DONE : statuses.has('in-progress') ? 'in-progress' : OPEN
   // The lines of its tasks are not its own.
-  const own = { ...changeEntry(change, status, undefined), source: rest.join('\n') }
-  return [own, ...entries]
+  const own = { ...changeEntry(change, statusOf(tasks), undefined), source: rest.join('\n') }
+  return [own, ...tasks]
 }
 
-/** The task above that has the number which this one goes on from: `1.2` for `1.2.3`, else `1`. */
-function numberedAbove(number = '', above: ReadonlyMap<string, Item>): Item | undefined {
-  for (let end = number.lastIndexOf('.'); end > 0; end = number.lastIndexOf('.', end - 1)) {
-    const found = above.get(number.slice(0, end))
-    if (found) return found
-  }
-  return undefined
+/** Of a change, by those of its tasks that it is not done without. */
+function statusOf(entries: readonly (Entry & { kind: 'task' })[]): string {
+  const needed = entries.filter(({ task }) => !task.optional)
+  const counted = needed.length > 0 ? needed : entries
+  const statuses = new Set(counted.map(({ task }) => task.status))
+  if (statuses.size === 1 && statuses.has(DONE)) return DONE
+  return statuses.has('in-progress') ? 'in-progress' : OPEN
 }
 
 /** For a task without a number: its text's hash. Of the same text each has another name. */
@@ -311,66 +284,6 @@ function nameOf(text: string, seen: Map<string, number>): string {
   seen.set(name, count)
   return count === 1 ? name : `${name}-${count}`
 }
-
-/** Cut first: looking for the end of a line of spaces takes the square of its length. */
-const headingText = (line: string): string => cut(line.trim()).replace(/^#+\s+|[\s#]+$/g, '')
-
-const cut = (title: string): string =>
-  title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS).toWellFormed()}…` : title
-
-/** `rest`: the lines that are of no task. */
-function readChecklist(text: string): { items: Item[]; rest: string[] } {
-  const items: Item[] = []
-  const rest: string[] = []
-  /** The tasks that an indented line may belong to, the innermost last. */
-  const open: Item[] = []
-  let group: string | undefined
-  let isFenced = false
-  let isInText = false
-  for (const line of text.split(/\r?\n/)) {
-    const found = TASK.exec(line)
-    const indent = widthOf(found?.[1] ?? /^\s*/.exec(line)?.[0] ?? '')
-    const isBlank = line.trim() === ''
-    const goesOn = isInText && !isFenced && found === null && GOES_ON.test(line)
-    while (!isBlank && !goesOn && indent <= (open.at(-1)?.indent ?? -1)) open.pop()
-    if (found) {
-      const [, , mark = '', written = ''] = found
-      const text = written.replace(/^\*\s+/, '')
-      const number = NUMBER.exec(text)
-      const item = {
-        text: withoutNumber(text, number),
-        lines: [line],
-        mark,
-        isOptional: text !== written,
-        number: number?.[2],
-        above: open.at(-1),
-        group,
-        indent,
-      }
-      items.push(item)
-      open.push(item)
-      isInText = true
-      continue
-    }
-    if (FENCE.test(line)) isFenced = !isFenced
-    else if (!isFenced && line.startsWith('## ')) group = headingText(line)
-    const of = open.at(-1)
-    isInText = of !== undefined && !isBlank
-    if (of) of.lines.push(line)
-    else if (!isBlank) rest.push(line)
-  }
-  for (const { lines } of items) while (lines.at(-1)?.trim() === '') lines.pop()
-  return { items, rest }
-}
-
-/** Emphasis that begins before the number and ends in the text is of neither. */
-function withoutNumber(text: string, number: RegExpExecArray | null): string {
-  const [all = '', opening = '', , closing = ''] = number ?? []
-  const rest = text.slice(all.length).trim()
-  return closing.length < opening.length ? rest.replace(opening.slice(closing.length), '') : rest
-}
-
-const widthOf = (space: string): number => space.replaceAll('\t', '    ').length
 
 function unindented(lines: readonly string[]): string[] {
   const texts = lines.filter((line) => line.trim() !== '')

@@ -3,6 +3,7 @@
 
 import { basename, join } from 'node:path'
 import { checklistStore } from './checklist.ts'
+import { waveOrder } from './kiro-waves.ts'
 import type { Layout } from './layout.ts'
 import { realFolder } from './store-folder.ts'
 
@@ -28,13 +29,18 @@ export const kiro = {
       about: ['requirements.md', 'bugfix.md'],
       // All of them are named after the kind of the document.
       titleOf: () => undefined,
-      fieldsOf({ isOptional, lines }) {
-        const named = lines.flatMap((line) => REQUIREMENTS.exec(line.trim())?.[1]?.split(',') ?? [])
-        return {
-          ...(isOptional && { optional: true as const, labels: ['optional'] }),
-          ...(named.length > 0 && { extra: { requirements: named.map((name) => name.trim()) } }),
-        }
-      },
+      fieldsIn:
+        () =>
+        ({ isOptional, lines }) => {
+          const named = lines.flatMap(
+            (line) => REQUIREMENTS.exec(line.trim())?.[1]?.split(',') ?? [],
+          )
+          return {
+            ...(isOptional && { optional: true as const, labels: ['optional'] }),
+            ...(named.length > 0 && { extra: { requirements: named.map((name) => name.trim()) } }),
+          }
+        },
+      orderOf: waveOrder,
     })
   },
 } satisfies Layout

@@ -1,8 +1,9 @@
 // The spec-kit layout: `specs/<feature>/` with `tasks.md` and `spec.md`, beside `.specify/`.
 
 import { join } from 'node:path'
-import { checklistStore, type List } from './checklist.ts'
+import { checklistStore } from './checklist.ts'
 import type { Layout } from './layout.ts'
+import { phaseOrder } from './spec-kit-phases.ts'
 import { realFolder } from './store-folder.ts'
 
 export const specKit = {
@@ -19,19 +20,24 @@ export const specKit = {
       marks: { x: 'done', X: 'done' },
       about: ['spec.md'],
       titleOf: (heading) => heading.replace(/^feature specification:\s+/i, ''),
-      fieldsOf({ text, lines, number, group = '' }, list) {
-        const below = lines.slice(1).map((line) => line.trim())
-        const waitsFor = idsAfter([text, ...below].join(' '), list).filter((id) => id !== number)
-        const [shown, marks] = withoutMarks(text)
-        const labels = marks.map((mark) => (mark === 'P' ? PARALLEL : mark))
-        const priority = /\(Priority: (\w+)\)/.exec(group)?.[1]
-        return {
-          title: shown,
-          ...(labels.length > 0 && { labels }),
-          ...(waitsFor.length > 0 && { deps: waitsFor.map(list.idOf) }),
-          ...(priority !== undefined && { priority }),
+      fieldsIn({ numbers, idOf }) {
+        const byValue = Map.groupBy(numbers.filter(isTask), digitsOf)
+        return ({ text, lines, number, group = '' }) => {
+          const below = lines.slice(1).map((line) => line.trim())
+          const named = idsAfter([text, ...below].join(' '), byValue)
+          const waitsFor = named.filter((id) => id !== number)
+          const [shown, marks] = withoutMarks(text)
+          const labels = marks.map((mark) => (mark === 'P' ? PARALLEL : mark))
+          const priority = /\(Priority: (\w+)\)/.exec(group)?.[1]
+          return {
+            title: shown,
+            ...(labels.length > 0 && { labels }),
+            ...(waitsFor.length > 0 && { deps: waitsFor.map(idOf) }),
+            ...(priority !== undefined && { priority }),
+          }
         }
       },
+      orderOf: (items) => phaseOrder(items, ({ text }) => withoutMarks(text)[1].includes('P')),
     })
   },
 } satisfies Layout
@@ -68,8 +74,11 @@ const RANGE_OR_ID = new RegExp(`(${ID})(?:${TO}(${ID}|\\d{3,6}))?`, 'g')
 /** How far a parenthesis is looked for. In a text of nothing else the search would take minutes. */
 const NEAR_CHARS = 400
 
+/** The tasks of a list, by the values of their numbers. */
+type ByValue = ReadonlyMap<number, readonly string[]>
+
 /** The numbers that a text says it depends on. */
-function idsAfter(text: string, list: List): string[] {
+function idsAfter(text: string, list: ByValue): string[] {
   const ids = [...text.matchAll(WAITS)].flatMap(({ 0: words, index }) => {
     const before = text.slice(Math.max(0, index - NEAR_CHARS), index)
     const rest = text.slice(index + words.length)
@@ -82,10 +91,16 @@ function idsAfter(text: string, list: List): string[] {
   return [...new Set(ids)]
 }
 
+/** With more, one line of a large list names thousands: then only its ends count. */
+const MAX_RANGE = 500
+
 /** Between the two, those that the list has: a number that was left out belongs to no task. */
-function range(from: string, to: string, { numbers }: List): string[] {
-  const at = (id: string): number => Number(/\d+/.exec(id)?.[0])
-  const isBetween = (id: string): boolean =>
-    id.startsWith('T') && at(id) > at(from) && at(id) < at(to)
-  return [from, ...numbers.filter(isBetween), to]
+function range(from: string, to: string, list: ByValue): string[] {
+  const [first, last] = [digitsOf(from), digitsOf(to)]
+  const length = last - first <= MAX_RANGE ? Math.max(0, last - first - 1) : 0
+  const between = Array.from({ length }, (_, at) => list.get(first + 1 + at) ?? [])
+  return [from, ...between.flat(), to]
 }
+
+const isTask = (number: string): boolean => number.startsWith('T')
+const digitsOf = (number: string): number => Number(/\d+/.exec(number)?.[0])

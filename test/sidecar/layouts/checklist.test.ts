@@ -577,7 +577,8 @@ describe('a list of spec-kit', () => {
     ['(T001 comes before)', 'Pour (T001 comes before)', undefined],
     ['\n\nT009 depends on T001', 'Pour', undefined],
   ])('reads what a task waits for from %j', async (written, title, waitsFor) => {
-    const text = `- [ ] T001 Fill\n- [ ] T002 Heat\n- [ ] T004 Wait\n- [ ] T009 Pour ${written}\n`
+    const others = '- [ ] T001 Fill\n- [ ] T002 Heat\n- [ ] T004 Wait\n'
+    const text = `${others}## Pour\n- [ ] T009 Pour ${written}\n`
     const tasks = await listed({ '.specify/x': '', 'specs/tea/tasks.md': text })
     const pour = tasks['tea/T009']
     expect(pour?.title).toBe(title)
