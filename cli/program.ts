@@ -23,6 +23,8 @@ The access token is taken from SIGNALBOX_TOKEN or from a file, never from an opt
 the list of processes.`
 
 /** Their message is one sentence for the person at the terminal. */
+/** Trying again may help: the other process ends, the disk is mounted. */
+const PASSING: readonly StartErrorCode[] = ['port_taken', 'other_database']
 const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError', 'SecretFileError']
 
 /** Runs one command line to its exit code; `argv` without the program. */
@@ -44,9 +46,7 @@ export async function main(
     if (error instanceof Error && REFUSALS.includes(error.name)) {
       refuse(error.message)
       // It may be free soon: a supervisor starts again after all but a wrong use.
-      return 'code' in error && error.code === ('port_taken' satisfies StartErrorCode)
-        ? FAILED
-        : USAGE
+      return 'code' in error && PASSING.some((code) => code === error.code) ? FAILED : USAGE
     }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return 0

@@ -10,6 +10,7 @@ import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { fetchUntil } from '../worker/payments/ledger/libsql/connection-libsql.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { readInstallation } from '../worker/payments/ledger/libsql/installation-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -167,6 +168,13 @@ const AS_COPY = [
   'UPDATE payment_ledger SET installation = lower(hex(randomblob(16)))',
 ]
 
+export interface Restored {
+  payments: number
+  open: number
+  /** The id of the database. Undefined: its schema has none yet. */
+  installation: string | undefined
+}
+
 /**
  * Makes an empty database of a backup: how many payments it has, and how many of them are open. The
  * sweeper of the next start asks the gateways about those. `now` in ms. `asCopy`: the database that
@@ -177,7 +185,7 @@ export async function restore(
   location: DatabaseLocation,
   now: number,
   { asCopy = false }: { asCopy?: boolean } = {},
-): Promise<{ payments: number; open: number }> {
+): Promise<Restored> {
   if (!existsSync(backup)) throw refused(`There is no file ${backup}.`)
   // The backup stays as it is: only a copy of it is opened.
   const prepare = (copy: string) => prepareCopy(backup, copy, asCopy ? undefined : now)
@@ -199,7 +207,11 @@ export async function restore(
 }
 
 /** `checkAt`: of what is open. Undefined: another installation goes on with it. */
-async function prepareCopy(backup: string, copy: string, checkAt: number | undefined) {
+async function prepareCopy(
+  backup: string,
+  copy: string,
+  checkAt: number | undefined,
+): Promise<Restored> {
   await copyFile(backup, copy)
   await chmod(copy, 0o600)
   const unusable = (why: unknown) => refused(`${backup} cannot be restored: ${why}`, why)
@@ -211,12 +223,14 @@ async function prepareCopy(backup: string, copy: string, checkAt: number | undef
     if (state.version > SCHEMA_VERSION) throw unusable(mismatchOf(state, SCHEMA_VERSION))
     // Only a database of this schema has an id that can be drawn anew.
     if (checkAt === undefined) await prepareSchema(databaseOver(sqlite))
-    return sqlite.transaction(() => {
+    const counts = sqlite.transaction(() => {
       sqlite.all('UPDATE payment_ledger SET batch = batch + ?', BATCHES_AHEAD)
       if (checkAt === undefined) for (const sql of AS_COPY) sqlite.all(sql)
       else sqlite.all(`UPDATE payment_transactions SET next_check_at = ? WHERE ${OPEN}`, checkAt)
       return { payments: countIn(sqlite, 'true'), open: countIn(sqlite, OPEN) }
     })
+    const found = await readInstallation(databaseOver(sqlite).read)
+    return { ...counts, installation: found.is === 'made' ? found.id : undefined }
   }).catch((error: unknown) => {
     throw error instanceof StartError ? error : unusable(`${error}.`)
   })

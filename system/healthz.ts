@@ -5,7 +5,12 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { OtherDatabase } from '../worker/payments/ledger/ledger.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
+import {
+  type Installation,
+  readInstallation,
+} from '../worker/payments/ledger/libsql/installation-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -30,12 +35,14 @@ export type HealthCheck = () => Promise<string | undefined>
 
 export interface HealthPlan {
   database(): Pick<Database, 'read'>
+  /** Which database it is to be. */
+  installation: Installation
   /** Where databases grow. */
   folder: string
   clock: Pick<Clock, 'elapsed'>
 }
 
-export function healthCheck({ database, folder, clock }: HealthPlan): HealthCheck {
+export function healthCheck({ database, installation, folder, clock }: HealthPlan): HealthCheck {
   let written: { at: number; isDone: Promise<boolean> } | undefined
   function isWritable(): Promise<boolean> {
     const at = clock.elapsed()
@@ -44,10 +51,13 @@ export function healthCheck({ database, folder, clock }: HealthPlan): HealthChec
   }
   return async () => {
     try {
+      const { read } = database()
+      if (installation.expected !== undefined) installation.check(await readInstallation(read))
       // A remote database has another version until it is migrated.
-      const mismatch = mismatchOf(await readSchemaState(database().read), SCHEMA_VERSION)
+      const mismatch = mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
       if (mismatch !== undefined) return mismatch
-    } catch {
+    } catch (error) {
+      if (error instanceof OtherDatabase) return error.message
       return 'The database of payments cannot be read.'
     }
     return (await isWritable()) ? undefined : 'The data folder cannot be written: is the disk full?'

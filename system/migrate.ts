@@ -181,15 +181,16 @@ export interface Preparing {
 
 /**
  * Brings a database of this machine to the schema of this version, before anything else uses it.
- * Throws StartError.
+ * `isNew`: it was empty. Throws StartError.
  */
 export async function prepareSchema(
   database: Database,
   { notice = () => undefined, signal }: Preparing = {},
-): Promise<void> {
+): Promise<{ isNew: boolean }> {
   const scripts = await readScripts()
   try {
-    await migrate({ database, scripts, notice, clock: hostClock, signal })
+    const { from } = await migrate({ database, scripts, notice, clock: hostClock, signal })
+    return { isNew: from === 0 }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     const sentence =

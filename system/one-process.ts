@@ -10,8 +10,9 @@ import {
 import type { Log } from '../sidecar/log.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
-import { ConfigError } from '../worker/config.ts'
+import { ConfigError, readConfig } from '../worker/config.ts'
 import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
+import { isServed } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
@@ -22,6 +23,7 @@ import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import type { DataFolder } from './data-folder.ts'
 import { healthCheck, healthReport, systemMetrics, withHealthz } from './healthz.ts'
+import { guardDatabase, type KeptInstallation } from './installation.ts'
 import { prepareSchema } from './migrate.ts'
 import { LOOPBACK, portRefused } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -38,6 +40,8 @@ export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
 
 export interface SystemPlan {
   data: DataFolder
+  /** Which database of payments it is to have. */
+  kept: KeptInstallation
   /** The console's page. The folder can be named before it is filled. */
   page: { dir: string; ready: Promise<unknown> }
   /** The edge's: all but its folders. */
@@ -82,7 +86,13 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
   let database: Database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
   const folder = data.edgeDir
-  const check = healthCheck({ database: () => database, folder, clock: hostClock })
+  const { payments } = readConfig(variables, plan.file, { embeds: true })
+  const realGateways = payments?.realGateways ?? new Set()
+  const guard = await guardDatabase({ variables, kept: plan.kept, realGateways, notice })
+  const { installation, onBegun } = guard
+  const check = healthCheck({ database: () => database, installation, folder, clock: hostClock })
+  // A server that does not answer now is compared by the ledger when it does.
+  if (isServed(url)) await guard.refuse(database).catch(passing)
   const metrics = new Metrics()
   const { setHealthy } = systemMetrics(metrics, data.dir)
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
@@ -96,15 +106,20 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
       signal.aborted ? 'This process is ending.' : await check(),
     ),
     log: plan.log,
+    installation,
+    onBegun,
     ...(plan.sweepEveryMs !== undefined && { sweepEveryMs: plan.sweepEveryMs }),
     ...(plan.stopWithinMs !== undefined && { stopWithinMs: plan.stopWithinMs }),
     async schema(embedded) {
       database = embedded
-      await prepareSchema(embedded, { notice, signal })
+      await guard.refuse(embedded)
+      const { isNew } = await prepareSchema(embedded, { notice, signal })
+      await guard.adopt(embedded, isNew)
     },
   }).catch((error: unknown) => {
     throw refusal(error, variables)
   })
+  if (isServed(url)) await guard.adopt(database, false).catch(passing)
   let auth = readAuth(variables)
   const end = new AbortController()
   void reportHealth()
@@ -124,6 +139,10 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
       await edge.close(published?.ended)
     },
   }
+}
+
+function passing(error: unknown): void {
+  if (error instanceof StartError) throw error
 }
 
 /** Where nothing can listen, as Node's errors have it. */

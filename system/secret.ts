@@ -38,9 +38,10 @@ const SECRET = /^[\w-]{43,}$/
  * `notice` gets a sentence if it is in an unusual folder. Throws StartError.
  */
 export async function openSecret(
-  { dataDir, trustsData, env }: SecretLocation,
+  location: SecretLocation,
   notice: (sentence: string) => void,
 ): Promise<string> {
+  const { dataDir, trustsData, env } = location
   const dir = await realpath(dataDir)
   if (trustsData) {
     return await readOrMake(join(dir, NAME)).catch((cause: Error) => {
@@ -53,8 +54,8 @@ export async function openSecret(
     const why = 'it may have come with the folder. Sign in again, or use it with --trust-data'
     notice(`The secret in the data folder ${dir} is not used, since ${why}.`)
   }
-  const state = stateFolder(env)
-  const kept = state && (await secretIn(join(state, nameOf(dir))))
+  const state = await stateOf(location)
+  const kept = state && (await secretIn(state))
   if (kept) return kept
   const temporary = await temporaryFolder(env)
   const lent = temporary && (await secretIn(join(temporary, nameOf(dir))))
@@ -75,6 +76,12 @@ export async function findSecretFile(location: SecretLocation): Promise<string |
     if (stats?.isFile()) return join(folder, NAME)
   }
   return undefined
+}
+
+/** What is kept of a data folder, outside of it. Undefined: this user has no state folder. */
+export async function stateOf({ dataDir, env }: SecretLocation): Promise<string | undefined> {
+  const state = stateFolder(env)
+  return state && join(state, nameOf(await realpath(dataDir)))
 }
 
 /** By the real path: however the folder is named, it has one secret. */

@@ -3,6 +3,7 @@
 export type StartErrorCode =
   | 'bad_configuration'
   | 'bad_store'
+  | 'other_database'
   | 'bad_data_folder'
   | 'data_folder_in_use'
   | 'port_taken'

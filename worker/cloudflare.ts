@@ -19,6 +19,7 @@ import { createGuard } from './payments/gateways/guard.ts'
 import { createRefusals, type RefusalStore } from './payments/gateways/refusals.ts'
 import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
+import { comparing, Installation } from './payments/ledger/libsql/installation-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { type LedgerNamespace, objectLedger } from './payments/ledger/rpc.ts'
 import { countingLog } from './payments/metrics.ts'
@@ -85,6 +86,7 @@ export function signalbox(file: SignalboxFile) {
     const guard = createGuard({ gateways, store: breakers, ...counting })
     const ledger = openLedger({
       database: libsqlDatabase(config.database, hostClock.now),
+      installation: new Installation(config.installation),
       subscribers: subscribersOf(listeners, endpoint),
       references,
       deliver: async (pending, called) =>
@@ -192,13 +194,15 @@ function openPayments(config: PaymentsConfig, env: Env, deliverer: Deliverer): P
   const name = new URL(config.database.url).host
   const { ledgerLocation: locationHint } = config
   const hint = locationHint !== undefined && { locationHint }
+  const database = libsqlDatabase(config.database, hostClock.now)
+  const installation = new Installation(config.installation)
   const ledger = objectLedger({ namespace: env.LEDGER, name, ...hint, clock: hostClock })
   return createPayments({
     config,
     ledger,
     guard: ledger,
     refusals: ledger,
-    queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
+    queries: libsqlQueries(database, comparing(installation, database, hostClock.now)),
     deliverer,
     keepAlive: waitUntil,
     ...host,

@@ -19,6 +19,7 @@ import { libsqlEndedSessions } from './payments/ended-sessions-libsql.ts'
 import { createGuard } from './payments/gateways/guard.ts'
 import { createRefusals } from './payments/gateways/refusals.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
+import { Installation } from './payments/ledger/libsql/installation-libsql.ts'
 import { openLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { countingLog } from './payments/metrics.ts'
 import { createDeliverer } from './payments/outbox/deliver.ts'
@@ -46,6 +47,10 @@ export interface ProcessEdgeDeps {
   openSql(file: string): Sql & { close(): void }
   /** Sends a POST once, whatever comes of it. */
   gatewayFetch: typeof fetch
+  /** Which database of payments it is to be. Missing: as the configuration says. */
+  installation?: Installation | undefined
+  /** A charge at this gateway was stored. */
+  onBegun?: ((gateway: string) => void) | undefined
   /** The database of payments, where they are configured. */
   openDatabase(target: PaymentsConfig['database']): Database
   log: Log
@@ -94,6 +99,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       log,
       metrics,
       gatewayFetch: deps.gatewayFetch,
+      installation: deps.installation ?? new Installation(settings.installation),
+      ...(deps.onBegun && { onBegun: deps.onBegun }),
       wakeAt(at) {
         clearTimeout(waking)
         waking = setTimeout(() => payments?.dispatchLater(), Math.max(0, at - hostClock.now()))
@@ -173,12 +180,14 @@ interface PaymentsHost {
   log: Log
   metrics: Metrics
   gatewayFetch: typeof fetch
+  installation: Installation
+  onBegun?: (gateway: string) => void
 }
 
 function openPayments(
   config: PaymentsConfig,
   database: Database,
-  { log: uncounted, metrics, gatewayFetch, ...behind }: PaymentsHost,
+  { log: uncounted, metrics, gatewayFetch, installation, onBegun, ...behind }: PaymentsHost,
 ): Payments {
   const { gateways, listeners, endpoint, references } = config
   const log = countingLog(metrics, gateways.keys(), uncounted)
@@ -193,10 +202,18 @@ function openPayments(
   const subscribers = subscribersOf(listeners, endpoint)
   return createPayments({
     config,
-    ledger: openLedger({ database, subscribers, references, deliver, ...host }),
+    ledger: openLedger({
+      database,
+      installation,
+      ...(onBegun && { onBegun }),
+      subscribers,
+      references,
+      deliver,
+      ...host,
+    }),
     guard: createGuard({ gateways, store: new Map(), ...host }),
     refusals: createRefusals(hostClock),
-    queries: libsqlQueries(database),
+    queries: libsqlQueries(database, () => installation.refuseOther()),
     deliverer,
     ...host,
   })

@@ -13,6 +13,7 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import { fileOf, isEmbedded } from './payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
+import type { Installation } from './payments/ledger/libsql/installation-libsql.ts'
 import { openThreaded, type ThreadedDatabase } from './payments/ledger/libsql/threaded-libsql.ts'
 import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
@@ -54,8 +55,12 @@ export interface NodeEdgeOptions {
   beforeMetrics?: () => Promise<void>
   /** How often the payments are swept. Absent: as on every host. */
   sweepEveryMs?: number
+  /** Which database of payments it is to be. Absent: PAYMENT_INSTALLATION, else any. */
+  installation?: Installation
+  /** A charge at this gateway was stored. */
+  onBegun?: (gateway: string) => void
   /** Creates or upgrades the tables of an embedded database, but not those of a remote one. */
-  schema?: (database: Database) => Promise<void>
+  schema?: (database: Database) => Promise<unknown>
   /** The end takes no longer. Absent: `STOP_WITHIN_MS`. */
   stopWithinMs?: number
 }
@@ -70,6 +75,7 @@ const [LAST_MESSAGES, ANSWERS, BACKGROUND, WITH_BOARDS] = [0.1, 0.6, 0.2, 0.9]
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
   const { env, file, log, schema, metrics = new Metrics(), sweepEveryMs } = options
+  const { installation, onBegun } = options
   const { beforeMetrics, stopWithinMs = STOP_WITHIN_MS } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
@@ -84,6 +90,8 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
       log,
       metrics,
       sweepEveryMs,
+      installation,
+      onBegun,
       gatewayFetch: fetch,
       openSql,
       openDatabase: (target) => embedded ?? libsqlDatabase(target, hostClock.now),

@@ -26,6 +26,7 @@ import {
   simulatedCallback,
   simulatorVariables,
 } from '../../system/gateways.ts'
+import { keptInstallation } from '../../system/installation.ts'
 import { type LocalJson, localBoard } from '../../system/local-json.ts'
 import { type BoardsHere, openSystem } from '../../system/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
@@ -165,6 +166,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
     const terminal = io.isTerminal && !io.logsJson && { terminal: io.err }
     const system = await openSystem({
       data,
+      kept: keptInstallation(location),
       variables,
       file,
       notice,

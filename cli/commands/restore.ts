@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { restore } from '../../system/backup.ts'
 import { openDataFolder } from '../../system/data-folder.ts'
+import { keptInstallation } from '../../system/installation.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, missing, noticeTo } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
@@ -41,9 +42,13 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     // No start may make the database meanwhile.
     const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
     try {
-      const { payments, open } = await restore(resolve(cwd, argument), location, Date.now(), {
-        asCopy,
-      })
+      const file = resolve(cwd, argument)
+      const restored = await restore(file, location, Date.now(), { asCopy })
+      const { payments, open, installation } = restored
+      // A start there takes no other database for this one.
+      const { dataDir } = location
+      const kept = dataDir && keptInstallation({ dataDir, trustsData: false, env })
+      if (kept && installation !== undefined) await kept.write(installation)
       const where = 'file' in location ? location.file : 'the database that LIBSQL_URL names'
       const next = asCopy
         ? `It is a copy: what is open stays with the other installation: ${countOf(open)}.`

@@ -11,6 +11,7 @@ import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
 import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
+import { keptInstallation } from '../../system/installation.ts'
 import { localBoard } from '../../system/local-json.ts'
 import { openSystem, type System, type Variables } from '../../system/one-process.ts'
 import { LOOPBACK } from '../../system/ports.ts'
@@ -137,6 +138,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     const rewrites = { onFound: rewriteLocal, onLeft: rewriteLocal }
     const system = await openSystem({
       data,
+      kept: keptInstallation(location),
       variables,
       file,
       notice,

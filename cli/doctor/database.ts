@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
+import { hasPayments, VARIABLE } from '../../system/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
@@ -12,6 +13,10 @@ import {
 } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
+  otherThan,
+  readInstallation,
+} from '../../worker/payments/ledger/libsql/installation-libsql.ts'
+import {
   mismatchOf,
   readEngine,
   readSchemaState,
@@ -20,45 +25,65 @@ import {
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 
+type Guarded = Pick<PaymentsConfig, 'installation' | 'realGateways'>
+type Checked = Guarded & Pick<PaymentsConfig, 'database'>
+
 const SOON_MS = 7 * 86_400_000
 
 /** `now` in ms. */
 export async function checkDatabase(
-  { url, authToken }: PaymentsConfig['database'],
+  { database: { url, authToken }, ...guarded }: Checked,
   now: number,
 ): Promise<Finding[]> {
-  if (isEmbedded(url)) return await checkFile(fileOf(url))
+  if (isEmbedded(url)) return await checkFile(fileOf(url), guarded)
   // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && isServed(url))) return []
   const findings = [...checkHost(new URL(url)), ...checkToken(authToken, now)]
   const target = authToken === undefined ? { url } : { url, authToken }
   // Only the host is shown: the rest may hold a token.
   const { host } = new URL(url)
-  return [...findings, ...(await checkSchema(libsqlDatabase(target, Date.now), host))]
+  const database = libsqlDatabase(target, Date.now)
+  return [...findings, ...(await checkSchema(database, host, guarded))]
 }
 
 /** A process may be writing to it: readers do not disturb it. */
-async function checkFile(file: string): Promise<Finding[]> {
+async function checkFile(file: string, guarded: Guarded): Promise<Finding[]> {
   // To open it would make it.
   if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
   const database = embeddedDatabase(file)
   try {
-    return await checkSchema(database, file)
+    return await checkSchema(database, file, guarded)
   } finally {
     database.close()
   }
 }
 
-async function checkSchema(database: Database, name: string): Promise<Finding[]> {
+async function checkSchema(database: Database, name: string, guarded: Guarded): Promise<Finding[]> {
   try {
     const mismatch = mismatchOf(await readSchemaState(database.read), SCHEMA_VERSION)
     return [
       await checkEngine(database, name),
       mismatch ? error('schema', mismatch) : ok('schema', `It has schema ${SCHEMA_VERSION}.`),
+      ...(await checkInstallation(database, guarded)),
     ]
   } catch (thrown) {
     return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
   }
+}
+
+/** Without its id, an empty database would be taken for it. */
+async function checkInstallation(
+  { read }: Pick<Database, 'read'>,
+  { installation, realGateways }: Guarded,
+): Promise<Finding[]> {
+  const found = await readInstallation(read)
+  if (installation !== undefined) {
+    const why = otherThan(found, installation)
+    return why === undefined ? [] : [error('database', `It is another one: ${why}.`)]
+  }
+  if (found.is !== 'made' || !(await hasPayments(read, realGateways))) return []
+  const guard = `${VARIABLE}=${found.id} guards against an empty one`
+  return [warn('database', `Nothing says which database it is to be: ${guard}.`)]
 }
 
 /** Turso has two, and only one of them is libSQL. @forTests An engine that nobody can run here. */

@@ -50,7 +50,7 @@ export async function check(
   }
 
   const [database, checked, edge, health] = await Promise.all([
-    payments ? checkDatabase(payments.database, Date.now()) : [],
+    payments ? checkDatabase(payments, Date.now()) : [],
     Promise.all(
       [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
         const configured = gateways.find(({ key }) => key === gateway.key)

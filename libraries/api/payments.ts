@@ -65,7 +65,7 @@ const failingSchema = z.object({ endpoints: z.array(failingEndpointSchema) })
 const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
 const redeliveringSchema = z.object({ redelivering: z.literal(true) })
 
-const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch']
+const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch', 'other_database']
 const BODY: readonly Reason[] = ['invalid_argument', 'payload_too_large']
 const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused']
 

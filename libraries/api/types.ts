@@ -879,6 +879,7 @@ export interface Problem {
     | 'gateway_unavailable'
     | 'ledger_unavailable'
     | 'schema_mismatch'
+    | 'other_database'
   /** A payment is stored: what became of it can be looked up. */
   transactionId?: string
   /** At a claim: who holds the task. */
@@ -1757,6 +1758,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   createRefund:
@@ -1776,6 +1778,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   listTransactions:
@@ -1789,6 +1792,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   getTransaction:
     | 'invalid_request'
@@ -1801,6 +1805,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   checkTransaction:
     | 'invalid_request'
@@ -1817,6 +1822,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   cancelTransaction:
@@ -1835,6 +1841,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   listWebhookEvents:
@@ -1848,6 +1855,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   getWebhookRates:
     | 'invalid_request'
@@ -1860,6 +1868,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listFailingEndpoints:
     | 'invalid_request'
@@ -1871,6 +1880,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listGateways:
     | 'invalid_request'
@@ -1882,6 +1892,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listAlerts:
     | 'invalid_request'
@@ -1894,6 +1905,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listAudit:
     | 'invalid_request'
@@ -1906,6 +1918,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listMovements:
     | 'invalid_request'
@@ -1918,6 +1931,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   listMovementDays:
     | 'invalid_request'
@@ -1930,6 +1944,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
   reconcile:
     | 'invalid_request'
@@ -1943,6 +1958,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   acknowledgeAlert:
@@ -1958,6 +1974,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   redeliver:
@@ -1972,6 +1989,7 @@ export interface FailureCodes {
     | 'ledger_unavailable'
     | 'misconfigured'
     | 'not_configured'
+    | 'other_database'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   sweep:

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { keptInstallation } from '../../system/installation.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { run } from './payments/fake-system.ts'
 
 it('makes the tables of the database that the environment names, and is quiet the next time', async () => {
@@ -9,7 +11,9 @@ it('makes the tables of the database that the environment names, and is quiet th
   const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
   try {
     const first = await run('migrate', env)
-    expect(first).toMatchObject({ code: 0, out: `The database has schema ${SCHEMA_VERSION}.\n` })
+    const [made, has] = first.out.split('\n')
+    expect(made).toMatch(/^Made a new database of payments: PAYMENT_INSTALLATION=[0-9a-f]{32}$/)
+    expect([first.code, has]).toEqual([0, `The database has schema ${SCHEMA_VERSION}.`])
     expect(first.err).toBe('')
     expect(await run('migrate', env)).toEqual({
       code: 0,
@@ -52,4 +56,50 @@ it('ends with 2 without an address or for one that it has no use for, and with 1
   const nobody = await run('migrate', { LIBSQL_URL: 'http://127.0.0.1:9' })
   expect(nobody).toMatchObject({ code: 1, out: '' })
   expect(nobody.err).toContain('127.0.0.1:9')
+})
+
+it('makes no new shop of a server that came back empty, unless somebody says that it is one', async () => {
+  const libsql = await startLibsql({ script: '' })
+  const dataDir = tempFolder()
+  const OTHER = '0123456789abcdef0123456789abcdef'
+  const server = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token, HOME: tempFolder() }
+  const kept = keptInstallation({ dataDir, trustsData: false, env: server })
+  try {
+    await kept.write(OTHER)
+    const set = { ...server, PAYMENT_INSTALLATION: OTHER }
+    for (const [argv, env] of [
+      ['migrate', set],
+      [`migrate --data ${dataDir}`, server],
+    ] as const) {
+      const refused = await run(argv, env)
+      expect(refused).toMatchObject({ code: 1, out: '' })
+      expect(refused.err).toContain(`it is empty, and this is the shop ${OTHER}`)
+    }
+    const tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    expect(await libsql.query(tables)).toEqual([])
+    const { code, out } = await run(`migrate --new --data ${dataDir}`, set)
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Made a new database of payments: PAYMENT_INSTALLATION=[0-9a-f]{32}\n/,
+      ),
+    ])
+    expect(out).toContain(`PAYMENT_INSTALLATION is still ${OTHER}: change it.\n`)
+    expect(await kept.read()).toBeUndefined()
+  } finally {
+    await libsql.close()
+  }
+})
+
+it('lets the next start of a data folder make a database, and makes nothing itself', async () => {
+  const dataDir = tempFolder()
+  const env = { HOME: tempFolder() }
+  const kept = keptInstallation({ dataDir, trustsData: false, env })
+  await kept.write('0123456789abcdef0123456789abcdef')
+  const { code, out } = await run(`migrate --new --data ${dataDir}`, env)
+  expect([code, out]).toEqual([
+    0,
+    `The next start makes a new database in ${dataDir}, if it has none.\n`,
+  ])
+  expect([await kept.read(), readdirSync(dataDir)]).toEqual([undefined, []])
 })

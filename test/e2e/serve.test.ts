@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -44,6 +44,9 @@ async function ask({ stdout }: Start, path: string, by?: string): Promise<Respon
   const headers = by === undefined ? {} : { authorization: `Bearer ${await tokenBy(by)}` }
   return await fetch(`${url}${path}`, { headers })
 }
+
+/** The line of a first start. */
+const MADE = '^signalbox: Made a new database of payments: PAYMENT_INSTALLATION=\\w{32}\n'
 
 describe('signalbox serve', () => {
   it('publishes its board, is healthy, takes secrets over by SIGHUP, and ends by SIGTERM', async () => {
@@ -98,6 +101,53 @@ describe('signalbox serve', () => {
     expect(system.stderr.split('health.failed')).toHaveLength(2)
   })
 
+  it('makes a database once, and takes no empty one for it after a payment at a real gateway', async () => {
+    const home = tempFolder()
+    const bank = 'https://gateway.invalid'
+    const lines = [
+      `AUTH_SECRETS=${secret('new')}`,
+      ...['CLIENT_ID', 'CLIENT_SECRET', 'API_KEY'].map((it) => `REDIRECT_GATEWAY_${it}=${it}`),
+      `REDIRECT_GATEWAY_BASE_URL=${bank}`,
+    ]
+    await writeFile(envFile, `${lines.join('\n')}\n`, PRIVATE)
+    const again = () =>
+      starts.start({ ...served, env: { HOME: home }, dataDir: join(home, 'data') })
+    const served = { launch: serve, args: [`--repo=${REPO}`, `--env=${envFile}`] }
+    const first = await (await again()).ready()
+    expect(first.stderr).toMatch(/Made a new database of payments: PAYMENT_INSTALLATION=[0-9a-f]/)
+    const charge = {
+      gateway: 'redirect',
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+      description: 'Bread',
+      returnUrl: 'https://shop.example/back',
+    }
+    const scope = 'payments:read payments:write'
+    const words = ['token', '--repo', REPO, '--scope', scope]
+    const token = (await run(words, { AUTH_SECRETS: secret('new') })).out.trim()
+    const url = /^signalbox ready (\S+)$/m.exec(first.stdout)?.[1] ?? ''
+    const charged = await fetch(`${url}/api/payments/charges`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(charge),
+    })
+    expect(charged.status).toBe(503)
+    first.process.kill('SIGTERM')
+    await first.ended
+    const database = join(first.dataDir, 'node/payments.db')
+    await rename(database, join(home, 'payments.db'))
+    for (const empty of [() => undefined, () => writeFile(database, '')]) {
+      await empty()
+      const refused = await again()
+      expect(await refused.ended).toEqual({ code: 1, signal: null })
+      expect(refused.stderr).toContain('another one: it is empty, and this is the shop')
+    }
+    await rename(join(home, 'payments.db'), database)
+    const right = await (await again()).ready()
+    expect(right.stderr).not.toContain('Made a new database')
+  })
+
   it('refuses to run without a way to verify tokens, and names a variable that is misspelt', async () => {
     await writeFile(envFile, `AUTH_SECRET=${secret('new')}\n`, PRIVATE)
     const refused = await start([])
@@ -118,7 +168,7 @@ describe('signalbox serve', () => {
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 1, signal: null })
     const why = `Port ${port} of 127.0.0.1 is taken; choose another with METRICS_PORT.`
-    expect(refused.stderr).toBe(`signalbox: ${why}\n`)
+    expect(refused.stderr).toMatch(new RegExp(`${MADE}signalbox: ${why}\n$`))
     server.close()
   })
 
@@ -133,6 +183,6 @@ describe('signalbox serve', () => {
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     const why = `signalbox: ${name}: ${host} is no address of this machine \\(${code}\\).`
-    expect(refused.stderr).toMatch(new RegExp(`^${why}\n$`))
+    expect(refused.stderr).toMatch(new RegExp(`${MADE}${why}\n$`))
   })
 })

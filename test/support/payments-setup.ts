@@ -163,6 +163,8 @@ export function setUpPayments(own: PaymentsOptions = {}): PaymentsSetup {
     config: paymentsConfig({
       gateways,
       accounts: new Map([['bank', { driver: 'redirect', isLocal: true }]]),
+      realGateways: new Set(),
+      installation: undefined,
       routePrefix: own.routePrefix ?? 'payments/webhooks',
       middleware: [apiMiddleware, ...(own.middleware ?? [])],
       onMismatch: own.onMismatch ?? 'log',

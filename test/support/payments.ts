@@ -71,6 +71,8 @@ export const paymentsConfig = (
   own: Partial<PaymentsConfig> & Pick<PaymentsConfig, 'gateways'>,
 ): PaymentsConfig => ({
   accounts: new Map(),
+  realGateways: new Set(),
+  installation: undefined,
   routePrefix: 'payments/webhooks',
   middleware: [],
   toleranceMs: 300_000,

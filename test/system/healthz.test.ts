@@ -5,7 +5,12 @@ import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { noteBackup } from '../../system/backup.ts'
 import { healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
 import { prepareSchema } from '../../system/migrate.ts'
+import { OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import {
+  Installation,
+  readInstallation,
+} from '../../worker/payments/ledger/libsql/installation-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { metricsText } from '../../worker/shared/metrics-node.ts'
@@ -16,11 +21,15 @@ beforeEach(() => {
   folder = tempFolder()
 })
 
-async function setUp() {
+async function setUp(installation = new Installation()) {
   const database = embeddedDatabase(':memory:')
   await prepareSchema(database)
   const clock = new FakeClock()
-  return { database, clock, check: healthCheck({ database: () => database, folder, clock }) }
+  return {
+    database,
+    clock,
+    check: healthCheck({ database: () => database, installation, folder, clock }),
+  }
 }
 
 it('is bad while nothing can be written, which is tried once in ten seconds', async () => {
@@ -46,8 +55,25 @@ it('is bad with another schema, and while the database cannot be read', async ()
   await database.write([version], AbortSignal.timeout(5_000))
   expect(await check()).toMatch(/has schema 99/)
   const read = () => Promise.reject(new Error('gone'))
-  const away = healthCheck({ database: () => ({ read }), folder, clock })
+  const away = healthCheck({
+    database: () => ({ read }),
+    installation: new Installation(),
+    folder,
+    clock,
+  })
   expect(await away()).toBe('The database of payments cannot be read.')
+})
+
+it('is bad with another database than it is to be, and good again with that', async () => {
+  const own = new Installation()
+  const { database, check } = await setUp(own)
+  const found = await readInstallation(database.read)
+  own.expect('0'.repeat(32))
+  expect(await check()).toMatch(/^The database of payments is another one: it is that of the shop/)
+  expect(() => own.refuseOther()).toThrow(OtherDatabase)
+  own.expect(found.is === 'made' ? found.id : '')
+  expect(await check()).toBeUndefined()
+  expect(() => own.refuseOther()).not.toThrow()
 })
 
 it('is a metric, and an error in the log at once where a start is bad, and once until it turns good', async () => {

@@ -50,6 +50,7 @@ export const STATUS_OF = {
   gateway_unavailable: 503,
   ledger_unavailable: 503,
   schema_mismatch: 503,
+  other_database: 503,
 } as const
 
 export type Reason = keyof typeof STATUS_OF

@@ -56,7 +56,10 @@ const sql = (...statements: string[]) =>
   )
 
 const check = async (authToken = token, where = url): Promise<string[]> => {
-  const found = await checkDatabase({ url: where, authToken }, NOW)
+  const found = await checkDatabase(
+    { database: { url: where, authToken }, installation: undefined, realGateways: new Set() },
+    NOW,
+  )
   return found.map(lineOf).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
 

@@ -1,12 +1,13 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
-import { isSafeForSecrets } from '../../shared/loopback.ts'
+import { isLoopback, isSafeForSecrets } from '../../shared/loopback.ts'
 import type { SignalboxFile } from '../define-config.ts'
 import type { References } from '../domain/double-payment.ts'
 import { isEventName } from '../domain/status.ts'
 import type { AnyGateway, Driver } from '../gateways/gateway.ts'
 import type { Account } from '../gateways/registry.ts'
+import { INSTALLATION } from '../ledger/libsql/installation-libsql.ts'
 import { LOCATION_HINTS, type LocationHint } from '../ledger/rpc.ts'
 import type { Endpoint } from '../outbox/endpoint.ts'
 import { whsecProblem } from '../outbox/standard-webhook.ts'
@@ -20,6 +21,8 @@ export interface PaymentsConfig {
   gateways: ReadonlyMap<string, AnyGateway>
   /** By the same keys. */
   accounts: ReadonlyMap<string, Account>
+  /** Those whose `base_url` is not on loopback: what is paid there is money. */
+  realGateways: ReadonlySet<string>
   /** Without slashes around it. */
   routePrefix: string
   /** The outermost first. */
@@ -34,6 +37,8 @@ export interface PaymentsConfig {
   /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
   database: { url: string; authToken?: string }
+  /** The id of the database. Undefined: nobody has said it. */
+  installation: string | undefined
   /** Where gateways reach us, for those that get a callback URL with each charge. */
   publicUrl: string | undefined
   /** Where Cloudflare should run the ledger: one of its location hints. */
@@ -71,11 +76,13 @@ export function readPayments(
   const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
   const accounts = new Map<string, Account>()
+  const realGateways = new Set<string>()
   for (const [key, entry] of Object.entries(gateways)) {
     const read = readGateway(key, entry, drivers[entry.driver], text, wrong)
     if (!read) continue
     gatewayMap.set(key, read.gateway)
     accounts.set(key, read.account)
+    if (read.isReal) realGateways.add(key)
   }
   const url = text('LIBSQL_URL')
   if (url === undefined && gatewayMap.size === 0) return undefined
@@ -91,6 +98,7 @@ export function readPayments(
   return {
     gateways: gatewayMap,
     accounts,
+    realGateways,
     routePrefix: readPrefix(file, wrong),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
@@ -100,6 +108,7 @@ export function readPayments(
     listeners: readListeners(listeners, wrong),
     endpoint: readEndpoint(text, wrong),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
+    installation: readInstallation(text, wrong),
     publicUrl: publicUrl?.replace(/\/+$/, ''),
     ledgerLocation: readLocation(text, wrong),
   }
@@ -155,7 +164,7 @@ function readGateway(
   driver: Driver | undefined,
   text: Text,
   wrong: string[],
-): { gateway: AnyGateway; account: Account } | undefined {
+): { gateway: AnyGateway; account: Account; isReal: boolean } | undefined {
   const where = `payments.gateways.${key}`
   if (!KEY.test(key)) wrong.push(`${where}: a key may have only letters, digits, - and _`)
   if (!driver) {
@@ -177,7 +186,8 @@ function readGateway(
   const simulator = originOf(text('PAYMENT_SIMULATOR_URL'))
   const isLocal = simulator !== undefined && originOf(settings.base_url) === simulator
   const account = { driver: entry.driver, isLocal }
-  return { gateway: driver.create(key, settings), account }
+  const isReal = !isLoopback(URL.parse(settings.base_url ?? '')?.hostname ?? '')
+  return { gateway: driver.create(key, settings), account, isReal }
 }
 
 /** Others on the network would read the credentials. */
@@ -247,6 +257,14 @@ function readLocation(text: Text, wrong: string[]): LocationHint | undefined {
     wrong.push(`PAYMENT_LEDGER_LOCATION must be one of ${LOCATION_HINTS.join(', ')}`)
   }
   return found
+}
+
+function readInstallation(text: Text, wrong: string[]): string | undefined {
+  const id = text('PAYMENT_INSTALLATION')
+  if (id !== undefined && !INSTALLATION.test(id)) {
+    wrong.push('PAYMENT_INSTALLATION must be the id of a database: 32 digits of 0 to 9 and a to f')
+  }
+  return id
 }
 
 function readListeners(listeners: Listeners, wrong: string[]): Listeners {

@@ -28,6 +28,21 @@ export class SchemaMismatch extends PaymentFailure {
   }
 }
 
+/** It is not the database that it was, or is to be; nothing was written. */
+export class OtherDatabase extends PaymentFailure {
+  override readonly name = 'OtherDatabase'
+  readonly code = 'other_database'
+
+  /** `why`: a clause. */
+  constructor(why: string) {
+    super(`The database of payments is another one: ${why}.`)
+  }
+
+  override get why(): unknown {
+    return this.message
+  }
+}
+
 /** The rows are not what is stored now: load them and decide again. */
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'

@@ -5,7 +5,7 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import { LedgerUnavailable, SchemaMismatch } from './ledger.ts'
+import { LedgerUnavailable, OtherDatabase, SchemaMismatch } from './ledger.ts'
 import { type Ledger, OPERATIONS, type Operated } from './operations.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
@@ -27,9 +27,16 @@ const METHODS: ReadonlySet<string> = new Set(Object.keys({ ...OPERATIONS, ...BES
 
 const isMethod = (name: string): name is keyof LedgerApi => METHODS.has(name)
 
+/** Failures that callers know. */
+const FAILURES = {
+  ledger_unavailable: LedgerUnavailable,
+  schema_mismatch: SchemaMismatch,
+  other_database: OtherDatabase,
+}
+
 export type LedgerReply =
   | { ok: true; value: unknown }
-  | { ok: false; code: 'ledger_unavailable' | 'schema_mismatch' | 'failed'; message: string }
+  | { ok: false; code: keyof typeof FAILURES | 'failed'; message: string }
 
 export interface LedgerCall {
   name: string
@@ -53,7 +60,8 @@ export async function answerCall(
     // JSON has no undefined.
     return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
   } catch (error) {
-    if (error instanceof LedgerUnavailable || error instanceof SchemaMismatch) {
+    for (const failure of Object.values(FAILURES)) {
+      if (!(error instanceof failure)) continue
       return { ok: false, code: error.code, message: String(error.why) }
     }
     log('error', 'payments.ledger.failed', { method: name, error: String(error) })
@@ -132,9 +140,8 @@ export function objectLedger(deps: ObjectLedgerDeps): LedgerApi {
 
 function answerOf(reply: LedgerReply): unknown {
   if (reply.ok) return reply.value
-  if (reply.code === 'ledger_unavailable') throw new LedgerUnavailable(reply.message)
-  if (reply.code === 'schema_mismatch') throw new SchemaMismatch(reply.message)
-  throw new Error(reply.message)
+  const { code, message } = reply
+  throw code === 'failed' ? new Error(message) : new FAILURES[code](message)
 }
 
 /** By the runtime's flags: the object was reset during the call, or the connection broke. */

@@ -7,7 +7,7 @@ import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
-import { SchemaMismatch, StaleRows } from './ledger.ts'
+import { OtherDatabase, SchemaMismatch, StaleRows } from './ledger.ts'
 import type { Store } from './libsql/store-libsql.ts'
 import type { Keys, Operation } from './operation.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -52,7 +52,8 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       dispatch(newEvents(rows))
       return decided
     } catch (error) {
-      if (error instanceof SchemaMismatch) return operations.map(() => ({ error }))
+      const isRefused = error instanceof SchemaMismatch || error instanceof OtherDatabase
+      if (isRefused) return operations.map(() => ({ error }))
       throw error
     }
   }
@@ -75,7 +76,10 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
   })
 
   return {
-    /** Rejects with LedgerUnavailable, SchemaMismatch, or with what this operation alone threw. */
+    /**
+     * Rejects with LedgerUnavailable, SchemaMismatch, OtherDatabase, or with what this operation
+     * alone threw.
+     */
     async run<Answer>(operation: Operation<Answer>): Promise<Answer> {
       const decided = await commit.submit(operation)
       if ('error' in decided) throw decided.error

@@ -68,8 +68,12 @@ export interface AuditFilter {
 
 export type PaymentQueries = ReturnType<typeof libsqlQueries>
 
-export function libsqlQueries(database: Database) {
-  const run = queryRunner(database)
+/** `refuseOther` is asked before each read. */
+export function libsqlQueries(
+  database: Database,
+  refuseOther: () => void | Promise<void> = () => undefined,
+) {
+  const run = queryRunner(database, refuseOther)
   return {
     ...movementQueries(run),
     ...settlementQueries(run),

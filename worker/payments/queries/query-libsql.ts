@@ -15,10 +15,14 @@ export const rowsOf = <Stored>(rows: readonly Row[] = []) => rows as unknown as 
 
 export type RunQuery = ReturnType<typeof queryRunner>
 
-/** Reads do not wait for writes. Rejects with LedgerUnavailable or SchemaMismatch. */
+/**
+ * Reads do not wait for writes. `refuseOther` throws OtherDatabase. Rejects with that,
+ * LedgerUnavailable or SchemaMismatch.
+ */
 export const queryRunner =
-  (database: Database) =>
+  (database: Database, refuseOther: () => void | Promise<void>) =>
   async <Result>({ statements, read }: Query<Result>): Promise<Result> => {
+    await refuseOther()
     const rows = await reachable(database.read(statements)).catch(async (error: unknown) => {
       const isSchemaError = /no such (table|column)/.test(String(error))
       throw (isSchemaError && (await schemaMismatch(database, error))) || error

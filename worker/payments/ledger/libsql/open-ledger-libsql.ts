@@ -17,10 +17,15 @@ import { claimEvents, settleEvents } from '../sweeps.ts'
 import { applyParked, findParked } from '../webhooks.ts'
 import { openWriter } from '../writer.ts'
 import type { Database } from './database-libsql.ts'
+import type { Installation } from './installation-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
 
 export interface LedgerDeps {
   database: Database
+  /** Which database it is to be. Missing: any. */
+  installation?: Installation
+  /** A charge was stored, and its gateway is called now. */
+  onBegun?: (gateway: string) => void
   subscribers: Subscribers
   /** Whether a reference is the same order at all gateways; it is unless set. */
   references?: References
@@ -35,9 +40,9 @@ export interface LedgerDeps {
 
 /** There is one for each database: a second one replaces the first. */
 export function openLedger(deps: LedgerDeps) {
-  const { database, subscribers, references = 'shared', clock, log, ...host } = deps
+  const { database, installation, subscribers, references = 'shared', clock, log, ...host } = deps
   const rules = { subscribers, references }
-  const store = libsqlStore(database)
+  const store = libsqlStore(database, installation)
   const { run } = openWriter({ store, clock, log, dispatch: (events) => outbox.dispatch(events) })
 
   /** Leases what is due. */
@@ -64,7 +69,10 @@ export function openLedger(deps: LedgerDeps) {
     ...operated,
     async beginCharge(start) {
       const begun = await operated.beginCharge(start)
-      if (begun.state === 'begun') await outbox.called(begun.transaction.id)
+      if (begun.state === 'begun') {
+        host.onBegun?.(begun.transaction.gateway)
+        await outbox.called(begun.transaction.id)
+      }
       return begun
     },
     async applyParked({ now, limit }) {

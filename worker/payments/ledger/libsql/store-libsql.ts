@@ -5,6 +5,7 @@ import { SchemaMismatch, StaleRows } from '../ledger.ts'
 import type { Keys } from '../operation.ts'
 import type { WorkingSet } from '../working-set.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
+import { Installation, readInstallation } from './installation-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { saveOf } from './save-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
@@ -32,15 +33,30 @@ export interface Loaded {
 
 export type Store = ReturnType<typeof libsqlStore>
 
-export function libsqlStore(database: Database) {
+/** `own`: the one that the database is to be. */
+export function libsqlStore(database: Database, own = new Installation()) {
+  /** A database without tables may be the wrong one, and then no migration helps. */
+  const refuseOther = async (error: unknown): Promise<never> => {
+    if (error instanceof SchemaMismatch && own.expected !== undefined) {
+      own.check(await readInstallation(database.read))
+    }
+    throw error
+  }
   return {
     /** True if a retry may succeed. */
     isTransient,
-    /** The rows of these keys, and the number of saves. Rejects with SchemaMismatch. */
+    /**
+     * The rows of these keys, and the number of saves. Rejects with SchemaMismatch, OtherDatabase.
+     */
     async load(keys: Keys, signal: AbortSignal): Promise<Loaded> {
       const { statements, read } = loadOf(keys)
-      const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
-      const { batch, installation } = await positionIn(database, positions)
+      const [positions, ...results] = await loadRows(
+        database,
+        [POSITION, ...statements],
+        signal,
+      ).catch(refuseOther)
+      const { batch, installation } = await positionIn(database, positions).catch(refuseOther)
+      own.check({ is: 'made', id: installation })
       return { batch, rows: read(results, installation) }
     },
     /**
