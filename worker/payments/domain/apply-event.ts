@@ -1,6 +1,7 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
+import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
 import { nextCheckAt } from './check-times.ts'
 import { closingError } from './close-charge.ts'
 import type { PaymentError } from './exceptions.ts'
@@ -45,13 +46,13 @@ export interface Delivered {
  * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
  * a wrong amount.
  */
-export function applyEvent(
-  payment: Payment,
-  event: WebhookEventRow,
-  delivered: Delivered,
-): Applied {
+export function applyEvent(known: Payment, event: WebhookEventRow, delivered: Delivered): Applied {
+  const captured = capturedIn(event)
+  const payment = withCaptured(known, captured, delivered.now)
   const { transaction } = payment
-  const mismatch = isMismatch(payment, event)
+  const isMore = payment !== known && transaction.paid_at !== null
+  const isPart = captured !== undefined && transaction.paid_at !== null
+  const mismatch = isPart ? isMore && captured !== transaction.amount : isMismatch(payment, event)
   const judged: Judged = {
     ...event,
     transaction_id: transaction.id,
@@ -60,12 +61,13 @@ export function applyEvent(
     outcome: outcomeOf(payment, event, mismatch),
   }
   const moved = move(payment, judged, delivered)
-  const stored = { ...judged, outcome: moved.outcome ?? judged.outcome }
-  return {
-    ...moved,
-    event: stored,
-    alerts: [...moved.alerts, ...alertsOf(payment, stored, delivered)],
-  }
+  const outcome = moved.outcome ?? judged.outcome
+  const isApplied = isMore && (outcome === 'unchanged' || outcome === 'illegal')
+  const stored = { ...judged, outcome: isApplied ? 'applied' : outcome }
+  const raised = alertsOf(payment, stored, delivered).filter(
+    ({ kind }) => kind !== 'amount_mismatch' || captured === undefined || !isPartKnown(known),
+  )
+  return { ...moved, event: stored, alerts: [...moved.alerts, ...raised] }
 }
 
 /**

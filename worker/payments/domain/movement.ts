@@ -1,6 +1,7 @@
 // What moves in the books when a decision changes a payment: money that was paid, given back, or
 // came back. Pure, but for new ids.
 
+import { capturedIn, refusedPart } from './capture.ts'
 import { newId } from './new-id.ts'
 import { type Decision, type Payment, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
@@ -28,6 +29,7 @@ export function movementsOf(
     ...paidOf(before.transaction, transaction),
     ...refundsOf(before, decision.payment),
     ...besideOf(before, decision, event),
+    ...refusedPartOf(before, decision.payment, event),
   ]
   return moved.map((each) => ({
     id: newId(now),
@@ -43,31 +45,48 @@ export function movementsOf(
 }
 
 function paidOf(before: TransactionRow, after: TransactionRow): Moved[] {
-  if (before.paid_at !== null || after.paid_at === null) return []
+  if (after.paid_at === null) return []
+  const amount = paidAmount(after) - (before.paid_at === null ? 0 : paidAmount(before))
   const kind = UNPAID_ENDS.includes(after.status) ? 'late_paid' : 'paid'
-  return [{ kind, amount: paidAmount(after) }]
+  return before.paid_at === null || amount > 0 ? [{ kind, amount }] : []
 }
 
 /** Refunds of more than was paid count as what was paid. */
 function refundsOf(before: Payment, after: Payment): Moved[] {
   if (after.transaction.paid_at === null) return []
   const paid = paidAmount(after.transaction)
+  const isFirst = before.transaction.paid_at === null
+  const paidBefore = isFirst ? 0 : paidAmount(before.transaction)
   // What was refunded before it was paid counts from now on.
-  const known = before.transaction.paid_at === null ? [] : before.refunds
+  const known = isFirst ? [] : before.refunds
   const changes = after.refunds
     .map((row) => ({ row, change: made(row) - made(known.find(({ id }) => id === row.id)) }))
     // What came back first: otherwise what replaces it would be more than was paid.
     .toSorted((a, b) => a.change - b.change)
   let sum = known.reduce((total, row) => total + made(row), 0)
-  return changes.flatMap(({ row, change }): Moved[] => {
+  // What had been refunded of more than was paid counts as soon as more was captured.
+  const gift = Math.min(paidBefore, sum) - Math.min(paid, sum)
+  const last = known.findLast((row) => made(row) > 0)
+  const given: Moved[] =
+    gift < 0 && last ? [{ kind: 'refunded', amount: gift, refund_id: last.id }] : []
+  const moved = changes.flatMap(({ row, change }): Moved[] => {
     const amount = Math.min(paid, sum) - Math.min(paid, sum + change)
     sum += change
     if (amount === 0) return []
     return [{ kind: amount < 0 ? 'refunded' : 'refund_failed', amount, refund_id: row.id }]
   })
+  return [...given, ...moved]
 }
 
 const made = (row: RefundRow | undefined): number => (row?.status === 'succeeded' ? row.amount : 0)
+
+/** More of a part that was refused; or less, once the payment counts the whole. */
+function refusedPartOf(before: Payment, after: Payment, event: WebhookEventRow | undefined) {
+  if (!event || capturedIn(event) === undefined) return []
+  const amount = refusedPart(after) - refusedPart(before)
+  const { currency } = event
+  return amount === 0 ? [] : [{ kind: 'refused_paid', amount, currency } satisfies Moved]
+}
 
 /** Money that no payment counts. Reported again, it is the same alert, and no movement. */
 function besideOf(

@@ -20,5 +20,7 @@ export interface ReportedRefund {
 export interface RefundSet {
   /** When the read began, in ms: a set never overwrites one whose read began later. */
   readAt: number
+  /** Minor units: what was captured by then, where the payment is captured in parts. */
+  captured?: number
   refunds: readonly ReportedRefund[]
 }

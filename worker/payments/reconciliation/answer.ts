@@ -1,6 +1,7 @@
 // Decides what follows from a gateway's answer, or from none: an event for the ledger, another
 // check or an alert. Pure.
 
+import { isMoreCaptured } from '../domain/capture.ts'
 import type { CheckSettled } from '../domain/check.ts'
 import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-times.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
@@ -35,6 +36,7 @@ export function mustApply(
   const { status } = answer
   if (isOfAnother(transaction, answer)) return true
   if (answer.refunds && differsFrom(refunds, answer.refunds)) return true
+  if (isMoreCaptured(transaction, answer.refunds?.captured)) return true
   if (status === 'Pending') return false
   // Its rows are those that are stored, which have more to say than a sum.
   if (answer.refunds && isPaid(transaction)) return false
@@ -118,7 +120,10 @@ export function payloadOf(
 
 /** Other refunds, or one with another state, are other news. */
 const statesOf = (set: RefundSet | undefined): string =>
-  set?.refunds.map(({ id = '', amount, status }) => `:${id}=${status}${amount}`).join('') ?? ''
+  [
+    set?.captured === undefined ? '' : `:captured=${set.captured}`,
+    ...(set?.refunds.map(({ id = '', amount, status }) => `:${id}=${status}${amount}`) ?? []),
+  ].join('')
 
 /** For a payment that does not change. No answer: its gateway could not be asked. */
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {

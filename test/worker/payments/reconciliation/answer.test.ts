@@ -43,6 +43,22 @@ describe('a gateway’s answer about a payment', () => {
     expect(mustApply(had, answer('PartiallyRefunded', 10_001))).toBe(true)
   })
 
+  it('is applied when more was captured, each time as another event', () => {
+    const had = transactionRow({ ...came('Paid'), paid_amount: 10_000 })
+    const captured = (amount: number): KnownStatus => ({
+      ...answer('Paid', amount),
+      refunds: { readAt: 0, captured: amount, refunds: [] },
+    })
+    expect([9_000, 10_000, 10_001].map((sum) => mustApply(had, captured(sum)))).toEqual([
+      false,
+      false,
+      true,
+    ])
+    const refunded = answer('PartiallyRefunded', 5_000)
+    const idOf = (sum: number) => payloadOf(had, { ...captured(sum), ...refunded }, 0).eventId
+    expect(idOf(10_001)).not.toBe(idOf(10_002))
+  })
+
   it('is applied to one whose status stayed when its refund failed, once for each refund', () => {
     const had = transactionRow({ status: 'Refunded', refunded_amount: 0, refund_revision: 2 })
     expect(mustApply(had, answer('Refunded'))).toBe(true)

@@ -148,6 +148,7 @@ export const mollie = {
           ...wire.stateOf(payment, refunds.refunds, call),
           ...dispute,
           ...(wire.isPaid(payment) && { refunds }),
+          ...(wire.isPageClosed(payment) && { isPageClosed: true as const }),
           eventId: await eventIdOf(payment),
           // The payment was read now, so the age of the webhook does not matter.
           occurredAt: receivedAt,
@@ -165,8 +166,9 @@ export const mollie = {
           gatewayTransactionId: payment.id,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...wire.stateOf(payment, refunds.refunds, call),
-          ...wire.progressOf(payment),
-          paidAmount: payment.amount.amount,
+          isBeingPaid: wire.isBeingPaid(payment),
+          ...(wire.isPageClosed(payment) && { isPageClosed: true }),
+          paidAmount: wire.paidAmountOf(payment),
           ...(wire.isPaid(payment) && { refunds }),
           raw,
         }

@@ -17,10 +17,12 @@ export function idIn(body: string): string | undefined {
  * Mollie's events have no ids: one is what there was to read. A payment may have hundreds of
  * refunds, so they are digested. They come last: a dispute is one alert, whatever is refunded.
  */
-export async function eventIdOf({ id, status, _embedded }: Payment): Promise<string> {
+export async function eventIdOf(payment: Payment): Promise<string> {
+  const { id, status, amountCaptured, _embedded } = payment
   const refunds = _embedded.refunds.map((refund) => `${refund.id} ${refund.status}`)
   const chargebacks = _embedded.chargebacks.map((each) => `${each.id} ${each.reversedAt ?? ''}`)
-  return [id, status, await digest(chargebacks), await digest(refunds)].join(':')
+  const captured = amountCaptured ? `${status} ${amountCaptured.amount}` : status
+  return [id, captured, await digest(chargebacks), await digest(refunds)].join(':')
 }
 
 const digest = async (texts: readonly string[]): Promise<string> =>

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { majorText, moneyIn } from '../../domain/money.ts'
 import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
+import { present } from '../../domain/shown.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../../schemas.ts'
 import type { GatewayCall, GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
@@ -72,6 +73,10 @@ export const payment = z.object({
   mode: z.string(),
   status: z.string().min(1),
   amount: money,
+  /** Of a payment that is captured by itself: what was so far, and until when the rest can be. */
+  amountCaptured: money.nullish(),
+  captureBefore: optionalText,
+  expiresAt: optionalText,
   isCancelable: z.boolean().catch(false),
   metadata: z.unknown(),
   statusReason: z.object({ code: optionalText, message: optionalText }).nullish().catch(undefined),
@@ -143,16 +148,26 @@ const STATUSES: ReadonlyMap<string, PaymentStatus> = new Map([
   ['failed', 'Failed'],
 ])
 
-export const isPaid = ({ status }: Payment): boolean => status === 'paid'
+/** Undefined: it is not captured in parts. A payment may say 0 that is paid by another method. */
+const capturedOf = ({ status, amountCaptured }: Payment): number | undefined =>
+  status === 'paid' && amountCaptured?.amount === 0 ? undefined : amountCaptured?.amount
 
-/** `amount`: what was refunded once something was, else that of the payment. */
+export const paidAmountOf = (read: Payment): number => capturedOf(read) ?? read.amount.amount
+
+/** With the first capture, though the rest may still be captured. */
+export const isPaid = (read: Payment): boolean =>
+  read.status === 'paid' || (capturedOf(read) ?? 0) > 0
+
+/** `amount`: what was refunded once something was, else what was paid, else what is to be paid. */
 export function stateOf(
   read: Payment,
   refunds: readonly ReportedRefund[],
   call: GatewayCall,
 ): { status: PaymentStatus; amount: number; currency: string; error?: PaymentError } {
-  const { amount, currency } = read.amount
-  const status = STATUSES.get(read.status)
+  const isMoney = isPaid(read)
+  const { currency } = read.amount
+  const amount = isMoney ? paidAmountOf(read) : read.amount.amount
+  const status = isMoney ? 'Paid' : STATUSES.get(read.status)
   if (status === undefined) call.warn('payments.mollie.unknown_status', { status: read.status })
   if (status === 'Failed') return { status, amount, currency, error: failureOf(read) }
   const made = refunds.filter((each) => each.status === 'succeeded')
@@ -164,12 +179,17 @@ export function stateOf(
 }
 
 /** Only an `open` payment waits for its payer; an unknown word may mean anything. */
-export const progressOf = ({ status }: Payment) => {
-  const isUnderWay = status === 'pending' || status === 'authorized'
-  return {
-    isBeingPaid: isUnderWay || !STATUSES.has(status),
-    ...(isUnderWay && { isPageClosed: true as const }),
-  }
+export const isBeingPaid = (read: Payment): boolean =>
+  isPageClosed(read) || !STATUSES.has(read.status)
+
+/** Somebody pays it, or has promised to: its page is of no more use. */
+export const isPageClosed = ({ status }: Payment): boolean =>
+  status === 'pending' || status === 'authorized'
+
+/** Until when it may become paid, in ms: the rest of an authorized one can be captured. */
+export function payableUntil({ status, captureBefore, expiresAt }: Payment): number | undefined {
+  const until = Date.parse((status === 'authorized' ? captureBefore : expiresAt) ?? '')
+  return Number.isNaN(until) ? undefined : until
 }
 
 const failureOf = ({ statusReason, details }: Payment): PaymentError =>
@@ -179,9 +199,10 @@ const failureOf = ({ statusReason, details }: Payment): PaymentError =>
     statusReason?.message ?? details?.failureMessage ?? 'The payment failed.',
   )
 
-export const refundsOf = ({ _embedded }: Payment, readAt: number): RefundSet => ({
+export const refundsOf = (read: Payment, readAt: number): RefundSet => ({
   readAt,
-  refunds: _embedded.refunds.map(({ id, amount, status, metadata }) => ({
+  ...present({ captured: capturedOf(read) ?? null }),
+  refunds: read._embedded.refunds.map(({ id, amount, status, metadata }) => ({
     id,
     amount: amount.amount,
     ...(metadata?.refund_id !== undefined && { refundId: metadata.refund_id }),

@@ -176,6 +176,31 @@ describe('the status of a payment at Mollie', () => {
     expect(await status(read('paid', more))).toMatchObject({ status: 'Refunded', amount: 1_250 })
   })
 
+  const captured = (value: string, more: object = {}) => ({ amountCaptured: eur(value), ...more })
+  it.each<[string, string, object, object]>([
+    ['nothing', 'authorized', captured('0.00'), { status: 'Pending', isPageClosed: true }],
+    ['a part', 'authorized', captured('5.00'), { status: 'Paid', amount: 500, paidAmount: 500 }],
+    ['a part, to its end', 'paid', captured('5.00'), { status: 'Paid', amount: 500 }],
+    ['all', 'paid', captured('12.50'), { status: 'Paid', amount: 1_250 }],
+    ['nothing, by a method without captures', 'paid', captured('0.00'), { amount: 1_250 }],
+    [
+      'a part that was given back',
+      'paid',
+      captured('5.00', embedding([refundOf('re_1', '5.00', 'refunded')])),
+      { status: 'Refunded', amount: 500 },
+    ],
+    [
+      'a part, and some of it was given back',
+      'paid',
+      captured('5.00', embedding([refundOf('re_1', '2.00', 'refunded')])),
+      { status: 'PartiallyRefunded', amount: 200, paidAmount: 500 },
+    ],
+  ])('is that of what was captured: %s', async (_name, word, more, expected) => {
+    expect(await status(read(word, more))).toMatchObject(expected)
+    const { isPageClosed: _, paidAmount: _paid, ...event } = expected as Record<string, unknown>
+    expect(await received(read(word, more))).toMatchObject(event)
+  })
+
   it('is not known of a payment in another mode, or that the key does not know', async () => {
     expect(await status(read('paid', { mode: 'live' }))).toEqual({ known: false })
     expect(await status(refusal(404) as never)).toEqual({ known: false })
@@ -218,6 +243,24 @@ describe('a webhook of Mollie', () => {
     ]
     expect(new Set([...ids, await idOf(pending, two)]).size).toBe(4)
     expect(await idOf(pending, two)).toBe(await idOf(two, pending))
+  })
+
+  it('is another event with each capture', async () => {
+    const idOf = async (value?: string) => {
+      const more = value === undefined ? {} : { amountCaptured: eur(value) }
+      const payload = await received(read('authorized', more))
+      return 'eventId' in payload ? payload.eventId : undefined
+    }
+    const ids = [await idOf(), await idOf('0.00'), await idOf('5.00'), await idOf('12.50')]
+    expect(new Set(ids).size).toBe(4)
+    expect(await idOf('5.00')).toBe(ids[2])
+  })
+
+  it('closes the page of a payment that is being paid', async () => {
+    for (const word of ['pending', 'authorized']) {
+      expect(await received(read(word))).toMatchObject({ status: 'Pending', isPageClosed: true })
+    }
+    expect(await received(read('open'))).not.toHaveProperty('isPageClosed')
   })
 
   it('of a late `paid` does not undo a refund', async () => {
