@@ -177,7 +177,7 @@ describe('the status of a payment at Mollie', () => {
   })
 
   const captured = (value: string, more: object = {}) => ({ amountCaptured: eur(value), ...more })
-  it.each<[string, string, object, object]>([
+  it.each<[string, string, Record<string, unknown>, object]>([
     ['nothing', 'authorized', captured('0.00'), { status: 'Pending', isPageClosed: true }],
     ['a part', 'authorized', captured('5.00'), { status: 'Paid', amount: 500, paidAmount: 500 }],
     ['a part, to its end', 'paid', captured('5.00'), { status: 'Paid', amount: 500 }],
