@@ -19,8 +19,9 @@ export interface Alert {
   createdAt: string
   acknowledgedAt?: string
   /**
-   * The subject of a person’s token; `refund`: the payment was refunded; `capture`: all of it
-   * was captured; `delivery`: the endpoint accepts events again.
+   * The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has
+   * reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint
+   * accepts events again.
    */
   acknowledgedBy?: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */
@@ -1086,8 +1087,9 @@ export interface SettledAlert {
   createdAt: string
   acknowledgedAt: string
   /**
-   * The subject of a person’s token; `refund`: the payment was refunded; `capture`: all of it
-   * was captured; `delivery`: the endpoint accepts events again.
+   * The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has
+   * reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint
+   * accepts events again.
    */
   acknowledgedBy: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */

@@ -66,8 +66,8 @@ export const settledAlertSchema = raisedAlertSchema.extend({
   acknowledgedBy: z
     .string()
     .describe(
-      'The subject of a person’s token; `refund`: the payment was refunded; `capture`: all of ' +
-        'it was captured; `delivery`: the endpoint accepts events again.',
+      'The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has ' +
+        'reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint accepts events again.',
     ),
   gatewayReference: z
     .string()

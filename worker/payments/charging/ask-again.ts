@@ -2,7 +2,11 @@
 // another attempt may replace it is decided in domain/close-charge.ts.
 
 import { checkedInMs } from '../domain/check-times.ts'
-import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  type PaymentError,
+} from '../domain/exceptions.ts'
 import { type AskedAgain, isUnsent, type WayOut, wayOut } from '../domain/replace-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import {
@@ -33,6 +37,8 @@ export interface Asked {
   way: WayOut
   /** The gateway's last one. */
   answer?: KnownStatus
+  /** The gateway does not cancel it, and says why. */
+  refusal?: PaymentError
 }
 
 /**
@@ -53,7 +59,7 @@ export async function askAgain(
       way: wayOut({ ...terms, hasGatewayId: false, isUnsent: isUnsent(transaction) }),
     }
   }
-  const { answer, cancellation } = await statusOf(deps, gateway, transaction, deadlineAt)
+  const { answer, cancellation, refusal } = await statusOf(deps, gateway, transaction, deadlineAt)
   const known = answer?.known ? answer : undefined
   if (known && isOfAnother(transaction, known)) {
     await deps.applyAnswer(transaction, known)
@@ -67,7 +73,7 @@ export async function askAgain(
   }
   const way = wayOut(asked)
   if (way === 'apply' && known) await deps.applyAnswer(transaction, known)
-  return { way, ...(known && { answer: known }) }
+  return { way, ...(known && { answer: known }), ...(refusal && { refusal }) }
 }
 
 /** Asked again, it is asked at once: somebody waits for it. */
@@ -84,6 +90,8 @@ interface Status {
   /** Undefined: the gateway gave no answer. */
   answer?: StatusAnswer
   cancellation?: 'accepted' | 'refused'
+  /** Why it was refused. */
+  refusal?: PaymentError
 }
 
 async function statusOf(
@@ -96,11 +104,14 @@ async function statusOf(
   const payment = storedPayment(open)
   const ask = async (call: GatewayCall): Promise<Status> => {
     const answer = await gateway.checkStatus(payment, call)
-    const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
-    if (!isOpen || isOfAnother(open, answer) || !supportsCancel(gateway)) return { answer }
-    const cancellation = await cancel(gateway, payment, call)
+    const isPending = answer.known && answer.status === 'Pending' && !isOfAnother(open, answer)
+    if (!isPending || !supportsCancel(gateway)) return { answer }
+    const { cancelRefusal: refusal, isBeingPaid } = answer
+    if (refusal) return { answer, cancellation: 'refused', refusal }
+    if (isBeingPaid) return { answer }
+    const cancelled = await cancel(gateway, payment, call)
     // It may have been paid just before, so the gateway is asked again.
-    return { answer: await gateway.checkStatus(payment, call), cancellation }
+    return { answer: await gateway.checkStatus(payment, call), ...cancelled }
   }
   try {
     return await client.run(gateway, 'charge', ask, { deadlineAt })
@@ -118,12 +129,12 @@ async function cancel(
   gateway: SupportsCancel,
   payment: StoredPayment,
   call: GatewayCall,
-): Promise<'accepted' | 'refused'> {
+): Promise<Pick<Status, 'cancellation' | 'refusal'>> {
   try {
     await gateway.cancel(payment, call)
-    return 'accepted'
+    return { cancellation: 'accepted' }
   } catch (error) {
-    if (error instanceof GatewayRefusedException) return 'refused'
-    throw error
+    if (!(error instanceof GatewayRefusedException)) throw error
+    return { cancellation: 'refused', refusal: error.error }
   }
 }

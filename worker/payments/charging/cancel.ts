@@ -2,13 +2,14 @@
 
 import { DAY_MS } from '../domain/check-times.ts'
 import type { ClosingBegun } from '../domain/close-charge.ts'
-import { PaymentConflictException } from '../domain/exceptions.ts'
+import { PaymentConflictException, type PaymentError } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { OperationContext } from '../facade.ts'
 import { type AnyGateway, gatewayOf, isClosable } from '../gateways/gateway.ts'
+import { maskError } from '../mask.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
 import { type AskDeps, askAgain, notClosed } from './ask-again.ts'
 import { deadlinesOf, inTime, type OperationDeps } from './call.ts'
@@ -49,12 +50,14 @@ export function createCancel(deps: CancelDeps): Cancel {
     if (begun.state === 'ended') return begun.transaction
     if (begun.state !== 'begun') throw refusal(gateway, begun, known, now)
     const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)
-    const row = (await inTime(deps, deadlines.answeredBy, asking)) ?? known
+    const closed = await inTime(deps, deadlines.answeredBy, asking)
+    const { row = known, refusal: no } = closed
     if (UNPAID_ENDS.includes(row.status)) return row
     if (row.status !== 'Pending') {
       throw refusal(gateway, { state: 'paid' }, row, now)
     }
     await inTime(deps, deadlines.answeredBy, ledger.endClosing(closing))
+    if (no) throw refusal(gateway, { state: 'refused', error: no }, row, now)
     throw notClosed(gateway, row, clock.now())
   }
 }
@@ -65,10 +68,10 @@ async function close(
   gateway: AnyGateway,
   transaction: TransactionRow,
   deadlineAt: number,
-): Promise<TransactionRow | undefined> {
+): Promise<{ row?: TransactionRow; refusal?: PaymentError }> {
   const { id: transactionId } = transaction
   const open = { transaction, isPageOpen: true }
-  const { way, answer } = await askAgain(deps, gateway, open, deadlineAt)
+  const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
   if (way === 'replace' && answer) {
     await deps.applyAnswer(transaction, answer)
     const now = deps.clock.now()
@@ -76,12 +79,19 @@ async function close(
     const later = { nextCheckAt: now + DAY_MS, whileStill: answer.status }
     await deps.ledger.settleCheck({ transactionId, now, due: null, ...later })
   }
-  return await deps.queries.byId(transactionId)
+  const row = await deps.queries.byId(transactionId)
+  return { ...(row && { row }), ...(refusal && { refusal }) }
+}
+
+/** Its gateway does not cancel it. */
+interface Refused {
+  state: 'refused'
+  error: PaymentError
 }
 
 function refusal(
   gateway: AnyGateway,
-  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' }>,
+  begun: Exclude<ClosingBegun, { state: 'ended' | 'begun' }> | Refused,
   row: TransactionRow,
   now: number,
 ): Error {
@@ -91,6 +101,8 @@ function refusal(
   switch (begun.state) {
     case 'paid':
       return no('It was paid. Refund it instead.')
+    case 'refused':
+      return no(`${gateway.key} does not cancel it: ${maskError(begun.error).message}`)
     case 'foreign':
       return no('Another installation made this payment: this database is a copy.')
     case 'unsupported':

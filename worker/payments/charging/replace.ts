@@ -98,12 +98,14 @@ export async function toReplace(
     }
   }
   const asking = askAgain(deps, gateway, open, deadlines.askedBy)
-  const { way } = await inTime(deps, deadlines.begunBy, asking)
+  const { way, refusal } = await inTime(deps, deadlines.begunBy, asking)
   const now = deps.clock.now()
   switch (way) {
     case 'wait':
       if (!isPageOpen || !isClosable(gateway)) return 'nothing'
       if (isClosing) await inTime(deps, deadlines.answeredBy, deps.ledger.endClosing(closing))
+      // Its page stays open as long as its gateway refuses: waiting would not help.
+      if (refusal) return 'nothing'
       throw notClosed(gateway, transaction, now)
     case 'apply':
       return 'again'

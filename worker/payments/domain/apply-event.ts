@@ -8,6 +8,7 @@ import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
   type Alert,
+  acknowledgeAlert,
   type Decision,
   hasEarlyRefund,
   idMismatch,
@@ -18,6 +19,7 @@ import {
   paidAmount,
   refundUnderWay,
   unchanged,
+  withAlerts,
   withRefund,
   withTransaction,
 } from './payment.ts'
@@ -120,7 +122,7 @@ function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
   if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return unchanged(payment)
   const { now } = delivered
-  const named = withLateMoney(withGatewayId(payment, event), event, now)
+  const named = withKnownEnd(withLateMoney(withGatewayId(payment, event), event, now), event, now)
   const isStatus = event.outcome === 'applied' && !isRefund(event.to_status)
   const moved = isStatus ? changeStatus(named, event, now) : { payment: named, events: [] }
   const refunded = applyRefunds(moved.payment, event, delivered)
@@ -142,6 +144,23 @@ const withLateMoney = (payment: Payment, event: WebhookEventRow, now: number): P
   event.outcome === 'late_payment' && payment.transaction.paid_at === null
     ? withTransaction(payment, { ...paidBy(event), updated_at: now })
     : payment
+
+/**
+ * Money or an end has come, so nobody has to look for it any more. Without the gateway's id, an end
+ * is our own: what became of the payment there is still not known.
+ */
+function withKnownEnd(payment: Payment, { to_status }: WebhookEventRow, now: number): Payment {
+  const { gateway_transaction_id: gatewayId } = payment.transaction
+  const isOwn = gatewayId === null && UNPAID_ENDS.includes(to_status)
+  if (to_status === 'Pending' || isOwn) return payment
+  const open = payment.alerts.filter(
+    ({ kind, acknowledged_at: at }) => kind === 'unsettled' && at === null,
+  )
+  return withAlerts(
+    payment,
+    open.map((row) => acknowledgeAlert(row, 'gateway', now)),
+  )
+}
 
 function changeStatus(
   payment: Payment,

@@ -35,7 +35,9 @@ export interface CheckSettled {
   /** Its page can no longer be paid. */
   isPageClosed?: boolean
   /** Raised once for each kind and transaction. */
-  alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
+  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: AlertDetail }
+  /** The gateway's answer could not be read. */
+  unreadable?: UnreadableEvent
   /** Gives this refund up if it is still under way, so that it can be asked for again. */
   failedRefund?: { refundId: string; error: PaymentError }
 }
@@ -85,14 +87,24 @@ export function unreadableAlert(
  */
 export function rememberUnreadable(
   payment: Payment,
-  { id: event, why, isFinal }: UnreadableEvent,
+  unreadable: UnreadableEvent,
   now: number,
 ): Decision {
-  const { transaction } = payment
-  const { id, gateway, reference, unreadable_event } = transaction
+  const { payment: remembered, alerts } = unreadableTwice(payment, unreadable, 'webhooks', now)
+  const asked = checkSoon(remembered.transaction, now)
+  return { payment: withTransaction(remembered, asked), events: [], alerts }
+}
+
+/** The first time, the gateway may only be in disorder. */
+function unreadableTwice(
+  payment: Payment,
+  { id: event, why, isFinal }: UnreadableEvent,
+  what: 'webhooks' | 'status',
+  now: number,
+): Pick<Decision, 'payment' | 'alerts'> {
+  const { id, gateway, reference, unreadable_event } = payment.transaction
   const first = unreadable_event ?? event
-  const error = `Its webhooks cannot be read: ${why}.`
-  const asked = { ...checkSoon(transaction, now), unreadable_event: first }
+  const error = `Its ${what} cannot be read: ${why}.`
   const alert: Alert = {
     kind: 'unreadable',
     subject: `${id} event`,
@@ -102,8 +114,7 @@ export function rememberUnreadable(
     createdAt: now,
   }
   return {
-    payment: withTransaction(payment, asked),
-    events: [],
+    payment: withTransaction(payment, { unreadable_event: first }),
     alerts: first === event && !isFinal ? [] : [alert],
   }
 }
@@ -126,11 +137,11 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
   const raised = alert &&
     !isSettled && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }
-  return {
-    payment: withTransaction(rest, { next_check_at }),
-    events: [],
-    alerts: raised ? [raised] : [],
-  }
+  const checked = withTransaction(rest, { next_check_at })
+  const { unreadable } = settled
+  const read = unreadable && unreadableTwice(checked, unreadable, 'status', now)
+  const alerts = [...(raised ? [raised] : []), ...(read?.alerts ?? [])]
+  return { payment: read?.payment ?? checked, events: [], alerts }
 }
 
 const sooner = (a: number | null, b: number | null): number | null =>

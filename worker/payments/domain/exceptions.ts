@@ -49,11 +49,14 @@ export class GatewayUnavailableException extends PaymentFailure {
    * question before, or there was no time left.
    */
   readonly isUnsent: boolean
+  /** It answered, and these fields cannot be read: so it may be for good. No values. */
+  readonly unreadable: string | undefined
 
   constructor(message: string, options: UnavailableOptions = {}) {
     super(message, options)
     this.gatewayTransactionId = options.gatewayTransactionId
     this.isUnsent = options.isUnsent ?? false
+    this.unreadable = options.unreadable
   }
 
   override get why(): unknown {
@@ -64,6 +67,7 @@ export class GatewayUnavailableException extends PaymentFailure {
 interface UnavailableOptions extends FailureOptions {
   gatewayTransactionId?: string
   isUnsent?: boolean
+  unreadable?: string | undefined
 }
 
 /**
@@ -74,7 +78,9 @@ export const aboutPayment =
   (gatewayTransactionId: string) =>
   (error: unknown): never => {
     if (!(error instanceof GatewayUnavailableException)) throw error
-    throw new GatewayUnavailableException(error.message, { cause: error, gatewayTransactionId })
+    const { message, unreadable } = error
+    const about = { cause: error, gatewayTransactionId, unreadable }
+    throw new GatewayUnavailableException(message, about)
   }
 
 /** The request is invalid: nothing was sent to the gateway. */

@@ -230,6 +230,13 @@ export type StatusAnswer =
       isBeingPaid?: boolean
       /** For `Pending`: its page can no longer be paid, so it is not offered any more. */
       isPageClosed?: boolean
+      /**
+       * For `Pending`, in ms: until when money may still come, where that is later than its page
+       * says. Nobody is called before.
+       */
+      payableUntil?: number
+      /** For `Pending`: the gateway would not cancel it, and why. `cancel` is not called. */
+      cancelRefusal?: PaymentError
       /** As in a VerifiedWebhook. Missing: the gateway reports no more than their sum. */
       refunds?: RefundSet
       /** The gateway's unchanged reply; missing if it was not asked. */

@@ -37,7 +37,8 @@ export function parseReply<T>(schema: ReplySchema<T>, value: unknown, name: stri
   const read = schema.safeParse(value)
   if (read.success) return read.data
   const where = unreadableParts(read.error, 'the whole reply')
-  throw new GatewayUnavailableException(`${name} cannot be read: ${where}`)
+  const message = `${name} cannot be read: ${where}`
+  throw new GatewayUnavailableException(message, { unreadable: where })
 }
 
 /** The paths of what cannot be read. Never its values, which may be personal data. */

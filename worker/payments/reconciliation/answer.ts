@@ -137,7 +137,7 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
     // With an answer, that is settled.
     return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
   }
-  const next = nextCheckAt(transaction.created_at, now, endOf(transaction))
+  const next = nextCheckAt(transaction.created_at, now, answer?.payableUntil ?? endOf(transaction))
   if (next !== undefined) return { ...base, nextCheckAt: next }
   return { ...base, alert: unsettled(transaction, answer) }
 }

@@ -40,6 +40,8 @@ interface Settling {
   answer?: KnownStatus
   /** Missing: the gateway was not asked. */
   asked?: CheckStatus | undefined
+  /** The fields of its answer that cannot be read. */
+  unreadable?: string | undefined
 }
 
 /** Rejects with the ledger's errors only; a gateway's failure is a result. */
@@ -159,16 +161,19 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const fields = { ...idsOf(check.transaction), error: reasonOf(error) }
     log(level, 'payments.check.no_answer', fields)
-    return await settle(check, { result: 'unreachable', asked: 'unreachable' })
+    const unreadable = error instanceof GatewayUnavailableException ? error.unreadable : undefined
+    return await settle(check, { result: 'unreachable', asked: 'unreachable', unreadable })
   }
 
   async function settle(
     check: Check,
-    { result = 'waits', answer, asked = answer?.status }: Settling = {},
+    { result = 'waits', answer, asked = answer?.status, unreadable: why }: Settling = {},
   ): Promise<Reconciled> {
     const { status } = check.transaction
+    const now = clock.now()
     const settled = {
-      ...settledAs(check, clock.now(), answer),
+      ...settledAs(check, now, answer),
+      ...(why !== undefined && { unreadable: { id: newId(now), why } }),
       ...(asked && { asked }),
       ...(result === 'unreachable' && { whileStill: status }),
     }

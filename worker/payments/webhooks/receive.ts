@@ -109,10 +109,13 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       if (!(error instanceof InvalidWebhookSignatureException)) {
         log('error', 'payments.webhook.failed', { ...fields, error: String(error) })
         // The gateway may have given up by the time at which it can be asked again.
-        const about = error instanceof GatewayUnavailableException && error.gatewayTransactionId
-        if (about) {
-          const ids = { gatewayTransactionId: about }
-          later(ledger.checkSoon({ gateway: key, ids, now: clock.now() }))
+        const failed = error instanceof GatewayUnavailableException ? error : undefined
+        if (failed?.gatewayTransactionId !== undefined) {
+          const { gatewayTransactionId, unreadable: why } = failed
+          const now = clock.now()
+          const unreadable = why === undefined ? undefined : { id: newId(now), why }
+          const ids = { gatewayTransactionId }
+          later(ledger.checkSoon({ gateway: key, ids, now, ...(unreadable && { unreadable }) }))
         }
         return { status: 500, body: 'error' }
       }

@@ -115,7 +115,6 @@ describe('a payment that is cancelled', () => {
 
   it.each([
     ['accepts it and still reports it as open', yes, () => reported('Pending')],
-    ['refuses it and still reports it as open', no, () => reported('Pending')],
     ['does not know the payment', yes, (): StatusAnswer => ({ known: false })],
     ['does not answer', yes, unavailable],
     ['does not answer the request to cancel', unavailable, () => reported('Cancelled')],
@@ -127,6 +126,26 @@ describe('a payment that is cancelled', () => {
     await setup.clock.advance(60_000)
     expect(await setup.payments.sweeper.sweep()).toMatchObject({ checked: 1, moved: 1 })
   })
+
+  it.each([
+    ['when it is asked to', no, {}, ['bank']],
+    [
+      'as it says before, also while somebody pays',
+      yes,
+      { isBeingPaid: true, cancelRefusal: { code: 'no', message: 'No.' } },
+      [],
+    ],
+  ])(
+    'stays open if its gateway refuses it %s: not_cancellable',
+    async (_when, cancels, more, asked) => {
+      const { setup, id, cancelled, cancel } = await opened('Cancelled', cancels)
+      setup.script.status = () => reported('Pending', more)
+      expect(await cancel()).toEqual({ code: 'not_cancellable', transactionId: id })
+      expect(cancelled).toHaveLength(asked.length)
+      expect(await attemptsOf(setup)).toEqual([{ id, attempt: 1, status: 'Pending' }])
+      await expect(setup.payments.cancel(id)).rejects.toThrow('bank does not cancel it: No.')
+    },
+  )
 
   it('stays open while somebody pays, and its gateway is not asked to cancel it', async () => {
     const { setup, id, cancelled, cancel } = await opened('Cancelled')

@@ -88,6 +88,15 @@ describe('a changed order', () => {
     })
   })
 
+  it('stays as it was while the gateway refuses to close the old page', async () => {
+    const no = () => Promise.reject(new GatewayRefusedException({ code: 'no', message: 'No.' }))
+    const { setup, first } = await opened('Pending', {}, { cancel: no })
+    for (const _ of [1, 2]) {
+      expect(await tryCharge(setup, more)).toMatchObject({ code: 'reference_conflict' })
+    }
+    expect(await attemptsOf(setup)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+  })
+
   it('is paid already if the old page was paid at that moment, and nothing is charged', async () => {
     const no = () => Promise.reject(new GatewayRefusedException({ code: 'no', message: 'No.' }))
     const { setup, first } = await opened('Paid', {}, { cancel: no })

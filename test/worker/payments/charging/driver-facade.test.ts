@@ -77,7 +77,8 @@ describe('a driver for the host application', () => {
     const { bank, script, transactionId } = await charged({ cancel })
     script.status = () => reported('Pending')
     await expect(bank.cancel?.(transactionId)).rejects.toMatchObject({
-      code: 'gateway_unavailable',
+      code: 'not_cancellable',
+      message: 'bank does not cancel it: It is being paid.',
     })
     for (const ask of [bank.status, bank.cancel]) {
       await expect(ask?.('nobody')).rejects.toMatchObject({ code: 'invalid_argument' })

@@ -171,6 +171,6 @@ describe('replacements at the same time', () => {
     expect(answer).not.toHaveProperty('redirectUrl')
     // A payment there is found by that id.
     await setup.webhook({ gatewayTransactionId: 'late-1' })
-    expect(await alertsOf(setup)).toMatchObject([{ kind: 'late_payment' }, { kind: 'unsettled' }])
+    expect(await alertsOf(setup)).toMatchObject([{ kind: 'late_payment' }])
   })
 })

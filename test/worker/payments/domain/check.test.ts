@@ -18,6 +18,7 @@ import {
   unknownCheckAt,
 } from '../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
+import type { Payment } from '../../../../worker/payments/domain/payment.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import {
@@ -99,6 +100,27 @@ describe('a check', () => {
     expect(read(first.payment, 'second').alerts).toEqual([alert])
     expect(read(paymentOf(), 'first', { isFinal: true }).alerts).toEqual([alert])
     expect(read(paymentOf()).events).toEqual([])
+  })
+
+  it('is remembered if its answer cannot be read; only another one raises an alert', () => {
+    const settled = (payment: Payment, id: string) =>
+      settleCheck(payment, {
+        transactionId: '01TX',
+        now: NOW,
+        due: null,
+        nextCheckAt: NOW + MINUTE,
+        unreadable: { id, why: 'amount' },
+      })
+    const first = settled(paymentOf({ next_check_at: null }), 'first')
+    expect(first.alerts).toEqual([])
+    expect(first.payment.transaction).toMatchObject({
+      next_check_at: NOW + MINUTE,
+      unreadable_event: 'first',
+    })
+    const detail = { reference: 'order-1', error: 'Its status cannot be read: amount.' }
+    expect(settled(first.payment, 'second').alerts).toMatchObject([
+      { kind: 'unreadable', subject: '01TX event', detail },
+    ])
   })
 
   it('cannot come for a webhook whose payment is not known: its alert names what it is about', () => {

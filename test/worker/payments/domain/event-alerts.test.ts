@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { applyEvent, rejectEvent } from '../../../../worker/payments/domain/apply-event.ts'
-import type { AlertRow, WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
+import type {
+  AlertRow,
+  TransactionRow,
+  WebhookEventRow,
+} from '../../../../worker/payments/domain/rows.ts'
 import {
   alertRow,
   came,
@@ -61,6 +65,25 @@ describe('an event whose ids are not those of one payment', () => {
     const none = { gateway_transaction_id: null, external_reference_id: null }
     const [alert] = rejectEvent(paymentOf(), webhookEventRow(none), undefined, NOW).alerts
     expect(alert?.detail).toStrictEqual({ ...detail, gatewayStatus: 'Paid', amount: 25_000 })
+  })
+})
+
+describe('the alert about a payment without a final status', () => {
+  const UNKNOWN = { gateway_transaction_id: null }
+  const REPLACED = { status: 'Cancelled' } as const
+
+  it.each<[string, Partial<TransactionRow>, Partial<WebhookEventRow>, 'gateway' | null]>([
+    ['money', {}, {}, 'gateway'],
+    ['money of a payment that was replaced', REPLACED, {}, 'gateway'],
+    ['an end', {}, { to_status: 'Failed' }, 'gateway'],
+    ['an end of one that was replaced', REPLACED, { to_status: 'Expired' }, 'gateway'],
+    ['an end that is our own', UNKNOWN, { ...UNKNOWN, to_status: 'Expired' }, null],
+    ['nothing new', {}, { to_status: 'Pending' }, null],
+    ['money that is refused', {}, { amount: 1, on_mismatch: 'reject' }, null],
+  ])('after %s', (_what, row, event, settledBy) => {
+    const alerts = [alertRow({ kind: 'unsettled', subject: '01TX' })]
+    const { payment } = applyEvent(paymentOf(row, { alerts }), webhookEventRow(event), { now: NOW })
+    expect(payment.alerts).toMatchObject([{ acknowledged_by: settledBy }])
   })
 })
 

@@ -126,7 +126,10 @@ function checkRevisions({ transaction, events }: Story): void {
   }
 }
 
-/** The last event of each alert has its fields. A refund settles one; if it fails, it is open again. */
+/**
+ * The last event of each alert has its fields. A refund settles one; if it fails, it is open again.
+ * Money or an end settles one about a payment without a status.
+ */
 function checkAlerts({ stories, alerts }: Everything): void {
   const events = stories.flatMap(({ events: all }) => all)
   const alertsIn = (event: string) => {
@@ -143,7 +146,9 @@ function checkAlerts({ stories, alerts }: Everything): void {
     ...rest
   }: AlertRecord) => rest
   expect(alertsIn('AlertRaised').toSorted(byId)).toEqual(alerts.map(asRaised).toSorted(byId))
-  const settled = alerts.filter(({ acknowledgedBy }) => acknowledgedBy === 'refund')
+  const settled = alerts.filter(({ acknowledgedBy = '' }) =>
+    ['refund', 'gateway'].includes(acknowledgedBy),
+  )
   const open = alerts.filter(({ acknowledgedAt }) => acknowledgedAt === undefined)
   const ended = alertsIn('AlertSettled').filter(({ id }) => open.every((each) => each.id !== id))
   expect(ended.toSorted(byId)).toEqual(settled.toSorted(byId))

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
+import { reported } from '../../../support/payments-setup.ts'
 import { DAY, HOUR, MINUTE, reports, setUpSweep, silent } from './sweep-setup.ts'
 
 describe('a payment whose webhook was lost', () => {
@@ -118,6 +119,21 @@ describe('a payment whose webhook was lost', () => {
       { kind: 'unsettled', transactionId: id, detail: { amount: 25_000, currency: 'IQD' } },
     ])
     expect(transaction.status).toBe('Pending')
+  })
+})
+
+describe('a payment whose page is closed', () => {
+  it('is asked about until money can no longer come, though that is weeks ahead', async () => {
+    let until = 0
+    const answer = () => ({ isBeingPaid: true, isPageClosed: true, payableUntil: until })
+    const checkStatus = async () => reported('Pending', answer())
+    const { charge, clock, pass, story } = setUpSweep({ gateway: { checkStatus } })
+    const id = await charge()
+    until = clock.now() + 28 * DAY
+    await pass(27 * DAY)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(3 * DAY)
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'unsettled' }])
   })
 })
 

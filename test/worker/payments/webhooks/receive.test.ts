@@ -155,6 +155,29 @@ describe('a webhook', () => {
     },
   )
 
+  it('whose payment cannot be read is an alert from the second time on, by checks alone, too', async () => {
+    const setup = setUpPayments()
+    const { transactionId } = await charge(setup)
+    const unreadable = () => {
+      throw new GatewayUnavailableException('It cannot be read.', { unreadable: 'amount' })
+    }
+    setup.script.status = unreadable
+    setup.script.webhook = () =>
+      Promise.reject(0).catch(unreadable).catch(aboutPayment('gateway-1'))
+    const alerts = () => setup.payments.queries.alerts({}, { limit: 9 })
+    expect(await send(setup, {})).toEqual({ status: 500, body: 'error' })
+    await setup.quiet()
+    expect(await alerts()).toEqual([])
+    await setup.payments.sweeper.sweep()
+    const error = 'Its status cannot be read: amount.'
+    expect(await alerts()).toMatchObject([{ kind: 'unreadable', transactionId, detail: { error } }])
+    // One is enough, and it goes on being asked about.
+    await send(setup, {})
+    await setup.quiet()
+    expect(await setup.payments.sweeper.sweep()).toMatchObject({ checked: 1, unreachable: 1 })
+    expect(await alerts()).toHaveLength(1)
+  })
+
   it('that cannot be read and names no payment of ours gets 500, and nothing else', async () => {
     const setup = setUpPayments()
     await charge(setup)

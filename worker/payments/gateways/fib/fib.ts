@@ -174,7 +174,7 @@ export const fib = {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
         const { isBeingPaid, money, raw, set, state } = payment
-        if (!money) throw new GatewayUnavailableException(NO_AMOUNT)
+        if (!money) throw new GatewayUnavailableException(NO_AMOUNT, { unreadable: 'amount' })
         return {
           known: true,
           gatewayTransactionId: payment.id,

@@ -8,6 +8,7 @@ import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
+import { present } from '../../domain/shown.ts'
 import { callbackAddress } from '../callback-address.ts'
 import type {
   ChargeAnswer,
@@ -168,6 +169,8 @@ export const mollie = {
           ...wire.stateOf(payment, refunds.refunds, call),
           isBeingPaid: wire.isBeingPaid(payment),
           ...(wire.isPageClosed(payment) && { isPageClosed: true }),
+          ...present({ payableUntil: wire.payableUntil(payment) ?? null }),
+          ...(!payment.isCancelable && { cancelRefusal: wire.NOT_CANCELABLE }),
           paidAmount: wire.paidAmountOf(payment),
           ...(wire.isPaid(payment) && { refunds }),
           raw,
