@@ -67,7 +67,8 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .string()
     .describe(
       'The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has ' +
-        'reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint accepts events again.',
+        'reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint ' +
+        'accepts events again.',
     ),
   gatewayReference: z
     .string()
