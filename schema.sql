@@ -271,8 +271,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
 
--- What a payer asks back through the bank, as the gateway had it when it was last read: a dispute, or
--- one of the chargebacks that are one dispute.
+-- What a payer asks back through the bank, as the gateway had it when it was last read: a dispute,
+-- or one of the chargebacks that are one dispute.
 CREATE TABLE IF NOT EXISTS payment_disputes (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
