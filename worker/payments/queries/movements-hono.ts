@@ -70,6 +70,7 @@ export function bookRoutes(queries: PaymentQueries): Hono {
   app.get('/days', async (c) => {
     const { after, before, gateway, zone } = readQuery(c.req.url, movementDaysQuery, WRONG)
     const days = daysBetween(after, before)
+    if (days.length === 0) throw notLater()
     if (days.length > MAX_DAYS) {
       throw new Problem('invalid_argument', `before: may be ${MAX_DAYS} days after after at most`)
     }
@@ -90,12 +91,19 @@ const LAST_MS = 8_640_000_000_000_000
 
 function bookedIn({ after, before, gateway, zone }: Asked): BookedIn {
   const moment = (text: string) => (text.includes('T') ? Date.parse(text) : startOfDay(text, zone))
-  return {
+  const range = {
     after: after === undefined ? 0 : moment(after),
     before: before === undefined ? LAST_MS : moment(before),
     gateway,
   }
+  const isSpan = after !== undefined && before !== undefined
+  if (isSpan && range.before <= range.after) throw notLater()
+  return range
 }
+
+/** An empty answer would look as if nothing had been paid. */
+const notLater = (): Problem =>
+  new Problem('invalid_argument', 'before: must be later than after, since it is not part of them')
 
 /** The sums are those of the rows that were sent, so they come after them. */
 async function* movementsJson(
