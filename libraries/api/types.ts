@@ -1053,8 +1053,10 @@ export interface Sessions {
 export interface Settled {
   rows: {
     /**
-     * The first that is so. `paid_there`, `refunded_there`: not here. `late`: paid, or refunded,
-     * after it had ended.
+     * The first that is so. `paid_there`, `refunded_there`: not here. `refund_failed`: it came
+     * back there, and not here. `refused_paid`: paid, and refused here for its amount. `late`:
+     * paid, or refunded, after it had ended, and a part is still here. `twice`: each movement
+     * here has another row.
      */
     as:
       | 'not_ours'
@@ -1062,18 +1064,28 @@ export interface Settled {
       | 'other_amount'
       | 'paid_there'
       | 'refunded_there'
+      | 'refund_failed'
+      | 'refused_paid'
       | 'late'
+      | 'twice'
       | 'same'
     /** Ours. */
     transactionId?: string
     gatewayTransactionId?: string
     reference?: string
     status?: PaymentStatus
-    /** What we have: what was paid, else requested; of a refund, its own. */
+    /** What we have: what was booked, else requested; of a refund, its own. */
     amount?: number
     currency?: string
     /** Ours. */
     refundId?: string
+    /**
+     * The movement that it agrees with. Rows of one payment that are asked about in several
+     * requests may get the same one: it counts once.
+     */
+    movementId?: string
+    /** Further movements, of a row that has their sum. */
+    moreMovementIds?: string[]
   }[]
 }
 
@@ -1100,13 +1112,16 @@ export interface Settlement {
   /** Key of the configuration. */
   gateway: string
   rows: {
-    type: 'payment' | 'refund'
-    /** The gateway’s id of the payment. */
+    /** `refund_failed`: a refund came back. */
+    type: 'payment' | 'refund' | 'refund_failed'
+    /** The gateway’s id of the payment; of a refund its own does, too. */
     id?: string
     /** Our id of it, or its external reference. */
     ours?: string
     /** The host application’s; it counts only with the amount. */
     reference?: string
+    /** The gateway’s id of the refund. */
+    refund?: string
     /** Minor units. */
     amount: number
     currency: string

@@ -94,7 +94,7 @@ export const hasLateMoney = ({ transaction, alerts }: Payment): boolean =>
  * What is still there of what was paid. Whether money is held, or can be given back, is this, never
  * the status: a refund that was made may fail later.
  */
-export const heldAmount = ({ transaction }: Payment): number =>
+export const heldAmount = ({ transaction }: Pick<Payment, 'transaction'>): number =>
   isUnpaid(transaction.status) && transaction.paid_at === null
     ? 0
     : paidAmount(transaction) - transaction.refunded_amount

@@ -12,7 +12,6 @@ const PART_CHARS = 3
  * A text without what people leave out or write in another way: letters and digits only, of one
  * case, digits as 0 to 9. Marks are left out, too, and each character is folded by itself: so a
  * part of a text is always a part of the folded text.
- * @forTests Scripts of many languages, without a database.
  */
 export const fold = (text: string): string =>
   text

@@ -1,115 +1,92 @@
 // A gateway's settlement, row by row against what we have: which payment each row is about, and
 // whether both sides agree. Pure. Files are read by libraries/settlement.
 
-import { type Payment, paidAmount } from './payment.ts'
-import type { RefundRow, TransactionRow } from './rows.ts'
-import { UNPAID_ENDS } from './status.ts'
+import { paidAmount } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+import {
+  isPaying,
+  type KnownPayment,
+  type Settled,
+  type SettledRow,
+  settlePayment,
+} from './settled-movements.ts'
 
-/** What both sides can differ in. The first that is so counts. */
-export const SETTLED_AS = [
-  'not_ours',
-  'other_currency',
-  'other_amount',
-  'paid_there',
-  'refunded_there',
-  'late',
-  'same',
-] as const
-export type SettledAs = (typeof SETTLED_AS)[number]
-
-export interface SettledRow {
-  type: 'payment' | 'refund'
-  /** The gateway's id of the payment. */
-  id?: string
-  /** Our id of it, or its external reference. */
-  ours?: string
-  reference?: string
-  /** Minor units, above 0. */
-  amount: number
-  currency: string
-}
-
-export interface Settled {
-  as: SettledAs
-  /** Not of a row that is not ours. */
-  transaction?: TransactionRow
-  refund?: RefundRow
-}
-
-export type KnownPayment = Pick<Payment, 'transaction' | 'refunds'>
-
-/** `known`: payments that have any of the names in the rows. Each refund agrees with one row. */
+/**
+ * `known`: payments that have any of the names in the rows. A payment agrees with as many rows as
+ * it has movements, so all rows of one belong together.
+ */
 export function settleRows(rows: readonly SettledRow[], known: readonly KnownPayment[]): Settled[] {
+  const settled = rows.map((): Settled => ({ as: 'not_ours' }))
+  for (const [payment, of] of rowsOfEach(rows, known)) {
+    const answers = settlePayment(
+      of.map((at) => rows[at] as SettledRow),
+      payment,
+    )
+    for (const [n, answer] of answers.entries()) settled[of[n] ?? 0] = answer
+  }
+  return settled
+}
+
+/** The places of the rows of each payment: what an id names comes before what a reference does. */
+function rowsOfEach(
+  rows: readonly SettledRow[],
+  known: readonly KnownPayment[],
+): Map<KnownPayment, number[]> {
+  const byPayment = new Map<KnownPayment, number[]>()
+  const put = (payment: KnownPayment, at: number) => {
+    const places = byPayment.get(payment)
+    if (places) places.push(at)
+    else byPayment.set(payment, [at])
+  }
   const find = finder(known)
-  const taken = new Set<string>()
-  return rows.map((row) => {
+  const unnamed: number[] = []
+  for (const [at, row] of rows.entries()) {
     const payment = find(row)
-    if (!payment) return { as: 'not_ours' }
-    const { transaction } = payment
-    if (row.type === 'payment') return { as: paymentAs(row, transaction), transaction }
-    const refund = refundOf(row, payment, taken)
-    if (refund) taken.add(refund.id)
-    return { as: refundAs(row, transaction, refund), transaction, ...(refund && { refund }) }
-  })
+    if (payment) put(payment, at)
+    else unnamed.push(at)
+  }
+  const byReference = Map.groupBy(known, ({ transaction }) => transaction.reference)
+  for (const at of unnamed) {
+    const row = rows[at] as SettledRow
+    const ofReference = byReference.get(row.reference ?? '') ?? []
+    const payment = best(
+      ofReference.filter((it) => isOfAmount(it, row)),
+      (it) => (byPayment.get(it) ?? []).filter((other) => rows[other]?.type === row.type).length,
+    )
+    if (payment) put(payment, at)
+  }
+  return new Map([...byPayment].map(([payment, of]) => [payment, of.toSorted((a, b) => a - b)]))
 }
 
-const currencyOf = ({ paid_at, paid_currency, currency }: TransactionRow): string =>
-  paid_at === null ? currency : (paid_currency ?? currency)
-
-const amountOf = (row: TransactionRow): number =>
-  row.paid_at === null ? row.amount : paidAmount(row)
-
-function paymentAs(row: SettledRow, transaction: TransactionRow): SettledAs {
-  if (row.currency !== currencyOf(transaction)) return 'other_currency'
-  if (row.amount !== amountOf(transaction)) return 'other_amount'
-  if (transaction.paid_at === null) return 'paid_there'
-  return UNPAID_ENDS.includes(transaction.status) ? 'late' : 'same'
-}
-
-function refundAs(
-  row: SettledRow,
-  transaction: TransactionRow,
-  refund: RefundRow | undefined,
-): SettledAs {
-  if (row.currency !== currencyOf(transaction)) return 'other_currency'
-  if (refund && refund.amount !== row.amount) return 'other_amount'
-  if (refund?.status !== 'succeeded') return 'refunded_there'
-  return UNPAID_ENDS.includes(transaction.status) ? 'late' : 'same'
-}
-
-/** By the gateway's id of it; else one of that amount, else any: made ones before others. */
-function refundOf(
-  row: SettledRow,
-  { refunds }: KnownPayment,
-  taken: ReadonlySet<string>,
-): RefundRow | undefined {
-  const free = refunds.filter(({ id }) => !taken.has(id))
-  const made = free.filter(({ status }) => status === 'succeeded')
-  const isEqual = ({ amount }: RefundRow) => amount === row.amount
-  const named = free.find(({ gateway_refund_id: id }) => id !== null && id === row.id)
-  return named ?? made.find(isEqual) ?? made[0] ?? free.find(isEqual)
-}
-
-/** By the gateway's id first, then ours, then the reference with the amount. */
+/** By the gateway's id first, then ours, then the gateway's of a refund. */
 function finder(known: readonly KnownPayment[]): (row: SettledRow) => KnownPayment | undefined {
   const by = (name: (row: TransactionRow) => string | null) =>
     new Map(known.map((payment) => [name(payment.transaction), payment]))
   const byGatewayId = by((row) => row.gateway_transaction_id)
   const byId = by((row) => row.id)
   const byExternal = by((row) => row.external_reference_id)
-  const byReference = Map.groupBy(known, ({ transaction }) => transaction.reference)
-  return ({ id, ours, ...row }) =>
-    (id === undefined ? undefined : byGatewayId.get(id)) ??
-    (ours === undefined ? undefined : (byId.get(ours) ?? byExternal.get(ours))) ??
-    newestOf((byReference.get(row.reference ?? '') ?? []).filter((it) => isOfAmount(it, row)))
+  const byRefund = new Map(
+    known.flatMap((it) => it.refunds.map((row) => [row.gateway_refund_id, it] as const)),
+  )
+  const ofRefund = ({ type, id, refund = id }: SettledRow) =>
+    type === 'payment' || refund === undefined ? undefined : byRefund.get(refund)
+  return (row) =>
+    (row.id === undefined ? undefined : byGatewayId.get(row.id)) ??
+    (row.ours === undefined ? undefined : (byId.get(row.ours) ?? byExternal.get(row.ours))) ??
+    ofRefund(row)
 }
 
-const isOfAmount = ({ transaction, refunds }: KnownPayment, row: SettledRow): boolean =>
-  row.amount === amountOf(transaction) ||
-  (row.type === 'refund' && refunds.some(({ amount }) => amount === row.amount))
+const isOfAmount = ({ transaction, refunds, movements }: KnownPayment, row: SettledRow): boolean =>
+  row.amount === (transaction.paid_at === null ? transaction.amount : paidAmount(transaction)) ||
+  movements.some((it) => isPaying(it) && it.amount === row.amount) ||
+  (row.type !== 'payment' && refunds.some(({ amount }) => amount === row.amount))
 
-/** The paid one of several attempts, else the newest. */
-function newestOf(payments: readonly KnownPayment[]): KnownPayment | undefined {
+/** Of several attempts one that was paid and has no row yet, else the newest that was paid. */
+function best(
+  payments: readonly KnownPayment[],
+  rowsOf: (payment: KnownPayment) => number,
+): KnownPayment | undefined {
   const sorted = payments.toSorted((a, b) => a.transaction.attempt - b.transaction.attempt)
-  return sorted.findLast(({ transaction }) => transaction.paid_at !== null) ?? sorted.at(-1)
+  const paid = sorted.filter(({ movements }) => movements.some(isPaying))
+  return paid.findLast((payment) => rowsOf(payment) === 0) ?? paid.at(-1) ?? sorted.at(-1)
 }

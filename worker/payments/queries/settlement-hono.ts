@@ -6,7 +6,8 @@ import { bodyLimit, readJson } from '../../shared/body-limit-hono.ts'
 import { checkFields } from '../../shared/fields.ts'
 import { Problem } from '../../shared/problem.ts'
 import { CURRENCY, MAX_AMOUNT } from '../domain/money.ts'
-import { SETTLED_AS, type Settled, settleRows } from '../domain/settlement.ts'
+import { SETTLED_AS, SETTLED_TYPES, type Settled } from '../domain/settled-movements.ts'
+import { settleRows } from '../domain/settlement.ts'
 import { statusSchema } from '../schemas.ts'
 import type { PaymentQueries } from './queries-libsql.ts'
 
@@ -20,12 +21,15 @@ export const settlementSchema = z.strictObject({
   rows: z
     .array(
       z.strictObject({
-        type: z.enum(['payment', 'refund']),
-        id: name.describe('The gateway’s id of the payment.').exactOptional(),
+        type: z.enum(SETTLED_TYPES).describe('`refund_failed`: a refund came back.'),
+        id: name
+          .describe('The gateway’s id of the payment; of a refund its own does, too.')
+          .exactOptional(),
         ours: name.describe('Our id of it, or its external reference.').exactOptional(),
         reference: name
           .describe('The host application’s; it counts only with the amount.')
           .exactOptional(),
+        refund: name.describe('The gateway’s id of the refund.').exactOptional(),
         amount: z.int().positive().max(MAX_AMOUNT).describe('Minor units.'),
         currency: z.string().regex(CURRENCY, 'must be three capital letters'),
       }),
@@ -40,8 +44,10 @@ export const settledSchema = z.object({
       as: z
         .enum(SETTLED_AS)
         .describe(
-          'The first that is so. `paid_there`, `refunded_there`: not here. `late`: paid, or ' +
-            'refunded, after it had ended.',
+          'The first that is so. `paid_there`, `refunded_there`: not here. `refund_failed`: it ' +
+            'came back there, and not here. `refused_paid`: paid, and refused here for its ' +
+            'amount. `late`: paid, or refunded, after it had ended, and a part is still here. ' +
+            '`twice`: each movement here has another row.',
         ),
       transactionId: z.string().describe('Ours.').exactOptional(),
       gatewayTransactionId: z.string().exactOptional(),
@@ -49,10 +55,21 @@ export const settledSchema = z.object({
       status: statusSchema.exactOptional(),
       amount: z
         .int()
-        .describe('What we have: what was paid, else requested; of a refund, its own.')
+        .describe('What we have: what was booked, else requested; of a refund, its own.')
         .exactOptional(),
       currency: z.string().exactOptional(),
       refundId: z.string().describe('Ours.').exactOptional(),
+      movementId: z
+        .string()
+        .describe(
+          'The movement that it agrees with. Rows of one payment that are asked about in ' +
+            'several requests may get the same one: it counts once.',
+        )
+        .exactOptional(),
+      moreMovementIds: z
+        .array(z.string())
+        .describe('Further movements, of a row that has their sum.')
+        .exactOptional(),
     }),
   ),
 })
@@ -75,10 +92,10 @@ export function settlementRoutes(queries: PaymentQueries): Hono {
   return app
 }
 
-function shown({ as, transaction: row, refund }: Settled) {
+function shown({ as, transaction: row, refund, movements = [], amount = 0 }: Settled) {
   if (!row) return { as }
-  const isPaid = row.paid_at !== null
-  const paid = isPaid ? (row.paid_amount ?? row.amount) : row.amount
+  const [movement, ...more] = movements
+  const booked = row.paid_at === null ? row.currency : (row.paid_currency ?? row.currency)
   return {
     as,
     transactionId: row.id,
@@ -87,8 +104,10 @@ function shown({ as, transaction: row, refund }: Settled) {
     }),
     reference: row.reference,
     status: row.status,
-    amount: refund?.amount ?? paid,
-    currency: isPaid ? (row.paid_currency ?? row.currency) : row.currency,
+    amount,
+    currency: movement?.currency ?? booked,
     ...(refund && { refundId: refund.id }),
+    ...(movement && { movementId: movement.id }),
+    ...(more.length > 0 && { moreMovementIds: more.map(({ id }) => id) }),
   }
 }

@@ -1,28 +1,33 @@
 // The payments that a settlement's rows may be about, on libSQL.
 
-import type { RefundRow, TransactionRow } from '../domain/rows.ts'
-import type { KnownPayment, SettledRow } from '../domain/settlement.ts'
+import type { MovementRow, RefundRow, TransactionRow } from '../domain/rows.ts'
+import type { KnownPayment, SettledRow } from '../domain/settled-movements.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import { type RunQuery, rowsOf } from './query-libsql.ts'
 
 export const settlementQueries = (run: RunQuery) => ({
   /** All payments of this gateway that have a name of these rows. */
   settledPayments: (gateway: string, rows: readonly SettledRow[]): Promise<KnownPayment[]> => {
-    const names = (field: 'id' | 'ours' | 'reference') =>
-      JSON.stringify([...new Set(rows.flatMap((row) => row[field] ?? []))])
+    const names = (...fields: ('id' | 'ours' | 'reference' | 'refund')[]) => {
+      const given = rows.flatMap((row) => fields.flatMap((field) => row[field] ?? []))
+      return JSON.stringify([...new Set(given)])
+    }
     const args = {
       gateway,
       ids: names('id'),
       ours: names('ours'),
       references: names('reference'),
+      refunds: names('refund', 'id'),
     }
     return run({
-      statements: [statement(TRANSACTIONS, args), statement(REFUNDS, args)],
-      read([transactions, refunds]) {
-        const byPayment = Map.groupBy(rowsOf<RefundRow>(refunds), (row) => row.transaction_id)
+      statements: [TRANSACTIONS, REFUNDS, MOVEMENTS].map((sql) => statement(sql, args)),
+      read([transactions, refunds, movements]) {
+        const refundsOf = Map.groupBy(rowsOf<RefundRow>(refunds), (row) => row.transaction_id)
+        const movedOf = Map.groupBy(rowsOf<MovementRow>(movements), (row) => row.transaction_id)
         return rowsOf<TransactionRow>(transactions).map((transaction) => ({
           transaction,
-          refunds: byPayment.get(transaction.id) ?? [],
+          refunds: refundsOf.get(transaction.id) ?? [],
+          movements: movedOf.get(transaction.id) ?? [],
         }))
       },
     })
@@ -37,7 +42,10 @@ const IDS = `SELECT t.id FROM json_each(:ids) j CROSS JOIN payment_transactions 
   UNION SELECT t.id FROM json_each(:ours) j CROSS JOIN payment_transactions t
     ON t.gateway = :gateway AND t.external_reference_id = j.value
   UNION SELECT t.id FROM json_each(:references) j CROSS JOIN payment_transactions t
-    ON t.reference = j.value AND t.gateway = :gateway`
+    ON t.reference = j.value AND t.gateway = :gateway
+  UNION SELECT t.id FROM json_each(:refunds) j
+    CROSS JOIN payment_refunds r ON r.gateway_refund_id = j.value
+    CROSS JOIN payment_transactions t ON t.id = r.transaction_id AND t.gateway = :gateway`
 
 /** Without the requests and answers, which may be long. */
 const TRANSACTIONS = `SELECT id, gateway, reference, attempt, gateway_transaction_id,
@@ -47,3 +55,6 @@ const TRANSACTIONS = `SELECT id, gateway, reference, attempt, gateway_transactio
 
 const REFUNDS = `SELECT id, transaction_id, amount, status, gateway_refund_id
   FROM payment_refunds WHERE transaction_id IN (${IDS}) ORDER BY rowid`
+
+const MOVEMENTS = `SELECT m.id, m.kind, m.transaction_id, m.refund_id, m.amount, m.currency
+  FROM (${IDS}) i CROSS JOIN payment_movements m ON m.transaction_id = i.id ORDER BY m.id`

@@ -63,12 +63,14 @@ describe('a page of payments', () => {
 
   it('that a settlement names is looked up by each of its names', async () => {
     const row = { type: 'payment', amount: 1, currency: 'IQD' } as const
-    const rows = [{ ...row, id: 'a', ours: 'b', reference: 'c' }]
+    const rows = [{ ...row, id: 'a', ours: 'b', reference: 'c', refund: 'd' }]
     const plan = await planOfAll((queries) => queries.settledPayments('redirect', rows))
-    expect(plan).not.toMatch(/SCAN (t|payment_)/)
+    expect(plan).not.toMatch(/SCAN ([tmr]|payment_)/)
     for (const index of ['by_gateway_id', 'by_external_reference', 'by_reference']) {
       expect(plan).toContain(`payment_transactions_${index}`)
     }
+    expect(plan).toContain('payment_refunds_by_gateway_id (gateway_refund_id=?)')
+    expect(plan).toContain('payment_movements_by_transaction (transaction_id=?)')
   })
 
   it('that is open at other gateways is found by its order', async () => {
