@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Movement, Settled } from '../../libraries/api/types.ts'
-import type { Books } from '../../libraries/settlement/compare.ts'
+import type { Books } from '../../libraries/settlement/books.ts'
 
 /** A part of 5,000 rows, or a month of movements, takes a while. */
 const TIMEOUT_MS = 120_000

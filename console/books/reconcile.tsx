@@ -9,25 +9,16 @@ import type {
   Movements,
   Settled,
 } from '../../libraries/api/types.ts'
-import {
-  type Books,
-  type Compared,
-  type Comparison,
-  compare,
-  isDifference,
-} from '../../libraries/settlement/compare.ts'
+import type { Books } from '../../libraries/settlement/books.ts'
+import { type Comparison, compare } from '../../libraries/settlement/compare.ts'
 import { type Reading, readSettlement } from '../../libraries/settlement/read-settlement.ts'
+import { columnsTyped, wordsTyped } from '../../libraries/settlement/typed.ts'
 import { problemText, request } from '../data/http.ts'
-import { may } from '../data/session.ts'
-import { sumText } from '../payments/format.ts'
 import { post } from '../payments/requests.ts'
-import { linkTo } from '../router.ts'
-import { ActionButton } from '../ui/action-button.tsx'
 import { Field, Form, Select, useOnce } from '../ui/elements.tsx'
-import { count } from '../ui/format.ts'
+import { Result } from './comparison.tsx'
 
 const MAX_BYTES = 20 << 20
-const MAX_SHOWN = 500
 
 type State =
   | { name: 'idle'; problem?: string }
@@ -60,6 +51,7 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
   const [dates, setDates] = useState('')
   const [currency, setCurrency] = useState('')
   const [columns, setColumns] = useState('')
+  const [words, setWords] = useState('')
   const [state, setState] = useState<State>({ name: 'idle' })
   const { isWorking, run } = useOnce(async () => {
     setState({ name: 'idle' })
@@ -69,11 +61,15 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
       const problem = 'It is larger than 20 MB: signalbox payments reconcile reads it.'
       return setState({ name: 'idle', problem })
     }
-    const map = Object.fromEntries(columns.split(',').flatMap((part) => pairOf(part)))
+    const map = columns.trim() === '' ? {} : columnsTyped(columns)
+    if (typeof map === 'string') return setState({ name: 'idle', problem: map })
+    const taught = words.trim() === '' ? {} : wordsTyped(words)
+    if (typeof taught === 'string') return setState({ name: 'idle', problem: taught })
     const reading: Reading = {
       map,
+      words: taught,
       ...((decimal === '.' || decimal === ',') && { decimal }),
-      ...((dates === 'dmy' || dates === 'mdy') && { dates }),
+      ...((dates === 'dmy' || dates === 'mdy' || dates === 'ymd') && { dates }),
       ...(currency !== '' && { currency }),
     }
     const read = readSettlement(new Uint8Array(await chosen.arrayBuffer()), reading)
@@ -110,7 +106,12 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
             label="Dates"
             isLabelled
             value={dates}
-            options={[...AS_SHOWN, ['dmy', 'day first'], ['mdy', 'month first']]}
+            options={[
+              ...AS_SHOWN,
+              ['dmy', 'day first'],
+              ['mdy', 'month first'],
+              ['ymd', 'year first'],
+            ]}
             onText={setDates}
           />
           <Field
@@ -124,6 +125,12 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
             hint="Such as id=Bank No, amount=Net, date=Value date"
             value={columns}
             onText={setColumns}
+          />
+          <Field
+            label="Words of type or state"
+            hint="Such as Sale=payment, Vrac=none: payment, refund or none"
+            value={words}
+            onText={setWords}
           />
         </details>
         <p role="alert" class="problem-line">
@@ -139,12 +146,6 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
 }
 
 const AS_SHOWN = [['', 'as the file shows']] as const
-
-function pairOf(part: string): [string, string][] {
-  const [name = '', ...column] = part.split('=')
-  const value = column.join('=').trim()
-  return value === '' ? [] : [[name.trim(), value]]
-}
 
 /** The movements come day by day: a month of a busy shop is long. */
 function booksOf(gateway: string, zone: string): Books {
@@ -163,91 +164,4 @@ function booksOf(gateway: string, zone: string): Books {
       }
     },
   }
-}
-
-const CLASSES: Record<Compared['class'], string> = {
-  unreadable: 'Unreadable',
-  twice: 'Twice in the file',
-  not_ours: 'Not ours',
-  other_currency: 'Other currency',
-  other_amount: 'Other amount',
-  paid_there: 'Paid there, not here',
-  refunded_there: 'Refunded there, not here',
-  late: 'Late',
-  same: 'The same',
-  here_only: 'Here, not there',
-}
-
-function Result({ comparison, again }: { comparison: Comparison; again: () => void }) {
-  const { rows, counts, days, skipped } = comparison
-  const different = rows.filter(isDifference)
-  return (
-    <div class="stack" role="status">
-      <p>
-        {count(counts.same, 'row')} the same, {count(different.length, 'difference')}
-        {days ? `, ${days.first} to ${days.last}.` : '. The file has no dates.'}
-        {skipped > 0 && ` ${count(skipped, 'row')} of sums, fees and payouts left out.`}
-      </p>
-      {different.length > 0 && (
-        <div class="table-scroll">
-          <table class="books">
-            <thead>
-              <tr>
-                <th scope="col">Line</th>
-                <th scope="col">Difference</th>
-                <th scope="col">Payment</th>
-                <th scope="col">There</th>
-                <th scope="col">Here</th>
-                <th scope="col">
-                  <span class="visually-hidden">What to do</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {different.slice(0, MAX_SHOWN).map((each, at) => (
-                <Difference key={at} of={each} again={again} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {different.length > MAX_SHOWN && (
-        <p class="hint">The first {MAX_SHOWN}. signalbox payments reconcile prints all.</p>
-      )}
-    </div>
-  )
-}
-
-function Difference({ of, again }: { of: Compared; again: () => void }) {
-  const { line, row, ours, movement, why, first } = of
-  const id = ours?.transactionId ?? movement?.transactionId
-  const name = ours?.reference ?? movement?.reference ?? row?.reference ?? row?.id ?? row?.ours
-  const has = ours?.amount !== undefined && ours.currency !== undefined
-  const here = has ? `${sumText(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''
-  const booked = movement && `${movement.amount} ${movement.currency}`
-  return (
-    <tr>
-      <td>{line}</td>
-      <th scope="row">{CLASSES[of.class]}</th>
-      <td>
-        {id === undefined ? name : <a href={linkTo({ view: 'payments', id, query: {} })}>{name}</a>}
-      </td>
-      <td>
-        {row && `${row.type === 'refund' ? '−' : ''}${sumText(row.amount, row.currency)}`}
-        {why}
-        {first !== undefined && ` as line ${first}`}
-      </td>
-      <td>{booked ?? here}</td>
-      <td>
-        {id !== undefined && may('payments:write') && (
-          <ActionButton
-            label={`Ask the gateway about ${name}`}
-            act={() => post(`/transactions/${encodeURIComponent(id)}/check`).then(again)}
-          >
-            Ask the gateway
-          </ActionButton>
-        )}
-      </td>
-    </tr>
-  )
 }

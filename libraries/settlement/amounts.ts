@@ -1,7 +1,7 @@
-// The amounts of a settlement file: which sign separates the decimals, and what each text is in
-// minor units.
+// The amounts of a settlement file: which sign separates the decimals, what each text is in minor
+// units, and whether it is below 0.
 
-import { toMinor } from '../../worker/payments/domain/money.ts'
+import { decimalsOf, toMinor } from '../../worker/payments/domain/money.ts'
 
 export const DECIMAL_SIGNS = ['.', ','] as const
 export type DecimalSign = (typeof DECIMAL_SIGNS)[number]
@@ -11,41 +11,99 @@ export interface AmountText {
   currency: string
 }
 
-/** In minor units; below 0 as written. Undefined: it is no amount of this currency. */
-export function amountIn({ text, currency }: AmountText, decimal: DecimalSign): number | undefined {
-  const { number, isNegative } = partsOf(text)
-  const thousands = decimal === '.' ? ',' : '.'
-  const escaped = (sign: string) => `\\${sign}`
-  const grouped = `\\d{1,3}(?:${escaped(thousands)}\\d{3})*`
-  const isOne = new RegExp(`^(?:${grouped}|\\d+)(?:${escaped(decimal)}\\d+)?$`).test(number)
-  if (!isOne) return undefined
-  const minor = toMinor(number.replaceAll(thousands, '').replace(decimal, '.'), currency)
-  return minor !== undefined && isNegative ? -minor : minor
+/** In India, groups of two come before the last one of three. */
+const NUMBER: Readonly<Record<DecimalSign, RegExp>> = {
+  '.': /^(?:\d{1,3}(?:,\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}|\d+)(?:\.\d+)?$/,
+  ',': /^(?:\d{1,3}(?:\.\d{3})*|\d{1,2}(?:\.\d{2})+\.\d{3}|\d+)(?:,\d+)?$/,
 }
 
+/** In minor units. Undefined: it is no amount of this currency, or its sign cannot be told. */
+export function amountIn({ text, currency }: AmountText, decimal: DecimalSign): number | undefined {
+  const { number, sign } = partsOf(text, currency)
+  if (!NUMBER[decimal].test(number)) return undefined
+  const thousands = decimal === '.' ? ',' : '.'
+  const minor = toMinor(number.replaceAll(thousands, '').replace(decimal, '.'), currency)
+  return minor === undefined || sign === undefined ? undefined : sign * minor || 0
+}
+
+/** As written: where a currency has no decimals, the other sign can only be that of thousands. */
+export const amountOf = (amount: AmountText, decimal: DecimalSign): number | undefined =>
+  amountIn(amount, decimal) ??
+  (decimalsOf(amount.currency) === 0 ? amountIn(amount, decimal === '.' ? ',' : '.') : undefined)
+
 /**
- * The sign that separates decimals in all of them. Undefined: both are possible, and differ in what
- * the amounts are.
+ * Undefined: both are possible, and differ in what the amounts are. `either`: they do not.
+ * @forTests Each way of writing amounts, without a file.
  */
-export function decimalSignOf(amounts: readonly AmountText[]): DecimalSign | undefined {
+export function decimalSignOf(amounts: readonly AmountText[]): DecimalSign | 'either' | undefined {
   const read = amounts.map((amount) => DECIMAL_SIGNS.map((sign) => amountIn(amount, sign)))
   const countOf = (at: number) => read.filter((values) => values[at] !== undefined).length
   const [points, commas] = [countOf(0), countOf(1)]
   if (points !== commas) return points > commas ? '.' : ','
-  return read.every(([point, comma]) => point === comma) ? '.' : undefined
+  return read.every(([point, comma]) => point === comma) ? 'either' : undefined
+}
+
+/**
+ * For each currency by itself, since they have different decimals; one that does not show its sign
+ * has that of the others. Otherwise the amounts of one that can be read in two ways.
+ */
+export function decimalSignsOf(
+  amounts: readonly AmountText[],
+): { of: ReadonlyMap<string, DecimalSign> } | { twofold: readonly AmountText[] } {
+  const byCurrency = [...Map.groupBy(amounts, ({ currency }) => currency)]
+  const shown = byCurrency.map(([currency, own]) => ({ currency, own, sign: decimalSignOf(own) }))
+  const signs = new Set(shown.flatMap(({ sign }) => (sign === 'either' ? [] : (sign ?? []))))
+  const [others] = signs.size === 1 ? signs : []
+  const twofold = shown.find(({ sign }) => sign === undefined && others === undefined)
+  if (twofold) return { twofold: twofold.own }
+  const known = shown.map(({ currency, sign }) => {
+    const own = sign === undefined || sign === 'either' ? (others ?? '.') : sign
+    return [currency, own] as const
+  })
+  return { of: new Map(known) }
 }
 
 const EASTERN = /[\u0660-\u0669\u06f0-\u06f9]/g
 
-/** Without signs of currencies and spaces, in Western digits. */
-function partsOf(text: string): { number: string; isNegative: boolean } {
-  const folded = text
-    .normalize('NFKC')
-    .replace(EASTERN, (digit) => String(digit.charCodeAt(0) & 0xf))
+export const westernDigits = (text: string): string =>
+  text.normalize('NFKC').replace(EASTERN, (digit) => String(digit.charCodeAt(0) & 0xf))
+
+/** Beside a number. What is in none of them may be a sign that we do not know. */
+const BELOW_0 =
+  /^(?:[-\u2010-\u2015\u2212]|d|dr|db|debit|soll|s|débit|debet|debe|dare|af|wn|borç|مدين)$/iu
+const ABOVE_0 = /^(?:\+|c|cr|credit|haben|h|crédit|haber|avere|bij|ma|alacak|دائن)$/iu
+/** Names and signs of currencies; others are the codes of their rows. */
+const MONEY = new Set(
+  `us ca zł tl kr fr rs د.ع دع د.إ دإ د.ك دك ر.س رس دينار دینار عراقي درهم ريال ریال تومان دولار
+    دۆلار يورو جنيه`.split(/\s+/),
+)
+
+/** As most are written, and quickly read. */
+const PLAIN = /^(-)?(\d+(?:[.,]\d+)*)$/
+
+/** Without signs of currencies and spaces, in Western digits. `sign`: undefined, it is unknown. */
+function partsOf(text: string, currency: string): { number: string; sign: 1 | -1 | undefined } {
+  const [, minus, digits] = PLAIN.exec(text) ?? []
+  if (digits !== undefined) return { number: digits, sign: minus ? -1 : 1 }
+  const folded = westernDigits(text)
     .replaceAll('\u066c', '')
     .replaceAll('\u066b', '.')
     .replaceAll(/(?<=\d)[\s'\u2019](?=\d)/g, '')
   const numbers = folded.match(/\d[\d.,]*/g) ?? []
   const number = (numbers.length === 1 ? (numbers[0] ?? '') : '').replace(/[.,]$/, '')
-  return { number, isNegative: /[-\u2212]|^\(.*\)$/.test(folded.trim()) }
+  const [before = '', after = ''] = number === '' ? [] : folded.split(number)
+  const isBracketed = /\([^)]*$/.test(before) && /^[^(]*\)/.test(after)
+  const beside = `${before} ${after}`
+    .replace(isBracketed ? /[()]/g : /(?!)/, ' ')
+    .replaceAll(/[-+\u2010-\u2015\u2212\p{Sc}]/gu, ' $& ')
+  const marks = beside.split(/\s+/).map((part) => part.replace(/^\.+|[.,]+$/g, ''))
+  const others = marks.filter((mark) => mark !== '' && !isMoney(mark, currency))
+  const below = others.filter((mark) => BELOW_0.test(mark))
+  const isKnown = others.every((mark) => BELOW_0.test(mark) || ABOVE_0.test(mark))
+  const signs = others.length + (isBracketed ? 1 : 0)
+  if (!isKnown || signs > 1) return { number, sign: undefined }
+  return { number, sign: isBracketed || below.length > 0 ? -1 : 1 }
 }
+
+const isMoney = (mark: string, currency: string): boolean =>
+  /^\p{Sc}$/u.test(mark) || MONEY.has(mark.toLowerCase()) || mark.toUpperCase() === currency

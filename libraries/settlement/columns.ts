@@ -1,74 +1,176 @@
 // Which column of a settlement file is what: by its name in known reports, or as given.
 
+import { fold } from '../../worker/payments/domain/search.ts'
 import type { Line } from './table.ts'
 
-/** `id`: the gateway's; `ours`: our id, or the external reference that the gateway got. */
-export const FIELDS = ['id', 'ours', 'reference', 'amount', 'currency', 'date', 'type'] as const
+/**
+ * `id`: the gateway's; `ours`: our id, or the external reference that the gateway got. `refund`:
+ * the gateway's id of a refund; `refunded`: what was given back of the payment in the same row.
+ */
+export const FIELDS = [
+  'id',
+  'ours',
+  'reference',
+  'amount',
+  'currency',
+  'date',
+  'type',
+  'status',
+  'refund',
+  'refunded',
+] as const
 export type Field = (typeof FIELDS)[number]
 /** The name of a column in the file, by field. */
 export type ColumnMap = Partial<Record<Field, string>>
 
+/** In place of a column: the file has none of it. */
+const NO_COLUMN = 'none'
+
 export interface Columns {
-  /** The index of each column. */
-  at: Partial<Record<Field, number>>
+  /** The index of each column. `method`: the way of paying, which some reports have for a type. */
+  at: Partial<Record<Field | 'method', number>>
+  /** Amounts and their currencies, the best first: a row may have only another pair. */
+  money: readonly { amount: number; currency: number | undefined }[]
+  /** Columns that may have what was given back, if no map names one. */
+  maybeRefunded: readonly { at: number; name: string; isKnown: boolean }[]
   rows: readonly Line[]
 }
 
 /**
- * Folded, the best name first. Those of Stripe are of its itemized reports of balance changes
- * (docs.stripe.com/reports/report-types): what the payer paid comes before what was settled.
+ * The best name first. Those of Stripe are of its itemized reports of balance changes
+ * (docs.stripe.com/reports/report-types): what the payer paid comes before what was settled. Those
+ * of Mollie are of its settlement report, in English and Dutch.
  */
-const NAMES: Readonly<Record<Field, string>> = {
-  id: 'gatewaytransactionid transactionid txnid paymentid operationid id رقمالعملية رقمالمعاملة',
-  ours: 'paymentmetadataexternalreferenceid externalreferenceid merchantreferenceid ourid',
-  reference:
-    'paymentmetadatareference clientreferenceid orderid orderreference merchantorderid reference ' +
-    'order invoice رقمالطلب المرجع',
-  amount: 'customerfacingamount grossamount gross transactionamount amount value المبلغ',
-  currency: 'customerfacingcurrency transactioncurrency currency ccy cur العملة',
-  date:
-    'transactiondate createdat created paidat datetime date time valuedate bookingdate ' +
-    'postingdate settlementdate التاريخ',
-  type: 'reportingcategory transactiontype type kind النوع',
+const NAMES: Readonly<Record<Field | 'method', readonly string[]>> = namesOf({
+  id: `gateway transaction id, transaction id, txn id, payment id, operation id, id,
+    transaktions id, transaktionsnummer, id transaction, numéro de transaction, id transacción,
+    id transazione, transactie id, transactienummer, id transakcji, işlem no, رقم العملية,
+    رقم المعاملة`,
+  ours: `payment_metadata[external_reference_id], external reference id, merchant reference id,
+    our id`,
+  reference: `payment_metadata[reference], client reference id, order id, order reference,
+    merchant order id, reference, order, invoice, bestellnummer, référence, referencia, riferimento,
+    referentie, bestelnummer, sipariş no, رقم الطلب, المرجع`,
+  amount: `customer_facing_amount, gross amount, gross, transaction amount, amount, value, betrag,
+    bruttobetrag, montant, montant brut, importe, importo, bedrag, kwota, tutar, المبلغ, بڕ`,
+  currency: `customer_facing_currency, transaction currency, currency, ccy, cur, währung, devise,
+    monnaie, moneda, divisa, valuta, waluta, para birimi, العملة, دراو`,
+  date: `transaction date, created at, created, paid at, datetime, date, time, value date,
+    booking date, posting date, settlement date, datum, buchungsdatum, fecha, data, tarih, التاريخ,
+    بەروار`,
+  type: `reporting_category, transaction type, type, kind, typ, art, buchungsart, transaktionstyp,
+    tipo, soort, transactietype, rodzaj, tür, işlem türü, النوع, جۆر`,
+  status: `transaction status, payment status, status, state, zustand, statut, état, estado, stato,
+    stan, durum, الحالة, دۆخ`,
+  refund: `refund id, gateway refund id, refund reference, source_id, rückerstattungs id,
+    id remboursement, id reembolso, id rimborso, terugbetalings id, id zwrotu, iade no`,
+  refunded: `amount refunded, refunded amount, refund amount, refunded, refund, refunds,
+    teruggestort bedrag, terugbetaald bedrag, terugbetaald, teruggestort, erstattet, rückerstattet,
+    erstatteter betrag, remboursé, montant remboursé, reembolsado, importe reembolsado, rimborsato,
+    importo rimborsato, zwrócono, kwota zwrotu, iade tutarı, iade, المبلغ المسترد, المسترد`,
+  method: `payment method, betaalmethode, zahlungsmethode, zahlungsart, méthode de paiement,
+    mode de paiement, método de pago, metodo di pagamento, metoda płatności, ödeme yöntemi,
+    طريقة الدفع`,
+})
+
+function namesOf<Name extends string>(lists: Record<Name, string>): Record<Name, string[]> {
+  const names = {} as Record<Name, string[]>
+  for (const name of Object.keys(lists) as Name[]) names[name] = lists[name].split(',').map(fold)
+  return names
 }
+
+/** Its own pair: a row without it has only what was settled. */
+const [FACING_AMOUNT, FACING_CURRENCY] = [NAMES.amount[0], NAMES.currency[0]]
+
+const GIVEN_BACK =
+  /REFUND|RETURNED|REVERSED|ERSTATT|REMBOURS|REEMBOLS|DEVOL|RIMBORS|TERUGB|TERUGG|ZWROT|ZWROC|IADE/
+/** Money that went out, which may be refunds. */
+const WENT_OUT = /^(?:DEBITS?|DEBITAMOUNT|WITHDRAWN|WITHDRAWALS?|PAIDOUT|MONEYOUT|SOLL)$/
+/** It is about a refund, and no amount of it. */
+const ABOUT =
+  /DATE|DATUM|TIME|ID$|REASON|STATUS|STATE|BY$|AT$|REF(ERENCE)?$|NOTE|TYPE|COUNT|CONVERTED/
 
 /** A title or two may be above the names. */
 const MOST_TITLES = 30
-
-const fold = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
 /** A sentence: what is missing, and what there is. */
 export function findColumns(lines: readonly Line[], map: ColumnMap): Columns | string {
   const heads = lines.slice(0, MOST_TITLES).map(({ cells }) => placesIn(cells, map))
   const found = heads.findIndex((at) => isWhole(at, map))
   const at = heads[found]
-  if (at) return { at, rows: lines.slice(found + 1) }
+  if (at) {
+    const cells = lines[found]?.cells ?? []
+    const maybeRefunded = map.refunded === undefined ? givenBackIn(cells, at) : []
+    return { at, money: moneyIn(cells, at, map), maybeRefunded, rows: lines.slice(found + 1) }
+  }
   const best = heads.reduce((most, head, n) => (sizeOf(head) > sizeOf(heads[most]) ? n : most), 0)
   const names = lines[best]?.cells.filter(Boolean).join(', ') ?? ''
-  const lacking = FIELDS.filter((field) => map[field] !== undefined || field === 'amount')
+  const lacking = FIELDS.filter((field) => isNeeded(field, map))
     .filter((field) => heads[best]?.[field] === undefined)
     .map((field) => (map[field] === undefined ? field : `${field} (${map[field]})`))
   const what = lacking.length > 0 ? lacking.join(', ') : 'id, ours or reference'
   return `There is no column of ${what}. Name it with --map, such as amount=…; there are: ${names}`
 }
 
+/** How many columns are found: none, if one that is needed is missing. */
+export function columnsFound(lines: readonly Line[], map: ColumnMap): number {
+  const columns = findColumns(lines, map)
+  return typeof columns === 'string' ? 0 : sizeOf(columns.at)
+}
+
 const sizeOf = (at: Columns['at'] | undefined): number => Object.keys(at ?? {}).length
 
+const isNeeded = (field: Field, map: ColumnMap): boolean =>
+  map[field] === undefined ? field === 'amount' : map[field] !== NO_COLUMN
+
 function isWhole(at: Columns['at'], map: ColumnMap): boolean {
-  const isNamed = at.id !== undefined || at.ours !== undefined || at.reference !== undefined
-  const given = FIELDS.filter((field) => map[field] !== undefined)
-  return at.amount !== undefined && isNamed && given.every((field) => at[field] !== undefined)
+  const names = ['id', 'ours', 'reference'] as const
+  return (
+    (names.some((field) => at[field] !== undefined) || map.refund !== undefined) &&
+    FIELDS.every((field) => !isNeeded(field, map) || at[field] !== undefined)
+  )
 }
 
 function placesIn(cells: readonly string[], map: ColumnMap): Columns['at'] {
   const folded = cells.map(fold)
-  const indexOf = (field: Field): number => {
-    const own = map[field]
+  const indexOf = (field: Field | 'method'): number => {
+    const own = field === 'method' ? undefined : map[field]
+    if (own === NO_COLUMN) return -1
     if (own !== undefined)
       return cells.indexOf(own) >= 0 ? cells.indexOf(own) : folded.indexOf(fold(own))
-    const known = NAMES[field].split(' ').find((name) => folded.includes(name))
+    // What was given back is known by what is in it.
+    if (field === 'refunded') return -1
+    const known = NAMES[field].find((name) => folded.includes(name))
     return known === undefined ? -1 : folded.indexOf(known)
   }
-  const indexes = FIELDS.map((field) => [field, indexOf(field)] as const)
+  const indexes = [...FIELDS, 'method' as const].map((field) => [field, indexOf(field)] as const)
   return Object.fromEntries(indexes.filter(([, at]) => at >= 0))
+}
+
+function moneyIn(cells: readonly string[], at: Columns['at'], map: ColumnMap): Columns['money'] {
+  const { amount = -1, currency } = at
+  const folded = cells.map(fold)
+  const isFacing = folded[amount] === FACING_AMOUNT && folded[currency ?? -1] === FACING_CURRENCY
+  if (!isFacing || map.amount !== undefined || map.currency !== undefined) {
+    return [{ amount, currency }]
+  }
+  const next = (names: readonly string[]) => {
+    const known = names.slice(1).find((name) => folded.includes(name))
+    return known === undefined ? -1 : folded.indexOf(known)
+  }
+  const settled = { amount: next(NAMES.amount), currency: next(NAMES.currency) }
+  return settled.amount < 0 || settled.currency < 0
+    ? [{ amount, currency }]
+    : [{ amount, currency }, settled]
+}
+
+function givenBackIn(cells: readonly string[], at: Columns['at']): Columns['maybeRefunded'] {
+  const used = Object.values(at)
+  return cells.flatMap((name, index) => {
+    const folded = fold(name)
+    const isKnown =
+      NAMES.refunded.includes(folded) || (GIVEN_BACK.test(folded) && !ABOUT.test(folded))
+    const isMaybe = isKnown || WENT_OUT.test(folded)
+    return isMaybe && !used.includes(index) ? [{ at: index, name, isKnown }] : []
+  })
 }

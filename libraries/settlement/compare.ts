@@ -1,34 +1,41 @@
-// Compares a settlement with our payments: each row in one class, and what is here and not there.
-// The edge answers what it has; this puts the questions, and changes nothing.
+// Compares a settlement with our payments: each row in one class, what is here and not there, and
+// the sums of both sides. The edge answers what it has; this puts the questions, and changes
+// nothing.
 
-import { dayOf } from '../../worker/payments/domain/day.ts'
-import type { Settlement as Asked, Movement, Settled } from '../api/types.ts'
+import type { Movement } from '../api/types.ts'
+import { booked } from './booked.ts'
+import type { Books, SettledAnswer } from './books.ts'
 import type { SettledRow, Settlement } from './read-settlement.ts'
+import { type Pair, settleAll } from './settle.ts'
+import { type Sum, sumsOf } from './sums.ts'
 
 /** In their order: the first that is so counts. */
 export const CLASSES = [
   'unreadable',
-  'twice',
+  'unknown_word',
   'not_ours',
   'other_currency',
   'other_amount',
   'paid_there',
   'refunded_there',
+  'refund_failed',
+  'refused_paid',
   'late',
+  'twice',
   'same',
   'here_only',
 ] as const
 export type Class = (typeof CLASSES)[number]
 
-type SettledAnswer = Settled['rows'][number]
-
 export interface Compared {
   class: Class
   /** The file's; missing for what is here only. */
   line?: number
-  /** The line of the row that it repeats. */
+  /** The line of an earlier row of the same movement. */
   first?: number
   why?: string
+  /** That no list knows. */
+  word?: string
   row?: SettledRow
   /** What we have. */
   ours?: SettledAnswer
@@ -36,24 +43,19 @@ export interface Compared {
   movement?: Movement
 }
 
-/** How we are asked. */
-export interface Books {
-  settle(rows: Asked['rows']): Promise<readonly SettledAnswer[]>
-  /** This gateway's, booked in these days; the second is not part of them. */
-  movements(after: string, before: string): AsyncIterable<Movement>
-  /** Has the gateway asked about a payment. */
-  check?(transactionId: string): Promise<void>
-}
-
 export interface Comparison {
   rows: Compared[]
   counts: Readonly<Record<Class, number>>
   /** The file's first and last day. Missing: it has none, so nothing is said of what it lacks. */
   days?: { first: string; last: string }
+  /** Words that no list knows, each with the number of its rows. */
+  words: { word: string; column: 'type' | 'status'; rows: number }[]
+  /** Rows that were left out: sums, fees and payouts; those whose money did not come. */
   skipped: number
+  unpaid: number
+  chargebacks: number
+  sums: Sum[]
 }
-
-const ROWS_AT_ONCE = 5_000
 
 /** `zone`: that of the file's days, an IANA name. */
 export async function compare(
@@ -61,95 +63,62 @@ export async function compare(
   books: Books,
   zone = 'UTC',
 ): Promise<Comparison> {
-  const { unreadable, twice, skipped } = settlement
-  // Those of one payment together, so that each of its refunds agrees with one row.
-  const rows = settlement.rows.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-  let settled = await settleAll(rows, books)
+  const { unreadable, unknown, chargebacks, skipped, unpaid, days } = settlement
+  let settled = await settleAll(settlement.rows, books)
   const different = settled.filter(({ ours }) => ours.as !== 'same' && ours.transactionId)
   if (books.check && different.length > 0) {
     const ids = new Set(different.flatMap(({ ours }) => ours.transactionId ?? []))
     for (const id of ids) await books.check(id)
-    settled = await settleAll(rows, books)
+    settled = await settleAll(settlement.rows, books)
   }
-  const days = daysOf(rows)
-  const compared: Compared[] = [
+  const found = await booked(days && { ...days, zone }, settled, books)
+  const firsts = firstLines(settled)
+  const rows: Compared[] = [
     ...unreadable.map(({ line, why }): Compared => ({ class: 'unreadable', line, why })),
-    ...twice.map(({ row, first }): Compared => ({ class: 'twice', line: row.line, row, first })),
-    ...settled.map(({ row, ours }): Compared => ({ class: ours.as, line: row.line, row, ours })),
+    ...unknown.map(({ line, word }): Compared => ({ class: 'unknown_word', line, word })),
+    ...settled.map((pair): Compared => {
+      const { row, ours } = pair
+      const first = ours.as === 'twice' ? firsts.get(keyOf(pair)) : undefined
+      const isLater = first !== undefined && first < row.line
+      return { class: ours.as, line: row.line, ...(isLater && { first }), row, ours }
+    }),
   ].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
-  if (days) compared.push(...(await hereOnly({ ...days, zone }, settled, books)))
+  rows.push(...found.missing.map((movement): Compared => ({ class: 'here_only', movement })))
   const counts = Object.fromEntries(CLASSES.map((name) => [name, 0])) as Record<Class, number>
-  for (const each of compared) counts[each.class] += 1
-  return { rows: compared, counts, ...(days && { days }), skipped }
+  for (const each of rows) counts[each.class] += 1
+  return {
+    rows,
+    counts,
+    ...(days && { days }),
+    words: wordsOf(settlement),
+    skipped,
+    unpaid,
+    chargebacks: chargebacks.length,
+    sums: sumsOf(settled, chargebacks, found.here),
+  }
 }
 
 export const isDifference = (each: { class: Class }): boolean => each.class !== 'same'
 
-interface Pair {
-  row: SettledRow
-  ours: SettledAnswer
-}
+/** Whether any row was compared, or only left out. Without, the file was read in a wrong way. */
+export const hasMoney = ({ rows, chargebacks }: Comparison): boolean =>
+  chargebacks > 0 || rows.some(({ ours }) => ours !== undefined)
 
-const nameOf = ({ ours, id, reference }: SettledRow): string => ours ?? id ?? reference ?? ''
+const keyOf = ({ row, ours }: Pair): string => `${ours.transactionId} ${row.type}`
 
-async function settleAll(rows: readonly SettledRow[], books: Books): Promise<Pair[]> {
-  const pairs: Pair[] = []
-  for (let at = 0; at < rows.length; ) {
-    const part = rows.slice(at, at + partSize(rows, at))
-    const asked = part.map(({ line: _, day: _day, ...row }) => row)
-    const answers = await books.settle(asked)
-    for (const [n, row] of part.entries())
-      pairs.push({ row, ours: answers[n] ?? { as: 'not_ours' } })
-    at += part.length
+/** Of each payment, and of its refunds. */
+function firstLines(settled: readonly Pair[]): Map<string, number> {
+  const lines = new Map<string, number>()
+  for (const pair of settled) {
+    const key = keyOf(pair)
+    lines.set(key, Math.min(pair.row.line, lines.get(key) ?? pair.row.line))
   }
-  return pairs
+  return lines
 }
 
-/** Ends between two payments, where one has not more rows than are asked at once. */
-function partSize(rows: readonly SettledRow[], from: number): number {
-  let to = from + ROWS_AT_ONCE
-  if (to >= rows.length) return rows.length - from
-  const isCut = () => nameOf(rows[to] as SettledRow) === nameOf(rows[to - 1] as SettledRow)
-  while (to > from + 1 && isCut()) to -= 1
-  return to > from + 1 ? to - from : ROWS_AT_ONCE
-}
-
-function daysOf(rows: readonly SettledRow[]): { first: string; last: string } | undefined {
-  const days = rows.flatMap(({ day }) => day ?? []).sort()
-  const [first, last] = [days[0], days.at(-1)]
-  return first === undefined || last === undefined ? undefined : { first, last }
-}
-
-const DAY_MS = 86_400_000
-
-const dayAfter = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
-
-/**
- * What happened on the file's days and has no row there. A webhook that came a day late is booked a
- * day late, so the books are read further.
- */
-async function hereOnly(
-  { first, last, zone }: { first: string; last: string; zone: string },
-  settled: readonly Pair[],
-  books: Books,
-): Promise<Compared[]> {
-  const open = new Map<string, number>()
-  const keyOf = (id: string | undefined, isBack: boolean) => `${id} ${isBack}`
-  for (const { row, ours } of settled) {
-    const key = keyOf(ours.transactionId, row.type === 'refund')
-    open.set(key, (open.get(key) ?? 0) + 1)
-  }
-  const missing: Compared[] = []
-  for await (const movement of books.movements(dayAfter(first, -1), dayAfter(last, 3))) {
-    const { kind, transactionId, occurredAt } = movement
-    const isBack = kind === 'refunded'
-    if (!isBack && kind !== 'paid' && kind !== 'late_paid') continue
-    const key = keyOf(transactionId, isBack)
-    const left = open.get(key) ?? 0
-    if (left > 0) open.set(key, left - 1)
-    const day = dayOf(Date.parse(occurredAt), zone)
-    if (left === 0 && day >= first && day <= last) missing.push({ class: 'here_only', movement })
-  }
-  return missing
+function wordsOf({ unknown }: Settlement): Comparison['words'] {
+  const byWord = Map.groupBy(unknown, ({ word, column }) => `${column} ${word}`)
+  return [...byWord.values()].flatMap(([first, ...others]) =>
+    first ? [{ word: first.word, column: first.column, rows: 1 + others.length }] : [],
+  )
 }

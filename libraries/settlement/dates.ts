@@ -1,24 +1,53 @@
 // The dates of a settlement file: in which order they are written, and which day each is.
 
-export const DATE_ORDERS = ['dmy', 'mdy'] as const
+import { fold } from '../../worker/payments/domain/search.ts'
+import { westernDigits } from './amounts.ts'
+
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const
 export type DateOrder = (typeof DATE_ORDERS)[number]
 
-const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+/** By the beginnings of their names, in the languages that we know the words of. */
+const MONTHS = [
+  'jan ene gen sty oca',
+  'feb fév fev şub lut',
+  'mar mär mrz maa mrt',
+  'apr avr abr kwi nis',
+  'may mai mei maj mag',
+  'jun juin giu cze haz',
+  'jul juil lug lip tem',
+  'aug aoû ago sie ağu',
+  'sep set wrz eyl',
+  'oct okt ott paź eki',
+  'nov lis kas',
+  'dec dez déc dic gru ara',
+].map((names) => names.split(' ').map(fold))
 
 /** `2026-11-27`. Undefined: it is no date. */
 export function dayIn(text: string, order: DateOrder): string | undefined {
-  const folded = text.replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
-  const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)/.exec(folded)
+  const folded = westernDigits(text).trim()
+  const iso =
+    /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)/.exec(folded) ??
+    /^((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)/.exec(folded)
   if (iso) return dayOf(iso[1], iso[2], iso[3])
-  const named = /^(\d{1,2})[ -]([A-Za-z]{3})[a-z]*[ ,-]+(\d{4})/.exec(folded)
-  if (named) {
-    const month = MONTHS.indexOf((named[2] ?? '').toLowerCase()) + 1
-    return dayOf(named[3], String(month), named[1])
-  }
-  const [, first, second, year = ''] =
-    /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})(?!\d)/.exec(folded) ?? []
+  const named =
+    /^(\d{1,2})(?:\.|st|nd|rd|th)?[ -](?:de )?(\p{L}{3,})\.?[ ,-]+(?:de )?(\d{4})/u.exec(folded)
+  if (named) return dayOf(named[3], monthOf(named[2]), named[1])
+  const monthFirst = /^(\p{L}{3,})\.? (\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})/u.exec(folded)
+  if (monthFirst) return dayOf(monthFirst[3], monthOf(monthFirst[1]), monthFirst[2])
+  const [, first, second, third] =
+    /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})(?!\d)/.exec(folded) ??
+    /^(\d\d)(\d\d)((?:19|20)\d\d)(?!\d)/.exec(folded) ??
+    []
+  if (order === 'ymd') return dayOf(yearOf(first), second, third)
   const [day, month] = order === 'dmy' ? [first, second] : [second, first]
-  return dayOf(year.length === 2 ? `20${year}` : year, month, day)
+  return dayOf(yearOf(third), month, day)
+}
+
+const yearOf = (text = ''): string => (text.length === 2 ? `20${text}` : text)
+
+function monthOf(name = ''): string {
+  const folded = fold(name)
+  return String(MONTHS.findIndex((names) => names.some((it) => folded.startsWith(it))) + 1)
 }
 
 function dayOf(year = '', month = '', day = ''): string | undefined {
@@ -28,9 +57,9 @@ function dayOf(year = '', month = '', day = ''): string | undefined {
   return Number.isNaN(at.getTime()) || !at.toISOString().startsWith(text) ? undefined : text
 }
 
-/** Undefined: both are possible, and differ in which days they are. */
+/** Undefined: the day or the month may come first, and they differ in which days they are. */
 export function dateOrderOf(texts: readonly string[]): DateOrder | undefined {
-  const read = texts.map((text) => DATE_ORDERS.map((order) => dayIn(text, order)))
+  const read = texts.map((text) => [dayIn(text, 'dmy'), dayIn(text, 'mdy')])
   const countOf = (at: number) => read.filter((values) => values[at] !== undefined).length
   const [dmy, mdy] = [countOf(0), countOf(1)]
   if (dmy !== mdy) return dmy > mdy ? 'dmy' : 'mdy'

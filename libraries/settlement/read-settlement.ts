@@ -1,13 +1,19 @@
-// A gateway's settlement file as rows of money: what was paid there, and what was given back. Pure.
+// A gateway's settlement file as rows of money: what was paid there, what was given back, and what
+// came back of that. Pure.
 
 import { CURRENCY } from '../../worker/payments/domain/money.ts'
-import { type AmountText, amountIn, type DecimalSign, decimalSignOf } from './amounts.ts'
-import { type ColumnMap, type Field, findColumns } from './columns.ts'
+import type { SettledRow as AskedRow } from '../../worker/payments/domain/settled-movements.ts'
+import { type AmountText, amountIn, amountOf, type DecimalSign, decimalSignsOf } from './amounts.ts'
+import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
+import { refundedColumn } from './refunded-column.ts'
+import { type Cells, classify, type Row, type UnknownWord } from './rows.ts'
 import { type Encoding, type Line, readTable } from './table.ts'
+import type { Words } from './words.ts'
 
 export interface Reading {
   map?: ColumnMap
+  words?: Words
   encoding?: Encoding
   delimiter?: string
   decimal?: DecimalSign
@@ -16,74 +22,104 @@ export interface Reading {
   currency?: string
 }
 
-/** What one row says. */
-export interface SettledRow {
+/** What one row says: its names, amount and currency as they are asked about. */
+export interface SettledRow extends AskedRow {
   line: number
-  type: 'payment' | 'refund'
-  id?: string
-  ours?: string
-  reference?: string
-  /** Minor units, above 0. */
-  amount: number
-  currency: string
   /** `2026-11-27`, as the file has it. */
   day?: string
+  /** What was given back of this payment, minor units. */
+  refunded?: number
 }
 
 export interface Settlement {
   rows: SettledRow[]
   unreadable: { line: number; why: string }[]
-  /** The same id, type, amount and date as the row of line `first`. */
-  twice: { row: SettledRow; first: number }[]
-  /** Sums, and rows of other kinds, such as fees and payouts. */
+  /** Rows whose word of type or state is in no list. */
+  unknown: UnknownWord[]
+  chargebacks: { line: number; amount: number; currency: string }[]
+  /** Sums, fees and payouts. */
   skipped: number
+  /** Rows whose money did not come. */
+  unpaid: number
+  /** From the first row of a payment to the last, those that did not come too. */
+  days?: { first: string; last: string }
 }
 
 export type SettlementRead =
   | { ok: true; settlement: Settlement }
   /** It can be read in more than one way, or in none. */
-  | { ok: false; needs: 'map' | 'decimal' | 'dates' | 'currency'; message: string }
-
-/** Undefined where the row has nothing there. */
-type Cells = Partial<Record<Field, string>>
-interface Row extends AmountText {
-  line: number
-  cells: Cells
-  isBroken: boolean
-}
+  | { ok: false; needs: 'map' | 'decimal' | 'dates' | 'currency' | 'refunded'; message: string }
 
 export function readSettlement(bytes: Uint8Array, reading: Reading = {}): SettlementRead {
-  const { map = {}, currency: own = '' } = reading
-  const columns = findColumns(readTable(bytes, reading), map)
+  const { map = {}, words = {}, currency: own = '' } = reading
+  const lines = readTable(bytes, reading, (beginning) => columnsFound(beginning, map))
+  const columns = findColumns(lines, map)
   if (typeof columns === 'string') return { ok: false, needs: 'map', message: columns }
-  const { at, rows: lines } = columns
-  if (at.currency === undefined && own === '') {
+  if (columns.at.currency === undefined && own === '') {
     const message =
       'There is no column of currency: name it with --map currency=…, or if all rows have the ' +
       'same one, give that with --currency, such as IQD.'
     return { ok: false, needs: 'currency', message }
   }
-  const found = lines.map((line): Row => {
-    const entries = Object.entries(at).map(([field, index]) => [field, line.cells[index]])
-    const cells: Cells = Object.fromEntries(entries.filter(([, text]) => text))
-    const currency = (at.currency === undefined ? own : (cells.currency ?? '')).toUpperCase()
-    return { line: line.line, cells, text: cells.amount ?? '', currency, isBroken: line.isBroken }
-  })
-  const rows = found.filter((row, n) => !isTotal(row, lines[n]) && typeOf(row.cells) !== 'other')
-  const money = rows.filter(({ currency }) => CURRENCY.test(currency))
-  const decimal = reading.decimal ?? decimalSignOf(money)
-  if (!decimal) return { ok: false, needs: 'decimal', message: bothWays(money) }
-  const texts = rows.flatMap(({ cells: { date } }) => date ?? [])
-  const dates = reading.dates ?? dateOrderOf(texts)
-  if (!dates) {
-    const [text = ''] = texts
-    const [day, other] = [dayIn(text, 'dmy'), dayIn(text, 'mdy')]
-    const message = `Is ${text} ${day} or ${other}? Say it with --dates dmy or --dates mdy.`
-    return { ok: false, needs: 'dates', message }
+  const refunded = refundedColumn(columns)
+  if (typeof refunded === 'string') return { ok: false, needs: 'refunded', message: refunded }
+  const rows = columns.rows.map((line) => rowOf(line, columns, refunded, own))
+  const classed = classify(rows, words)
+  const money = [...classed.money, ...classed.chargebacks]
+  const amounts = money
+    .flatMap((row) => amountsIn(row))
+    .filter(({ currency: of }) => CURRENCY.test(of))
+  const signs = reading.decimal === undefined ? decimalSignsOf(amounts) : undefined
+  if (signs && 'twofold' in signs) {
+    return { ok: false, needs: 'decimal', message: bothWays(signs.twofold) }
   }
-  const skipped = lines.length - rows.length
-  return { ok: true, settlement: sorted(rows, { decimal, dates }, skipped) }
+  const texts = [...money, ...classed.unpaid].flatMap(({ cells: { date } }) => date ?? [])
+  const dates = reading.dates ?? dateOrderOf(texts)
+  if (!dates) return { ok: false, needs: 'dates', message: eitherDay(texts) }
+  const signOf = (currency: string) => reading.decimal ?? signs?.of.get(currency) ?? '.'
+  const how = { signOf, dates }
+  const wrong = money.find(({ cells, currency }) => isNoAmount(cells.refunded, currency, how))
+  if (wrong && refunded !== undefined) {
+    const message =
+      `The column ${refunded.name} has "${wrong.cells.refunded}" in line ${wrong.line}, which is ` +
+      `no amount in ${wrong.currency}. If it has no amounts, give --map refunded=none.`
+    return { ok: false, needs: 'refunded', message }
+  }
+  return { ok: true, settlement: settlementOf(classed, how) }
 }
+
+interface How {
+  signOf: (currency: string) => DecimalSign
+  dates: DateOrder
+}
+
+function rowOf(
+  line: Line,
+  { at, money }: Columns,
+  refunded: { at: number } | undefined,
+  own: string,
+): Row {
+  const places = { ...at, ...(refunded && { refunded: refunded.at }) }
+  const entries = Object.entries(places).map(([field, index]) => [field, line.cells[index]])
+  const cells: Cells = Object.fromEntries(entries.filter(([, text]) => text))
+  const pair = money.find(({ amount }) => line.cells[amount]) ?? money[0]
+  const currency = pair?.currency === undefined ? own : (line.cells[pair.currency] ?? '')
+  const used = Object.values(places)
+  const { id, ours, reference } = cells
+  // Only a row without a name is known by what it is called.
+  const isNamed = (id ?? ours ?? reference) !== undefined
+  return {
+    line: line.line,
+    cells,
+    texts: isNamed ? [] : line.cells.filter((text, n) => text !== '' && !used.includes(n)),
+    text: line.cells[pair?.amount ?? 0] ?? '',
+    currency: currency.toUpperCase(),
+    isBroken: line.isBroken,
+  }
+}
+
+const amountsIn = ({ text, cells, currency }: Row): AmountText[] =>
+  [text, cells.refunded ?? ''].filter(Boolean).map((each) => ({ text: each, currency }))
 
 function bothWays(amounts: readonly AmountText[]): string {
   const isTwofold = (each: AmountText) => amountIn(each, '.') !== amountIn(each, ',')
@@ -91,26 +127,50 @@ function bothWays(amounts: readonly AmountText[]): string {
   return `Are there decimals in ${text}? Say it with --decimal , or --decimal .`
 }
 
-function sorted(
-  rows: readonly Row[],
-  how: { decimal: DecimalSign; dates: DateOrder },
-  skipped: number,
+function eitherDay([text = '']: readonly string[]): string {
+  const [day, other] = [dayIn(text, 'dmy'), dayIn(text, 'mdy')]
+  return `Is ${text} ${day} or ${other}? Say it with --dates dmy or --dates mdy.`
+}
+
+const isNoAmount = (text: string | undefined, currency: string, { signOf }: How): boolean =>
+  text !== undefined &&
+  CURRENCY.test(currency) &&
+  amountOf({ text, currency }, signOf(currency)) === undefined
+
+function settlementOf(
+  { money, chargebacks, unknown, unpaid, skipped }: ReturnType<typeof classify>,
+  how: How,
 ): Settlement {
-  const settlement: Settlement = { rows: [], unreadable: [], twice: [], skipped }
-  const known = new Map<string, number>()
-  for (const row of rows) {
-    const read = readRow(row, how)
-    if (typeof read === 'string') {
-      settlement.unreadable.push({ line: row.line, why: read })
-      continue
-    }
-    const { id, ours, reference, type, amount, currency } = read
-    const key = JSON.stringify([id ?? ours ?? reference, type, amount, currency, row.cells.date])
-    const first = known.get(key)
-    if (first === undefined) known.set(key, row.line)
-    if (first === undefined) settlement.rows.push(read)
-    else settlement.twice.push({ row: read, first })
+  const settlement: Settlement = {
+    rows: [],
+    unreadable: [],
+    unknown,
+    chargebacks: [],
+    skipped,
+    unpaid: unpaid.length,
   }
+  for (const row of money) {
+    const read = readRow(row, how)
+    if (typeof read === 'string') settlement.unreadable.push({ line: row.line, why: read })
+    else settlement.rows.push(read)
+  }
+  for (const { line, text, currency, isReturned } of chargebacks) {
+    const amount = CURRENCY.test(currency)
+      ? amountOf({ text, currency }, how.signOf(currency))
+      : undefined
+    const sum = Math.abs(amount ?? 0)
+    if (amount === undefined) {
+      const why = `${text || 'nothing'} is no amount in ${currency || 'no currency'}`
+      settlement.unreadable.push({ line, why })
+    } else settlement.chargebacks.push({ line, amount: isReturned ? sum : -sum, currency })
+  }
+  settlement.unreadable.sort((a, b) => a.line - b.line)
+  const dated = [...money, ...unpaid, ...unknown.map(({ row }) => row)]
+  const days = dated
+    .flatMap(({ cells: { date } }) => (date === undefined ? [] : (dayIn(date, how.dates) ?? [])))
+    .sort()
+  const [first, last] = [days[0], days.at(-1)]
+  if (first !== undefined && last !== undefined) settlement.days = { first, last }
   return settlement
 }
 
@@ -119,46 +179,39 @@ const SCIENTIFIC = /^\d(?:[.,]\d+)?e[+-]?\d+$/i
 
 /** A sentence: why it cannot be read. */
 function readRow(
-  { line, cells, text, currency, isBroken }: Row,
-  { decimal, dates }: { decimal: DecimalSign; dates: DateOrder },
+  { line, cells, text, currency, isBroken, kind }: Row & { kind: AskedRow['type'] | undefined },
+  { signOf, dates }: How,
 ): SettledRow | string {
   const { id, ours, reference, date } = cells
   if (isBroken) return 'its quotes are wrong'
   if (!CURRENCY.test(currency)) return `${currency || 'nothing'} is no currency`
-  const amount = amountIn({ text, currency }, decimal)
-  if (amount === undefined || amount === 0)
+  const read = (amount: string) => amountOf({ text: amount, currency }, signOf(currency))
+  const refunded = Math.abs(
+    (kind === undefined || kind === 'payment') && cells.refunded ? (read(cells.refunded) ?? 0) : 0,
+  )
+  const amount = text === '' ? undefined : read(text)
+  // Only what was given back is in the row.
+  const isOnlyBack = refunded > 0 && (text === '' || amount === 0)
+  if (!isOnlyBack && (amount === undefined || amount === 0))
     return `${text || 'nothing'} is no amount in ${currency}`
-  const names = [id, ours, reference].filter((name) => name !== undefined)
+  const refund = kind === 'refund' || kind === 'refund_failed' ? cells.refund : undefined
+  const names = [id, ours, reference, refund].filter((name) => name !== undefined)
   const spoilt = names.find((name) => SCIENTIFIC.test(name))
   if (spoilt !== undefined) return `${spoilt} is an id that a spreadsheet has shortened`
   if (names.length === 0) return 'it has no id and no reference'
   const day = date === undefined ? undefined : dayIn(date, dates)
   if (date !== undefined && day === undefined) return `${date} is no date`
-  const isBack = amount < 0 || typeOf(cells) === 'refund'
+  const isBack = isOnlyBack || ((amount ?? 0) < 0 && kind !== 'refund_failed')
   return {
     line,
-    type: isBack ? 'refund' : 'payment',
+    type: isBack ? 'refund' : (kind ?? 'payment'),
     ...(id !== undefined && { id }),
     ...(ours !== undefined && { ours }),
     ...(reference !== undefined && { reference }),
-    amount: Math.abs(amount),
+    ...(refund !== undefined && { refund }),
+    amount: isOnlyBack ? refunded : Math.abs(amount ?? 0),
     currency,
     ...(day !== undefined && { day }),
+    ...(refunded > 0 && !isBack && { refunded }),
   }
-}
-
-const TOTAL =
-  /^(grand |sub)?-?(totals?|sums?|summe|المجموع|الإجمالي|إجمالي)\b|^(المجموع|الإجمالي|إجمالي)/i
-
-/** It names no payment, and says that it is a sum. */
-const isTotal = ({ cells }: Row, line: Line | undefined): boolean =>
-  line?.cells.some((text) => TOTAL.test(text)) === true &&
-  [cells.id, cells.ours, cells.reference].every((name) => name === undefined || TOTAL.test(name))
-
-/** A refund that failed is in no list of what we have to compare. */
-const OTHER = /payout|transfer|\bfees?\b|^fee|topup|top_up|adjustment|failure|dispute|chargeback/i
-
-function typeOf({ type = '' }: Cells): 'payment' | 'refund' | 'other' {
-  if (OTHER.test(type)) return 'other'
-  return /refund|revers|استرجاع|إرجاع|استرداد/i.test(type) ? 'refund' : 'payment'
 }

@@ -3,7 +3,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readingOf } from '../../../cli/commands/payments/reconcile.ts'
 import type { Comparison } from '../../../libraries/settlement/compare.ts'
 import { token } from '../../support/edge.ts'
 import { serve, type TestServer } from '../../support/http.ts'
@@ -64,7 +63,11 @@ describe('payments reconcile', () => {
     const id = await order('order-1')
     expect(await reconcile(`${HEAD}${id},25000,IQD,1970-01-01\n`)).toEqual({
       code: 0,
-      out: '1 the same (1970-01-01 to 1970-01-01)\n',
+      out: `1 the same (1970-01-01 to 1970-01-01)
+
+           there  here
+paid  IQD  25000  25000
+`,
       err: '',
     })
   })
@@ -113,6 +116,8 @@ describe('payments reconcile', () => {
     ['the order of dates', `${HEAD}x,1,IQD,03/04/2026\n`, [], /--dates/],
     ['a currency', 'id,amount\nx,1\n', [], /--currency/],
     ['a good map', HEAD, ['--map', 'no=x'], /--map has/],
+    ['good words', HEAD, ['--words', 'Sale=paid'], /--words has words with payment, refund, none/],
+    ['a column of refunds', 'id,amount,currency,Debit\nx,1,IQD,2\n', [], /column Debit/],
     ['a time zone', HEAD, ['--zone', 'Mars'], /no time zone/],
   ])('stops where it needs %s', async (_what, text, more, why) => {
     const { code, out, err } = await reconcile(text, ...more)
@@ -126,17 +131,33 @@ describe('payments reconcile', () => {
     expect(err).toContain('--gateway KEY')
   })
 
-  it('keeps how a file is read, for each gateway', async () => {
-    const kept = join(dir, 'reconcile.json')
-    const given = { map: 'id=Bank No, amount=Net', decimal: ',', delimiter: 'tab' } as const
-    const map = { id: 'Bank No', amount: 'Net' }
-    const all = { map, decimal: ',', delimiter: '\t' }
-    expect(await readingOf(given, 'bank', kept)).toEqual(all)
-    expect(await readingOf({}, 'bank', kept)).toEqual(all)
-    expect(await readingOf({ decimal: '.' }, 'bank', kept)).toEqual({ ...all, decimal: '.' })
-    expect(await readingOf({}, 'other', kept)).toEqual({})
-    // Without a data folder, nothing is kept.
-    expect(await readingOf({}, 'bank', undefined)).toEqual({})
+  it('ends with the sums of both sides: money that was settled twice shows there', async () => {
+    const id = await order('order-1')
+    const row = `${id},25000,IQD,1970-01-01\n`
+    const { code, out } = await reconcile(`${HEAD}${row}${row}`)
+    expect(code).toBe(1)
+    expect(out).toMatch(/3 +twice: more rows than movements here +order-1 .* as line 2\n/)
+    expect(out).toContain('1 twice: more rows than movements here, 1 the same')
+    expect(out).toMatch(/\n +there +here\npaid +IQD +50000 +25000\n$/)
+  })
+
+  it.each([
+    ['only the names of its columns', ''],
+    ['only sums and what was not paid', 'Total,5,IQD,1970-01-01,\nx,5,IQD,1970-01-01,failed\n'],
+  ])('exits with 1 for a file with %s', async (_what, rows) => {
+    const { code, out } = await reconcile(`id,amount,currency,date,status\n${rows}`)
+    expect([code, out]).toEqual([1, expect.stringMatching(/^no row of money /)])
+  })
+
+  it('tells a word that it does not know once, and takes what --words teaches', async () => {
+    const ids = [await order('order-1'), await order('order-2')]
+    const text = `id,amount,currency,date,type\n${ids.map((id) => `${id},25000,IQD,1970-01-01,Vrac\n`).join('')}`
+    const unknown = await reconcile(text)
+    expect(unknown.code).toBe(1)
+    expect(unknown.out).toContain(`2 of the unknown type "Vrac": teach it with --words 'Vrac=pay`)
+    expect(unknown.out.match(/Vrac"/g)).toHaveLength(1)
+    expect(unknown.out).toContain('2 of an unknown word, 2 here and not there')
+    expect(await reconcile(text, '--words', 'vrac=payment')).toMatchObject({ code: 0 })
   })
 
   it('changes nothing by reading a file', async () => {

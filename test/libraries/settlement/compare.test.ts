@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Movements, Settled } from '../../../libraries/api/types.ts'
-import { type Books, compare } from '../../../libraries/settlement/compare.ts'
+import type { Books } from '../../../libraries/settlement/books.ts'
+import { compare } from '../../../libraries/settlement/compare.ts'
 import { readSettlement } from '../../../libraries/settlement/read-settlement.ts'
 import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'

@@ -41,8 +41,11 @@ describe('a settlement file', () => {
         },
       ],
       unreadable: [],
-      twice: [],
+      unknown: [],
+      chargebacks: [],
       skipped: 0,
+      unpaid: 0,
+      days: { first: '2026-11-27', last: '2026-11-27' },
     })
   })
 
@@ -71,6 +74,120 @@ describe('a settlement file', () => {
     for (const [at, sign] of [...text].entries()) bytes[2 * at] = sign.charCodeAt(0)
     bytes.set([0xff, 0xfe])
     expect(first(bytes)).toMatchObject({ id: 't-1', amount: 500 })
+  })
+
+  it.each([
+    ['utf-16le', 0],
+    ['utf-16be', 1],
+  ])('is read in %s without a mark', (_encoding, low) => {
+    const text = 'id\tamount\tcurrency\treference\nt-1\t500\tIQD\tمبلغ\n'
+    const bytes = new Uint8Array(text.length * 2)
+    for (const [at, sign] of [...text].entries()) {
+      bytes[2 * at + low] = sign.charCodeAt(0) & 0xff
+      bytes[2 * at + 1 - low] = sign.charCodeAt(0) >> 8
+    }
+    expect(first(bytes)).toMatchObject({ id: 't-1', amount: 500, reference: 'مبلغ' })
+  })
+
+  it('keeps the zeros of an id that a spreadsheet was told to keep', () => {
+    expect(first('id,amount,currency\n="0001",500,IQD\n')).toHaveProperty('id', '0001')
+    expect(first('id,amount,currency\n"=""0001""",500,IQD\n')).toHaveProperty('id', '0001')
+  })
+
+  it.each([
+    ['', ''],
+    ['Bank of Somewhere; Ltd.\nNovember, 2026\n', ''],
+    ['Statement, of all, payments, in November, 2026\n\n', ''],
+    ['Title\n', 'Total;;100,00;;\n'],
+    ['A,B,C,D,E\nF,G,H,I,J\n', ''],
+    ['"Bank, and others"\n', ''],
+  ])('with titles above, semicolons and decimal commas is read: %j', (titles, sums) => {
+    const rows = Array.from({ length: 9 }, (_, n) => `t-${n};o-${n};1.234,5${n};EUR;27.11.2026\n`)
+    const text = `${titles}Transaction ID;Order ID;Amount;Currency;Date\n${rows.join('')}${sums}`
+    expect(read(text).rows.map(({ amount }) => amount)).toEqual(rows.map((_, n) => 123_450 + n))
+  })
+
+  it('has the words of type and state: what is left out, and what nobody knows', () => {
+    const text = `id,type,status,amount,currency,date
+t-1,Sale,paid,500,IQD,2026-11-27
+t-2,Sale,failed,500,IQD,2026-11-25
+t-3,Sale,Weird,500,IQD,2026-11-28
+t-4,Vrac,paid,500,IQD,2026-11-29
+t-5,Chargeback,,500,IQD,2026-11-30
+t-6,Fee,Weird,5,IQD,2026-12-30
+t-7,Refund,canceled,500,IQD,2026-11-27
+t-8,Refund failed,,500,IQD,2026-11-27
+t-9,,Weird,x,IQD,2026-11-27`
+    expect(read(text)).toMatchObject({
+      rows: [
+        { id: 't-1', type: 'payment' },
+        { id: 't-8', type: 'refund_failed' },
+      ],
+      unknown: [
+        { line: 4, word: 'Weird', column: 'status' },
+        { line: 5, word: 'Vrac', column: 'type' },
+        { line: 10, word: 'Weird', column: 'status' },
+      ],
+      chargebacks: [{ line: 6, amount: -500, currency: 'IQD' }],
+      unpaid: 2,
+      skipped: 1,
+      // Of what was not paid, too; not of fees.
+      days: { first: '2026-11-25', last: '2026-11-29' },
+    })
+    const words = { weird: 'payment', Vrac: 'refund' } as const
+    const taught = read(text.replace('t-9,,Weird,x', 't-9,,Weird,9'), { words })
+    expect(taught.rows.map(({ id, type }) => `${id} ${type}`)).toEqual([
+      't-1 payment',
+      't-3 payment',
+      't-4 refund',
+      't-8 refund_failed',
+      't-9 payment',
+    ])
+    expect(taught.unknown).toEqual([])
+  })
+
+  it('has types that are numbers, once they are taught', () => {
+    const words = { '1': 'payment', '2': 'refund', '3': 'none' } as const
+    const text = 'id,type,amount,currency\na,1,5,IQD\nb,2,5,IQD\nc,3,5,IQD\nd,4,5,IQD\n'
+    expect(read(text, { words })).toMatchObject({
+      rows: [{ type: 'payment' }, { type: 'refund' }],
+      unknown: [{ word: '4' }],
+      skipped: 1,
+    })
+    expect(read(text).unknown).toHaveLength(4)
+  })
+
+  it('names a second column of money that it cannot read, and reads one by a map', () => {
+    const of = (name: string, value: string) => `id,amount,${name},currency\nt-1,500,${value},IQD\n`
+    for (const name of ['Refund', 'Refunded', 'Amount refunded', 'Rückerstattet']) {
+      expect(first(of(name, '200'))).toMatchObject({ amount: 500, refunded: 200 })
+      expect(first(of(name, '(200)'))).toHaveProperty('refunded', 200)
+    }
+    for (const nothing of ['', '0', '0.00', '-', 'No']) {
+      expect(first(of('Refunded', nothing))).not.toHaveProperty('refunded')
+    }
+    const message = (text: string, reading: Reading = {}) => {
+      const found = readSettlement(utf8(text), reading)
+      return found.ok ? found.settlement : found.message
+    }
+    expect(message(of('Refunded', 'Yes'))).toMatch(/column Refunded has "Yes" in line 2/)
+    expect(message(of('Debit', '200'))).toMatch(/in the column Debit/)
+    expect(message(of('Refund,Refunded', '1,2'))).toMatch(/in the columns Refund, Refunded/)
+    expect(first(of('Debit', '200'), { map: { refunded: 'Debit' } })).toHaveProperty(
+      'refunded',
+      200,
+    )
+    expect(first(of('Refunded', 'Yes'), { map: { refunded: 'none' } })).toMatchObject({
+      amount: 500,
+    })
+    // About a refund, and no amount of it.
+    expect(first(of('Refund date', '2026-11-27'))).toMatchObject({ amount: 500 })
+    const back = 'id,amount,Refunded,currency\nt-1,-500,500,IQD\nt-2,,300,IQD\n'
+    expect(read(back).rows).toMatchObject([
+      { id: 't-1', type: 'refund', amount: 500 },
+      { id: 't-2', type: 'refund', amount: 300 },
+    ])
+    expect(read(back).rows[0]).not.toHaveProperty('refunded')
   })
 
   it('is read in Windows-1256 and Windows-1252, which it recognizes', () => {
@@ -128,18 +245,6 @@ Total,,2110,IQD
       ],
       unreadable: [],
       skipped: 4,
-    })
-  })
-
-  it('finds a row that is there twice, by id, type, amount and date', () => {
-    const text = `${HEAD}
-t-1,o-1,500,IQD,2026-11-27
-t-1,o-1,500,IQD,2026-11-27
-t-1,o-1,500,IQD,2026-11-28
-t-1,o-1,600,IQD,2026-11-27`
-    expect(read(text)).toMatchObject({
-      rows: [{ line: 2 }, { line: 4 }, { line: 5 }],
-      twice: [{ row: { line: 3 }, first: 2 }],
     })
   })
 
@@ -201,7 +306,7 @@ describe('an amount', () => {
     ['two decimals', usd('12,50'), ','],
     ['what the currency cannot have as decimals', iqd('25,500'), '.'],
     ['another row of the column', iqd('25.500', '25.000'), ','],
-    ['nothing, where both are the same', iqd('500', '25000'), '.'],
+    ['nothing, where both are the same', iqd('500', '25000'), 'either'],
   ])('shows its decimal sign by %s', (_what, amounts, sign) => {
     expect(decimalSignOf(amounts)).toBe(sign)
   })
@@ -212,6 +317,18 @@ describe('an amount', () => {
       expect(decimalSignOf(amounts)).toBeUndefined()
     },
   )
+
+  it('has the sign that its own currency shows: yen beside euros', () => {
+    const rows = (...texts: [string, string][]) => {
+      const lines = texts.map(([text, currency], n) => `t-${n};${text};${currency}`)
+      return read(`id;amount;currency\n${lines.join('\n')}`).rows.map(({ amount }) => amount)
+    }
+    expect(rows(['1,500', 'JPY'], ['20.00', 'EUR'])).toEqual([1_500, 2_000])
+    expect(rows(['1,500', 'JPY'], ['20,00', 'EUR'])).toEqual([1_500, 2_000])
+    expect(rows(['1.500', 'JPY'], ['1,000.50', 'EUR'])).toEqual([1_500, 100_050])
+    expect(rows(['1,000', 'JPY'], ['20.00', 'EUR'])).toEqual([1_000, 2_000])
+    expect(needs('id;amount;currency\na;20,00;EUR\nb;1.00;USD\nc;1,000;GBP\n')).toBe('decimal')
+  })
 
   it('asks in the file, and takes what is given', () => {
     const text = 'id,amount,currency\nt-1,"25,000",IQD\n'
@@ -230,7 +347,23 @@ describe('an amount', () => {
     ['٢٥٬٠٠٠', 'IQD', 25_000],
     ['١٢٫٥٠', 'USD', 1_250],
     ['1.234', 'KWD', 1_234],
+    ['1,25,000.00', 'INR', 12_500_000],
+    ['\u201320.00', 'EUR', -2_000],
+    ['20.00-', 'EUR', -2_000],
+    ['€(20.00)', 'EUR', -2_000],
+    ['(20.00) EUR', 'EUR', -2_000],
+    ['(EUR 20.00)', 'EUR', -2_000],
+    ['20.00 DR', 'EUR', -2_000],
+    ['20.00 Cr.', 'EUR', 2_000],
+    ['+20.00', 'EUR', 2_000],
     ['12,34.50', 'USD', undefined],
+    // Signs that cannot be told.
+    ['-(20.00)', 'EUR', undefined],
+    ['-20.00 CR', 'EUR', undefined],
+    ['20.00 X', 'EUR', undefined],
+    ['20.00 refunded', 'EUR', undefined],
+    ['20.00 USD', 'EUR', undefined],
+    ['~20.00', 'EUR', undefined],
     ['1.5E+05', 'IQD', undefined],
     ['12.505', 'USD', undefined],
     ['twelve', 'USD', undefined],
@@ -263,6 +396,18 @@ describe('a date', () => {
     ['27.11.26', 'dmy', '2026-11-27'],
     ['27 Nov 2026', 'mdy', '2026-11-27'],
     ['٢٧/١١/٢٠٢٦', 'dmy', '2026-11-27'],
+    ['۲۰۲۶/۱۱/۲۷', 'dmy', '2026-11-27'],
+    ['Nov 27, 2026', 'dmy', '2026-11-27'],
+    ['November 27, 2026 10:00', 'mdy', '2026-11-27'],
+    ['27. November 2026', 'dmy', '2026-11-27'],
+    ['27 févr. 2026', 'dmy', '2026-02-27'],
+    ['3 mrt 2026', 'mdy', '2026-03-03'],
+    ['20261127', 'ymd', '2026-11-27'],
+    ['20261127', 'dmy', '2026-11-27'],
+    ['27112026', 'dmy', '2026-11-27'],
+    ['26/11/27', 'ymd', '2026-11-27'],
+    ['20261327', 'ymd', undefined],
+    ['27 Brumaire 2026', 'dmy', undefined],
     ['31/06/2026', 'dmy', undefined],
     ['yesterday', 'dmy', undefined],
   ] as const)('%s (%s) is %s', (text, order, day) => {

@@ -1,0 +1,169 @@
+// What a comparison of a gateway's file found: each difference with its button, and the sums of
+// both sides.
+
+import {
+  type Compared,
+  type Comparison,
+  hasMoney,
+  isDifference,
+} from '../../libraries/settlement/compare.ts'
+import type { Sum } from '../../libraries/settlement/sums.ts'
+import { may } from '../data/session.ts'
+import { Money } from '../payments/elements.tsx'
+import { sumText } from '../payments/format.ts'
+import { post } from '../payments/requests.ts'
+import { linkTo } from '../router.ts'
+import { ActionButton } from '../ui/action-button.tsx'
+import { count } from '../ui/format.ts'
+
+const MAX_SHOWN = 500
+
+const CLASSES: Record<Compared['class'], string> = {
+  unreadable: 'Unreadable',
+  unknown_word: 'Unknown word',
+  not_ours: 'Not ours',
+  other_currency: 'Other currency',
+  other_amount: 'Other amount',
+  paid_there: 'Paid there, not here',
+  refunded_there: 'Refunded there, not here',
+  refund_failed: 'Refund failed there, not here',
+  refused_paid: 'Paid, refused here',
+  late: 'Late',
+  twice: 'Twice',
+  same: 'The same',
+  here_only: 'Here, not there',
+}
+
+const SUMS: Record<Sum['kind'], string> = {
+  paid: 'Paid',
+  refunded: 'Refunded',
+  refund_failed: 'Refunds that failed',
+  chargebacks: 'Chargebacks',
+}
+
+export function Result({ comparison, again }: { comparison: Comparison; again: () => void }) {
+  const { rows, counts, days, words, sums } = comparison
+  // A word is told once.
+  const different = rows.filter((each) => isDifference(each) && each.class !== 'unknown_word')
+  const differences = different.length + counts.unknown_word
+  return (
+    <div class="stack" role="status">
+      <p>
+        {hasMoney(comparison)
+          ? `${count(counts.same, 'row')} the same, ${count(differences, 'difference')}`
+          : 'The file has no row of money'}
+        {days ? `, ${days.first} to ${days.last}.` : '. The file has no dates.'}
+        {leftOut(comparison)}
+      </p>
+      {words.length > 0 && (
+        <ul>
+          {words.map(({ word, column, rows: those }) => (
+            <li key={`${column} ${word}`}>
+              {count(those, 'row')} of the unknown {column} “{word}”: say below “If it is not read
+              as it should be” what it means.
+            </li>
+          ))}
+        </ul>
+      )}
+      {different.length > 0 && (
+        <div class="table-scroll">
+          <table class="books">
+            <thead>
+              <tr>
+                <th scope="col">Line</th>
+                <th scope="col">Difference</th>
+                <th scope="col">Payment</th>
+                <th scope="col">There</th>
+                <th scope="col">Here</th>
+                <th scope="col">
+                  <span class="visually-hidden">What to do</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {different.slice(0, MAX_SHOWN).map((each, at) => (
+                <Difference key={at} of={each} again={again} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {different.length > MAX_SHOWN && (
+        <p class="hint">The first {MAX_SHOWN}. signalbox payments reconcile prints all.</p>
+      )}
+      {sums.length > 0 && <Sums of={sums} />}
+    </div>
+  )
+}
+
+function leftOut({ skipped, chargebacks, unpaid }: Comparison): string {
+  const left = [
+    ...(skipped > 0 ? [`${count(skipped, 'row')} of sums, fees and payouts`] : []),
+    ...(chargebacks > 0 ? [`${count(chargebacks, 'row')} of chargebacks`] : []),
+    ...(unpaid > 0 ? [`${count(unpaid, 'row')} whose money did not come`] : []),
+  ]
+  return left.length > 0 ? ` Left out: ${left.join(', ')}.` : ''
+}
+
+const Sums = ({ of }: { of: readonly Sum[] }) => (
+  <div class="table-scroll">
+    <table class="books">
+      <caption>Sums of both sides</caption>
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          <th scope="col">There</th>
+          <th scope="col">Here</th>
+        </tr>
+      </thead>
+      <tbody>
+        {of.map(({ kind, currency, there, here }) => (
+          <tr key={`${kind} ${currency}`}>
+            <th scope="row">{SUMS[kind]}</th>
+            <td>
+              <Money amount={there} currency={currency} />
+            </td>
+            <td>
+              <Money amount={here} currency={currency} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+function Difference({ of, again }: { of: Compared; again: () => void }) {
+  const { line, row, ours, movement, why, first } = of
+  const id = ours?.transactionId ?? movement?.transactionId
+  const named = row?.reference ?? row?.id ?? row?.ours ?? row?.refund
+  const name = ours?.reference ?? movement?.reference ?? named
+  const has = ours?.amount !== undefined && ours.currency !== undefined
+  const here = has ? `${sumText(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''
+  const booked = movement && `${movement.amount} ${movement.currency}`
+  return (
+    <tr>
+      <td>{line}</td>
+      <th scope="row">{CLASSES[of.class]}</th>
+      <td>
+        {id === undefined ? name : <a href={linkTo({ view: 'payments', id, query: {} })}>{name}</a>}
+      </td>
+      <td>
+        {row && `${row.type === 'refund' ? '−' : ''}${sumText(row.amount, row.currency)}`}
+        {why}
+        {first !== undefined && ` as line ${first}`}
+      </td>
+      <td>{booked ?? here}</td>
+      <td>
+        {id !== undefined && may('payments:write') && (
+          <ActionButton
+            label={`Ask the gateway about ${name}`}
+            act={() => post(`/transactions/${encodeURIComponent(id)}/check`).then(again)}
+          >
+            Ask the gateway
+          </ActionButton>
+        )}
+      </td>
+    </tr>
+  )
+}

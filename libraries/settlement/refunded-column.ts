@@ -1,0 +1,26 @@
+// The second column of a settlement file that has money: what was given back of the payment in the
+// same row. Left unread, it would hide refunds.
+
+import type { Columns } from './columns.ts'
+
+/** Nothing was given back. */
+const NOTHING = /^(?:|-|–|—|no|false|n\/a|none|null|[^\d\p{L}]*0*(?:[.,]0*)?[^\d\p{L}]*)$/iu
+
+/** A sentence: which columns it may be. Undefined: there is none with money in it. */
+export function refundedColumn({
+  at,
+  maybeRefunded,
+  rows,
+}: Columns): { at: number; name: string } | string | undefined {
+  if (at.refunded !== undefined) return { at: at.refunded, name: 'of --map refunded' }
+  const filled = maybeRefunded.filter((column) =>
+    rows.some(({ cells }) => !NOTHING.test(cells[column.at] ?? '')),
+  )
+  const [first] = filled
+  if (first === undefined || (filled.length === 1 && first.isKnown)) return first
+  const names = filled.map(({ name }) => name).join(', ')
+  return (
+    `There may be refunds in the ${filled.length > 1 ? 'columns' : 'column'} ${names}. ` +
+    'Say which with --map refunded=…, or that it has none with --map refunded=none.'
+  )
+}

@@ -1,0 +1,104 @@
+// Has the edge compare the rows of a settlement, in parts. A payment agrees with as many rows as it
+// has movements, so its rows are asked about together, whatever names it by.
+
+import { type Books, ROWS_AT_ONCE, type SettledAnswer } from './books.ts'
+import type { SettledRow } from './read-settlement.ts'
+
+export interface Pair {
+  row: SettledRow
+  ours: SettledAnswer
+}
+
+type Settle = Pick<Books, 'settle'>
+
+export async function settleAll(rows: readonly SettledRow[], books: Settle): Promise<Pair[]> {
+  const sorted = rows.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const parts: Pair[][] = []
+  for (let at = 0; at < sorted.length; ) {
+    const part = sorted.slice(at, at + partSize(sorted, at))
+    parts.push(await asked(part, books))
+    at += part.length
+  }
+  const again = groupsToAskAgain(parts)
+  const settled = parts.flat().filter(({ ours }) => !again.has(ours.transactionId ?? ''))
+  let together: SettledRow[] = []
+  for (const group of again.values()) {
+    if (together.length > 0 && together.length + group.length > ROWS_AT_ONCE) {
+      settled.push(...(await asked(together, books)))
+      together = []
+    }
+    together.push(...group)
+  }
+  for (let at = 0; at < together.length; at += ROWS_AT_ONCE) {
+    settled.push(...(await asked(together.slice(at, at + ROWS_AT_ONCE), books)))
+  }
+  return countedOnce(settled)
+}
+
+const nameOf = ({ ours, id, reference, refund }: SettledRow): string =>
+  ours ?? id ?? reference ?? refund ?? ''
+
+async function asked(rows: readonly SettledRow[], books: Settle): Promise<Pair[]> {
+  const answers = await books.settle(
+    rows.map(({ line: _, day: _day, refunded: _refunded, ...row }) => row),
+  )
+  return rows.map((row, n) => ({ row, ours: answers[n] ?? { as: 'not_ours' } }))
+}
+
+/** Ends between two payments, where one has not more rows than are asked at once. */
+function partSize(rows: readonly SettledRow[], from: number): number {
+  let to = from + ROWS_AT_ONCE
+  if (to >= rows.length) return rows.length - from
+  const isCut = () => nameOf(rows[to] as SettledRow) === nameOf(rows[to - 1] as SettledRow)
+  while (to > from + 1 && isCut()) to -= 1
+  return to > from + 1 ? to - from : ROWS_AT_ONCE
+}
+
+/** All rows of payments that were named in two parts, or whose rows have what was given back. */
+function groupsToAskAgain(parts: readonly Pair[][]): Map<string, SettledRow[]> {
+  const partOf = new Map<string, number>()
+  const again = new Set<string>()
+  for (const [at, { row, ours }] of parts.flatMap((part, n) =>
+    part.map((it) => [n, it] as const),
+  )) {
+    const id = ours.transactionId
+    if (id === undefined) continue
+    if ((partOf.get(id) ?? at) !== at || row.refunded !== undefined) again.add(id)
+    partOf.set(id, at)
+  }
+  if (again.size === 0) return new Map()
+  const pairs = parts.flat().filter(({ ours }) => again.has(ours.transactionId ?? ''))
+  const groups = Map.groupBy(pairs, ({ ours }) => ours.transactionId ?? '')
+  return new Map([...groups].map(([id, group]) => [id, withRefunded(group)]))
+}
+
+/**
+ * And a refund of what was given back. A report that has its refunds in rows, too, repeats them
+ * there: only what is more is a refund of its own.
+ */
+function withRefunded(group: readonly Pair[]): SettledRow[] {
+  const rows = group.map(({ row }) => row).sort((a, b) => a.line - b.line)
+  let told = rows.reduce((sum, { type, amount }) => (type === 'refund' ? sum + amount : sum), 0)
+  const more = group.flatMap(({ row, ours }): SettledRow[] => {
+    const { refunded = 0, refund: _, ...rest } = row
+    if (ours.as === 'twice') return []
+    const amount = refunded - Math.min(told, refunded)
+    told -= refunded - amount
+    return amount > 0 ? [{ ...rest, type: 'refund', amount }] : []
+  })
+  return [...rows, ...more]
+}
+
+/** Of a payment with more rows than are asked at once. */
+function countedOnce(settled: readonly Pair[]): Pair[] {
+  const taken = new Set<string>()
+  return settled.map((pair) => {
+    const ids = movementsOf(pair)
+    const isTaken = ids.some((id) => taken.has(id))
+    for (const id of ids) taken.add(id)
+    return isTaken ? { ...pair, ours: { ...pair.ours, as: 'twice' } } : pair
+  })
+}
+
+export const movementsOf = ({ ours }: Pair): string[] =>
+  ours.movementId === undefined ? [] : [ours.movementId, ...(ours.moreMovementIds ?? [])]

@@ -1,0 +1,84 @@
+// The routes of the books: which spans of time they take, and the rows of a settlement.
+
+import { describe, expect, it } from 'vitest'
+import type { Settled } from '../../../../libraries/api/types.ts'
+import { token } from '../../../support/edge.ts'
+import { processEdge } from '../../../support/in-process-edge.ts'
+import { setUpPayments } from '../../../support/payments-setup.ts'
+import { DAY, shopWith } from '../../../support/settled-books.ts'
+
+describe('movements', () => {
+  const edge = processEdge({ payments: setUpPayments().payments })
+  const statusOf = async (path: string) => {
+    const Authorization = `Bearer ${await token({ scope: 'payments:read', repos: [] })}`
+    const answer = await edge.fetch(`/api/payments/movements${path}`, {
+      headers: { Authorization },
+    })
+    const { code } = (await answer.json().catch(() => ({}))) as { code?: string }
+    return code === undefined ? answer.status : `${answer.status} ${code}`
+  }
+
+  it.each([
+    '?after=2026-11-27&before=2026-11-27',
+    '?after=2026-11-27&before=2026-11-26&format=csv',
+    '?after=2026-11-27T10:00:00Z&before=2026-11-27T12:00:00%2B02:00',
+    '?after=2026-11-27T12:00:00Z&before=2026-11-27&zone=Asia/Baghdad',
+    '/days?after=2026-11-27&before=2026-11-27',
+    '/days?after=2026-11-27&before=2026-11-20',
+  ])('are refused for a span that ends before it began: %s', async (path) => {
+    expect(await statusOf(path)).toBe('422 invalid_argument')
+  })
+
+  it.each([
+    '?after=2026-11-27&before=2026-11-28',
+    '?before=1970-01-01',
+    '?after=2026-11-27',
+    '/days?after=2026-11-27&before=2026-11-28',
+  ])('are read for any other: %s', async (path) => {
+    expect(await statusOf(path)).toBe(200)
+  })
+})
+
+describe('rows of a settlement', () => {
+  const refunds = [{ id: 're_1', amount: 500, failed: DAY }]
+  const { books } = shopWith([
+    { id: 't1', amount: 2_000, refunds },
+    {
+      id: 't2',
+      amount: 900,
+      paid: [
+        ['paid', 600],
+        ['paid', 300],
+      ],
+    },
+  ])
+  const money = { amount: 500, currency: 'EUR' }
+
+  it('are found by the gateway’s id of a refund alone, and name the movement that they are', async () => {
+    const settled = (await books.settle([
+      { type: 'refund', id: 're_1', ...money },
+      { type: 'refund_failed', refund: 're_1', ...money },
+      { type: 'refund', refund: 're_2', ...money },
+    ])) as Settled['rows']
+    expect(settled).toMatchObject([
+      { as: 'same', reference: 'order-t1', movementId: 'MTX000000001', refundId: 'RETX000000re_1' },
+      { as: 'same', movementId: 'MTX000000002', amount: 500 },
+      { as: 'not_ours' },
+    ])
+  })
+
+  it('name all movements of a sum', async () => {
+    const [sum, more] = await books.settle([
+      { type: 'payment', id: 't2', amount: 900, currency: 'EUR' },
+      { type: 'payment', id: 't2', amount: 900, currency: 'EUR' },
+    ])
+    expect(sum).toMatchObject({
+      as: 'same',
+      amount: 900,
+      movementId: 'MTX000001000',
+      moreMovementIds: ['MTX000001001'],
+    })
+    expect(more).toMatchObject({ as: 'twice', amount: 900 })
+    expect(more).not.toHaveProperty('movementId')
+  })
+})
