@@ -192,7 +192,7 @@ export class Relations {
       case 'session':
         return { health: this.#healthOf(fact, now), ...twin, ...inTree(fact) }
       case 'board': {
-        const currentTag = this.#setting('currentTag')
+        const currentTag = this.#setting('currentTag') ?? this.#setting('defaultTag')
         return { ...(currentTag !== undefined && { board: { currentTag } }), ...twin }
       }
       case 'run':

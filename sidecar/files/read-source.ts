@@ -9,8 +9,7 @@ import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
 import { sizeText } from '../layouts/text.ts'
 import type { FileStat } from './file-stat.ts'
 
-/** It is parsed at once: a real one of 1.5 MiB in 40 ms. */
-const TASKS_BYTES = 4 << 20
+/** A `tasks.json` of that size takes 0.4 s; what is in it is bounded by its layout. */
 const FILE_BYTES = 32 << 20
 /** A file may be replaced or written to while it is read. Then it is read up to so many times. */
 const TRIES = 4
@@ -70,8 +69,7 @@ function readRegular(path: string, kind: FileKind | undefined, pathOfFd?: PathOf
     if (!before.isFile()) {
       return settled({ state: 'refused', why: 'The path is not a regular file.' })
     }
-    const limit = kind === 'tasks' ? TASKS_BYTES : FILE_BYTES
-    if (before.size > limit) return settled({ state: 'refused', why: tooLarge(before.size, limit) })
+    if (before.size > FILE_BYTES) return settled({ state: 'refused', why: tooLarge(before.size) })
     const bytes = readAtMost(fd, before.size)
     const { size, mtimeMs } = fstatSync(fd)
     const again = size !== bytes.length || mtimeMs !== before.mtimeMs
@@ -91,8 +89,8 @@ const LINK = 'The file is a link or behind one, and no link is followed.'
 
 const settled = (source: Source): Attempt => ({ source, again: false })
 
-const tooLarge = (size: number, limit: number): string =>
-  `The file is too large: ${sizeText(size)}, and at most ${sizeText(limit)} are read.`
+const tooLarge = (size: number): string =>
+  `The file is too large: ${sizeText(size)}, and at most ${sizeText(FILE_BYTES)} are read.`
 
 /** A byte order mark is dropped. */
 function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {

@@ -56,7 +56,7 @@ export type Entry =
       /** A session is stalled when its heartbeat is older than this. */
       staleAfterMs?: number
     }
-  /** `currentTag`; `milestone:<folded id>`, or `archived-milestone:…`, with its title. */
+  /** `currentTag`, or else `defaultTag`; `milestone:<folded id>`, or `archived-milestone:…`, with its title. */
   | { kind: 'setting'; id: string; value: string }
 
 /** Why what a file says could not be read whole, in one sentence. */

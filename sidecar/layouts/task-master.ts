@@ -26,6 +26,8 @@ const BOARD = {
   states: ['pending', 'in-progress', 'blocked', 'review', 'done', 'deferred', 'cancelled'],
   closed: ['done', 'cancelled', 'completed'],
   initial: 'pending',
+  // That of the tool, until its state or configuration names another one.
+  currentTag: 'master',
 } satisfies BoardConfig
 /** The tool begins only these, whatever their deps. */
 const BEGUN = ['pending', 'in-progress', 'review']
@@ -59,6 +61,7 @@ function taskMasterStore(root: string): Store {
   // Where a tool's statuses are fixed, the one file is the configuration too.
   const configFile = join(folder, 'tasks.json')
   const stateFile = join(root, 'state.json')
+  const settings = [stateFile, join(root, 'config.json')]
   return {
     layout: 'task-master',
     root,
@@ -68,11 +71,14 @@ function taskMasterStore(root: string): Store {
     folders: () => [root, folder],
     configFile,
     classify(path) {
-      if (path === stateFile) return 'setting'
+      if (settings.includes(path)) return 'setting'
       return path === configFile ? 'tasks' : undefined
     },
-    parse(_path, kind, text) {
-      if (kind === 'setting') return { state: 'ok', entries: parseState(text) }
+    parse(path, kind, text) {
+      if (kind === 'setting') {
+        const named = path === stateFile ? parseState(text) : parseConfig(text)
+        return { state: 'ok', entries: named }
+      }
       return kind === 'tasks' ? parseTasks(text) : parsedAs([])
     },
     // Without a task beside it, so that tasks read from this file before are kept.
@@ -179,13 +185,21 @@ function tagsOf(file: { [key: string]: Plain }, problems: string[]): [string, Pl
   return named
 }
 
-/** The entries of the tool's `state.json`. Empty if it names no tag. */
+/** The tag that the tool works in. Empty if its `state.json` names none. */
 function parseState(text: string): Entry[] {
   const state = readJson(text)
-  const tag = isRecord(state) ? state.currentTag : undefined
-  if (typeof tag !== 'string' || tag === '') return []
-  return [{ kind: 'setting', id: 'currentTag', value: idPart(tag) }]
+  return tagSetting('currentTag', isRecord(state) ? state.currentTag : undefined)
 }
+
+/** The tag that it works in where no state names one. */
+function parseConfig(text: string): Entry[] {
+  const config = readJson(text)
+  const { global } = isRecord(config) ? config : {}
+  return tagSetting('defaultTag', isRecord(global) ? global.defaultTag : undefined)
+}
+
+const tagSetting = (id: string, tag: Plain | undefined): Entry[] =>
+  typeof tag === 'string' && tag !== '' ? [{ kind: 'setting', id, value: idPart(tag) }] : []
 
 const STAY = 'its tasks stay as they were last read.'
 const NOT_JSON = `tasks.json is not valid JSON; ${STAY}`
@@ -199,24 +213,35 @@ function boardEntry(invalid: string | undefined): Entry {
 }
 
 function tagEntries(tag: string, tasks: Plain[]): Entry[] {
-  return tasks.flatMap((value, index) => {
+  const inTag = (id: string): string => `${tag}:${id}`
+  const groups = tasks.map((value, index) => {
     const number = numberOf(value, index)
     const subtasks = isRecord(value) && Array.isArray(value.subtasks) ? value.subtasks : []
     const siblings = new Set(subtasks.map(numberOf))
-    const inTag = (id: string): string => `${tag}:${id}`
     const inTask = (id: string): string => inTag(siblings.has(id) ? `${number}.${id}` : id)
-    return [
-      taskEntry({ id: inTag(number), tag }, value, inTag),
-      ...subtasks.map((subtask, at) =>
-        taskEntry(
-          { id: inTag(`${number}.${numberOf(subtask, at)}`), tag, parent: inTag(number) },
-          subtask,
-          inTask,
-        ),
-      ),
-    ]
+    const whole = taskEntry({ id: inTag(number), tag }, value, inTag)
+    const parts = subtasks.map((subtask, at) => {
+      const id = inTag(`${number}.${numberOf(subtask, at)}`)
+      return taskEntry({ id, tag, parent: whole.id }, subtask, inTask)
+    })
+    return { whole, parts }
   })
+  const isClosed = new Map<string, boolean>()
+  for (const { id, task } of groups.flatMap(({ whole, parts }) => [whole, ...parts])) {
+    if (!isClosed.has(id)) isClosed.set(id, BOARD.closed.includes(task.status))
+  }
+  return groups.flatMap(({ whole, parts }) =>
+    isWaiting(whole, isClosed) ? [whole, ...parts.map(held)] : [whole, ...parts],
+  )
 }
+
+/** The tool begins a subtask with its task, or once that has begun. */
+function isWaiting({ id, task, standing }: TaskEntry, isClosed: ReadonlyMap<string, boolean>) {
+  if (task.status === 'in-progress' || isClosed.get(id)) return false
+  return standing === 'held' || task.deps?.some((dep) => !isClosed.get(dep)) === true
+}
+
+const held = (entry: TaskEntry): TaskEntry => ({ ...entry, standing: 'held' })
 
 /**
  * The edge takes ids up to a length, and none with half of a surrogate pair, which JSON can hold:
@@ -238,7 +263,9 @@ interface Position {
   parent?: string
 }
 
-function taskEntry(position: Position, value: Plain, resolve: (dep: string) => string): Entry {
+type TaskEntry = Entry & { kind: 'task' }
+
+function taskEntry(position: Position, value: Plain, resolve: (dep: string) => string): TaskEntry {
   const { id } = position
   const { task, deps } = isRecord(value)
     ? readTask(position, value, resolve)
@@ -246,9 +273,8 @@ function taskEntry(position: Position, value: Plain, resolve: (dep: string) => s
   // With its deps as they stand there: what they resolve to may change with a sibling, and then it
   // is the sibling's entry that changed.
   const source = JSON.stringify({ ...task, deps })
-  return BEGUN.includes(task.status)
-    ? { kind: 'task', id, task, source }
-    : { kind: 'task', id, task, source, standing: 'held' }
+  const entry: TaskEntry = { kind: 'task', id, task, source }
+  return BEGUN.includes(task.status) ? entry : held(entry)
 }
 
 function readTask(

@@ -218,4 +218,33 @@ describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
     expect(ready.length).toBeGreaterThan(0)
     expect(sorted(ready.map(({ id }) => id))).toEqual(await taskMasterReady(dir))
   })
+
+  it('what Task Master would begin next in a tag is ready here, or its first open part is', {
+    timeout: 300_000,
+  }, async () => {
+    const dir = await copyOf(join(REAL_BOARDS, 'task-master'))
+    const { tasks, config } = await listedBoard(dir)
+    const next = async (...tag: string[]) => {
+      const out = await ask(
+        'node_modules/.bin/task-master',
+        ['next', '--format', 'json', ...tag],
+        dir,
+      )
+      return JSON.parse(out.slice(out.indexOf('{'))) as { task: { id: string } | null; tag: string }
+    }
+    expect((await next()).tag).toBe(config?.currentTag)
+    let found = 0
+    for (const tag of new Set(tasks.flatMap((it) => it.tag ?? []))) {
+      const { task: answer } = await next('--tag', tag)
+      if (answer === null) continue
+      found++
+      const id = `${tag}:${answer.id}`
+      const isClosed = ({ status }: { status: string }) => config?.closed.includes(status)
+      const [part] = tasks.filter((it) => it.parent === id && !isClosed(it) && it.ready)
+      expect(part ?? tasks.find((it) => it.id === id), id).toMatchObject({ ready: true })
+      const parts = tasks.filter((it) => it.parent === id)
+      expect(parts.filter((it) => it.held && it.status === 'pending')).toEqual([])
+    }
+    expect(found).toBeGreaterThan(2)
+  })
 })

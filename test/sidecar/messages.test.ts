@@ -229,7 +229,8 @@ const taskMaster: Layout = {
           one.tasks[1]?.subtasks?.unshift({ id: 1, title: 'S', status: 'done', dependencies: [] }),
         ),
       message: task('one:2.1'),
-      list: { 'one:2.2': { deps: ['one:2.1'], ready: true } },
+      // Its task waits.
+      list: { 'one:2.2': { deps: ['one:2.1'], ready: false, held: true } },
     },
     {
       what: 'two entries are saved',

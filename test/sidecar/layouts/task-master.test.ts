@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import { taskMaster } from '../../../sidecar/layouts/task-master.ts'
+import { listedBoard } from '../../support/listed-board.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { say } from './store.ts'
 
@@ -221,4 +222,72 @@ test.each([
   expect(await parse(text)).toEqual([
     { kind: 'board', id: 'board', board: expect.objectContaining({ invalid }) },
   ])
+})
+
+test.each([
+  ['that can be begun', 'pending', [1], true],
+  ['that waits', 'pending', [2], false],
+  ['that waits for a task twice in the file, first closed', 'pending', [5], true],
+  ['that waits for a subtask', 'pending', ['2.1'], false],
+  ['that waits for what is not there', 'pending', [99], false],
+  ['that waits, but has begun', 'in-progress', [2], true],
+  ['in review', 'review', [], true],
+  ['that is blocked', 'blocked', [], false],
+  ['that is deferred', 'deferred', [], false],
+  ['that is closed', 'done', [2], true],
+])(
+  'a subtask of a task %s is held as the tool holds it',
+  async (_, status, dependencies, isFree) => {
+    const { tasks } = await listedBoard(
+      makeFolder({
+        '.taskmaster/tasks/tasks.json': JSON.stringify({
+          one: {
+            tasks: [
+              { id: 1, title: 'Closed', status: 'cancelled' },
+              { id: 2, title: 'Open', status: 'pending', subtasks: [{ id: 1, status: 'pending' }] },
+              {
+                id: 3,
+                status,
+                dependencies,
+                subtasks: [{ id: 1, title: 'Part', status: 'pending' }],
+              },
+              { id: 5, title: 'First', status: 'completed' },
+              { id: 5, title: 'Second', status: 'pending' },
+            ],
+          },
+        }),
+      }),
+    )
+    const part = tasks.find(({ title }) => title === 'Part')
+    expect(part).toMatchObject({ parent: 'one:3', ready: isFree })
+    expect(part?.held).toBe(isFree ? undefined : true)
+  },
+)
+
+test.each([
+  ['state.json', { 'state.json': '{"currentTag":"a"}', 'config.json': '{}' }, 'a'],
+  [
+    'state.json before config.json',
+    { 'state.json': '{"currentTag":"a"}', 'config.json': '{"global":{"defaultTag":"b"}}' },
+    'a',
+  ],
+  ['config.json', { 'state.json': '{', 'config.json': '{"global":{"defaultTag":"b"}}' }, 'b'],
+  ['neither', { 'state.json': '{"currentTag":""}', 'config.json': '{"currentTag":"c"}' }, 'master'],
+  ['no file', {}, 'master'],
+])('the current tag is that of %s', async (_, files: Record<string, string>, currentTag) => {
+  const all = Object.entries(files).map(([name, text]) => [`.taskmaster/${name}`, text])
+  const tasks = { '.taskmaster/tasks/tasks.json': '{"a":{"tasks":[]}}' }
+  const { config } = await listedBoard(makeFolder({ ...Object.fromEntries(all), ...tasks }))
+  expect(config).toMatchObject({ currentTag })
+})
+
+test('a file of 31 MiB is read if it has no more values than another one', async () => {
+  const details = 'Heat the water, and pour it. '.repeat(12_000)
+  const many = Array.from({ length: 94 }, (_, at) => ({ id: at + 1, title: `T${at}`, details }))
+  const text = JSON.stringify({ one: { tasks: many } })
+  expect(text.length).toBeGreaterThan(31 << 20)
+  const { tasks, config } = await listedBoard(makeFolder({ '.taskmaster/tasks/tasks.json': text }))
+  expect(config).not.toHaveProperty('invalid')
+  expect(tasks).toHaveLength(94)
+  expect(tasks.every(({ body = '' }) => body.length > details.length)).toBe(true)
 })
