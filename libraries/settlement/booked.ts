@@ -1,6 +1,7 @@
 // What was booked here on the days of a settlement, and which of it has no row there.
 
 import { dayOf } from '../../worker/payments/domain/day.ts'
+import { SETTLED_KINDS } from '../../worker/payments/domain/settled-movements.ts'
 import type { Movement } from '../api/types.ts'
 import { type Books, ROWS_AT_ONCE } from './books.ts'
 import { movementsOf, type Pair } from './settle.ts'
@@ -49,7 +50,9 @@ export async function booked(
     here.push({ kind: KIND_OF[pair.row.type], amount: isBack ? -amount : amount, currency })
   }
   const lone = withoutPairs(untaken).filter(({ isOnDay }) => isOnDay)
-  const missing = lone.map(({ movement }) => movement).filter(({ kind }) => HAS_ROW.includes(kind))
+  const missing = lone
+    .map(({ movement }) => movement)
+    .filter(({ kind }) => SETTLED_KINDS.includes(kind))
   return { missing: await withoutFailedSince(missing, taken, books), here }
 }
 
@@ -58,15 +61,6 @@ export const KIND_OF = {
   refund: 'refunded',
   refund_failed: 'refund_failed',
 } as const
-
-/** Chargebacks are left out. */
-const HAS_ROW: readonly string[] = [
-  'paid',
-  'late_paid',
-  'refused_paid',
-  'refunded',
-  'refund_failed',
-]
 
 type Untaken = readonly { movement: Movement; isOnDay: boolean }[]
 

@@ -3,7 +3,7 @@
 
 import { heldAmount, paidAmount } from './payment.ts'
 import type { MovementRow, RefundRow, TransactionRow } from './rows.ts'
-import { UNPAID_ENDS } from './status.ts'
+import { type MovementKind, UNPAID_ENDS } from './status.ts'
 
 /** What both sides can differ in. The first that is so counts. */
 export const SETTLED_AS = [
@@ -48,10 +48,19 @@ export interface Settled {
   amount?: number
 }
 
+/** What rows agree with: disputes are left out. */
+export const SETTLED_KINDS: readonly MovementKind[] = [
+  'paid',
+  'late_paid',
+  'refused_paid',
+  'refunded',
+  'refund_failed',
+]
+
 export interface KnownPayment {
   transaction: TransactionRow
   refunds: readonly RefundRow[]
-  /** All of the payment, the oldest first. */
+  /** Of these kinds, the oldest first. */
   movements: readonly MovementRow[]
 }
 

@@ -1,7 +1,7 @@
 // The payments that a settlement's rows may be about, on libSQL.
 
 import type { MovementRow, RefundRow, TransactionRow } from '../domain/rows.ts'
-import type { KnownPayment, SettledRow } from '../domain/settled-movements.ts'
+import { type KnownPayment, SETTLED_KINDS, type SettledRow } from '../domain/settled-movements.ts'
 import { statement } from '../ledger/libsql/statement-libsql.ts'
 import { type RunQuery, rowsOf } from './query-libsql.ts'
 
@@ -56,5 +56,7 @@ const TRANSACTIONS = `SELECT id, gateway, reference, attempt, gateway_transactio
 const REFUNDS = `SELECT id, transaction_id, amount, status, gateway_refund_id
   FROM payment_refunds WHERE transaction_id IN (${IDS}) ORDER BY rowid`
 
+/** Disputes are in no settlement. */
 const MOVEMENTS = `SELECT m.id, m.kind, m.transaction_id, m.refund_id, m.amount, m.currency
-  FROM (${IDS}) i CROSS JOIN payment_movements m ON m.transaction_id = i.id ORDER BY m.id`
+  FROM (${IDS}) i CROSS JOIN payment_movements m ON m.transaction_id = i.id
+  WHERE m.kind IN (${SETTLED_KINDS.map((kind) => `'${kind}'`).join()}) ORDER BY m.id`
