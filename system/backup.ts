@@ -2,27 +2,31 @@
 // And a database that is made of such a file.
 
 import { existsSync, statSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { fetchUntil } from '../worker/payments/ledger/libsql/connection-libsql.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
-import { readInstallation } from '../worker/payments/ledger/libsql/installation-libsql.ts'
-import {
-  mismatchOf,
-  readSchemaState,
-  SCHEMA_VERSION,
-} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import {
   bind,
   insertRows,
   type Row,
   type Value,
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
-import { openSqlite, type Sqlite } from '../worker/shared/sqlite-libsql.ts'
+import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
+import {
+  type Copy,
+  countIn,
+  lookAt,
+  lookIn,
+  readUsable,
+  refused,
+  unusable,
+  within,
+} from './backup-copy.ts'
 import { prepareSchema } from './migrate.ts'
 import { StartError } from './start-error.ts'
 
@@ -33,28 +37,73 @@ type RemoteDatabase = { url: string; authToken?: string; dataDir?: string }
 /** One request of a server. */
 const WITHIN_MS = 60_000
 
-const refused = (sentence: string, cause?: unknown) =>
-  new StartError('bad_configuration', sentence, { cause })
+export interface BackupPlan {
+  overwrites: boolean
+  /** Also a copy that has more payments. */
+  shrinks?: boolean
+}
 
 /**
- * Copies the database to a file, while others use it: how many payments it has. The file is there
- * when it is whole, and for its owner alone. Throws StartError.
+ * Copies the database to a file, while others use it: what the copy holds. The file is there when
+ * it is whole, and for its owner alone. It replaces no copy of another shop, and none with more
+ * payments unless it `shrinks`. Throws StartError.
  */
 export async function backUp(
   location: DatabaseLocation,
   file: string,
-  { overwrites }: { overwrites: boolean },
-): Promise<number> {
+  { overwrites, shrinks = false }: BackupPlan,
+): Promise<Copy> {
   if (existsSync(file) && !overwrites) throw refused(`${file} exists: --force overwrites it.`)
   // To open it would make it.
   if ('file' in location && !existsSync(location.file)) {
     throw refused(`There is no database of payments in ${location.file}.`)
   }
+  await removeLeft(file)
   return await making(file, async (fresh) => {
     if ('file' in location) copyFrom(location.file, fresh)
     else await download(location, fresh)
-    return await within(fresh, async (sqlite) => countIn(sqlite, 'true'))
+    const copy = await within(fresh, lookIn)
+    const before = await lookAt(file)
+    if (before) refuseLoss(file, before, copy, shrinks)
+    return copy
   })
+}
+
+/** A database that was made anew must not take the place of the last good copy. */
+function refuseLoss(file: string, before: Copy, copy: Copy, shrinks: boolean): void {
+  if (before.installation !== copy.installation && before.installation !== undefined) {
+    const now = `and the database is ${copy.installation}`
+    const why = `${file} is a copy of another shop (${before.installation}, ${now})`
+    throw new StartError('other_database', `${why}: it stays. Give the copy another name.`)
+  }
+  if (shrinks || before.payments <= copy.payments) return
+  throw new StartError(
+    'other_database',
+    `${file} has ${before.payments} payments, and the database ${copy.payments}: it stays. If ` +
+      'they are lost, signalbox restore brings them back; if fewer are right, say --shrink.',
+  )
+}
+
+/** Copies under way of processes that were killed. */
+async function removeLeft(file: string): Promise<void> {
+  const dir = dirname(file)
+  const names = await readdir(dir).catch((): string[] => [])
+  for (const name of names) {
+    const [, rest = ''] = name.split(`${basename(file)}.`)
+    const [, pid] = /^(\d+)\.tmp(-wal|-shm|-journal)?$/.exec(rest) ?? []
+    if (name.startsWith(`${basename(file)}.`) && pid !== undefined && !isAlive(Number(pid))) {
+      await rm(join(dir, name), { force: true })
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** Its time is that of the last backup. Another process reads it for the metrics. */
@@ -127,25 +176,6 @@ async function download({ url, authToken }: RemoteDatabase, fresh: string) {
   }
 }
 
-/** All of it is in the one file afterwards. */
-async function within<Done>(file: string, work: (sqlite: Sqlite) => Promise<Done>): Promise<Done> {
-  const sqlite = openSqlite(file)
-  try {
-    const done = await work(sqlite)
-    const [{ journal_mode: mode } = {}] = sqlite.all<{ journal_mode?: string }>(
-      'PRAGMA journal_mode = DELETE',
-    )
-    if (mode !== 'delete') throw new Error(`${file} is in use`)
-    return done
-  } finally {
-    sqlite.close()
-  }
-}
-
-const countIn = (sqlite: Sqlite, which: string): number =>
-  sqlite.all<{ n: number }>(`SELECT COUNT(*) AS n FROM payment_transactions WHERE ${which}`)[0]
-    ?.n ?? 0
-
 /** What was saved after a backup is not in it, and a save may still be under way somewhere. */
 const BATCHES_AHEAD = 1_000_000
 
@@ -168,11 +198,8 @@ const AS_COPY = [
   'UPDATE payment_ledger SET installation = lower(hex(randomblob(16)))',
 ]
 
-export interface Restored {
-  payments: number
+export interface Restored extends Copy {
   open: number
-  /** The id of the database. Undefined: its schema has none yet. */
-  installation: string | undefined
 }
 
 /**
@@ -214,25 +241,19 @@ async function prepareCopy(
 ): Promise<Restored> {
   await copyFile(backup, copy)
   await chmod(copy, 0o600)
-  const unusable = (why: unknown) => refused(`${backup} cannot be restored: ${why}`, why)
   return await within(copy, async (sqlite) => {
-    const [{ quick_check: check } = {}] = sqlite.all<{ quick_check?: string }>('PRAGMA quick_check')
-    if (check !== 'ok') throw unusable(`it is damaged (${check}).`)
-    const state = await readSchemaState(databaseOver(sqlite).read)
-    if (state.version === 0) throw unusable('it is no backup of payments.')
-    if (state.version > SCHEMA_VERSION) throw unusable(mismatchOf(state, SCHEMA_VERSION))
+    await readUsable(sqlite, backup)
     // Only a database of this schema has an id that can be drawn anew.
     if (checkAt === undefined) await prepareSchema(databaseOver(sqlite))
     const counts = sqlite.transaction(() => {
       sqlite.all('UPDATE payment_ledger SET batch = batch + ?', BATCHES_AHEAD)
       if (checkAt === undefined) for (const sql of AS_COPY) sqlite.all(sql)
       else sqlite.all(`UPDATE payment_transactions SET next_check_at = ? WHERE ${OPEN}`, checkAt)
-      return { payments: countIn(sqlite, 'true'), open: countIn(sqlite, OPEN) }
+      return { open: countIn(sqlite, OPEN) }
     })
-    const found = await readInstallation(databaseOver(sqlite).read)
-    return { ...counts, installation: found.is === 'made' ? found.id : undefined }
+    return { ...(await lookIn(sqlite)), ...counts }
   }).catch((error: unknown) => {
-    throw error instanceof StartError ? error : unusable(`${error}.`)
+    throw error instanceof StartError ? error : unusable(backup, `${error}.`)
   })
 }
 

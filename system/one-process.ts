@@ -24,6 +24,7 @@ import { createTokens } from '../worker/shared/tokens.ts'
 import type { DataFolder } from './data-folder.ts'
 import { healthCheck, healthReport, systemMetrics, withHealthz } from './healthz.ts'
 import { guardDatabase, type KeptInstallation } from './installation.ts'
+import { noteDatabase } from './last-database.ts'
 import { prepareSchema } from './migrate.ts'
 import { LOOPBACK, portRefused } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -120,6 +121,8 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     throw refusal(error, variables)
   })
   if (isServed(url)) await guard.adopt(database, false).catch(passing)
+  // The disk may be full: a backup then goes by what it is told.
+  if (url !== '') await noteDatabase(data.dir, url).catch(() => undefined)
   let auth = readAuth(variables)
   const end = new AbortController()
   void reportHealth()

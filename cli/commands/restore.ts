@@ -1,11 +1,13 @@
 // Makes an empty database of payments of a backup.
 
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { restore } from '../../system/backup.ts'
+import { usableIn } from '../../system/backup-folder.ts'
 import { openDataFolder } from '../../system/data-folder.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { define } from '../command.ts'
-import { type Context, type Input, missing, noticeTo } from '../context.ts'
+import { type Context, type Input, missing, noticeTo, UsageError } from '../context.ts'
 import { countOf, DATABASE, onDatabase } from '../payments/database.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 
@@ -15,7 +17,7 @@ const OPTIONS = [
 ] as const
 
 export const command = define({
-  argument: ['FILE', 'a file of signalbox backup'],
+  argument: ['FILE', 'a file of signalbox backup, or a folder of them: the newest with payments'],
   usage: 'FILE [--as-copy] [--data DIR] [--env FILE]',
   description: `\
 Fills an empty data folder, or an empty database that LIBSQL_URL names. Then start Signalbox there:
@@ -42,20 +44,29 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     // No start may make the database meanwhile.
     const held = folder && (await openDataFolder(folder, 'node', noticeTo(io)))
     try {
-      const file = resolve(cwd, argument)
+      const file = await copyNamed(resolve(cwd, argument))
       const restored = await restore(file, location, Date.now(), { asCopy })
       const { payments, open, installation } = restored
       // A start there takes no other database for this one.
       const { dataDir } = location
       const kept = dataDir && keptInstallation({ dataDir, trustsData: false, env })
       if (kept && installation !== undefined) await kept.write(installation)
+      const from = file === resolve(cwd, argument) ? '' : ` of ${file}`
       const where = 'file' in location ? location.file : 'the database that LIBSQL_URL names'
       const next = asCopy
         ? `It is a copy: what is open stays with the other installation: ${countOf(open)}.`
         : `The next start asks the gateways about what is open: ${countOf(open)}.`
-      return `Restored ${countOf(payments)} to ${where}. ${next}`
+      return `Restored ${countOf(payments)}${from} to ${where}. ${next}`
     } finally {
       await held?.release()
     }
   })
+}
+
+/** An empty copy is never meant. Throws UsageError where a folder has no other. */
+async function copyNamed(path: string): Promise<string> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  const copy = await usableIn(path)
+  if (!copy) throw new UsageError(`${path} has no copy of payments.`)
+  return copy.path
 }

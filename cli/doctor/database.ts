@@ -22,6 +22,7 @@ import {
   readSchemaState,
   SCHEMA_VERSION,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 
@@ -52,10 +53,19 @@ async function checkFile(file: string, guarded: Guarded): Promise<Finding[]> {
   if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
   const database = embeddedDatabase(file)
   try {
-    return await checkSchema(database, file, guarded)
+    const findings = await checkSchema(database, file, guarded)
+    return [...findings, ...(await checkPages(database))]
   } finally {
     database.close()
   }
+}
+
+/** A reader beside the writer, for as long as all pages take. */
+async function checkPages({ read }: Pick<Database, 'read'>): Promise<Finding[]> {
+  const [[row] = []] = await read([statement('PRAGMA quick_check')])
+  if (row?.quick_check === 'ok') return []
+  const why = `its pages are damaged (${row?.quick_check})`
+  return [error('database', `The file cannot be trusted: ${why}. See signalbox restore.`)]
 }
 
 async function checkSchema(database: Database, name: string, guarded: Guarded): Promise<Finding[]> {

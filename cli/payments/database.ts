@@ -5,11 +5,20 @@ import { resolve } from 'node:path'
 import { messageOf } from '../../sidecar/log.ts'
 import type { DatabaseLocation } from '../../system/backup.ts'
 import { DATA_DIR, databaseIn } from '../../system/data-folder.ts'
+import { lastDatabase } from '../../system/last-database.ts'
+import { readLocalJson } from '../../system/local-json.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
 import { fileOf, isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { type Context, type Input, noticeTo, UsageError, variablesIn } from '../context.ts'
-import { namedFolder } from '../running-system.ts'
+import {
+  type Context,
+  type Input,
+  noticeTo,
+  readEnvFile,
+  UsageError,
+  variablesIn,
+} from '../context.ts'
+import { namedFolder, namesOfFiles } from '../running-system.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV } from '../settings.ts'
 
@@ -25,12 +34,55 @@ export type DatabaseOptions = OptionsOf<typeof DATABASE>
  * Prints the sentence that `work` answers. Where the database or the disk fails, that is a sentence
  * too, with exit code 1. Throws UsageError or StartError for 2.
  */
-export async function onDatabase(
+export const onDatabase = async (
+  input: Input<DatabaseOptions>,
+  context: Context,
+  work: (location: DatabaseLocation) => Promise<string>,
+): Promise<number> => await on(await namedDatabase(input, context), context, work)
+
+/** As `onDatabase`, with the database of what runs with the data folder, or ran last. */
+export async function onUsedDatabase(
   input: Input<DatabaseOptions>,
   context: Context,
   work: (location: DatabaseLocation) => Promise<string>,
 ): Promise<number> {
-  const location = await namedDatabase(input, context)
+  const named = await namedDatabase(input, context)
+  const { dataDir } = named
+  if (dataDir === undefined) return await on(named, context, work)
+  const location = (await runningDatabase(dataDir, context)) ?? named
+  const [found, last] = [nameOf(location), await lastDatabase(dataDir)]
+  if (last === undefined || last === found) return await on(location, context, work)
+  const why = `What ran last with ${dataDir} had its payments in ${last}, and ${found} is another`
+  throw new UsageError(`${why}: name that by LIBSQL_URL, in --env, or start Signalbox again.`)
+}
+
+const nameOf = (location: DatabaseLocation): string =>
+  'file' in location ? location.file : new URL(location.url).host
+
+/** Undefined: nothing runs there, or only its environment knows its database. */
+async function runningDatabase(
+  dataDir: string,
+  { env }: Context,
+): Promise<DatabaseLocation | undefined> {
+  const local = await readLocalJson(dataDir).catch(() => undefined)
+  if (!local) return undefined
+  if (!('serve' in local)) {
+    const { database: url, databaseToken: authToken } = local
+    if (isEmbedded(url)) return { file: fileOf(url), dataDir }
+    return { url, ...(authToken && { authToken }), dataDir }
+  }
+  const { env: file, files } = local.serve
+  const given = { ...env, ...namesOfFiles(files), ...(file && (await readEnvFile(file))) }
+  const variables = await variablesIn(undefined, given)
+  const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
+  return isServed(url) ? { url, ...(authToken && { authToken }), dataDir } : undefined
+}
+
+async function on(
+  location: DatabaseLocation,
+  context: Context,
+  work: (location: DatabaseLocation) => Promise<string>,
+): Promise<number> {
   try {
     context.io.out(`${await work(location)}\n`)
     return 0

@@ -47,3 +47,12 @@ export function openSql(file: string): Sql & { close(): void } {
   }
   return { ...sql, close: () => database.close() }
 }
+
+/** A file that stays as it is, without a log beside it. The caller closes it. */
+export function openToRead(file: string) {
+  const database = new DatabaseSync(file, { readOnly: true })
+  return {
+    all: (sql: string): object[] => database.prepare(sql).all() as object[],
+    close: () => database.close(),
+  }
+}

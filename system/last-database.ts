@@ -1,0 +1,23 @@
+// Which database of payments ran last with a data folder: a file of it, or a host. A backup asks,
+// so that it copies no file that was left over. No token is kept.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { fileOf, isEmbedded } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
+
+const NAME = 'database'
+
+/** The path of a file, or the host of a server; the rest of an address may be secret. */
+const nameOfDatabase = (url: string): string =>
+  isEmbedded(url) ? fileOf(url) : new URL(url).host
+
+export const noteDatabase = (dataDir: string, url: string): Promise<void> =>
+  replacePrivateFile(join(dataDir, NAME), `${nameOfDatabase(url)}\n`)
+
+/** Undefined: nothing has run there. */
+export const lastDatabase = (dataDir: string): Promise<string | undefined> =>
+  readFile(join(dataDir, NAME), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  )
