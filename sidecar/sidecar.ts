@@ -299,7 +299,8 @@ export class Sidecar {
       if (due.size > 0) await this.#take(new Set(due), isScan, signal)
     }
     await take()
-    if (board.trees.bases.wanted().length === 0) return
+    const isWanting = board.trees.bases.wanted().length > 0 || !board.trees.unread().next().done
+    if (!isWanting) return
     await trees?.learn(board.trees)
     await take()
   }

@@ -209,8 +209,9 @@ export function statusName(status: string): string {
 export type TreeMark = NonNullable<Task['trees']>[number]
 
 /** What a linked worktree made of a task, in a few words. */
-export function treeText({ tree, status = '', gone }: TreeMark, task: Task): string {
+export function treeText({ tree, status = '', gone, invalid }: TreeMark, task: Task): string {
   if (gone) return `${tree}: removed`
+  if (invalid) return `${tree}: unreadable`
   const isSaid = status !== '' && (status !== task.status || task.inMain === false)
   return `${tree}: ${isSaid ? statusName(status) : 'edited'}`
 }

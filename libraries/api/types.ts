@@ -1361,6 +1361,8 @@ export interface Task {
     updatedAt?: string
     /** It took the task out. */
     gone?: true
+    /** Its file cannot be read there, as in the middle of a merge: it counts as begun. */
+    invalid?: true
   }[]
   /** Only `trees` have the task: its fields are those of the newest copy. */
   inMain?: false
@@ -1436,6 +1438,8 @@ export interface TaskDetail {
     updatedAt?: string
     /** It took the task out. */
     gone?: true
+    /** Its file cannot be read there, as in the middle of a merge: it counts as begun. */
+    invalid?: true
   }[]
   /** Only `trees` have the task: its fields are those of the newest copy. */
   inMain?: false

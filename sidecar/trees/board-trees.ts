@@ -2,6 +2,8 @@
 
 import { closeSync, fstatSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { FileStat } from '../files/file-stat.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, readAtMost } from '../layouts/open-here.ts'
@@ -10,7 +12,8 @@ import { realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
 import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
-import { pathFrom, type Tree } from './merge-bases.ts'
+import { type Merged, pathFrom, type Tree } from './merge-bases.ts'
+import { Merges } from './merges.ts'
 import { isBusy, type Repositories, type Repository, type TreeNow } from './repository.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
@@ -24,6 +27,8 @@ interface BoardTreesDeps {
 }
 
 const INDEX_BYTES = 64 << 20
+/** A start, and a save after a commit, wait no longer for what was merged of lists. */
+const LISTS_MS = 1_000
 
 type Files = ReadonlyMap<string, string>
 
@@ -43,20 +48,33 @@ export class BoardTrees {
 
   /** `onChange` is called when there are other trees. Resolves when the first are known. */
   async start(onChange: () => void): Promise<void> {
-    const { repositories, dir, log } = this.#deps
+    const { repositories, store, dir, log } = this.#deps
     this.#repository = await repositories.of(dir)
     const repository = this.#repository
     if (!repository) return
     const first = Promise.withResolvers<void>()
+    const folder = pathFrom(repository.top, store.root)
+    const isOfBoard = (path: string) => isCopied(store.classify(join(repository.top, path)))
+    const merges = new Merges({ repository, store, of: { folder, isOfBoard } })
     let isBehind = false
+    let learning: Promise<boolean> | undefined
     const look = async () => {
       while (isBehind) {
         isBehind = false
-        const isOther = await this.#look(repository)
+        const trees = repository.trees()
+        await merges.follow(trees)
+        learning ??= merges.learn(trees).finally(() => {
+          learning = undefined
+        })
+        const late = sleep(LISTS_MS, 'late', { ref: false })
+        // Until then their marks stay.
+        if ((await Promise.race([learning, late])) === 'late')
+          void learning?.then(lookAgain, lookAgain)
+        const isOther = await this.#look(repository, merges)
         if (isOther) onChange()
       }
     }
-    this.#end = repository.follow(() => {
+    const lookAgain = () => {
       isBehind = true
       this.#looking ??= look()
         .catch((error) => log('error', 'trees.defect', { error: messageOf(error) }))
@@ -64,7 +82,8 @@ export class BoardTrees {
           this.#looking = undefined
           first.resolve()
         })
-    })
+    }
+    this.#end = repository.follow(lookAgain)
     await first.promise
   }
 
@@ -88,8 +107,13 @@ export class BoardTrees {
     return now !== undefined && isBusy(now.gitFolder)
   }
 
-  /** The texts of blobs of merge bases. */
+  /** The texts of blobs of merge bases, and of lists that cannot be read. */
   async learn(copies: TreeCopies): Promise<void> {
+    for (const { tree, path } of [...copies.unread()]) {
+      const now = this.#trees.get(tree.dir)?.now
+      const bytes = now && (await this.#repository?.committed(now, pathFrom(tree.dir, path)))
+      copies.standIn(path, bytes && new TextDecoder().decode(bytes))
+    }
     for (const wanted of copies.bases.wanted()) {
       const bytes = await this.#repository?.blob(wanted.blob)
       copies.learn(wanted, bytes && new TextDecoder().decode(bytes))
@@ -115,7 +139,7 @@ export class BoardTrees {
     }
   }
 
-  async #look(repository: Repository): Promise<boolean> {
+  async #look(repository: Repository, merges: Merges): Promise<boolean> {
     const before = this.#trees
     const trees: typeof before = new Map()
     let isOther = false
@@ -125,7 +149,8 @@ export class BoardTrees {
       const isWhole = isSame && (!now.bases || known.tree.bases)
       const opened = isWhole ? known.tree : await this.#open(repository, now)
       // Where git has not answered yet, it is as it was.
-      const tree = isSame && !opened?.bases ? known.tree : opened
+      const found = isSame && !opened?.bases ? known.tree : opened
+      const tree = found && withMerged(found, merges.of(now))
       if (tree) trees.set(now.dir, { now, tree })
       isOther ||= tree !== known?.tree
     }
@@ -209,6 +234,10 @@ const isSameTree = (one: TreeNow, other: TreeNow): boolean =>
   one.branch === other.branch &&
   one.isSparse === other.isSparse &&
   String(one.bases) === String(other.bases)
+
+/** The same one where nothing else was merged: then nothing of it is compared again. */
+const withMerged = (tree: Tree, merged: Merged | undefined): Tree =>
+  isDeepStrictEqual(tree.merged, merged) ? tree : { ...tree, merged }
 
 const isThere = async ({ store: { root } }: Tree): Promise<boolean> =>
   (await realFolder(root)) === root

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
 import { factOf, nameOf } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
+import type { Tasks } from './history.ts'
 
 /** A tree as it was found. */
 export interface Tree {
@@ -20,9 +21,19 @@ export interface Tree {
    * Undefined: none is known, so what differs counts once it was seen to change.
    */
   bases: readonly ReadonlyMap<string, string>[] | undefined
+  /** Absent: nothing that is known. */
+  merged?: Merged | undefined
   algorithm: 'sha1' | 'sha256'
   /** What is not there was not taken out. */
   isSparse: boolean
+}
+
+/** What a tree has committed, and the main tree has had since a merge base. Paths from the top. */
+export interface Merged {
+  /** The blobs of files; undefined: it was taken out. */
+  files: ReadonlyMap<string, string | undefined>
+  /** Of files that hold a list: hash by name of each task; undefined: it was taken out. */
+  lists: ReadonlyMap<string, ReadonlyMap<string, string | undefined>>
 }
 
 /** A blob of a merge base, and the file of a tree that it is compared with. */
@@ -31,20 +42,27 @@ export interface Wanted {
   path: string
 }
 
-/** Name and hash of each task of a file. */
-type Tasks = ReadonlyMap<string, string>
+/** `isWhole`: false: more than these may be in it. */
+export function tasksIn(
+  store: Store,
+  path: string,
+  text: string,
+): { tasks: Tasks; isWhole: boolean } {
+  const tasks = new Map<string, string>()
+  const { entries, state } = store.parse(path, store.classify(path) ?? 'tasks', text)
+  for (const entry of entries) {
+    const fact = factOf({ path, hash: '', state }, entry, undefined)
+    if (fact?.kind === 'task') tasks.set(nameOf(store, 'task', fact.id), fact.hash)
+  }
+  return { tasks, isWhole: state === 'ok' }
+}
 
 /** What merge bases have in some files: those with many tasks, which are compared one by one. */
 export class BaseTasks {
-  readonly #store: Pick<Store, 'fold'>
   /** By blob. */
   readonly #wanted = new Map<string, Wanted>()
   /** By blob. Undefined: it cannot be read. */
   readonly #known = new Map<string, Tasks | undefined>()
-
-  constructor(store: Pick<Store, 'fold'>) {
-    this.#store = store
-  }
 
   /** What must be learned before these files are read again. */
   wanted(): readonly Wanted[] {
@@ -54,13 +72,7 @@ export class BaseTasks {
   learn({ blob, path }: Wanted, store: Store | undefined, text: string | undefined): void {
     this.#wanted.delete(blob)
     if (text === undefined) this.#known.set(blob, undefined)
-    if (text === undefined || !store) return
-    const tasks = new Map<string, string>()
-    for (const entry of store.parse(path, store.classify(path) ?? 'tasks', text).entries) {
-      const fact = factOf({ path, hash: '', state: 'ok' }, entry, undefined)
-      if (fact?.kind === 'task') tasks.set(nameOf(this.#store, 'task', fact.id), fact.hash)
-    }
-    this.#known.set(blob, tasks)
+    else if (store) this.#known.set(blob, tasksIn(store, path, text).tasks)
   }
 
   /** What each merge base has of a file. Undefined: that is wanted first. */
@@ -89,8 +101,8 @@ export class BaseTasks {
 }
 
 /**
- * Whether a file is as a merge base has it; `blobs` are what git may call it. Without a merge base:
- * as it was first seen, which `old` has.
+ * Whether a file is as a merge base has it, or as the main tree has had it since; `blobs` are what
+ * git may call it. Without a merge base: as it was first seen, which `old` has.
  */
 export function isOld(
   { tree, old }: { tree: Tree; old: ReadonlyMap<string, string> },
@@ -99,8 +111,20 @@ export function isOld(
   blobs: readonly string[],
 ): boolean {
   if (!tree.bases) return old.get(path) === hash
-  return tree.bases.some((base) => blobs.includes(base.get(pathFrom(tree.dir, path)) ?? ''))
+  const name = pathFrom(tree.dir, path)
+  const known = [...tree.bases.map((base) => base.get(name)), tree.merged?.files.get(name)]
+  return known.some((blob) => blob !== undefined && blobs.includes(blob))
 }
+
+/** Whether the main tree has had this file taken out, as the tree has committed it. */
+export function isMergedAway({ merged, dir }: Tree, path: string): boolean {
+  const name = pathFrom(dir, path)
+  return merged?.files.has(name) === true && merged.files.get(name) === undefined
+}
+
+/** The tasks of a list that the main tree has had as the tree has committed them. */
+export const mergedIn = ({ merged, dir }: Tree, path: string) =>
+  merged?.lists.get(pathFrom(dir, path))
 
 /** Whether every merge base has a file here. */
 export const isInAll = ({ bases = [], dir }: Tree, path: string): boolean =>

@@ -6,7 +6,8 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { readSmall } from '../layouts/open-here.ts'
 import { type Log, messageOf } from '../log.ts'
-import { type Git, openGit } from './git.ts'
+import { type Git, type LogOf, openGit } from './git.ts'
+import type { Commit } from './history.ts'
 import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
@@ -22,6 +23,8 @@ export interface TreeNow extends GitTree {
   isSparse: boolean
   /** All merge bases; undefined: none is known. */
   bases: readonly string[] | undefined
+  /** Another text for each move of its `HEAD`, as of the last answer. */
+  head: string
   /** What its `HEAD` and the leading tree's pointed to when it was asked for them. */
   heads: string
 }
@@ -31,6 +34,18 @@ export interface Repository {
   readonly top: string
   readonly files: Git['files']
   readonly blob: Git['blob']
+  readonly blobs: Git['blobs']
+  readonly common: Git['common']
+  /** What the commits of the leading tree, or of another one, changed. */
+  log(
+    tree: TreeNow | undefined,
+    before: readonly string[],
+    of: LogOf,
+  ): Promise<Commit[] | undefined>
+  /** A file as the `HEAD` of a tree has it. */
+  committed(tree: TreeNow, path: string): Promise<Buffer | undefined>
+  /** Another text for each move of the leading tree's `HEAD`. */
+  head(): string
   trees(): readonly TreeNow[]
   /** Looks now if a HEAD or a branch has moved since the last look. */
   catchUp(): Promise<void>
@@ -69,6 +84,7 @@ export class Repositories {
 class OneRepository implements Repository {
   readonly top: string
   readonly blob: Git['blob']
+  readonly blobs: Git['blobs']
   readonly #git: Git
   /** What git did not answer, and when, by `clock.elapsed()`. */
   readonly #failed = new Map<string, number>()
@@ -84,7 +100,8 @@ class OneRepository implements Repository {
     this.top = leading.dir
     this.#leading = leading
     this.#git = openGit(leading.common, path)
-    this.blob = (id) => this.#git.blob(id)
+    this.blob = this.#git.blob
+    this.blobs = this.#git.blobs
     this.#clock = clock
     this.#log = log
   }
@@ -93,6 +110,19 @@ class OneRepository implements Repository {
 
   files: Git['files'] = (commit, isOfBoard) =>
     this.#ask(commit, () => this.#git.files(commit, isOfBoard))
+
+  common: Git['common'] = (commits) =>
+    this.#ask(`common ${commits}`, () => this.#git.common(commits))
+
+  log: Repository['log'] = (tree, before, of) => {
+    const head = tree?.head ?? this.head()
+    const ask = () => this.#git.log(headOf(tree ?? this.#leading), before, of)
+    return this.#ask(`log ${head} ${before} ${of.folder}`, ask)
+  }
+
+  committed: Repository['committed'] = (tree, path) => this.#git.file(headOf(tree), path)
+
+  head = (): string => leadingHead(this.#leading)
 
   /** Undefined: there was no answer, now or shortly before. */
   async #ask<T>(what: string, call: () => Promise<T | undefined>): Promise<T | undefined> {
@@ -158,12 +188,13 @@ class OneRepository implements Repository {
     const { gitFolder, dir } = tree
     const name = basename(gitFolder)
     const branch = branchIn(gitFolder)
-    const heads = `${leadingHead(this.#leading)}\n${ownHead(tree)}`
+    const head = ownHead(tree)
+    const heads = `${leadingHead(this.#leading)}\n${head}`
     const known = this.#trees.find((other) => other.dir === dir)
-    const now = { ...tree, name, branch, heads, isSparse: isSparse(gitFolder) }
+    const now = { ...tree, name, branch, head, isSparse: isSparse(gitFolder) }
     // Whatever git is doing now moves them once more.
     const isAsked = known?.heads === heads || (known && isBusy(gitFolder))
-    if (isAsked) return { ...now, bases: known.bases, heads: known.heads }
+    if (isAsked) return { ...now, bases: known.bases, head: known.head, heads: known.heads }
     const ask = () => this.#git.mergeBases(headOf(this.#leading), headOf(tree))
     const found = await this.#ask(`${name}\n${heads}`, ask)
     const bases = found ?? known?.bases

@@ -3,32 +3,36 @@
 // trees has it. No I/O, no clock.
 
 import { basename, dirname } from 'node:path'
-import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
+import { type Fact, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import type { SeenStat } from '../files/file-stat.ts'
 import type { Store } from '../layouts/layout.ts'
 import {
   BaseTasks,
   blobIds,
   isInAll,
+  isMergedAway,
   isNew,
   isOld,
+  mergedIn,
   pathIn,
   type Tree,
   type Wanted,
 } from './merge-bases.ts'
 import {
+  CopiesByName,
   type Copy,
+  copiesIn,
   factsOf,
   type InTrees,
   isBlob,
+  isTakenOut,
   newerFirst,
   newFiles,
   shownBy,
-  shownOf,
   type TreeFiles,
   type TreeMark,
-  withBranch,
 } from './tree-files.ts'
+import { UnreadLists } from './unread-lists.ts'
 
 /** What is known of the main tree. */
 interface MainTree {
@@ -50,15 +54,16 @@ export class TreeCopies {
   readonly #trees = new Map<string, TreeFiles>()
   /** By their top folders. */
   readonly trees: ReadonlyMap<string, Pick<TreeFiles, 'tree' | 'table'>> = this.#trees
-  readonly #copies = new Map<string, Copy[]>()
+  readonly #copies = new CopiesByName()
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
   /** For files with many tasks. */
   readonly bases: BaseTasks
+  readonly #unread = new UnreadLists()
 
   constructor(main: MainTree) {
     this.#main = main
-    this.bases = new BaseTasks(main.store)
+    this.bases = new BaseTasks()
   }
 
   /** The tree that has this file. */
@@ -124,6 +129,8 @@ export class TreeCopies {
       return names
     }
     this.due.delete(path)
+    const list = file?.state === 'broken' && files.tree.store.classify(path) === 'tasks'
+    if (file && list && this.#unread.stands(files, path, file)) return names
     this.#namesAt(files, path, names)
     this.#forget(files, path)
     if (!file) {
@@ -138,6 +145,15 @@ export class TreeCopies {
     this.#namesAt(files, path, names)
     this.#lookForVanished(files, path, names)
     return names
+  }
+
+  /** Lists of which no text could be read yet. */
+  unread = () => this.#unread.among(this.#trees.values())
+
+  /** Takes what the `HEAD` of a tree has of such a list. Undefined: nobody knows. */
+  standIn(path: string, text: string | undefined): void {
+    this.#unread.learn(path, this.#filesOf(path)?.tree.store, text)
+    this.due.add(path)
   }
 
   /** Takes a file that git knows to be as a merge base has it. Returns as `ingest` does. */
@@ -191,7 +207,7 @@ export class TreeCopies {
       if (!files.isRead) continue
       const { name: tree, branch, dir } = files.tree
       const mark = { tree, ...(branch !== undefined && { branch }), dir }
-      const copies = this.#copies.get(name)?.filter((copy) => copy.files === files) ?? []
+      const copies = this.#copies.of(name).filter((copy) => copy.files === files)
       const others = copies.filter(({ fact }) => !this.#isAny(claims, fact, files))
       const isTwin = copies.some((copy) => !copy.isAbout && !others.includes(copy))
       if (others.length > 0 && !isTwin) {
@@ -211,7 +227,7 @@ export class TreeCopies {
 
   /** The newest copy of a task that only trees have. */
   newest(name: string): TaskFact | undefined {
-    const copies = this.#copies.get(name)?.filter(({ files }) => files.isRead) ?? []
+    const copies = this.#copies.of(name).filter(({ files }) => files.isRead)
     return copies.toSorted(newerFirst)[0]?.fact
   }
 
@@ -219,7 +235,7 @@ export class TreeCopies {
   about(fact: Fact): TaskFact | undefined {
     if (this.#copies.size === 0) return undefined
     const name = nameOf(this.#main.store, 'task', fact.id)
-    const copies = this.#copies.get(name) ?? []
+    const copies = this.#copies.of(name)
     const own = copies.find((copy) => copy.fact === fact)
     if (!own || own.isAbout) return undefined
     return copies.find(({ files, isAbout }) => isAbout && files === own.files)?.fact
@@ -254,46 +270,31 @@ export class TreeCopies {
     return tree.store.root + path.slice(this.#main.store.root.length)
   }
 
-  #differs(files: TreeFiles, path: string, { hash, stat, state, entries, blobs = [] }: ParsedFile) {
+  #differs(files: TreeFiles, path: string, file: ParsedFile) {
+    const { hash, blobs = [] } = file
     if (!files.isRead && !files.old.has(path)) files.old.set(path, hash)
     const { store } = files.tree
     const kind = store.classify(path)
+    const { state, entries, isUnread } = this.#unread.readOf(path, file, kind === 'tasks')
     const isNews = !isOld(files, path, hash, blobs)
     const bases = isNews && kind === 'tasks' ? this.bases.of(files.tree, path) : []
-    const copies: Copy[] = []
-    const besides: Fact[] = []
-    const names = new Set<string>()
     // Without a base that must be known first, nobody knows yet what is changed.
-    for (const entry of isNews && bases ? entries : NONE) {
-      const own = factOf({ path, hash, state }, entry, undefined)
-      if (!own) continue
-      const fact = { ...own, tree: files.tree.name }
-      if (fact.kind !== 'task' || entry.kind !== 'task') {
-        besides.push(withBranch(fact, entry, files.tree))
-        continue
-      }
-      const name = nameOf(this.#main.store, 'task', fact.id)
-      names.add(name)
-      if (bases?.some((base) => base.get(name) === fact.hash)) continue
-      const isAbout = kind === 'about' || store.roleOf?.(path).about === fact.id
-      const mtimeMs = stat?.mtimeMs ?? 0
-      const copy = { files, isAbout, name, fact, shown: shownOf(entry), mtimeMs }
-      copies.push(copy)
-      this.#copies.set(name, [...(this.#copies.get(name) ?? []), copy])
-    }
+    const read = { ...file, path, state, entries: isNews && bases ? entries : NONE }
+    const { copies, besides, names } = copiesIn(files, read, bases)
+    for (const copy of copies) this.#copies.add(copy)
     const isMany = kind === 'tasks' && isNews && bases && state === 'ok'
     for (const fact of besides) this.#main.add(fact)
-    files.differing.set(path, { hash, blobs, copies, besides, ...(isMany && { names }) })
+    const more = {
+      ...(isMany && { list: { names, before: bases } }),
+      ...(isUnread && { isUnread }),
+    }
+    files.differing.set(path, { hash, blobs, copies, besides, ...more })
   }
 
   #forget(files: TreeFiles, path: string): void {
     const { copies = NONE, besides = NONE } = files.differing.get(path) ?? {}
     for (const fact of besides) this.#main.remove(fact)
-    for (const copy of copies) {
-      const others = this.#copies.get(copy.name)?.filter((other) => other !== copy) ?? []
-      if (others.length > 0) this.#copies.set(copy.name, others)
-      else this.#copies.delete(copy.name)
-    }
+    for (const copy of copies) this.#copies.delete(copy)
     files.differing.delete(path)
   }
 
@@ -364,7 +365,13 @@ export class TreeCopies {
   /** Whether a tree began this apart from the row, with the id that was free in both. */
   #isApart(row: Fact, copies: readonly Copy[]): boolean {
     const copy = copies.find(({ isAbout }) => !isAbout)
-    if (!copy || copy.fact === row || basename(copy.fact.path) === basename(row.path)) return false
+    if (
+      !copy ||
+      copy.shown.invalid ||
+      copy.fact === row ||
+      basename(copy.fact.path) === basename(row.path)
+    )
+      return false
     const { files, fact } = copy
     const other = this.#filesOf(row.path)
     const isRowNew = other
@@ -381,13 +388,11 @@ export class TreeCopies {
     const isVanished = [...vanished.values()].some((names) => names.has(name))
     return claims.every(({ path }) => {
       const own = this.#treePath(files, path)
-      const { names } = files.differing.get(own) ?? {}
-      if (names && bases) {
-        const before = this.bases.of(files.tree, own) ?? []
-        return !names.has(name) && before.length > 0 && before.every((base) => base.has(name))
-      }
+      const { list } = files.differing.get(own) ?? {}
+      if (list && bases) return isTakenOut(list, name, mergedIn(tree, own))
       if (files.table.hashOf(own) !== undefined) return false
-      return isVanished || (bases ? isInAll(tree, own) : files.removed.has(own))
+      if (isVanished) return true
+      return bases ? isInAll(tree, own) && !isMergedAway(tree, own) : files.removed.has(own)
     })
   }
 }

@@ -3,10 +3,11 @@
 
 import type { Task } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
-import type { Fact, TaskFact } from '../files/facts.ts'
+import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry } from '../layouts/layout.ts'
-import type { Tree } from './merge-bases.ts'
+import type { Tasks } from './history.ts'
+import { mergedIn, type Tree } from './merge-bases.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
@@ -28,7 +29,7 @@ export interface Copy {
   isAbout: boolean
   name: string
   fact: TaskFact
-  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt'>
+  shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt' | 'invalid'>
   mtimeMs: number
 }
 
@@ -39,8 +40,10 @@ export interface Differing {
   copies: readonly Copy[]
   /** Its session, heartbeat or run. */
   besides: readonly Fact[]
-  /** All that it has, of a file with many tasks. */
-  names?: ReadonlySet<string>
+  /** Of a file with many tasks: all that it has, and what the merge bases had when it was read. */
+  list?: { names: ReadonlySet<string>; before: readonly Tasks[] }
+  /** No text of it could be read yet: what its tree's `HEAD` has is to be known. */
+  isUnread?: boolean
 }
 
 export const factsOf = ({ copies, besides }: Pick<Differing, 'copies' | 'besides'> = NOTHING) => [
@@ -90,8 +93,77 @@ export const newFiles = (tree: Tree): TreeFiles => ({
   isRead: false,
 })
 
-export function shownOf({ task }: Extract<Entry, { kind: 'task' }>): Copy['shown'] {
+/** The copies of all trees, by the names of their tasks. */
+export class CopiesByName {
+  readonly #copies = new Map<string, readonly Copy[]>()
+
+  get size(): number {
+    return this.#copies.size
+  }
+
+  of = (name: string): readonly Copy[] => this.#copies.get(name) ?? []
+
+  add(copy: Copy): void {
+    this.#copies.set(copy.name, [...this.of(copy.name), copy])
+  }
+
+  delete(copy: Copy): void {
+    const others = this.of(copy.name).filter((other) => other !== copy)
+    if (others.length > 0) this.#copies.set(copy.name, others)
+    else this.#copies.delete(copy.name)
+  }
+}
+
+/** What a file of a tree has that is not old, and the names of all its tasks. */
+export function copiesIn(
+  files: TreeFiles,
+  { path, hash, stat, state, entries }: Omit<ParsedFile, 'chars'> & { path: string },
+  bases: readonly Tasks[] | undefined,
+) {
+  const { store, name: tree } = files.tree
+  const kind = store.classify(path)
+  const merged = mergedIn(files.tree, path)
+  const copies: Copy[] = []
+  const besides: Fact[] = []
+  const names = new Set<string>()
+  for (const entry of entries) {
+    const own = factOf({ path, hash, state }, entry, undefined)
+    if (!own) continue
+    const fact = { ...own, tree }
+    if (fact.kind !== 'task' || entry.kind !== 'task') {
+      besides.push(withBranch(fact, entry, files.tree))
+      continue
+    }
+    const name = nameOf(store, 'task', fact.id)
+    names.add(name)
+    const isOld = bases?.some((base) => base.get(name) === fact.hash)
+    if (isOld || merged?.get(name) === fact.hash) continue
+    const isAbout = kind === 'about' || store.roleOf?.(path).about === fact.id
+    const mtimeMs = stat?.mtimeMs ?? 0
+    copies.push({ files, isAbout, name, fact, shown: shownOf(entry, state), mtimeMs })
+  }
+  return { copies, besides, names }
+}
+
+/** Whether a tree took a task out of a list that every merge base has it in. */
+export function isTakenOut(
+  { names, before }: NonNullable<Differing['list']>,
+  name: string,
+  merged: ReturnType<typeof mergedIn>,
+): boolean {
+  const isMerged = merged?.has(name) === true && merged.get(name) === undefined
+  return (
+    !names.has(name) && before.length > 0 && before.every((base) => base.has(name)) && !isMerged
+  )
+}
+
+/** Of a file that cannot be read whole, nobody knows which status and title it has. */
+function shownOf(
+  { task }: Extract<Entry, { kind: 'task' }>,
+  state: ParsedFile['state'],
+): Copy['shown'] {
   const { status, title, updatedAt } = task
+  if (state === 'broken') return { invalid: true }
   return { ...(status !== '' && { status }), title, ...(updatedAt !== undefined && { updatedAt }) }
 }
 
@@ -115,7 +187,7 @@ export function shownBy(copies: readonly Copy[], hasAbout: boolean): Copy['shown
   return rest
 }
 
-export function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
+function withBranch(fact: Fact, entry: Entry, tree: Tree): Fact {
   const ranOn = entry.kind === 'session' ? entry.session.branch : undefined
   const isElsewhere = ranOn !== undefined && ranOn !== tree.branch
   return fact.kind === 'session' && isElsewhere ? { ...fact, isElsewhere } : fact

@@ -46,6 +46,10 @@ const treeSchema = z
     title: optionalText,
     updatedAt: optionalText,
     gone: z.literal(true).describe('It took the task out.').exactOptional(),
+    invalid: z
+      .literal(true)
+      .describe('Its file cannot be read there, as in the middle of a merge: it counts as begun.')
+      .exactOptional(),
   })
   .describe('What a linked worktree of the repository made of a task.')
 

@@ -22,7 +22,10 @@ export const canBegin = (task: Task, isToDo: IsToDo, own?: string): boolean =>
   task.ready && !isWorkedOn(task) && isToDo(task.status) && !isBegunInTree(task, isToDo, own)
 
 const isBegunInTree = ({ trees = [] }: Task, isToDo: IsToDo, own: string | undefined): boolean =>
-  trees.some(({ tree, status }) => tree !== own && status !== undefined && !isToDo(status))
+  trees.some(
+    ({ tree, status, invalid }) =>
+      tree !== own && (invalid === true || (status !== undefined && !isToDo(status))),
+  )
 
 /** A claim that has expired holds nothing. */
 const isWorkedOn = ({ executionState, activeAttempt }: Task): boolean =>

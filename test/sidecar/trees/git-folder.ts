@@ -8,8 +8,12 @@ const NO_CONFIG = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
 const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
 
 /** What git says. Throws if it fails. */
-export function git(dir: string, ...args: string[]): string {
-  const env = { PATH: process.env.PATH, ...NO_CONFIG }
+export const git = (dir: string, ...args: string[]): string => at(0, dir, ...args)
+
+/** The same, so many seconds from now: of two commits in one second git does not say the order. */
+export function at(seconds: number, dir: string, ...args: string[]): string {
+  const GIT_COMMITTER_DATE = `${Math.floor(Date.now() / 1_000) + seconds} +0000`
+  const env = { PATH: process.env.PATH, GIT_COMMITTER_DATE, ...NO_CONFIG }
   const ended = spawnSync('git', [...AS, '-C', dir, ...args], { env, encoding: 'utf8' })
   if (ended.status !== 0) throw new Error(`git ${args.join(' ')}: ${ended.stderr}`)
   return ended.stdout.trim()

@@ -20,7 +20,9 @@ export async function openWithTree(files: Files) {
 export async function marksOf(folder: PublishedFolder): Promise<Record<string, string>> {
   const shown = ({ trees, inMain }: Task) =>
     (inMain === false ? '+' : '') +
-    trees?.map((it) => `${it.tree}: ${it.gone ? 'gone' : it.status}`).join(', ')
+    trees
+      ?.map((it) => `${it.tree}: ${it.gone ? 'gone' : it.invalid ? 'unreadable' : it.status}`)
+      .join(', ')
   const tasks = Object.values(await folder.tasks()).filter(({ trees }) => trees)
   return Object.fromEntries(tasks.map((it) => [it.id, shown(it)]))
 }
