@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -48,6 +48,34 @@ test('a file of the merge base has the id that is computed here', async () => {
   expect(await calls.files('--output=x')).toBeUndefined()
 })
 
+test('commits are told by first parents, within a folder, and texts come in one call', async () => {
+  const main = repository()
+  const first = git(main, 'rev-parse', 'HEAD')
+  mkdirSync(join(main, 'board'))
+  writeFileSync(join(main, 'board/1.md'), 'two\n')
+  writeFileSync(join(main, 'a b.md'), 'other\n')
+  git(main, 'add', '.')
+  git(main, 'commit', '-qm', 'second')
+  git(main, 'rm', '-q', 'a b.md')
+  git(main, 'commit', '-qm', 'third')
+  const calls = openGit(join(main, '.git'), process.env.PATH ?? '')
+  const of = (folder: string) => ({ folder, isOfBoard: () => true })
+  const log = async (folder: string, ...before: string[]) =>
+    (await calls.log('HEAD', before, of(folder)))?.map(({ files }) => files.map(([path]) => path))
+  expect(await log('')).toEqual([['a b.md'], ['a b.md', 'board/1.md'], ['a b.md']])
+  expect(await log('board', first)).toEqual([[], ['board/1.md']])
+  expect(await calls.log('none', [], of(''))).toBeUndefined()
+  const [one = '', two = ''] = ['a b.md', 'board/1.md'].map((name) =>
+    git(main, 'rev-parse', `HEAD~1:${name}`),
+  )
+  const texts = await calls.blobs([one, 'f'.repeat(40), two])
+  expect([...texts].map(([id, bytes]) => [id, bytes.toString()])).toEqual([
+    [one, 'other\n'],
+    [two, 'two\n'],
+  ])
+  expect(await calls.common([git(main, 'rev-parse', 'HEAD'), first])).toBe(first)
+})
+
 test('on macOS, git is called only where it is more than the offer to install it', () => {
   const has = (platform: string, path: string, ...files: string[]) =>
     hasGit({ platform, path }, (file) => files.includes(file))
@@ -76,9 +104,17 @@ test('runs no program that a partial clone names, also for an object that is mis
     'core.pager',
     'filter.x.clean',
     'diff.external',
+    'diff.x.textconv',
+    'gpg.program',
   ]
   for (const key of keys) git(clone, 'config', key, trap)
-  for (const name of ['merge-base', 'ls-tree', 'cat-file']) {
+  // A log that verifies signatures runs a program for a commit that has one.
+  git(clone, 'config', 'log.showSignature', 'true')
+  const raw = git(clone, 'cat-file', 'commit', 'HEAD')
+  const signed = raw.replace('\n\n', '\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n\n')
+  writeFileSync(join(root, 'signed'), `${signed}\n`)
+  const id = git(clone, 'hash-object', '-t', 'commit', '-w', join(root, 'signed'))
+  for (const name of ['merge-base', 'ls-tree', 'cat-file', 'log']) {
     git(clone, 'config', `alias.${name}`, `!${trap}`)
   }
   rmSync(ran, { force: true })
@@ -86,6 +122,11 @@ test('runs no program that a partial clone names, also for an object that is mis
   const [base = ''] = (await calls.mergeBases('HEAD', 'worktrees/feat/HEAD')) ?? []
   const files = await calls.files(base)
   expect([...(files?.keys() ?? [])]).toEqual(['a b.md'])
-  expect(await calls.blob(files?.get('a b.md') ?? '')).toBeUndefined()
+  const blob = files?.get('a b.md') ?? ''
+  expect(await calls.blob(blob)).toBeUndefined()
+  expect(await calls.blobs([blob])).toEqual(new Map())
+  expect(await calls.file('HEAD', 'a b.md')).toBeUndefined()
+  const log = await calls.log(id, [], { folder: '', isOfBoard: () => true })
+  expect(log?.map(({ id }) => id)).toEqual([id])
   expect(existsSync(ran)).toBe(false)
 })

@@ -1,7 +1,7 @@
 // A copy that cannot be read, as where a rebase stops at a conflict.
 
 import { afterEach, expect, test } from 'vitest'
-import { canBegin, toDoIn } from '../../../libraries/client/to-do.ts'
+import { canBegin, toDoIn } from '../../../worker/board/to-do.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
