@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClaimRequest } from '../../libraries/api/types.ts'
+import { BoardError } from '../../libraries/client/types.ts'
 import type { Environment } from '../context.ts'
 import { edgeBoard } from '../wait/edge-board.ts'
 import { type Claimed, ClaimRefused, claimsAt, isAway, isCode } from './claims-at-edge.ts'
@@ -169,9 +170,14 @@ const minute = (signal: AbortSignal) =>
 
 /** Resolves at each message of the board, those of sessions included. */
 function changesOf(edge: Place['edge'], signal: AbortSignal): () => Promise<unknown> {
-  const steps = edgeBoard(edge, undefined, signal).steps[Symbol.asyncIterator]()
+  const away = Promise.withResolvers<never>()
+  const sentence = `No Signalbox answers at ${edge.url}.`
+  const onAway = () => away.reject(new BoardError(0, 'unreachable', sentence))
+  const { steps } = edgeBoard(edge, undefined, signal, onAway)
+  const iterator = steps[Symbol.asyncIterator]()
   return () => {
-    const next = steps.next()
+    // It may have another address when it runs again.
+    const next = Promise.race([iterator.next(), away.promise])
     // It may fail while we ask, before anybody waits for it.
     next.catch(() => undefined)
     return next

@@ -1,6 +1,8 @@
 // Waits for a change of a board, or for a task, and prints one line of JSON: for agents, which
 // would look again and again.
 
+import { isAbsolute } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { jsonText } from '../../sidecar/log.ts'
@@ -8,8 +10,8 @@ import { define } from '../command.ts'
 import { type Context, type Input, noticeTo, UsageError } from '../context.ts'
 import { FAILED, TIMED_OUT } from '../exit-codes.ts'
 import { type OptionsOf, Setting } from '../setting.ts'
-import { findTarget, TARGET } from '../wait/target.ts'
-import { doubtAbout, type Until, waitFor } from '../wait/wait-for.ts'
+import { findTarget, TARGET, type Target } from '../wait/target.ts'
+import { doubtAbout, type Outcome, type Until, waitFor } from '../wait/wait-for.ts'
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -75,21 +77,34 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     if (sentence !== undefined && !signal.aborted) notice(sentence)
   }
   let isSaid = false
-  const onAway = () => {
-    if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
-    isSaid = true
+  const waitAt = async (target: Target, since: string | undefined): Promise<Outcome> => {
+    const moved = new AbortController()
+    let next: Target | undefined
+    const onAway = async () => {
+      if (!isSaid) notice(`No Signalbox answers for ${board}; waiting for it.`)
+      isSaid = true
+      next = await elsewhere(target, () => findTarget(input, context, () => undefined), signal)
+      if (next) moved.abort()
+    }
+    const watched = target.open(since, AbortSignal.any([signal, moved.signal]), onAway)
+    const wait = { task, until, since }
+    try {
+      const found = await waitFor(watched, wait, (id) => {
+        // A failure is ignored here: the wait hits the same error and reports it.
+        if (reached === undefined) doubtAbout(watched, wait).then(onDoubt, () => undefined)
+        reached = id
+      })
+      // Nothing of it was said yet, and of a folder that is gone a task may look ready.
+      const isAtOnce = reached === undefined && until.kind !== 'any'
+      if (isAtOnce) onDoubt(await doubtAbout(watched, wait).catch(() => undefined))
+      return found
+    } catch (error) {
+      if (!next || signal.aborted) throw error
+      return await waitAt(next, reached ?? since)
+    }
   }
   try {
-    const watched = target.open(since, signal, onAway)
-    const wait = { task, until, since }
-    const { row, ...outcome } = await waitFor(watched, wait, (id) => {
-      // A failure is ignored here: the wait hits the same error and reports it.
-      if (reached === undefined) doubtAbout(watched, wait).then(onDoubt, () => undefined)
-      reached = id
-    })
-    // Nothing of it was said yet, and of a folder that is gone a task may look ready.
-    const isAtOnce = reached === undefined && until.kind !== 'any'
-    if (isAtOnce) onDoubt(await doubtAbout(watched, wait).catch(() => undefined))
+    const { row, ...outcome } = await waitAt(target, since)
     print({ ...outcome, status: row?.status, title: row?.title, board })
     return 0
   } catch (error) {
@@ -109,6 +124,22 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     clearTimeout(timer)
     end.abort()
   }
+}
+
+const LOOK_MS = 1_000
+
+/** The Signalbox of the same folder, once it runs again, if it has another address then. */
+async function elsewhere(
+  { at = '', edge }: Target,
+  find: () => Promise<Target | undefined>,
+  signal: AbortSignal,
+): Promise<Target | undefined> {
+  while (isAbsolute(at) && !signal.aborted) {
+    const found = await find().catch(() => undefined)
+    if (found?.edge) return found.edge.url === edge?.url ? undefined : found
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return undefined
 }
 
 function readUntil(text: string): Until {

@@ -47,7 +47,7 @@ export function edgeBoard(
   target: BoardAtEdge,
   since: string | undefined,
   signal: AbortSignal,
-  onAway: () => void = () => undefined,
+  onAway: () => unknown = () => undefined,
 ): WatchedBoard {
   const edge = new Edge({ ...target, fetch, clock: hostClock })
   const reads = new Reads(edge)

@@ -42,7 +42,7 @@ export const TARGET = [
 
 export type TargetOptions = OptionsOf<typeof TARGET>
 
-interface Target {
+export interface Target {
   /** Its name. */
   board: string
   /** Absent: it is read from files alone. */
@@ -51,7 +51,7 @@ interface Target {
   at?: string
   /** The folder of its project in the tree that leads. Absent: it is not known. */
   dir?: string | undefined
-  open(since: string | undefined, signal: AbortSignal, onAway: () => void): WatchedBoard
+  open(since: string | undefined, signal: AbortSignal, onAway: () => unknown): WatchedBoard
 }
 
 /**

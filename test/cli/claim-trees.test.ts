@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { keptClaims } from '../../cli/claim/kept-claims.ts'
@@ -54,11 +55,11 @@ const agentToken = () => token({ scope: 'board:read board:work', repos: [repo.pa
 
 let lock: Lock | undefined
 /** As a start leaves it that is ready. */
-async function start(): Promise<void> {
+async function start(url = edge.origin): Promise<void> {
   const board = await token({ scope: 'board:read', repos: [repo.path] })
   lock = await takeLock(data)
   await writeLocalJson(data, {
-    url: edge.origin,
+    url,
     path: repo.path,
     database: 'd',
     databaseToken: 'd',
@@ -73,6 +74,22 @@ async function stop(): Promise<void> {
   await rm(join(data, 'local.json'), { force: true })
   if (lock?.ok) await lock.release()
   lock = undefined
+}
+/** Another address of the edge, until it is closed. */
+async function front() {
+  const sockets = new Set<Socket>()
+  const server = createServer((from) => {
+    const to = connect(Number(new URL(edge.origin).port), '127.0.0.1')
+    for (const socket of [from, to]) sockets.add(socket.on('error', () => undefined))
+    from.pipe(to).pipe(from)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(close)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 /** Watches the claims, as it does while it runs. */
 function watched(): void {
@@ -97,7 +114,7 @@ const lineOf = ({ out }: { out: string }) => JSON.parse(out) as Record<string, s
 const sessions = async () => (await repo.json<{ sessions: Session[] }>('/sessions')).sessions
 
 describe('claims in worktrees', () => {
-  beforeEach(start)
+  beforeEach(() => start())
 
   it('give each subagent of a process a task of its own, and it finds that again', async () => {
     const { pid } = program()
@@ -185,6 +202,35 @@ describe('while no Signalbox runs', () => {
     expect(waited.code).toBe(0)
     const first = (await sessions()).find(({ health }) => health === 'canceled')
     expect(first).toMatchObject({ task: 'A-1' })
+  })
+
+  it('waits and claims that had begun go on at the next one, also at another address', async () => {
+    const first = await front()
+    await start(first.url)
+    const begun = ['A-1', 'A-2', 'A-3', 'A-4'].map((id) => task(id, { status: 'doing' }))
+    await repo.changes({ upserts: begun })
+    const waiting = [
+      type('wait --task A-1 --timeout 60s'),
+      type('claim --actor ada --wait 60s'),
+      type('claim --actor bob --wait 60s'),
+    ]
+    const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
+    await expect.poll(streams).toBe(3)
+    await stop()
+    first.close()
+    await repo.changes({ upserts: [task('A-1'), task('A-2')] })
+    await start((await front()).url)
+    const lines = (await Promise.all(waiting)).map(({ code, out, err }) => {
+      expect([code, err.match(/waiting for it/g)?.length]).toEqual([0, 1])
+      return JSON.parse(out) as Record<string, string>
+    })
+    expect(lines[0]).toMatchObject({ type: 'task-changed', task: 'A-1' })
+    expect(
+      lines
+        .slice(1)
+        .map((it) => it.task)
+        .sort(),
+    ).toEqual(['A-1', 'A-2'])
   })
 
   it('says that nobody passes on a release to one elsewhere, and keeps the claim', async () => {
