@@ -32,6 +32,9 @@ const copy = (fact: Fact): number => {
   return Number(isCopy ?? false)
 }
 
+/** The tool lists the one that it has not put where the closed ones are. */
+const putAway = (fact: Fact): number => Number(fact.kind === 'task' && fact.standing === 'closed')
+
 /** The tool uses one of them, by where it is and not by its age. */
 const isOfConfiguration = ({ kind }: Fact): boolean => kind === 'board' || kind === 'setting'
 
@@ -270,7 +273,8 @@ export class IdHolders {
   }
 
   #compareRank(one: Fact, other: Fact): number {
-    return inNoFile(one) - inNoFile(other) || this.#rankOf(one) - this.#rankOf(other)
+    const difference = inNoFile(one) - inNoFile(other) || this.#rankOf(one) - this.#rankOf(other)
+    return difference || putAway(one) - putAway(other)
   }
 
   /** A draft, an archived task or an ignored file never takes an id from one of the board. */

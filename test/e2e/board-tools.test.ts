@@ -60,6 +60,18 @@ const BAKERY = {
 }
 const BAKERY_READY = ['BACK-10', 'BACK-11', 'BACK-2', 'BACK-4', 'BACK-7']
 
+/** Ids that stand in `tasks` and in `completed`. */
+const BREWERY = {
+  'backlog/config.yml': BAKERY['backlog/config.yml'],
+  'backlog/completed/back-1 - Old.md': task('BACK-1', 'All Done'),
+  'backlog/tasks/back-1 - Rye.md': task('BACK-1', 'To Do'),
+  'backlog/tasks/back-2 - Oats.md': task('BACK-2', 'To Do', 'dependencies: [BACK-1]\n'),
+  'backlog/completed/back-3 - Old.md': task('BACK-3', 'To Do'),
+  'backlog/tasks/back-3 - Malt.md': task('BACK-3', 'All Done'),
+  'backlog/tasks/back-4 - Hops.md': task('BACK-4', 'To Do', 'dependencies: [BACK-3]\n'),
+}
+const BREWERY_READY = ['BACK-1']
+
 const STATUSES = ['pending', 'in-progress', 'done', 'deferred', 'cancelled', 'blocked', 'review']
 const GARDEN = {
   '.taskmaster/state.json': '{"currentTag":"garden"}',
@@ -109,6 +121,19 @@ describe('what is ready', () => {
     expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(BAKERY_READY)
   })
 
+  it('of an id that is in tasks and in completed is what the tool answered: the live one', async () => {
+    const dir = makeFolder(BREWERY)
+    expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(BREWERY_READY)
+    const { tasks } = await listedBoard(dir)
+    const shared = tasks.filter(({ id }) => /BACK-[13](~2)?$/.test(id))
+    expect(shared.map(({ id, folder, invalid }) => [id, folder, invalid])).toEqual([
+      ['BACK-1', undefined, undefined],
+      ['BACK-1~2', 'completed', 'another file has the id BACK-1: back-1 - Rye.md'],
+      ['BACK-3', undefined, undefined],
+      ['BACK-3~2', 'completed', 'another file has the id BACK-3: back-3 - Malt.md'],
+    ])
+  })
+
   it('on a board of Task Master is what the tool answered', async () => {
     const dir = makeFolder(GARDEN)
     expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(GARDEN_READY)
@@ -148,6 +173,12 @@ const noBoards =
 describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
   it('Backlog.md lists what is recorded here', async () => {
     expect(await backlogReady(makeFolder(BAKERY))).toEqual(BAKERY_READY)
+    // Where an id stands twice it lists nothing as JSON, and fails.
+    const list = ['task', 'list', '--ready', '--plain']
+    const failed = await ask('node_modules/.bin/backlog', list, makeFolder(BREWERY)).catch(
+      (error: { stdout: string }) => error.stdout,
+    )
+    expect(failed.match(/BACK-\d+(?= - )/g)).toEqual(BREWERY_READY)
   })
 
   it('Task Master lists what is recorded here', async () => {

@@ -24,6 +24,7 @@ const IN_ORDER: readonly TaskFact[] = [
   claim('/z/y/A 1'),
   claim('/z/z/A 1'),
   claim('/z/a/A 2', { isMisnamed: true }),
+  claim('/a/a/A 3', { standing: 'closed' }),
   claim('/z/b/A plan'),
   claim('/z/y/A plan'),
   claim('/y/A 3', { standing: 'outside' }),
@@ -59,7 +60,7 @@ test('claims have one order, whatever came, went and was configured in between',
       expect(holders.claims('task:a')).toEqual(left)
       expect(holders.holder('task:a')).toBe(left[0])
       // Only files that the board lists can be taken for each other.
-      const own = left.filter((fact) => IN_ORDER.indexOf(fact) < 3)
+      const own = left.filter((fact) => IN_ORDER.indexOf(fact) < 4)
       expect(holders.isShared('task:a')).toBe(own.length > 1)
       // A plan is a part of the task of its folder, and what a tree has is that of the holder.
       const listed = left.filter((fact, n) => {
@@ -129,7 +130,7 @@ describe('who was published under an id', () => {
     expect(restored.isPublished(other)).toBe(true)
   })
 
-  test('keeps it, but not a configuration, of which the place decides, nor a plan', () => {
+  test('keeps it, but not a configuration, of which the place decides, nor a plan or a completed one', () => {
     const holders = new IdHolders(store)
     const configs = ['/2', '/1'].map((path) => factAt(path, config([])))
     const settings = ['/2', '/1'].map((path) =>
@@ -137,7 +138,8 @@ describe('who was published under an id', () => {
     )
     const plans = ['/2/plan', '/1/plan'].map((path) => claim(path))
     const sessions = ['/2', '/1'].map((path) => factAt(path, session('s', 'A')))
-    for (const [older, newer] of [configs, settings, plans, sessions]) {
+    const lived = [claim('/1', { id: 'B', standing: 'closed' }), claim('/2', { id: 'B' })]
+    for (const [older, newer] of [configs, settings, plans, lived, sessions]) {
       if (!older || !newer) throw new Error('none')
       holders.add(older)
       holders.publish()
