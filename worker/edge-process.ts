@@ -127,6 +127,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       return make || existsSync(fileOf(name)) ? pool.sql(fileOf(name)) : undefined
     },
     maxIdle: host.openRepositories,
+    log,
     now: hostClock.now,
     after: hostClock.after,
     room: streamRoom(config.maxStreams),

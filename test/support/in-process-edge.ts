@@ -58,6 +58,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       now: clock.now,
       after: clock.after,
       maxIdle: Number.POSITIVE_INFINITY,
+      log: () => undefined,
       room: streamRoom(config.maxStreams),
       roomOfAll: streamRoom(config.maxStreams),
     }),

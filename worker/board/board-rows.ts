@@ -1,6 +1,7 @@
 // The types of a repository's read model: its state, its filters and its rows.
 
 import type * as z from 'zod'
+import type { MayBe, Moved } from './claim-moves.ts'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
 import type { DataRecord, Reading, StoreState } from './wire.ts'
@@ -25,6 +26,9 @@ export interface RepositoryState {
    * message when a sidecar ends between two parts of it.
    */
   pending: Touched
+  /** What claims may have to follow once this change is whole, and what might be theirs. */
+  moved?: Moved
+  mayBe?: MayBe[]
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
   store: 'present' | 'missing'
@@ -86,4 +90,6 @@ export interface PutResult {
   change: 'follows' | 'changed'
   /** What a list shows of it has changed, too. */
   inList: boolean
+  /** The row of a task until now, as JSON. */
+  before?: string | undefined
 }

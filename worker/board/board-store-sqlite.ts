@@ -170,9 +170,12 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       )
     },
     /** As it was published. */
-    stored(id: string): StoredTask | undefined {
-      return storedTasks('id = ?', id)[0]
-    },
+    stored: (id: string): StoredTask | undefined => storedTasks('id = ?', id)[0],
+    /** Those with this title, as it stands in their rows. */
+    titled: (title: string): StoredTask[] =>
+      storedTasks('instr(light, ?) > 0', `"title":${JSON.stringify(title)}`).filter(
+        (task) => task.title === title,
+      ),
     /** Those that could begin, as they were published. */
     readyTasks: (): StoredTask[] => storedTasks('ready = 1'),
     /** The session of a claim is no longer kept. */

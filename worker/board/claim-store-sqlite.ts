@@ -13,6 +13,9 @@ export interface Claim {
   task: string
   /** The task's, as it began: by it the task is known again. */
   title: string
+  parent?: string
+  /** Others with this title, as long as its own has it: then none can be told to be its own. */
+  twins?: string[]
   actor: string
   client?: string
   model?: string
@@ -43,6 +46,8 @@ export interface ClaimEnd {
   file?: string
   /** What becomes of its task counts: it may bring the claim back, or be free whatever it says. */
   isWatched?: true
+  /** Another claim of its task was given, or came to it. */
+  isTaken?: true
   /** Of a task that reads closed: until then it may bring the claim back. */
   until?: number
 }
@@ -69,6 +74,13 @@ type Planned = 'claims' | 'sidecar'
 
 export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 
+/** The column `ended`. Not 3: it is the last claim of its task, and there is one at most. */
+const stageOf = (end: ClaimEnd | undefined): number => {
+  if (!end) return 0
+  if (end.isTaken) return 3
+  return end.isWatched ? 2 : 1
+}
+
 export function sqliteClaimStore(sql: Sql) {
   const claims = (where: string, ...values: (string | number)[]): Claim[] =>
     sql
@@ -80,8 +92,13 @@ export function sqliteClaimStore(sql: Sql) {
       claims('generation = ?', generation)[0],
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
-    /** Those that have ended, and whose task still counts. */
     watched: (): Claim[] => claims('ended = 2'),
+    /** What open and watched ones are of. */
+    texts: () =>
+      sql.all<{ title: string; parent: string | null }>(
+        `SELECT json_extract(claim, '$.title') AS title, json_extract(claim, '$.parent') AS parent
+          FROM claims WHERE ended IN (0, 2)`,
+      ),
     /** Those that hold for longer than `ms`, or than they were given. */
     longerThan: (now: number, ms: number): Claim[] =>
       claims(`ended <> 1 AND expires_at > ? + max(?, json_extract(claim, '$.ttlMs'))`, now, ms),
@@ -101,11 +118,10 @@ export function sqliteClaimStore(sql: Sql) {
     validOf: (actor: string, now: number): Claim[] =>
       claims('actor = ? AND ended = 0 AND expires_at > ?', actor, now),
     openOf: (task: string): Claim | undefined => claims('task = ? AND ended = 0', task)[0],
-    lastOf: (task: string): Claim | undefined =>
-      claims('task = ? ORDER BY generation DESC LIMIT 1', task)[0],
+    endedOf: (task: string): Claim[] => claims('task = ? AND ended > 0', task),
+    lastOf: (task: string): Claim | undefined => claims('task = ? AND ended < 3', task)[0],
     /** The last claim of each task that has had one. */
-    lastOfAll: (): Claim[] =>
-      claims('generation IN (SELECT max(generation) FROM claims GROUP BY task)'),
+    lastOfAll: (): Claim[] => claims('ended < 3'),
     lastGeneration: (): number =>
       sql.all<{ last: number | null }>('SELECT max(generation) AS last FROM claims')[0]?.last ?? 0,
 
@@ -118,7 +134,7 @@ export function sqliteClaimStore(sql: Sql) {
         `INSERT INTO claims (generation, secret, task, actor, status, health, started_at,
             expires_at, ended, id, hash, seq, json, claim)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          ON CONFLICT (generation) DO UPDATE SET status = excluded.status,
+          ON CONFLICT (generation) DO UPDATE SET task = excluded.task, status = excluded.status,
             health = excluded.health, expires_at = excluded.expires_at, ended = excluded.ended,
             hash = CASE WHEN ? THEN excluded.hash ELSE hash END,
             seq = CASE WHEN ? THEN excluded.seq ELSE seq END,
@@ -131,7 +147,7 @@ export function sqliteClaimStore(sql: Sql) {
         session.health,
         startedAt,
         expiresAt,
-        end ? (end.isWatched ? 2 : 1) : 0,
+        stageOf(end),
         session.id,
         version,
         seq ?? 0,

@@ -13,22 +13,12 @@ import type {
   Release,
   Renewal,
 } from './claim-calls.ts'
-import {
-  endedBy,
-  GRACE_MS,
-  isFinished,
-  isReturning,
-  isValid,
-  type Reading,
-  releasedEnd,
-  setRight,
-  verdictOf,
-} from './claim-ends.ts'
-import { heldOf, sessionOf } from './claim-session.ts'
-import type { Claim, ClaimEnd, ClaimStore } from './claim-store-sqlite.ts'
+import { GRACE_MS, isFinished, isReturning, isValid, releasedEnd } from './claim-ends.ts'
+import { heldOf } from './claim-session.ts'
+import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
+import type { ClaimWrites, Turn } from './claim-writes.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import type { Presence } from './presence.ts'
-import { messageFrame } from './sse.ts'
 import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
@@ -38,18 +28,19 @@ const LATE_MS = 5_000
 export class Claims {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
+  readonly #writes: ClaimWrites
   readonly #presence: Presence
-  /** The time of the last turn. */
-  #last = Infinity
 
-  constructor(board: BoardStore, claims: ClaimStore, presence: Presence) {
+  constructor(board: BoardStore, claims: ClaimStore, writes: ClaimWrites, presence: Presence) {
     this.#board = board
     this.#claims = claims
+    this.#writes = writes
     this.#presence = presence
   }
 
   claim(request: ClaimRequest, now: number): Claimed<NewClaim> {
-    return this.#turn(now, (frames) => {
+    return this.#turn(now, (turn) => {
+      const { frames } = turn
       const refused = (refusal: ClaimRefusal) => ({ ok: false, ...refusal, frames }) as const
       const state = this.#board.state()
       const { published, reading } = state
@@ -70,8 +61,9 @@ export class Claims {
       const found = this.#choose(request, this.#holders(state, now), now)
       if ('reason' in found) return refused(found)
       const before = this.#claims.openOf(found.id)
-      if (before) this.#end(before, { at: now, outcome: 'replaced' }, frames, now)
+      if (before) this.#writes.end(before, { at: now, outcome: 'replaced' }, turn)
       const { hash, actor, ttlMs, max, client, model, branch, tree } = request
+      const twins = this.#twinsOf(found)
       const claim: Claim = {
         generation: Math.max(this.#claims.lastGeneration() + 1, now),
         hash,
@@ -80,6 +72,8 @@ export class Claims {
         max,
         task: found.id,
         title: found.title,
+        ...(found.parent !== undefined && { parent: found.parent }),
+        ...(twins.length > 0 && { twins }),
         ...(client !== undefined && { client }),
         ...(model !== undefined && { model }),
         ...(branch !== undefined && { branch }),
@@ -88,17 +82,19 @@ export class Claims {
         renewedAt: now,
         expiresAt: now + ttlMs,
       }
-      this.#tell(claim, frames, now)
+      this.#writes.pass(found.id, claim.generation)
+      this.#writes.tell(claim, turn, 'began')
       return { ok: true, answer: { ...this.#whole(claim), isRepeated: false }, frames }
     })
   }
 
   renew({ hash, ttlMs, progress, ofActor }: Renewal, now: number): Claimed<Held> {
-    return this.#turn(now, (frames) => {
+    return this.#turn(now, (turn) => {
+      const { frames } = turn
       const known = this.#claims.bySecret(hash)
       if (!known) return { ok: false, reason: 'unknown_claim', frames }
       if (!coversActor(ofActor, known.actor)) return { ok: false, reason: 'forbidden', frames }
-      if (known.end?.byOther || this.#isTaken(known)) {
+      if (known.end?.byOther || known.end?.isTaken) {
         return { ok: false, ...this.#lost(known), frames }
       }
       const isReturning = this.#isReturning(known, now)
@@ -113,15 +109,16 @@ export class Claims {
         expiresAt: now + lasts,
         ...(progress !== undefined && { progress }),
       }
-      if (isNew) this.#tell(renewed, frames, now)
-      else this.#keep(renewed)
+      if (isNew) this.#writes.tell(renewed, turn)
+      else this.#writes.keep(renewed)
       const held = heldOf(renewed)
       return { ok: true, answer: isReturning ? { ...held, isReturning } : held, frames }
     })
   }
 
   release(release: Release, now: number): Claimed<Held> {
-    return this.#turn(now, (frames) => {
+    return this.#turn(now, (turn) => {
+      const { frames } = turn
       const byOther = 'session' in release
       const known = byOther ? this.#bySession(release.session) : this.#claims.bySecret(release.hash)
       if (!known) return { ok: false, reason: 'unknown_claim', frames }
@@ -137,102 +134,63 @@ export class Claims {
           ...(byOther && { byOther }),
           ...(summary !== undefined && { summary }),
         }
-        return { ok: true, answer: heldOf(this.#end(known, end, frames, now)), frames }
+        return { ok: true, answer: heldOf(this.#writes.end(known, end, turn)), frames }
       }
-      const isLost = known.end.byOther || this.#isTaken(known)
+      const isLost = known.end.byOther || known.end.isTaken
       if (isLost && !byOther && !isFinished(known.end.outcome)) {
         return { ok: false, ...this.#lost(known), frames }
       }
       const end = releasedEnd(known.end, given, this.#isReturning(known, now), now)
       const released = { ...known, end }
-      if (end !== known.end) this.#tell(released, frames, now)
+      if (end !== known.end) this.#writes.tell(released, turn)
       return { ok: true, answer: heldOf(released), frames }
     })
   }
 
-  /** Ends the claims of tasks that were closed or went, or takes that back: a change is whole. */
-  settle(now: number): string[] {
-    const frames: string[] = []
-    const claims = [...this.#claims.open(), ...this.#claims.watched()]
-    if (claims.length === 0) return frames
-    this.#setRight(now)
-    const closed = new Set(this.#config()?.closed)
-    for (const claim of claims) {
-      const task = this.#board.stored(claim.task)
-      const reading: Reading = !task ? 'deleted' : closed.has(task.status) ? 'closed' : 'open'
-      const hasRoom = () => this.#claims.validOf(claim.actor, now).length < claim.max
-      const verdict = verdictOf(claim, task, reading, now, hasRoom)
-      if (verdict === 'closed' || verdict === 'deleted') {
-        this.#end(claim, endedBy(verdict, now), frames, now)
-      } else if (verdict === 'returns') {
-        const { end: _, ...open } = claim
-        this.#tell(open, frames, now)
-      } else if (verdict === 'over' && claim.end) {
-        const { isWatched: _, until: __, ...end } = claim.end
-        this.#keep({ ...claim, end: { ...seen(task), ...end } })
-      }
-    }
-    this.#plan(now)
-    return frames
-  }
-
   /** Sends clients what has expired. */
   expire(now: number): string[] {
-    return this.#turn(now, (frames) => ({ ok: true, answer: undefined, frames })).frames
+    return this.#turn(now, ({ frames }) => ({ ok: true, answer: undefined, frames })).frames
   }
 
   /** One transaction, with what has expired before it. */
-  #turn<Outcome extends { frames: string[] }>(
-    now: number,
-    run: (frames: string[]) => Outcome,
-  ): Outcome {
+  #turn<Outcome extends { frames: string[] }>(now: number, run: (turn: Turn) => Outcome): Outcome {
     return this.#board.transaction(() => {
-      const frames: string[] = []
-      this.#setRight(now)
+      const turn: Turn = { frames: [], now }
+      this.#writes.setRight(now)
       for (const claim of this.#claims.pending(now)) {
-        if (now - claim.expiresAt <= LATE_MS) this.#tell({ ...claim, isStalled: true }, frames, now)
-        else this.#keep({ ...claim, expiresAt: now + GRACE_MS })
+        const isLate = now - claim.expiresAt > LATE_MS
+        if (isLate) this.#writes.keep({ ...claim, expiresAt: now + GRACE_MS })
+        else this.#writes.tell({ ...claim, isStalled: true }, turn, 'expired')
       }
-      const outcome = run(frames)
-      this.#plan(now)
+      const outcome = run(turn)
+      this.#writes.plan(now)
       return outcome
     })
   }
 
-  /** A renewal leaves the time as it is: what is due then finds out, and plans the next. */
-  #plan(now: number): void {
-    const first = this.#claims.nextExpiry()
-    const planned = this.#claims.planned('claims') ?? 0
-    const isPlanned = first !== undefined && now < planned && planned <= first
-    if (!isPlanned) this.#claims.plan('claims', first)
-  }
-
-  /** Where the clock was set back, or may have been before this process. */
-  #setRight(now: number): void {
-    const isBack = now < this.#last
-    this.#last = now
-    if (!isBack) return
-    for (const claim of [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]) {
-      const right = setRight(claim, now)
-      if (right) this.#keep(right)
-    }
-  }
-
-  /** By the task: who holds it, or may get it back. Nobody else may take it. */
+  /** By the task: who holds it, may get it back, or may turn out to be its own. Nobody else may. */
   #holders(state: RepositoryState, now: number): Map<string, Claim> {
     const time = this.#presence.seenUntil(state, now)
     const valid = this.#claims.open().filter((claim) => isValid(claim, now))
     const returning = this.#claims.watched().filter((claim) => isReturning(claim, time))
-    return new Map([...valid, ...returning].map((claim) => [claim.task, claim]))
+    const maybe = (state.mayBe ?? []).flatMap(({ id, generation, until }): [string, Claim][] => {
+      const claim = until > time ? this.#claims.byGeneration(generation) : undefined
+      return claim && (!claim.end || isReturning(claim, time)) ? [[id, claim]] : []
+    })
+    const own = [...returning, ...valid].map((claim): [string, Claim] => [claim.task, claim])
+    return new Map([...maybe, ...own])
+  }
+
+  /** Of one of several with a title nobody could say that it is this one. */
+  #twinsOf({ id, title, parent }: StoredTask): string[] {
+    return this.#board
+      .titled(title)
+      .filter((task) => task.id !== id && (parent === undefined || task.parent === parent))
+      .map((task) => task.id)
   }
 
   #isReturning(claim: Claim, now: number): boolean {
     return isReturning(claim, this.#presence.seenUntil(this.#board.state(), now))
-  }
-
-  /** Another claim of the task was given. */
-  #isTaken({ task, generation }: Claim): boolean {
-    return this.#claims.lastOf(task)?.generation !== generation
   }
 
   #choose(wish: Wish, holders: Known['holders'], now: number): StoredTask | NotChosen {
@@ -255,45 +213,6 @@ export class Claims {
     return generation === undefined ? undefined : this.#claims.byGeneration(Number(generation))
   }
 
-  #end(claim: Claim, end: ClaimEnd, frames: string[], now: number): Claim {
-    const { isStalled: _, ...open } = claim
-    const task = this.#board.stored(claim.task)
-    // What was begun is free once its task is there, whatever it says then.
-    const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
-    const ended = { ...open, end: { ...end, ...seen(task), ...away } }
-    this.#tell(ended, frames, now)
-    for (const id of this.#claims.forgetOldest()) this.#board.forgetSession(id)
-    return ended
-  }
-
-  /** Clients need not read it again. */
-  #keep(claim: Claim): void {
-    this.#claims.put(claim, sessionOf(claim), undefined)
-  }
-
-  /** Numbers the rows anew, and adds a message: clients read them again. */
-  #tell(claim: Claim, frames: string[], now: number): void {
-    const state = this.#board.state()
-    const session = sessionOf(claim)
-    const seq = this.#board.head() + 1
-    this.#claims.put(claim, session, seq)
-    const execution = claim.isStalled ? 'stalled' : 'active'
-    this.#board.layOver(
-      claim.task,
-      claim.end
-        ? undefined
-        : { activeAttempt: session.attempt, executionState: execution, sessionId: session.id },
-      seq,
-    )
-    state.tasksRev++
-    state.sessionsRev++
-    const message = { type: 'session-changed', session: session.id } as const
-    frames.push(
-      messageFrame({ epoch: state.epoch, seq: this.#board.append(message, now) }, message),
-    )
-    this.#board.save(state)
-  }
-
   #whole(claim: Claim): Held & { json: string } {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
@@ -308,7 +227,3 @@ export class Claims {
 /** A token of an actor is also for those that it names below itself: `ci/7` of `ci`. */
 export const coversActor = (ofActor: string | undefined, actor: string): boolean =>
   ofActor === undefined || actor === ofActor || actor.startsWith(`${ofActor}/`)
-
-/** What an end says of its task: until that changes, it can be begun again. */
-const seen = (task: StoredTask | undefined): Pick<ClaimEnd, 'status' | 'file'> =>
-  task ? { status: task.status, file: task.fileHash } : {}

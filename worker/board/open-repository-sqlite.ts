@@ -1,9 +1,12 @@
 // One repository's SQLite: its tables, what is opened over them, and the ids that are good only
 // once: of sign-in links and tickets.
 
+import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
+import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
+import { ClaimWrites } from './claim-writes.ts'
 import { Claims } from './claims.ts'
 import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
@@ -24,18 +27,22 @@ export interface OpenRepository {
   spend(id: string, expiresAt: number, now: number): boolean
 }
 
-/** `sockets`: of sidecars, where the host has them. */
-export function openRepository(sql: Sql, sockets: SidecarSockets = () => []): OpenRepository {
+/** `sockets`: of sidecars, where the host has them. `log`: of this board. */
+export function openRepository(
+  sql: Sql,
+  sockets: SidecarSockets = () => [],
+  log: Log = () => undefined,
+): OpenRepository {
   createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const claimStore = sqliteClaimStore(sql)
   const presence = new Presence(store, claimStore, sockets)
-  const claims = new Claims(store, claimStore, presence)
+  const writes = new ClaimWrites(store, claimStore, log)
   return {
-    repository: new Repository(store, claims, presence),
-    claims,
+    repository: new Repository(store, new ClaimSettling(store, claimStore, writes), presence),
+    claims: new Claims(store, claimStore, writes, presence),
     presence,
     nextDue: claimStore.nextDue,
     reads: new Reads(store, presence),

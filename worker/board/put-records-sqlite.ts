@@ -61,7 +61,7 @@ export function* putRecords(
         const light = String(row.light)
         stored.set(id, { id, hash, file_hash: record.file, light })
         const change = old?.file_hash === record.file ? 'follows' : 'changed'
-        yield { record, change, inList: old?.light !== light }
+        yield { record, change, inList: old?.light !== light, before: old?.light }
       } else {
         stored.set(id, { id, hash })
         yield { record, change: 'changed', inList: kind === 'session' }

@@ -202,12 +202,14 @@ export class RepositoryObject extends DurableObject {
   }
 
   #open(): OpenRepository {
-    this.#opened ??= openRepository(this.#sql, () =>
+    const sockets = () =>
       this.#sockets(SIDECARS).map((socket) => ({
         run: runOf(socket) ?? 0,
         pingedAt: this.#pingedAt(socket),
-      })),
-    )
+      }))
+    const log: Log = (level, event, fields) =>
+      consoleLog(level, event, { board: this.ctx.id.name, ...fields })
+    this.#opened ??= openRepository(this.#sql, sockets, log)
     return this.#opened
   }
 

@@ -1,5 +1,6 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
+import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import type { Claimed } from './claim-calls.ts'
 import type { Claims } from './claims.ts'
@@ -29,6 +30,7 @@ export interface ProcessHost {
   after(ms: number, call: () => void): () => void
   /** Repositories without a stream that stay in memory at most. */
   maxIdle: number
+  log: Log
   /** The room for streams of each repository. */
   room: StreamRoom
   /** The room of all together: streams may be opened for any path. */
@@ -73,7 +75,9 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       const idle = [...opened.keys()].find((each) => !streams.has(each))
       if (idle !== undefined) opened.delete(idle)
     }
-    const fresh = { ...openRepository(sql), awakeSince: new Date(host.now()).toISOString() }
+    const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
+    const made = openRepository(sql, undefined, log)
+    const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     arm(path, fresh)
     return fresh

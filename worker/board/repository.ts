@@ -3,7 +3,8 @@
 
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import type { Claims } from './claims.ts'
+import type { Texts } from './claim-moves.ts'
+import type { ClaimSettling } from './claim-settling.ts'
 import {
   MAX_REPLAY,
   messageOf,
@@ -54,10 +55,10 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
 
 export class Repository {
   readonly #store: BoardStore
-  readonly #claims: Claims
+  readonly #claims: ClaimSettling
   readonly #presence: Presence
 
-  constructor(store: BoardStore, claims: Claims, presence: Presence) {
+  constructor(store: BoardStore, claims: ClaimSettling, presence: Presence) {
     this.#store = store
     this.#claims = claims
     this.#presence = presence
@@ -104,15 +105,17 @@ export class Repository {
       this.#presence.heard(state, now)
       if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
-      for (const { record, change, inList } of this.#store.put(request.upserts, seq)) {
+      const texts = this.#claims.texts()
+      for (const { record, change, inList, before } of this.#store.put(request.upserts, seq)) {
         const { kind, id } = record
         const key: Key = kind === 'run' ? `task:${record.task}` : `${kind}:${id}`
         state.pending =
           change === 'follows' ? touchFollowing(state.pending) : touch(state.pending, key)
         if (inList) noteList(state, kind)
+        if (texts && kind === 'task') this.#claims.came(state, texts, record.task, before)
         if (record.kind === 'session') noteNewest(state, id, record.session.startedAt)
       }
-      for (const key of request.deletes) this.#remove(key, state)
+      for (const key of request.deletes) this.#remove(key, state, texts)
       for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
       if (!request.more) {
         state.lacking = false
@@ -210,7 +213,8 @@ export class Repository {
         ours.delete(key)
       }
     }
-    for (const key of ours.keys()) dropped += Number(this.#remove(key, state))
+    const texts = this.#claims.texts()
+    for (const key of ours.keys()) dropped += Number(this.#remove(key, state, texts))
     if (lack.length > 0) state.lacking = true
     const done = !request.more && !state.lacking
     if (done) state.currentAt = now
@@ -221,11 +225,13 @@ export class Repository {
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 
-  #remove(key: Key, state: RepositoryState): boolean {
+  #remove(key: Key, state: RepositoryState, texts: Texts | undefined): boolean {
+    const { kind, id } = parseKey(key)
+    if (texts && kind === 'task') this.#claims.goes(state, texts, id)
     const visible = this.#store.remove(key, this.#store.head() + 1)
     if (visible === undefined) return false
     state.pending = touch(state.pending, visible)
-    noteList(state, parseKey(key).kind)
+    noteList(state, kind)
     return true
   }
 

@@ -21,6 +21,7 @@ function board(...ids: string[]) {
       now: clock.now,
       after: clock.after,
       maxIdle: 8,
+      log: () => undefined,
       room: { all: 9, each: 9 },
       roomOfAll: { all: 9, each: 9 },
     })

@@ -13,6 +13,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
     now: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
+    log: () => undefined,
     room: { all: 1, each: 1 },
     roomOfAll: { all: 1, each: 1 },
   })
@@ -33,6 +34,7 @@ it('waits for a repository that nobody has published, and makes its database whe
     now: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
+    log: () => undefined,
     room: { all: 2, each: 1 },
     roomOfAll: { all: 2, each: 2 },
   })
@@ -62,6 +64,7 @@ it('has one limit for the streams of all repositories, and one for those of a su
     now: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
+    log: () => undefined,
     room: { all: 8, each: 2 },
     roomOfAll: { all: 4, each: 3 },
   })

@@ -70,6 +70,7 @@ describe('a pool of databases', () => {
       now: () => 0,
       after: () => () => undefined,
       maxIdle: 1,
+      log: () => undefined,
       room,
       roomOfAll: room,
     })

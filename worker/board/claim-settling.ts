@@ -1,0 +1,109 @@
+// What a publication makes of the claims of its tasks: they end, are taken back, or follow their
+// text. Once, when it is whole.
+
+import type { RepositoryState } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
+import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
+import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
+import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
+import type { BoardConfig, Task } from './wire.ts'
+
+type IsOpen = (task: Pick<Task, 'status'>) => boolean
+
+export class ClaimSettling {
+  readonly #board: BoardStore
+  readonly #claims: ClaimStore
+  readonly #writes: ClaimWrites
+
+  constructor(board: BoardStore, claims: ClaimStore, writes: ClaimWrites) {
+    this.#board = board
+    this.#claims = claims
+    this.#writes = writes
+  }
+
+  /** Undefined: nothing is claimed, and nothing that comes need be compared. */
+  texts(): Texts | undefined {
+    const texts = this.#claims.texts()
+    if (texts.length === 0) return undefined
+    return {
+      titles: new Set(texts.map(({ title }) => title)),
+      lists: new Set(texts.flatMap(({ parent }) => parent ?? [])),
+    }
+  }
+
+  /** `before`: its row until now, as JSON. */
+  came(state: RepositoryState, texts: Texts, task: Task, before: string | undefined): void {
+    if (!texts.titles.has(task.title) && !task.unnumbered) return
+    const title = before === undefined ? undefined : (JSON.parse(before) as Task).title
+    state.moved = cameIn(state.moved ?? NO_MOVES, texts, task, title)
+  }
+
+  /** Before it is removed. */
+  goes(state: RepositoryState, texts: Texts, id: string): void {
+    const task = texts.lists.size > 0 ? this.#board.stored(id) : undefined
+    if (task?.unnumbered) state.moved = wentIn(state.moved ?? NO_MOVES, texts, task)
+  }
+
+  settle(now: number): string[] {
+    const turn: Turn = { frames: [], now }
+    this.#writes.setRight(now)
+    const claims = [...this.#claims.open(), ...this.#claims.watched()]
+    if (claims.length === 0) return turn.frames
+    const config = this.#board.config()
+    const closed = new Set(config && (JSON.parse(config.json) as BoardConfig).closed)
+    const isOpen: IsOpen = ({ status }) => !closed.has(status)
+    for (const claim of this.#follow(claims, isOpen, turn)) this.#settleOne(claim, isOpen, turn)
+    this.#writes.plan(now)
+    return turn.frames
+  }
+
+  /** The claims, each with the task that it is of now. */
+  #follow(claims: Claim[], isOpen: IsOpen, turn: Turn): Claim[] {
+    const { now } = turn
+    const state = this.#board.state()
+    const { moved = NO_MOVES, mayBe = [] } = state
+    const isNew = state.moved !== undefined || mayBe.length > 0
+    const live = claims.filter((claim) => !claim.end || isReturning(claim, now))
+    // Most publications have nothing that a claim could follow.
+    const some = isNew ? live : live.filter(({ twins = [] }) => twins.length > 0)
+    const board = { taskOf: this.#board.stored, isOpen }
+    const followed = follow(some, board, moved, mayBe, now)
+    if (isNew) {
+      delete state.moved
+      state.mayBe = followed.mayBe
+      this.#board.save(state)
+    }
+    for (const claim of followed.others) this.#writes.keep(claim)
+    const moving = claims.filter(({ generation }) => followed.moves.has(generation))
+    // First all: one leaves the task that another comes to.
+    for (const { task } of moving) this.#board.layOver(task, undefined, this.#board.head() + 1)
+    return claims.map((claim) => {
+      const to = followed.moves.get(claim.generation)
+      if (!to) return followed.others.find((it) => it.generation === claim.generation) ?? claim
+      const { twins: _, parent: __, ...kept } = claim
+      const { id: task, title, parent } = to
+      const there = { ...kept, task, title, ...(parent !== undefined && { parent }) }
+      this.#writes.tell(there, turn, 'moved')
+      this.#writes.pass(task, claim.generation)
+      return there
+    })
+  }
+
+  #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {
+    const { now } = turn
+    const task = this.#board.stored(claim.task)
+    const reading: Reading = !task ? 'deleted' : isOpen(task) ? 'open' : 'closed'
+    const hasRoom = () => this.#claims.validOf(claim.actor, now).length < claim.max
+    const verdict = verdictOf(claim, task, reading, now, hasRoom)
+    if (verdict === 'closed' || verdict === 'deleted') {
+      this.#writes.end(claim, endedBy(verdict, now), turn)
+    } else if (verdict === 'returns') {
+      const { end: _, ...open } = claim
+      this.#writes.tell(open, turn, 'returned')
+    } else if (verdict === 'over' && claim.end) {
+      const { isWatched: _, until: __, ...end } = claim.end
+      this.#writes.keep({ ...claim, end: { ...seen(task), ...end } })
+    }
+  }
+}

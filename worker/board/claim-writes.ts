@@ -1,0 +1,118 @@
+// Writes claims, tells clients of them, lays them over their tasks, and has a line of the log of
+// each beginning and end. Decides nothing.
+
+import type { Log } from '../shared/log.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import { GRACE_MS, setRight } from './claim-ends.ts'
+import { sessionOf } from './claim-session.ts'
+import type { Claim, ClaimEnd, ClaimStore } from './claim-store-sqlite.ts'
+import type { StoredTask } from './columns-sqlite.ts'
+import { messageFrame } from './sse.ts'
+
+export type ClaimEvent = 'began' | 'ended' | 'returned' | 'moved' | 'expired'
+
+/** Where what clients are sent is gathered, and what time it is (ms). */
+export interface Turn {
+  frames: string[]
+  now: number
+}
+
+export class ClaimWrites {
+  readonly #board: BoardStore
+  readonly #claims: ClaimStore
+  readonly #log: Log
+  /** The time of the last turn. */
+  #last = Infinity
+
+  constructor(board: BoardStore, claims: ClaimStore, log: Log) {
+    this.#board = board
+    this.#claims = claims
+    this.#log = log
+  }
+
+  /** Clients need not read it again. */
+  keep(claim: Claim): void {
+    this.#claims.put(claim, sessionOf(claim), undefined)
+  }
+
+  /** Numbers the rows anew, and adds a message: clients read them again. */
+  tell(claim: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
+    const state = this.#board.state()
+    const session = sessionOf(claim)
+    const seq = this.#board.head() + 1
+    this.#claims.put(claim, session, seq)
+    const executionState = claim.isStalled ? 'stalled' : 'active'
+    const overlay = {
+      activeAttempt: session.attempt,
+      executionState,
+      sessionId: session.id,
+    } as const
+    // Over a task that another claim holds lies that one.
+    if (!claim.end?.isTaken) {
+      this.#board.layOver(claim.task, claim.end ? undefined : overlay, seq)
+    }
+    state.tasksRev++
+    state.sessionsRev++
+    const message = { type: 'session-changed', session: session.id } as const
+    frames.push(
+      messageFrame({ epoch: state.epoch, seq: this.#board.append(message, now) }, message),
+    )
+    this.#board.save(state)
+    if (event) this.#line(event, claim)
+  }
+
+  end(claim: Claim, end: ClaimEnd, turn: Turn): Claim {
+    const { isStalled: _, ...open } = claim
+    const task = this.#board.stored(claim.task)
+    // What was begun is free once its task is there, whatever it says then.
+    const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
+    const ended = { ...open, end: { ...end, ...seen(task), ...away } }
+    this.tell(ended, turn, 'ended')
+    for (const id of this.#claims.forgetOldest()) this.#board.forgetSession(id)
+    return ended
+  }
+
+  /** Another claim of their task was given, or came to it. */
+  pass(task: string, generation: number): void {
+    for (const claim of this.#claims.endedOf(task)) {
+      if (!claim.end || claim.end.isTaken || claim.generation === generation) continue
+      const { isWatched: _, until: __, ...end } = claim.end
+      this.keep({ ...claim, end: { ...end, isTaken: true } })
+    }
+  }
+
+  /** Where the clock was set back, or may have been before this process. */
+  setRight(now: number): void {
+    const isBack = now < this.#last
+    this.#last = now
+    if (!isBack) return
+    for (const claim of [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]) {
+      const right = setRight(claim, now)
+      if (right) this.keep(right)
+    }
+  }
+
+  /** A renewal leaves the time as it is: what is due then finds out, and plans the next. */
+  plan(now: number): void {
+    const first = this.#claims.nextExpiry()
+    const planned = this.#claims.planned('claims') ?? 0
+    const isPlanned = first !== undefined && now < planned && planned <= first
+    if (!isPlanned) this.#claims.plan('claims', first)
+  }
+
+  #line(event: ClaimEvent, { task, actor, generation, tree, end }: Claim): void {
+    const { outcome, byOther } = end ?? {}
+    this.#log('info', `claim.${event}`, {
+      task,
+      actor,
+      generation,
+      ...(tree !== undefined && { tree }),
+      ...(outcome !== undefined && { outcome }),
+      ...(byOther && { byOther }),
+    })
+  }
+}
+
+/** What an end says of its task: until that changes, it can be begun again. */
+export const seen = (task: StoredTask | undefined): Pick<ClaimEnd, 'status' | 'file'> =>
+  task ? { status: task.status, file: task.fileHash } : {}
