@@ -37,7 +37,7 @@ const OPTIONS = [
   new Setting(
     '--scope <SCOPES>',
     `what the token allows, separated by spaces [${PUBLISHES}; with --actor ${OF_ACTOR}]`,
-  ),
+  ).several(),
   new Setting('--actor <NAME>', 'its claims are those of NAME, and of NAME/…, alone'),
   new Setting('--subject <NAME>', 'who or what uses the token: its `sub`'),
   new Setting('--ttl <TIME>', 'how long the token is valid: 12h, 30d, …')
@@ -54,8 +54,8 @@ export const command = define({
   description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. With --data, and where there is no AUTH_SECRETS, it is that of the signalbox that runs
-here, for all of its boards unless --repo names some. --repo may be given several times; a NAME that
-ends in * covers every name that begins with it. Scopes: board:read, board:write, board:work (to
+here, for all of its boards unless --repo names some. --repo and --scope may be given several times; a NAME that ends in
+* covers every name that begins with it. Scopes: board:read, board:write, board:work (to
 claim tasks), payments:read, payments:write. --repo limits what the token may do with boards.
 Payments belong to no repository: payments: scopes allow all of them, and need no --repo. --subject
 says who will use the token: a refund that is made with it is stored with this name. --actor is for
@@ -70,7 +70,7 @@ async function run(input: Input<TokenOptions>, context: Context): Promise<number
   const { repo, ttl, actor, subject, ...options } = input.options
   const signer = await signerOf(input, context)
   const { first, audience } = signer
-  const scopes = (options.scope ?? (actor ? OF_ACTOR : PUBLISHES)).split(/[\s,]+/)
+  const scopes = (options.scope?.join(' ') ?? (actor ? OF_ACTOR : PUBLISHES)).split(/[\s,]+/)
   const isOfPayments = scopes.every((it) => it.startsWith('payments:'))
   const repos = repo ?? signer.repos ?? (isOfPayments ? [] : undefined)
   if (first === undefined || !repos) throw missing({ [SECRET]: first, [REPO.meaning]: repos })

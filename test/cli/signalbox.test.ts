@@ -85,6 +85,13 @@ describe('token', () => {
     expect(decodeJwt(again.out.trim()).jti).not.toBe(jti)
   })
 
+  test('has the scopes of each --scope, and of several in one', async () => {
+    const scopes = ['--scope', 'board:read', '--scope', 'board:work payments:read']
+    const { out } = await run(['token', '--repo', 'a', ...scopes], { AUTH_SECRETS: SECRET })
+    const scope = 'board:read board:work payments:read'
+    expect(decodeJwt(out.trim())).toMatchObject({ scope })
+  })
+
   test('names who uses it, if --subject says so', async () => {
     const argv = ['token', '--repo', 'a', '--subject', 'the shop']
     const { out } = await run(argv, { AUTH_SECRETS: SECRET })

@@ -22,7 +22,28 @@ export const fold = (text: string): string =>
     .toUpperCase()
     .normalize('NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .replaceAll(OTHER_LETTER, (letter) => ONE_LETTER[letter] ?? letter)
     .replaceAll(FOREIGN_DIGIT, asciiDigit)
+
+/**
+ * One letter for those that keyboards and habits exchange: a name in Arabic, Persian or Kurdish is
+ * stored with one of them, and typed with another. And the base of letters with a stroke, which
+ * decompose into nothing.
+ */
+// biome-ignore format: a list to look things up in.
+const ONE_LETTER: Readonly<Record<string, string>> = {
+  // Tatweel only makes a word longer.
+  'ـ': '',
+  'ٱ': 'ا',
+  'ی': 'ي', 'ى': 'ي', 'ێ': 'ي', 'ې': 'ي', 'ۍ': 'ي', 'ے': 'ي',
+  'ک': 'ك', 'ڪ': 'ك',
+  'ة': 'ه', 'ە': 'ه', 'ھ': 'ه', 'ہ': 'ه', 'ۃ': 'ه',
+  'ۆ': 'و', 'ۇ': 'و', 'ۈ': 'و', 'ۋ': 'و',
+  'ڕ': 'ر',
+  'ڵ': 'ل',
+  Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Æ: 'AE', Œ: 'OE', Ħ: 'H', Ŧ: 'T',
+}
+const OTHER_LETTER = new RegExp(`[${Object.keys(ONE_LETTER).join('')}]`, 'gu')
 
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/gu
 
@@ -48,8 +69,8 @@ export function searchText({ reference, description, metadata }: Named): string 
 }
 
 export interface Search {
-  /** Finds a text, by GLOB. Undefined: nothing but separators was typed. */
-  pattern?: string
+  /** A text has all of them, by GLOB, the longest first. Empty: only separators were typed. */
+  patterns: readonly string[]
   /** Beginnings of an id: as it was typed, and in one case. */
   beginnings: readonly string[]
   /** The end of an id, in small letters. */
@@ -62,8 +83,25 @@ export function searchOf(q: string): Search | undefined {
   if (typed === '') return undefined
   const folded = fold(q)
   const beginnings = [...new Set([typed, typed.toLowerCase(), typed.toUpperCase()])]
-  if (folded === '') return { beginnings }
+  if (folded === '') return { beginnings, patterns: [] }
   // GLOB's own characters are no letters and no digits.
-  if ([...folded].length < PART_CHARS) return { beginnings, pattern: `*\n${folded}*` }
-  return { beginnings, pattern: `*${folded}*`, end: typed.toLowerCase() }
+  if (lengthOf(folded) < PART_CHARS) return { beginnings, patterns: [`*\n${folded}*`] }
+  return { beginnings, patterns: wordsIn(q).map((word) => `*${word}*`), end: typed.toLowerCase() }
 }
+
+/** More would only take longer. */
+const MAX_WORDS = 8
+
+/**
+ * Each word is found by itself, in any order: a reference may have a year between two of them. A
+ * text that has the whole has each word, too. Of short words alone only the whole is a part.
+ */
+function wordsIn(q: string): string[] {
+  const folded = q.split(/\s+/).map(fold)
+  const words = [...new Set(folded)].toSorted((a, b) => lengthOf(b) - lengthOf(a))
+  const [longest = ''] = words
+  if (lengthOf(longest) < PART_CHARS) return [fold(q)]
+  return words.filter((word) => word !== '').slice(0, MAX_WORDS)
+}
+
+const lengthOf = (text: string): number => [...text].length

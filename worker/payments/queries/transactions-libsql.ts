@@ -55,14 +55,15 @@ function argsOf(
 ): Record<string, Value> {
   const { after = 0, before = 0 } = times
   const at = (ms: number) => (by === 'created' ? idAt(ms) : ms)
-  const given = { status, gateway, reference, amount, currency, cursor, pattern: search?.pattern }
-  const { beginnings = [], end = '' } = search ?? {}
+  const given = { status, gateway, reference, amount, currency, cursor }
+  const { patterns = [], beginnings = [], end = '' } = search ?? {}
   return {
     ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
     limit,
     after: at(after),
     before: at(before),
     made_before: idAt(before + DAY_MS),
+    ...Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern])),
     ...Object.fromEntries(beginnings.map((text, n) => [`begin${n}`, text])),
     end,
     end_first: [...end].reverse().slice(0, END_CHARS).join(''),
@@ -232,7 +233,7 @@ interface Find {
 }
 
 /** A payment is found by any of these. */
-function findsOf({ pattern, beginnings, end }: Search): Find[] {
+function findsOf({ patterns, beginnings, end }: Search): Find[] {
   const order = 't.rowid'
   const of = 'payment_transactions t'
   const ofGateways = `(${GATEWAYS}) g CROSS JOIN ${of} ON t.gateway = g.gateway`
@@ -243,11 +244,11 @@ function findsOf({ pattern, beginnings, end }: Search): Find[] {
       AND substr(lower(t.${name}), -length(:end)) = :end`
   const text: Find = {
     from: `payment_search s CROSS JOIN ${of} ON t.rowid = s.n`,
-    where: 's.text GLOB :pattern',
+    where: patterns.map((_, n) => `s.text GLOB :pattern${n}`).join(' AND '),
     order: 's.n',
   }
   return [
-    ...(pattern === undefined ? [] : [text]),
+    ...(patterns.length === 0 ? [] : [text]),
     ...beginnings.flatMap((_, n) => [
       { from: of, where: isBegun('id', n), order: 't.id' } as const,
       { from: ofGateways, where: isBegun('gateway_transaction_id', n), order } as const,

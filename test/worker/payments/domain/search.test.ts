@@ -15,6 +15,13 @@ describe('a folded text', () => {
     ['زَيْنَب', 'زينب'],
     ['ﬁne', 'FINE'],
     ['İstanbul', 'ISTANBUL'],
+    ['على علی علي', 'عليعليعلي'],
+    ['كريم کریم', 'كريمكريم'],
+    ['فاطمة فاطمه فاتمە', 'فاطمهفاطمهفاتمه'],
+    ['ڕۆژ روژ', 'روژروژ'],
+    ['هەڵمەت هێمن', 'ههلمهتهيمن'],
+    ['محـــمد ٱلله', 'محمدالله'],
+    ['Łódź Ærø Đorđe', 'LODZAERODORDE'],
     ['*?[]"\n%_', ''],
     ['\ud83d', ''],
   ])('of %j is %j', (text, folded) => {
@@ -43,9 +50,22 @@ describe('what a payment is found by', () => {
 
 describe('what was typed', () => {
   it('finds any part from three letters or digits on, and less by its beginning', () => {
-    expect(searchOf('10231')).toMatchObject({ pattern: '*10231*', end: '10231' })
-    expect(searchOf(' ord 1 ')).toMatchObject({ pattern: '*ORD1*' })
-    expect(searchOf('1-0')).toEqual({ pattern: '*\n10*', beginnings: ['1-0'] })
+    expect(searchOf('10231')).toMatchObject({ patterns: ['*10231*'], end: '10231' })
+    expect(searchOf('1-0')).toEqual({ patterns: ['*\n10*'], beginnings: ['1-0'] })
+  })
+
+  it.each([
+    ['each word by itself, the longest first', 'Ali al-Jubouri', ['*ALJUBOURI*', '*ALI*']],
+    ['a short word as a part beside a long one', ' ord 1 ', ['*ORD*', '*1*']],
+    ['the whole of short words alone', '07 70 12', ['*077012*']],
+    ['no word twice, and none that is no text', 'ord — ORD', ['*ORD*']],
+    [
+      'eight words at most',
+      'a b c d e f g h i jklm',
+      [...'*JKLM*|*A*|*B*|*C*|*D*|*E*|*F*|*G*'.split('|')],
+    ],
+  ])('is %s', (_what, q, patterns) => {
+    expect(searchOf(q)?.patterns).toEqual(patterns)
   })
 
   it('is as it was typed for an id, and in one case', () => {
@@ -54,7 +74,7 @@ describe('what was typed', () => {
   })
 
   it('is no text where it has neither letters nor digits, and nothing where it is empty', () => {
-    expect(searchOf('*?[')).toEqual({ beginnings: ['*?['] })
+    expect(searchOf('*?[')).toEqual({ beginnings: ['*?['], patterns: [] })
     expect(searchOf(' \n ')).toBeUndefined()
   })
 })

@@ -47,6 +47,23 @@ describe.each(Object.entries(empty))('payments %s', (_, make) => {
     expect(await find({ q: '  ' })).toEqual([b.id, a.id])
   })
 
+  it('are found by words in any order, each by itself, as any keyboard has them', async () => {
+    const metadata = { customer: 'کریم الجبوری', city: 'ڕاپەڕین' }
+    const a = await w.charged({ request: { reference: 'ORD-2026-10231', metadata } })
+    await w.charged({ request: { reference: 'ORD-2026-10299', metadata: { customer: 'Sara' } } })
+    for (const q of [
+      'ord 10231',
+      '10231 ord',
+      'الجبوري كريم',
+      'كريم 10231',
+      'راپەرين',
+      'جبورى ord',
+    ]) {
+      expect(await find({ q }), q).toEqual([a.id])
+    }
+    expect(await find({ q: '10231 Sara' })).toEqual([])
+  })
+
   it('are found by the beginning or the end of an id, and not by its middle', async () => {
     const a = await w.charged({ gatewayTransactionId: 'cs_Test-A1b2C3d4E5f6' } as object)
     const b = await w.pending({ request: { reference: 'other', gateway: 'stripe' } })

@@ -164,9 +164,8 @@ export const stripe = {
         if (successUrlOf(returnUrl) === '') {
           return `${key} needs a returnUrl, or its setting success_url (STRIPE_SUCCESS_URL).`
         }
-        if (!wire.isChargeable(amount, currency))
-          return `${key} does not take ${amount} ${currency}.`
-        return undefined
+        const problem = wire.amountProblem(amount, currency)
+        return problem && `${key} does not take ${amount} ${currency}: ${problem}`
       },
 
       async charge(charge, call): Promise<ChargeAnswer> {

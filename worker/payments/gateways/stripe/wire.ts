@@ -24,9 +24,13 @@ export const CURRENCIES = [
   'ZAR',
 ]
 
-/** With three decimals, Stripe requires that the last digit is zero. */
-export const isChargeable = (amount: number, currency: string): boolean =>
-  minorUnits(currency) < 1_000 || amount % 10 === 0
+/** Why Stripe refuses an amount, as the rest of a sentence. Undefined: it takes it. */
+export function amountProblem(amount: number, currency: string): string | undefined {
+  if (minorUnits(currency) < 1_000 || amount % 10 === 0) return undefined
+  const [below, above] = [Math.floor(amount / 10) * 10, Math.ceil(amount / 10) * 10]
+  const why = `with three decimals, the last digit must be 0 at Stripe`
+  return `${why}, such as ${below === 0 ? '' : `${below} or `}${above}.`
+}
 
 const currency = z
   .string()
@@ -86,14 +90,22 @@ export const madeSession = z.object({
   url: optionalText,
   expires_at: z.int().optional().catch(undefined),
 })
-export const session = z.object({
-  id: z.string().min(1),
-  status: optionalText,
-  payment_status: z.string(),
-  amount_total: minor,
-  currency,
-  payment_intent: idOf(intent),
-})
+export const session = z
+  .object({
+    id: z.string().min(1),
+    status: optionalText,
+    payment_status: z.string(),
+    amount_total: minor,
+    currency,
+    payment_intent: idOf(intent),
+    // Before the API of March 2025, of a payer who chose another currency: what was charged.
+    currency_conversion: z.object({ amount_total: minor, source_currency: currency }).nullish(),
+  })
+  .transform(({ currency_conversion: charged, ...read }) =>
+    charged
+      ? { ...read, amount_total: charged.amount_total, currency: charged.source_currency }
+      : read,
+  )
 /** The id of its payment, also if the rest cannot be read. */
 export const intentOnly = z.object({ payment_intent: z.string().nullish() })
 export const idIn = (object: unknown): string | undefined =>

@@ -137,7 +137,9 @@ describe('a charge at Stripe', () => {
   it('takes no fils that do not end in a zero', () => {
     expect(gateway.chargeProblem(charge)).toBeUndefined()
     const fils = { ...charge, currency: 'KWD', amount: 1_255 }
-    expect(gateway.chargeProblem(fils)).toBe('stripe does not take 1255 KWD.')
+    expect(gateway.chargeProblem(fils)).toBe(
+      'stripe does not take 1255 KWD: with three decimals, the last digit must be 0 at Stripe, such as 1250 or 1260.',
+    )
     expect(gateway.chargeProblem({ ...fils, amount: 1_250 })).toBeUndefined()
   })
 

@@ -120,6 +120,14 @@ describe("Stripe's signature", () => {
     expect(payload).toMatchObject({ reference: 'پسوولە-٧ 💡' })
   })
 
+  it('has what was charged, where its payer chose another currency', async () => {
+    const currency_conversion = { amount_total: 1_250, source_currency: 'usd', fx_rate: '0.92' }
+    const converted = { ...session, amount_total: 1_150, currency: 'eur', currency_conversion }
+    const body = eventOf('checkout.session.completed', converted)
+    const payload = await gateway.handleWebhook(request(body, sign(body)), new FakeGatewayCall())
+    expect(payload).toMatchObject({ status: 'Paid', amount: 1_250, currency: 'USD' })
+  })
+
   it('may be one of several: with other schemes, other secrets, or spaces', async () => {
     const v1 = sign(PAID).split('v1=')[1]
     const other = sign(PAID, 'whsec_another').split('v1=')[1]
