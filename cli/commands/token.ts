@@ -54,13 +54,13 @@ export const command = define({
   description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
 same secret. With --data, and where there is no AUTH_SECRETS, it is that of the signalbox that runs
-here, for all of its boards unless --repo names some. --repo and --scope may be given several times; a NAME that ends in
-* covers every name that begins with it. Scopes: board:read, board:write, board:work (to
-claim tasks), payments:read, payments:write. --repo limits what the token may do with boards.
-Payments belong to no repository: payments: scopes allow all of them, and need no --repo. --subject
-says who will use the token: a refund that is made with it is stored with this name. --actor is for
-an agent elsewhere: it claims as NAME or NAME/anything, and can end no claim of others. If the edge
-has an AUTH_AUDIENCE, set it here too.`,
+here, for all of its boards unless --repo names some. --repo and --scope may be given several
+times; a NAME that ends in * covers every name that begins with it. Scopes: board:read,
+board:write, board:work (to claim tasks), payments:read, payments:write. --repo limits what the
+token may do with boards. Payments belong to no repository: payments: scopes allow all of them, and
+need no --repo. --subject says who will use the token: a refund that is made with it is stored with
+this name. --actor is for an agent elsewhere: it claims as NAME or NAME/anything, and can end no
+claim of others. If the edge has an AUTH_AUDIENCE, set it here too.`,
   options: OPTIONS,
   run,
 })

@@ -2,7 +2,7 @@
 // deliveries, or an alert.
 
 import type { ComponentChildren } from 'preact'
-import { useMemo, useRef } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type {
   Alert,
   AuditRecord,
@@ -12,7 +12,9 @@ import type {
   Transaction,
   WebhookEvent,
 } from '../../libraries/api/types.ts'
-import { count, dateOf, quote } from '../ui/format.ts'
+import { request } from '../data/http.ts'
+import { ActionButton } from '../ui/action-button.tsx'
+import { count, dateOf, number, quote } from '../ui/format.ts'
 import { now, Time, timeAt } from '../ui/time.tsx'
 import { Acknowledge, Redeliver } from './actions.tsx'
 import { alertText } from './attention.ts'
@@ -106,7 +108,7 @@ const OUTCOMES: Readonly<Record<WebhookEvent['outcome'], string>> = {
 const MIN_DELAY_MS = 60_000
 
 function WebhookEntry({ event }: { event: WebhookEvent }) {
-  const { outcome, toStatus, isMismatch, error, raw, eventId, correlationId } = event
+  const { outcome, toStatus, isMismatch, error, eventId, correlationId } = event
   const occurredAt = Date.parse(event.occurredAt)
   const isDelayed = Math.abs(Date.parse(event.receivedAt) - occurredAt) >= MIN_DELAY_MS
   return (
@@ -134,13 +136,32 @@ function WebhookEntry({ event }: { event: WebhookEvent }) {
           ['Correlation id', correlationId],
         ]}
       />
-      {raw !== undefined && (
-        <details>
-          <summary>Data of the gateway (secrets are masked)</summary>
-          <pre>{JSON.stringify(raw, undefined, 2)}</pre>
-        </details>
-      )}
+      <GatewayData event={event} />
     </>
+  )
+}
+
+/** What the gateway sent. In a large story the edge leaves it out, and it is read by itself. */
+function GatewayData({ event }: { event: WebhookEvent }) {
+  const [read, setRead] = useState<unknown>()
+  const { id, eventId, rawBytes, raw = read } = event
+  if (raw === undefined && rawBytes === undefined) return null
+  if (raw !== undefined) {
+    return (
+      <details open={read !== undefined}>
+        <summary>Data of the gateway (secrets are masked)</summary>
+        <pre>{JSON.stringify(raw, undefined, 2)}</pre>
+      </details>
+    )
+  }
+  const readIt = async () => {
+    const path = `/api/payments/webhook-events/${encodeURIComponent(id)}`
+    setRead((await request<WebhookEvent>(path)).raw)
+  }
+  return (
+    <ActionButton label={`Show the data of the gateway: ${eventId}`} act={readIt}>
+      Show the data of the gateway ({number(Math.ceil((rawBytes ?? 0) / 1_024))} KiB)
+    </ActionButton>
   )
 }
 

@@ -184,6 +184,16 @@ const OPERATIONS: Record<string, Operation> = {
     eventsQuery,
     eventsPageSchema,
   ),
+  'GET /api/payments/webhook-events/:id': read(
+    {
+      id: 'getWebhookEvent',
+      summary: 'One webhook event, with what the gateway sent',
+      path: { id: 'The id of the event.' },
+    },
+    noQuery,
+    z.union([eventRecordSchema, unreadableSchema]),
+    ['unknown_event'],
+  ),
   'GET /api/payments/webhook-rates': read(
     { id: 'getWebhookRates', summary: 'Webhooks in each of the last minutes, by outcome' },
     ratesQuery,

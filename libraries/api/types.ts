@@ -846,6 +846,7 @@ export interface Problem {
     | 'unknown_transaction'
     | 'unknown_alert'
     | 'unknown_delivery'
+    | 'unknown_event'
     | 'unknown_claim'
     | 'nothing_ready'
     | 'sync_required'
@@ -1645,6 +1646,8 @@ export interface WebhookEvent {
   error?: PaymentError
   /** What the gateway sent, masked. */
   raw?: unknown
+  /** In place of `raw`, which would be too much here: the event by itself has it. */
+  rawBytes?: number
   correlationId?: string
   occurredAt: string
   receivedAt: string
@@ -1871,6 +1874,19 @@ export interface FailureCodes {
     | 'unauthorized'
     | 'forbidden'
     | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'other_database'
+    | 'schema_mismatch'
+  getWebhookEvent:
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_event'
     | 'internal'
     | 'keys_unavailable'
     | 'ledger_unavailable'

@@ -72,6 +72,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/transactions': reads('/api/payments/transactions'),
   'GET /api/payments/transactions/:id': reads('/api/payments/transactions/01J', 404),
   'GET /api/payments/webhook-events': reads('/api/payments/webhook-events'),
+  'GET /api/payments/webhook-events/:id': reads('/api/payments/webhook-events/01J', 404),
   'GET /api/payments/webhook-rates': reads('/api/payments/webhook-rates'),
   'GET /api/payments/failing-endpoints': reads('/api/payments/failing-endpoints'),
   'GET /api/payments/alerts': reads('/api/payments/alerts'),

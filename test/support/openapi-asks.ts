@@ -90,7 +90,7 @@ export async function send(route: string, { path, body, headers }: Ask, to = edg
 }
 
 /** The ids of existing records, for the paths of the requests. */
-export const known = { transaction: '', ended: '', alert: '', delivery: '', tag: '' }
+export const known = { transaction: '', ended: '', alert: '', delivery: '', event: '', tag: '' }
 
 /** A payment of another amount than requested, so that there is an alert, and one that failed. */
 export async function makeRecords(): Promise<void> {
@@ -109,11 +109,13 @@ export async function makeRecords(): Promise<void> {
   const end = webhookBody({ gatewayTransactionId: failedThere, status: 'Failed' })
   await send('POST', { path: '/payments/webhooks/bank', status: 200, body: end })
   await setup.quiet()
-  const { alerts, events } = await jsonOf<{
+  const { alerts, events, webhookEvents } = await jsonOf<{
+    webhookEvents: [{ id: string }]
     alerts: [{ id: string }]
     events: [{ deliveries: [{ id: string }] }]
   }>(await send('GET', { path: `/api/payments/transactions/${transactionId}`, status: 200 }), 200)
   known.alert = alerts[0].id
+  known.event = webhookEvents[0].id
   known.delivery = events[0].deliveries[0].id
   known.tag = (await edge.fetch('/openapi.json')).headers.get('ETag') ?? ''
 }
@@ -273,6 +275,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     'GET /webhook-events': () => [
       { path: '/webhook-events', status: 200 },
       { path: '/webhook-events?outcome=other', status: 422 },
+    ],
+    'GET /webhook-events/:id': () => [
+      { path: `/webhook-events/${known.event}`, status: 200 },
+      { path: '/webhook-events/other', status: 404 },
     ],
     'GET /webhook-rates': () => [
       { path: '/webhook-rates?minutes=5', status: 200 },

@@ -46,6 +46,10 @@ export const eventRecordSchema = z
     outcome: z.enum(OUTCOMES),
     error: paymentErrorSchema.exactOptional(),
     raw: z.unknown().describe('What the gateway sent, masked.').exactOptional(),
+    rawBytes: z
+      .int()
+      .describe('In place of `raw`, which would be too much here: the event by itself has it.')
+      .exactOptional(),
     correlationId: z.string().exactOptional(),
     occurredAt: timeSchema,
     receivedAt: timeSchema,

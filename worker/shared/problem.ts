@@ -16,6 +16,7 @@ export const STATUS_OF = {
   unknown_transaction: 404,
   unknown_alert: 404,
   unknown_delivery: 404,
+  unknown_event: 404,
   unknown_claim: 404,
   nothing_ready: 404,
   sync_required: 409,

@@ -88,7 +88,10 @@ export function toAlert(row: AlertRow): RaisedAlert | SettledAlert {
   }
 }
 
-export const toEventRecord = (row: WebhookEventRow): EventRecord => ({
+/** `raw_bytes`: of what the gateway sent, where that was left out. */
+export type ReadEventRow = WebhookEventRow & { raw_bytes?: number | null }
+
+export const toEventRecord = (row: ReadEventRow): EventRecord => ({
   id: row.id,
   gateway: row.gateway,
   eventId: row.event_id,
@@ -108,6 +111,7 @@ export const toEventRecord = (row: WebhookEventRow): EventRecord => ({
     correlationId: row.correlation_id,
     error: json<PaymentError>(row.error),
     raw: json<unknown>(row.raw),
+    rawBytes: row.raw_bytes ?? null,
   }),
 })
 

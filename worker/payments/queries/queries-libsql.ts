@@ -1,42 +1,21 @@
 // The queries of payments on libSQL. They read the database directly, not through the ledger.
 
-import { isStranded } from '../domain/replace-charge.ts'
-import type {
-  AlertRow,
-  DeliveryRow,
-  OutboxRow,
-  RefundRow,
-  TransactionRow,
-  WebhookEventRow,
-} from '../domain/rows.ts'
-import {
-  type AuditedRow,
-  isoTime,
-  listed,
-  present,
-  toAct,
-  toAlert,
-  toCheck,
-  toEventRecord,
-  toRefund,
-  toStoredEvent,
-  toTransaction,
-} from '../domain/shown.ts'
+import type { DeliveryRow, TransactionRow } from '../domain/rows.ts'
+import { type AuditedRow, isoTime, listed, present, toAct, toAlert } from '../domain/shown.ts'
 import type { Action, Outcome } from '../domain/status.ts'
 import type {
   AlertRecord,
   AuditRecord,
-  EventRecord,
   FailingEndpoint,
   Listed,
-  ListedStory,
   WebhookRate,
 } from '../domain/types.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { eventQueries } from './events-libsql.ts'
 import { movementQueries } from './movements-libsql.ts'
-import { type Query, queryRunner, rowsOf } from './query-libsql.ts'
+import { AUDIT, type Query, queryRunner, rowsOf } from './query-libsql.ts'
 import { settlementQueries } from './settlement-libsql.ts'
 import { type Page, transactionQueries } from './transactions-libsql.ts'
 
@@ -78,18 +57,7 @@ export function libsqlQueries(
     ...movementQueries(run),
     ...settlementQueries(run),
     ...transactionQueries(run),
-    /** Newest first. */
-    webhookEvents: (
-      { outcome, gateway }: { outcome?: Outcome; gateway?: string },
-      page: Page,
-    ): Promise<Listed<EventRecord>[]> =>
-      run(
-        pageQuery(
-          'payment_webhook_events',
-          { where: { outcome, gateway }, ...page },
-          toEventRecord,
-        ),
-      ),
+    ...eventQueries(run),
     /** Newest first; without `all` only those that are not acknowledged. */
     alerts: ({ all = false }: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]> => {
       const more = all ? '' : 'AND acknowledged_at IS NULL'
@@ -117,7 +85,7 @@ export function libsqlQueries(
     /** By our id. */
     byId: (id: string): Promise<TransactionRow | undefined> =>
       run({
-        statements: [statement(STORY[0], { id })],
+        statements: [statement('SELECT * FROM payment_transactions WHERE id = :id', { id })],
         read: ([rows]) => rowsOf<TransactionRow>(rows)[0],
       }),
     /** Payments of this order that may be paid at other gateways, at `now`, in ms. */
@@ -129,27 +97,6 @@ export function libsqlQueries(
         statements: [statement(OPEN_ELSEWHERE, { ...order, now })],
         read: ([rows]) =>
           rowsOf<TransactionRow>(rows).map(({ gateway, id }) => ({ gateway, transactionId: id })),
-      }),
-    /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
-    story: (id: string, now: number): Promise<ListedStory | undefined> =>
-      run({
-        statements: STORY.map((sql) => statement(sql, { id })),
-        read([rows, events, refunds, outbox, deliveries, alerts, audit]) {
-          const [row] = rowsOf<TransactionRow>(rows)
-          if (!row) return undefined
-          const toEvent = (event: OutboxRow & { was_given_up: 0 | 1 }) =>
-            toStoredEvent(event, rowsOf<DeliveryRow>(deliveries))
-          return {
-            transaction: listed(toTransaction)(row),
-            isStranded: isStranded(row, now),
-            check: toCheck(row),
-            webhookEvents: rowsOf<WebhookEventRow>(events).map(listed(toEventRecord)),
-            refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
-            events: rowsOf<Parameters<typeof toEvent>[0]>(outbox).map(listed(toEvent)),
-            alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
-            audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
-          }
-        },
       }),
     /** Events received from `from` and before `to`, both the start of a minute, in ms. */
     webhookRates: ({ from, to }: { from: number; to: number }): Promise<WebhookRate[]> =>
@@ -266,10 +213,6 @@ const OPEN_ELSEWHERE = `SELECT id, gateway FROM payment_transactions
     AND gateway_transaction_id IS NOT NULL AND (expires_at IS NULL OR expires_at > :now)
   ORDER BY id LIMIT 20`
 
-/** With what a row does not repeat of its payment. */
-const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
-  FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`
-
 const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
   reference: `AND a.transaction_id IN
     (SELECT id FROM payment_transactions WHERE reference = :reference)`,
@@ -280,20 +223,6 @@ const AUDIT_FILTERS: Readonly<Record<keyof AuditFilter | 'cursor', string>> = {
   before: 'AND a.at < :before',
   cursor: 'AND a.id < :cursor',
 }
-
-const STORY = [
-  'SELECT * FROM payment_transactions WHERE id = :id',
-  'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY rowid',
-  'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
-  // A given-up event is done too: only its alert distinguishes it from a delivered one.
-  `SELECT o.*, EXISTS (SELECT 1 FROM payment_alerts a
-      WHERE a.kind = 'listener_dead' AND a.subject = o.id) AS was_given_up
-    FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.rowid`,
-  `SELECT d.* FROM payment_deliveries d JOIN payment_outbox o ON o.id = d.outbox_id
-    WHERE o.transaction_id = :id ORDER BY d.rowid`,
-  'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
-  `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
-] as const
 
 interface RateRow {
   minute: number

@@ -29,3 +29,7 @@ export const queryRunner =
     })
     return read(rows)
   }
+
+/** With what a row does not repeat of its payment. */
+export const AUDIT = `SELECT a.*, t.gateway, t.reference, t.currency
+  FROM payment_audit a LEFT JOIN payment_transactions t ON t.id = a.transaction_id`

@@ -34,8 +34,8 @@ export const transactionsQuery = z.object({
     .describe(
       'From three letters or digits on any part of the reference, the description or a value of ' +
         'the metadata, or the end of an id; always the beginning of our id, of the gateway’s or ' +
-        'of the external reference. Each word is found by itself, in any order. Case, separators, ' +
-        'the script of digits and letters that keyboards exchange do not matter.',
+        'of the external reference. Each word is found by itself, in any order. Case, ' +
+        'separators, the script of digits and letters that keyboards exchange do not matter.',
     )
     .exactOptional(),
   amount: z

@@ -116,6 +116,12 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
     const webhookEvents = await queries.webhookEvents(filter, page)
     return c.json({ webhookEvents, ...cursorOf(webhookEvents, page) })
   })
+  app.get('/webhook-events/:id', async (c) => {
+    readQuery(c.req.url, noQuery, WRONG)
+    const event = await queries.webhookEvent(c.req.param('id'))
+    if (!event) throw new Problem('unknown_event', 'There is no webhook event with this id.')
+    return c.json(event)
+  })
   app.get('/alerts', async (c) => {
     const { all, cursor, limit } = readQuery(c.req.url, alertsQuery, WRONG)
     const page = pageOf({ cursor, limit })

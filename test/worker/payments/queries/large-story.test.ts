@@ -1,0 +1,68 @@
+// A payment with more than one answer of libSQL's server can hold, on both engines.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
+import type { EventRecord } from '../../../../worker/payments/domain/types.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { MINUTE } from '../../../support/ledger-setup.ts'
+import { sqliteDatabase } from '../../../support/sqlite-database.ts'
+import { setupOver } from '../ledger/writer-setup.ts'
+
+let libsql: LibsqlServer
+beforeAll(async () => {
+  libsql = await startLibsql()
+})
+afterAll(() => libsql.close())
+
+const empty: Record<string, () => Promise<Database>> = {
+  'in this process': async () => sqliteDatabase(),
+  'on libSQL’s server': async () => {
+    await libsql.wipe()
+    return libsql.database
+  },
+}
+
+const EVENTS = 230
+/** As many quotes as a gateway's JSON has: each is two characters in the server's answer. */
+const RAW = { lines: Array.from({ length: 4_000 }, (_, n) => ({ sku: `lamp-${n}` })) }
+const RAW_BYTES = JSON.stringify(RAW).length
+const FITS = Math.floor((4 << 20) / RAW_BYTES)
+
+const isWhole = ({ raw, rawBytes }: EventRecord) => raw !== undefined && rawBytes === undefined
+const isBare = ({ raw, rawBytes }: EventRecord) => raw === undefined && rawBytes === RAW_BYTES
+
+describe.each(Object.entries(empty))('a large story %s', (_, make) => {
+  it(
+    'has every event, in order, and what the gateway sent up to 4 MiB',
+    async () => {
+      const w = setupOver(await make())
+      // Long metadata is in every stored event of the payment, too.
+      const metadata = { note: 'x'.repeat(20_000) }
+      const payment = await w.charged({ request: { metadata } })
+      for (let n = 0; n < EVENTS; n++) {
+        const refunded = { status: 'PartiallyRefunded', amount: n } as const
+        await w.webhook(payment, { eventId: `event-${n}`, raw: RAW, ...(n > 0 && refunded) })
+      }
+      const { webhookEvents, events } = await w.story(payment)
+      expect(webhookEvents.map(({ eventId }) => eventId)).toEqual(
+        Array.from({ length: EVENTS }, (_, n) => `event-${n}`),
+      )
+      expect(webhookEvents.slice(0, FITS).every(isWhole)).toBe(true)
+      expect(webhookEvents.slice(FITS).every(isBare)).toBe(true)
+      expect(events.map(({ type }) => type)).toEqual([
+        'PaymentInitiated',
+        'PaymentSucceeded',
+        'PaymentRefunded',
+        ...Array.from({ length: EVENTS - 2 }, () => 'RefundAmountChanged'),
+      ])
+      const [first, ...others] = await w.queries.webhookEvents({}, { limit: 200 })
+      expect(first).toMatchObject({ eventId: `event-${EVENTS - 1}`, raw: RAW })
+      expect(others).toHaveLength(199)
+      expect((others as EventRecord[]).slice(FITS - 1).every(isBare)).toBe(true)
+      const last = webhookEvents.at(-1)?.id ?? ''
+      expect(await w.queries.webhookEvent(last)).toMatchObject({ id: last, raw: RAW })
+      expect(await w.queries.webhookEvent('none')).toBeUndefined()
+    },
+    10 * MINUTE,
+  )
+})

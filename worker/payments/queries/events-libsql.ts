@@ -1,0 +1,188 @@
+// Webhook events and stories of payments, on libSQL. An answer of its server ends at 10 MB, so rows
+// are read in parts, by their bytes; and of one story or page, what gateways sent is left out
+// beyond some MiB: it is read by itself.
+
+import { isStranded } from '../domain/replace-charge.ts'
+import type { AlertRow, DeliveryRow, OutboxRow, RefundRow, TransactionRow } from '../domain/rows.ts'
+import {
+  type AuditedRow,
+  listed,
+  type ReadEventRow,
+  toAct,
+  toAlert,
+  toCheck,
+  toEventRecord,
+  toRefund,
+  toStoredEvent,
+  toTransaction,
+} from '../domain/shown.ts'
+import type { Outcome } from '../domain/status.ts'
+import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
+import { COLUMNS } from '../ledger/libsql/columns-libsql.ts'
+import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { AUDIT, type RunQuery, rowsOf } from './query-libsql.ts'
+import type { Page } from './transactions-libsql.ts'
+
+/** What gateways sent, in one story or page. */
+const MAX_RAW_BYTES = 4 << 20
+/** Of one table in one answer, which has several: quotes within a JSON text count twice there. */
+const PART_BYTES = 1 << 20
+
+type StoredRow = OutboxRow & { was_given_up: 0 | 1 }
+
+export const eventQueries = (run: RunQuery) => ({
+  /** Newest first. */
+  webhookEvents: async (
+    filter: { outcome?: Outcome; gateway?: string },
+    { before, limit }: Page,
+  ): Promise<Listed<EventRecord>[]> => {
+    const { outcome, gateway } = filter
+    const conditions = [
+      outcome !== undefined && 'AND outcome = :outcome',
+      // Many rows have the same gateway: its index would find them all, and sort them.
+      gateway !== undefined && 'AND +gateway = :gateway',
+      before !== undefined && 'AND id < :before',
+    ]
+    const picked = `SELECT n, row_number() OVER (ORDER BY id DESC) AS at
+      FROM (SELECT rowid AS n, id FROM payment_webhook_events
+        WHERE true ${conditions.filter(Boolean).join(' ')} ORDER BY id DESC LIMIT :limit)`
+    const given = { outcome, gateway, before, limit }
+    const args = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, value ?? null]),
+    )
+    const rows = await inParts<ReadEventRow>(run, partOf(EVENTS, picked), args)
+    return rows.map(listed(toEventRecord))
+  },
+  /** By our id, with what the gateway sent. */
+  webhookEvent: (id: string): Promise<Listed<EventRecord> | undefined> =>
+    run({
+      statements: [statement('SELECT * FROM payment_webhook_events WHERE id = :id', { id })],
+      read: ([rows]) => rowsOf<ReadEventRow>(rows).map(listed(toEventRecord))[0],
+    }),
+  /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
+  story: async (id: string, now: number): Promise<ListedStory | undefined> => {
+    const read = await run({
+      statements: STORY.map((sql) => statement(sql, { id, after: 0, ...LIMITS })),
+      read: ([rows, refunds, alerts, audit, ...parts]) => ({
+        row: rowsOf<TransactionRow>(rows)[0],
+        refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
+        alerts: rowsOf<AlertRow>(alerts).map(listed(toAlert)),
+        audit: rowsOf<AuditedRow>(audit).map(listed(toAct)),
+        parts,
+      }),
+    })
+    const { row, parts, ...rest } = read
+    if (!row) return undefined
+    const [events, outbox, deliveries] = await Promise.all([
+      inParts<ReadEventRow>(run, STORY_PARTS[0], { id }, parts[0]),
+      inParts<StoredRow>(run, STORY_PARTS[1], { id }, parts[1]),
+      inParts<DeliveryRow>(run, STORY_PARTS[2], { id }, parts[2]),
+    ])
+    return {
+      transaction: listed(toTransaction)(row),
+      isStranded: isStranded(row, now),
+      check: toCheck(row),
+      webhookEvents: events.map(listed(toEventRecord)),
+      events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
+      ...rest,
+    }
+  },
+})
+
+const LIMITS = { raw_most: MAX_RAW_BYTES, part_most: PART_BYTES }
+
+/** All rows of `sql`, in their order. `first`: its first part, if that is read. */
+async function inParts<Stored>(
+  run: RunQuery,
+  sql: string,
+  args: Record<string, Value>,
+  first?: readonly Row[],
+): Promise<Stored[]> {
+  const read = (after: Value) =>
+    run({
+      statements: [statement(sql, { ...args, after, ...LIMITS })],
+      read: ([rows = []]) => rows,
+    })
+  const all: Row[] = []
+  for (let part = first ?? (await read(0)); ; part = await read(part.at(-1)?.at ?? 0)) {
+    all.push(...part)
+    if (part.length === 0 || part.length >= Number(part[0]?.rows_left)) return all as Stored[]
+  }
+}
+
+interface Table {
+  name: string
+  /** Of the row `e`. */
+  columns: readonly string[]
+  /** Bytes of what may be long. */
+  own: string
+  raw?: string
+}
+
+const bytesOf = (column: string) => `coalesce(length(CAST(e.${column} AS BLOB)), 0)`
+/** Of the other columns of a row, with their names. */
+const ROW_BYTES = 1_000
+
+const EVENTS: Table = {
+  name: 'payment_webhook_events',
+  columns: COLUMNS.webhookEvents
+    .filter((column) => !['raw', 'refunds', 'disputes'].includes(column))
+    .map((column) => `e.${column}`),
+  own: bytesOf('error'),
+  raw: 'raw',
+}
+
+/**
+ * As many rows after `:after` as are small enough together, at least one. `picked`: `n`, the rowid,
+ * and `at`, their order. Each has the number of rows that were left.
+ */
+function partOf({ name, columns, own, raw }: Table, picked: string): string {
+  const rawOf = (value: string, other: string) =>
+    raw === undefined ? [] : [`iif(p.raw_sum <= :raw_most, ${value}, ${other})`]
+  const shown = [
+    ...columns,
+    ...rawOf(`e.${raw}`, 'NULL').map((sql) => `${sql} AS raw`),
+    ...rawOf('NULL', 'p.raw_bytes').map((sql) => `${sql} AS raw_bytes`),
+  ]
+  return `WITH picked(n, at) AS (${picked}),
+    sized AS (SELECT n, at, ${ROW_BYTES} + ${own} AS own,
+        ${raw === undefined ? '0' : bytesOf(raw)} AS raw_bytes
+      FROM picked CROSS JOIN ${name} e WHERE e.rowid = n),
+    summed AS (SELECT *, sum(raw_bytes) OVER (ORDER BY at) AS raw_sum FROM sized),
+    parts AS (SELECT *, sum(own) OVER (ORDER BY at) - own AS before, count(*) OVER () AS rows_left
+      FROM summed WHERE at > :after)
+    SELECT ${shown.join(', ')}, p.at, p.rows_left FROM parts p CROSS JOIN ${name} e
+      WHERE e.rowid = p.n AND p.before < :part_most ORDER BY p.at`
+}
+
+const OF_PAYMENT = (table: string) => `SELECT rowid, rowid FROM ${table} WHERE transaction_id = :id`
+
+const STORY_PARTS = [
+  partOf(EVENTS, OF_PAYMENT('payment_webhook_events')),
+  partOf(
+    {
+      name: 'payment_outbox',
+      // A given-up event is done too: only its alert distinguishes it from a delivered one.
+      columns: [
+        'e.*',
+        `EXISTS (SELECT 1 FROM payment_alerts a
+          WHERE a.kind = 'listener_dead' AND a.subject = e.id) AS was_given_up`,
+      ],
+      own: bytesOf('payload'),
+    },
+    OF_PAYMENT('payment_outbox'),
+  ),
+  partOf(
+    { name: 'payment_deliveries', columns: ['e.*'], own: bytesOf('last_error') },
+    `SELECT d.rowid, d.rowid FROM payment_outbox o CROSS JOIN payment_deliveries d
+      WHERE o.transaction_id = :id AND d.outbox_id = o.id`,
+  ),
+] as const
+
+const STORY = [
+  'SELECT * FROM payment_transactions WHERE id = :id',
+  'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
+  'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
+  `${AUDIT} WHERE a.transaction_id = :id ORDER BY a.id`,
+  ...STORY_PARTS,
+] as const
