@@ -1,6 +1,8 @@
 // Files of a local system that hold secrets, or that a killed process must not leave half-written.
 
+import { mkdirSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** For its owner alone. Whole or as it was before, never half-written. The file has one writer. */
 export async function replacePrivateFile(file: string, text: string): Promise<void> {
@@ -8,4 +10,27 @@ export async function replacePrivateFile(file: string, text: string): Promise<vo
   await rm(fresh, { force: true })
   await writeFile(fresh, text, { mode: 0o600, flag: 'wx' })
   await rename(fresh, file)
+}
+
+/**
+ * Makes a folder for its owner alone, and those above it. Node's own recursive mkdir never returns
+ * where a file system answers ENOENT to each, as /proc does for a user whose home is there.
+ */
+export function makePrivateFolder(dir: string): void {
+  if (isMade(dir)) return
+  makePrivateFolder(dirname(dir))
+  mkdirSync(dir, { mode: 0o700 })
+}
+
+/** False: what is above it is missing. */
+function isMade(dir: string): boolean {
+  try {
+    mkdirSync(dir, { mode: 0o700 })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return true
+    if (code !== 'ENOENT' || dirname(dir) === dir) throw error
+    return false
+  }
 }

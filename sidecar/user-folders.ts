@@ -1,8 +1,9 @@
 // The user's own folders, as the XDG Base Directory Specification has them. Undefined: the
 // environment names none, as in a container without HOME.
 
-import { mkdirSync, type Stats, statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { makePrivateFolder } from './private-file.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -25,7 +26,7 @@ export function compileCache(env: Environment): string | undefined {
   if (cache === undefined) return undefined
   const dir = join(cache, 'compiled')
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makePrivateFolder(dir)
     return isOwnersAlone(statSync(dir)) ? dir : undefined
   } catch {
     // It saves time, and nothing else.

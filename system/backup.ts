@@ -2,11 +2,11 @@
 // And a database that is made of such a file.
 
 import { existsSync, statSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { createClient } from '@libsql/client/web'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
 import { fetchUntil } from '../worker/payments/ledger/libsql/connection-libsql.ts'
 import { databaseOver } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
@@ -219,7 +219,7 @@ export async function restore(
   if ('file' in location) {
     const { file } = location
     if (existsSync(file)) throw refused(`${file} exists: restore into an empty data folder.`)
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(file))
     return await making(file, prepare)
   }
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-restore-'))

@@ -1,20 +1,13 @@
 // The folder that holds all a local system writes: databases, logs, local.json. It may have come
 // with a repository, so nothing in it leads out of it.
 
-import {
-  access,
-  chmod,
-  constants,
-  lstat,
-  mkdir,
-  readdir,
-  rename,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
+import { existsSync, watch } from 'node:fs'
+import { access, chmod, constants, lstat, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { makePrivateFolder } from '../sidecar/private-file.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import {
+  LOCAL_JSON,
   type LocalJson,
   readLocalJson,
   removeLocalJson,
@@ -93,6 +86,7 @@ export async function runIn(
   const defer = (close: () => Promise<unknown>) => void closing.push(close)
   try {
     await removeLocalJson(data.dir)
+    closing.push(follow(data.dir, rewriteLocal))
     return await run({ data, signal, defer, writeLocal, rewriteLocal })
   } catch (error) {
     if (asked.aborted) return 0
@@ -103,6 +97,19 @@ export async function runIn(
     // First of all: a program that finds local.json may connect.
     await removeLocalJson(data.dir)
     for (const close of closing.toReversed()) await close()
+  }
+}
+
+/** Who cleans up a project may take the file that programs find us by. */
+function follow(dir: string, onGone: () => void): () => Promise<void> {
+  try {
+    const watcher = watch(dir, (_, name) => {
+      if (name === LOCAL_JSON && !existsSync(join(dir, LOCAL_JSON))) onGone()
+    })
+    watcher.on('error', () => watcher.close())
+    return async () => watcher.close()
+  } catch {
+    return async () => undefined
   }
 }
 
@@ -131,7 +138,7 @@ export async function openDataFolder(
     const isLink = (await lstat(dir).catch(() => undefined))?.isSymbolicLink()
     if (isLink) throw refused(dir, 'is a link: remove it, or')
     // For its owner alone, since it contains tokens and payments.
-    await mkdir(dir, { recursive: true, mode: 0o700 })
+    makePrivateFolder(dir)
     if (!isOwnersAlone(await stat(dir))) {
       await closeToOthers(location)
       notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
@@ -200,7 +207,7 @@ async function closeToOthers(location: SecretLocation): Promise<void> {
 }
 
 async function claim(dir: string, folders: string[]) {
-  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const folder of folders) makePrivateFolder(folder)
   await access(dir, constants.W_OK)
   // It is in a user's project, whose git must not show it.
   const ignore = { mode: 0o600, flag: 'wx' } as const

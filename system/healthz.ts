@@ -2,7 +2,7 @@
 // written. It needs no token: it is for load balancers and supervisors. The same is a metric, and
 // lines of the log.
 
-import { rm, writeFile } from 'node:fs/promises'
+import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { OtherDatabase } from '../worker/payments/ledger/ledger.ts'
@@ -22,7 +22,10 @@ import type { Metrics } from '../worker/shared/metrics.ts'
 import { lastBackupAt } from './backup.ts'
 
 /** Anybody may ask. */
-const WRITTEN_EVERY_MS = 10_000
+const LOOKED_EVERY_MS = 10_000
+/** Where there is room, a disk is not woken more often to see that it takes a file. */
+const WRITTEN_EVERY_MS = 600_000
+const ROOM_BYTES = 256 << 20
 /**
  * More than a database finds in its own files: on a full disk it can still be read, and small saves
  * go on for a while. The file is removed at once, so it hardly ever reaches the disk.
@@ -40,14 +43,24 @@ export interface HealthPlan {
   /** Where databases grow. */
   folder: string
   clock: Pick<Clock, 'elapsed'>
+  /** Whether there is much room in the folder. Absent: as the system says. */
+  hasRoom?: (folder: string) => Promise<boolean>
 }
 
-export function healthCheck({ database, installation, folder, clock }: HealthPlan): HealthCheck {
-  let written: { at: number; isDone: Promise<boolean> } | undefined
+export function healthCheck(plan: HealthPlan): HealthCheck {
+  const { database, installation, folder, clock, hasRoom = hasRoomIn } = plan
+  let looked: { at: number; isDone: Promise<boolean> } | undefined
+  let writtenAt = Number.NEGATIVE_INFINITY
+  async function look(at: number): Promise<boolean> {
+    if (at - writtenAt < WRITTEN_EVERY_MS && (await hasRoom(folder))) return true
+    const isDone = await canWrite(folder)
+    writtenAt = isDone ? at : Number.NEGATIVE_INFINITY
+    return isDone
+  }
   function isWritable(): Promise<boolean> {
     const at = clock.elapsed()
-    if (!written || at - written.at >= WRITTEN_EVERY_MS) written = { at, isDone: canWrite(folder) }
-    return written.isDone
+    if (!looked || at - looked.at >= LOOKED_EVERY_MS) looked = { at, isDone: look(at) }
+    return looked.isDone
   }
   return async () => {
     try {
@@ -61,6 +74,17 @@ export function healthCheck({ database, installation, folder, clock }: HealthPla
       return 'The database of payments cannot be read.'
     }
     return (await isWritable()) ? undefined : 'The data folder cannot be written: is the disk full?'
+  }
+}
+
+async function hasRoomIn(folder: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(folder)
+    // It says so of a file system that was mounted anew to be read only, too.
+    await access(folder, constants.W_OK)
+    return bavail * bsize >= ROOM_BYTES
+  } catch {
+    return false
   }
 }
 

@@ -2,9 +2,9 @@
 // else it is kept in the user's state folder, beside the secret, from the first payment on that is
 // made at a real gateway. So a folder that was not mounted is not taken for a new shop.
 
-import { lstat, mkdir, readFile, rm } from 'node:fs/promises'
+import { lstat, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import {
@@ -51,7 +51,7 @@ export function keptInstallation(location: SecretLocation): KeptInstallation {
       try {
         const folder = await stateOf(location)
         if (folder === undefined) return false
-        await mkdir(folder, { recursive: true, mode: 0o700 })
+        makePrivateFolder(folder)
         if (!isOwnersAlone(await lstat(folder))) return false
         await replacePrivateFile(join(folder, NAME), `${id}\n`)
         return true

@@ -9,8 +9,7 @@ import { fileOf, isEmbedded } from '../worker/payments/ledger/libsql/embedded-li
 const NAME = 'database'
 
 /** The path of a file, or the host of a server; the rest of an address may be secret. */
-const nameOfDatabase = (url: string): string =>
-  isEmbedded(url) ? fileOf(url) : new URL(url).host
+const nameOfDatabase = (url: string): string => (isEmbedded(url) ? fileOf(url) : new URL(url).host)
 
 export const noteDatabase = (dataDir: string, url: string): Promise<void> =>
   replacePrivateFile(join(dataDir, NAME), `${nameOfDatabase(url)}\n`)

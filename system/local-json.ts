@@ -94,7 +94,8 @@ export const localBoard = ({ name, dir, store }: NamedBoard): LocalBoard => ({
   layout: store.layout,
 })
 
-const fileIn = (dataDir: string): string => join(resolve(dataDir), 'local.json')
+export const LOCAL_JSON = 'local.json'
+const fileIn = (dataDir: string): string => join(resolve(dataDir), LOCAL_JSON)
 
 /** It holds tokens. */
 export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>

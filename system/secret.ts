@@ -3,19 +3,10 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import {
-  link,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import { link, lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../sidecar/private-file.ts'
 import { isOwnersAlone, stateFolder } from '../sidecar/user-folders.ts'
 import type { Environment } from './environment.ts'
 import { StartError } from './start-error.ts'
@@ -90,7 +81,7 @@ const nameOf = (dir: string): string => createHash('sha256').update(dir).digest(
 /** Undefined: there can be none. Throws StartError for a file with other content. */
 async function secretIn(folder: string): Promise<string | undefined> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makePrivateFolder(folder)
     return isOwnersAlone(await lstat(folder)) ? await readOrMake(join(folder, NAME)) : undefined
   } catch (error) {
     if (error instanceof StartError) throw error

@@ -2,10 +2,10 @@
 // command finds its own, and a running Signalbox the process that holds it.
 
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { makePrivateFolder, replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
 import { type Environment, UsageError } from '../context.ts'
 
@@ -54,7 +54,7 @@ const fileOf = (env: Environment, { claim }: Pick<KeptClaim, 'claim'>): string =
 
 /** For its owner alone: with the secret, anybody can end the claim. */
 export async function keepClaim(env: Environment, kept: KeptClaim): Promise<void> {
-  await mkdir(claimsFolder(env), { recursive: true, mode: 0o700 })
+  makePrivateFolder(claimsFolder(env))
   await replacePrivateFile(fileOf(env, kept), `${JSON.stringify(kept)}\n`)
 }
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
+import { makePrivateFolder } from '../../sidecar/private-file.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { define } from '../command.ts'
 import {
@@ -31,7 +32,6 @@ import {
 import {
   edgesFolder,
   keepSecret,
-  makeFolder,
   newSecret,
   readSecret,
   type TokenFiles,
@@ -161,7 +161,7 @@ async function upload(
   { io, env }: Context,
 ): Promise<number> {
   const notice = noticeTo(io)
-  await makeFolder(kept)
+  makePrivateFolder(kept)
   await writeFolder(folder.dir, plan)
   await recordFolder(dirname(kept), folder, choice, plan)
   await checkName(folder.dir, choice)

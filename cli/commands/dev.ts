@@ -2,7 +2,6 @@
 // loopback, with simulated gateways.
 
 import { spawn } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { edition } from '#edition'
@@ -28,6 +27,7 @@ import {
 } from '../../system/gateways.ts'
 import { keptInstallation } from '../../system/installation.ts'
 import { type LocalJson, localBoard } from '../../system/local-json.ts'
+import { openLogFile } from '../../system/log-file.ts'
 import { type BoardsHere, openSystem } from '../../system/one-process.ts'
 import { claimPorts, LOOPBACK, loopbackUrl } from '../../system/ports.ts'
 import { openSecret } from '../../system/secret.ts'
@@ -301,14 +301,9 @@ const projectsIn = (folders: readonly string[], search: Search): Promise<Project
   })
 
 /** Lines of JSON from the edge and the sidecar, in one file. */
-function openLog(file: string) {
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 })
-  // A full disk is no reason to end what is logged.
-  stream.on('error', () => undefined)
-  return {
-    write: createLog('json', (line) => void stream.write(line)),
-    close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
-  }
+function openLog(path: string) {
+  const file = openLogFile(path)
+  return { write: createLog('json', file.write), close: file.close }
 }
 
 /** Does not wait for it. `failed` gets the reason if it could not be opened. */

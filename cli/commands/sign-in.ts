@@ -16,7 +16,10 @@ const OPTIONS = [
   new Setting('--work', 'whoever signs in may end the claim that an agent has on a task'),
   new Setting('--boards', 'whoever signs in may take boards that are gone off the list'),
   new Setting('--subject <NAME>', 'who gets the link, for the audit trail of payments'),
-  new Setting('--data <DIR>', 'its data folder [.signalbox here or in a folder above]'),
+  new Setting(
+    '--data <DIR>',
+    'its data folder (or DATA_DIR) [.signalbox here or in a folder above]',
+  ),
   TRUST_DATA,
 ] as const
 
@@ -34,8 +37,13 @@ async function run(
   { io, env, cwd }: Context,
 ): Promise<number> {
   const { options } = input
-  const dir = options.data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
-  const { secret, local } = await readDataFolder(dir, options, env)
+  const data = options.data ?? (env.DATA_DIR || undefined)
+  const dir = data ?? (await runningAbove(cwd)) ?? join(cwd, DATA_DIR)
+  const { secret, local } = await readDataFolder(
+    dir,
+    data === undefined ? options : { ...options, data },
+    env,
+  )
   if (options.phone) {
     refuseNeedless(input, ['--work', '--boards', '--subject'], 'with --phone')
     const { shared } = local

@@ -2,7 +2,7 @@
 // folder of the user's state, since a folder of code may be pushed to where others read it.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
@@ -21,8 +21,6 @@ export function edgesFolder(env: Environment): string {
   if (state === undefined) throw new UsageError('HOME is not set: the secret has no place.')
   return join(state, 'edges')
 }
-
-export const makeFolder = (dir: string) => mkdir(dir, { recursive: true, mode: 0o700 })
 
 const secretFile = (kept: string): string => join(kept, 'auth-secret')
 

@@ -2,13 +2,13 @@
 // start has no sidecar, so without this nobody would say so: it would only look ended.
 
 import { hash } from 'node:crypto'
-import { lstat, mkdir, readFile, realpath } from 'node:fs/promises'
+import { lstat, readFile, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
 import { LAYOUT_NAMES } from '../layouts/layout.ts'
 import { isWithin } from '../layouts/store-folder.ts'
-import { replacePrivateFile } from '../private-file.ts'
+import { makePrivateFolder, replacePrivateFile } from '../private-file.ts'
 import type { Edge } from '../publish/edge.ts'
 import { keyOf } from './discover.ts'
 import type { NamedBoard } from './names.ts'
@@ -44,7 +44,7 @@ export async function writeLastBoards(
     const { layout, root } = board.store
     return { key: keyOf(board), name: board.name, layout, root }
   })
-  await mkdir(memory.cacheDir, { recursive: true })
+  makePrivateFolder(memory.cacheDir)
   await replacePrivateFile(fileIn(memory), JSON.stringify(last))
 }
 

@@ -3,10 +3,11 @@
 // costs time, and such ids go by the names of the files again: a problem is logged, and no error.
 
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
+import { makePrivateFolder } from '../private-file.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
 import type { SavedFile } from './facts.ts'
@@ -51,8 +52,11 @@ export class HashCache {
 
   /** Hands over every file that is known; answers how many. Makes the folder. */
   async load(take: (path: string, file: SavedFile) => void): Promise<number> {
-    // Saving reports why it cannot be made.
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 }).catch(() => undefined)
+    try {
+      makePrivateFolder(this.#folder)
+    } catch {
+      // Saving reports why it cannot be made.
+    }
     let count = 0
     let rest = ''
     let isFirst = true

@@ -44,6 +44,15 @@ describe('signalbox sign-in', () => {
     expect(await signIn(edge, { code })).toMatchObject({ json: { code: 'code_spent' } })
   })
 
+  it('finds the system whose data folder a variable names', async () => {
+    await start()
+    const { code, out } = await run('sign-in', { DATA_DIR: dir })
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^http:\/\/127\.0\.0\.1:8787\/#\/sign-in\//),
+    ])
+  })
+
   it('lets who gets the link end claims and take boards off the list, where it says so', async () => {
     await start()
     const { out } = await run(`sign-in --data ${dir} --work --boards`)

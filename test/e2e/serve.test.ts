@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { rename, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -146,6 +147,18 @@ describe('signalbox serve', () => {
     await rename(join(home, 'payments.db'), database)
     const right = await (await again()).ready()
     expect(right.stderr).not.toContain('Made a new database')
+  })
+
+  it('writes local.json again when somebody has deleted it, and removes it at its end', async () => {
+    await setSecrets('new')
+    const system = await (await start([])).ready()
+    const file = join(system.dataDir, 'local.json')
+    await expect.poll(() => existsSync(file), PATIENT).toBe(true)
+    await rm(file)
+    await expect.poll(() => existsSync(file), PATIENT).toBe(true)
+    system.process.kill('SIGTERM')
+    await system.ended
+    expect(existsSync(file)).toBe(false)
   })
 
   it('refuses to run without a way to verify tokens, and names a variable that is misspelt', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { noteBackup } from '../../system/backup.ts'
-import { healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
+import { type HealthPlan, healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
@@ -21,30 +21,46 @@ beforeEach(() => {
   folder = tempFolder()
 })
 
-async function setUp(installation = new Installation()) {
+async function setUp(own: Partial<HealthPlan> = {}) {
+  const installation = new Installation()
   const database = embeddedDatabase(':memory:')
   await prepareSchema(database)
   const clock = new FakeClock()
   return {
     database,
     clock,
-    check: healthCheck({ database: () => database, installation, folder, clock }),
+    check: healthCheck({ database: () => database, installation, folder, clock, ...own }),
   }
 }
 
-it('is bad while nothing can be written, which is tried once in ten seconds', async () => {
-  const { clock, check } = await setUp()
+const full = 'The data folder cannot be written: is the disk full?'
+/** In place of a full disk. */
+const inTheWay = () => mkdir(join(folder, 'healthz.tmp/in-the-way'), { recursive: true })
+
+it('is bad while nothing can be written, which is tried once in ten seconds where there is little room', async () => {
+  const { clock, check } = await setUp({ hasRoom: async () => false })
   expect(await check()).toBeUndefined()
   expect(await readdir(folder)).toEqual([])
-  // In place of a full disk.
-  await mkdir(join(folder, 'healthz.tmp/in-the-way'), { recursive: true })
+  await inTheWay()
   await clock.advance(9_999)
   expect(await check()).toBeUndefined()
   await clock.advance(1)
-  const full = 'The data folder cannot be written: is the disk full?'
   expect(await Promise.all([check(), check()])).toEqual([full, full])
   await rm(join(folder, 'healthz.tmp'), { recursive: true })
   expect(await check()).toBe(full)
+  await clock.advance(10_000)
+  expect(await check()).toBeUndefined()
+})
+
+it('writes once in ten minutes where there is room, and after a failure again in ten seconds', async () => {
+  const { clock, check } = await setUp()
+  expect(await check()).toBeUndefined()
+  await inTheWay()
+  await clock.advance(599_999)
+  expect(await check()).toBeUndefined()
+  await clock.advance(10_000)
+  expect(await check()).toBe(full)
+  await rm(join(folder, 'healthz.tmp'), { recursive: true })
   await clock.advance(10_000)
   expect(await check()).toBeUndefined()
 })
@@ -66,7 +82,7 @@ it('is bad with another schema, and while the database cannot be read', async ()
 
 it('is bad with another database than it is to be, and good again with that', async () => {
   const own = new Installation()
-  const { database, check } = await setUp(own)
+  const { database, check } = await setUp({ installation: own })
   const found = await readInstallation(database.read)
   own.expect('0'.repeat(32))
   expect(await check()).toMatch(/^The database of payments is another one: it is that of the shop/)
