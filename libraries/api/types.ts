@@ -417,7 +417,10 @@ export interface ClaimRenewal {
   progress?: string
 }
 
-/** The same claim again is answered the same while it is valid. */
+/**
+ * The same claim again is answered the same while it is valid, or `already_holding`, where
+ * its task is not what is asked for now.
+ */
 export interface ClaimRequest {
   /** A secret of 128 bits that the client makes, as base64url. Only its hash is stored. */
   claim: string
@@ -454,6 +457,8 @@ export interface Claimed {
   session: string
   /** The repository. */
   board: string
+  /** It was made before, and is valid. */
+  again?: true
 }
 
 export interface Delivery {

@@ -47,7 +47,8 @@ describe('signalbox claim', () => {
       generation: expect.any(Number),
       claim: expect.stringMatching(/^[\w-]{22}$/),
     })
-    expect(lineOf(await command(repo, 'claim', '--actor', 'ada'))).toEqual(lineOf(first))
+    const second = lineOf(await command(repo, 'claim', '--actor', 'ada'))
+    expect(second).toEqual({ ...lineOf(first), again: true })
     const [kept = ''] = await readdir(join(home, '.local/state/signalbox/claims'))
     const { mode } = await stat(join(home, '.local/state/signalbox/claims', kept))
     expect(mode & 0o777).toBe(0o600)

@@ -98,7 +98,8 @@ export function claimContract({ name, edge, published }: Board): void {
         status: 201,
         body: { board: repo.path, task: { id: 'A-1', title: 'One', executionState: 'active' } },
       })
-      expect(await ask('', asked)).toEqual({ ...first, status: 200 })
+      expect(await ask('', asked)).toEqual({ status: 200, body: { ...first.body, again: true } })
+      expect(first.body).not.toHaveProperty('again')
       const { generation, session } = first.body as { generation: number; session: string }
       await stream.until((it) => it.messages.length > 0)
       expect(stream.messages).toEqual([{ type: 'session-changed', session }])

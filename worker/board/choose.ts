@@ -29,6 +29,14 @@ export interface Known {
   now: number
 }
 
+/** The task passes the filters of what is asked for. */
+export const isAskedFor = (
+  { label, parent }: Wish,
+  task: Pick<StoredTask, 'labels' | 'parent'>,
+): boolean =>
+  (label === undefined || task.labels?.includes(label) === true) &&
+  (parent === undefined || task.parent === parent)
+
 /** After a release as done, the file may come later than the release. */
 const DONE_MS = 60_000
 
@@ -57,11 +65,9 @@ export function chooseNext(
   last: ReadonlyMap<string, Claim>,
   known: Known,
 ): StoredTask | NotChosen {
-  const { label, parent } = wish
   const isFree = isFreeFor(wish, known)
   const free = ready
-    .filter((task) => label === undefined || task.labels?.includes(label))
-    .filter((task) => parent === undefined || task.parent === parent)
+    .filter((task) => isAskedFor(wish, task))
     .filter((task) => !known.holders.has(task.id) && isFree(task, last.get(task.id)))
   return nextOf(free) ?? { reason: 'nothing_ready' }
 }

@@ -59,7 +59,10 @@ export const claimSchema = z
     model: name.exactOptional(),
     branch: name.exactOptional(),
   })
-  .describe('The same claim again is answered the same while it is valid.')
+  .describe(
+    'The same claim again is answered the same while it is valid, or `already_holding`, where its ' +
+      'task is not what is asked for now.',
+  )
 
 export const renewSchema = z
   .strictObject({
@@ -93,7 +96,11 @@ const held = {
   board: z.string().describe('The repository.'),
 }
 
-export const claimedSchema = z.object({ task: taskSchema, ...held })
+export const claimedSchema = z.object({
+  task: taskSchema,
+  ...held,
+  again: z.literal(true).describe('It was made before, and is valid.').exactOptional(),
+})
 
 export const heldSchema = z.object({
   task: z.string().describe('The id of the task.'),

@@ -37,7 +37,8 @@ export function claimRoutes(
       title: _,
       ...held
     } = answerOf(await repository.claim({ ...asked, hash: await sha256Hex(claim) }))
-    const answer = { ...shown(held), board, task: JSON.parse(json) as unknown }
+    const again = isRepeated && { again: true }
+    const answer = { ...shown(held), board, task: JSON.parse(json) as unknown, ...again }
     return c.json(answer, isRepeated ? 200 : 201, NOT_KEPT)
   })
   app.post('/renew', limit, async (c) => {

@@ -3,7 +3,14 @@
 
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { chooseNamed, chooseNext, type Known, type NotChosen, type Wish } from './choose.ts'
+import {
+  chooseNamed,
+  chooseNext,
+  isAskedFor,
+  type Known,
+  type NotChosen,
+  type Wish,
+} from './choose.ts'
 import type {
   Claimed,
   ClaimRefusal,
@@ -50,6 +57,9 @@ export class Claims {
       const known = this.#claims.bySecret(request.hash)
       if (known) {
         if (!isValid(known, now)) return refused(this.#lost(known))
+        if (!this.#isOf(known, request)) {
+          return refused({ reason: 'already_holding', task: known.task })
+        }
         return { ok: true, answer: { ...this.#whole(known), isRepeated: true }, frames }
       }
       if (this.#claims.countValid(now) >= MAX_VALID) return refused({ reason: 'too_many_claims' })
@@ -191,6 +201,12 @@ export class Claims {
 
   #isReturning(claim: Claim, now: number): boolean {
     return isReturning(claim, this.#presence.seenUntil(this.#board.state(), now))
+  }
+
+  /** Whether what is asked for now is what the claim holds. */
+  #isOf({ task: id }: Claim, wish: Wish): boolean {
+    const task = this.#board.stored(id)
+    return (wish.task ?? id) === id && (!task || isAskedFor(wish, task))
   }
 
   #choose(wish: Wish, holders: Known['holders'], now: number): StoredTask | NotChosen {

@@ -197,6 +197,21 @@ describe('a claim', () => {
     expect(it.given({ actor: 'bob' }, NOW + ms)).toBe(expected)
   })
 
+  it.each<[Partial<ClaimRequest>, boolean]>([
+    [{}, true],
+    [{ task: 'A-2', label: 'x', parent: 'E', assignee: 'eve' }, true],
+    [{ task: 'A-1' }, false],
+    [{ task: 'A-9' }, false],
+    [{ label: 'z' }, false],
+    [{ parent: 'F' }, false],
+  ])('that holds A-2, and is asked again for %j, is the same: %s', (fields, isSame) => {
+    const it = board(todo('A-1'), todo('A-2', { labels: ['x', 'y'], parent: 'E' }))
+    it.claim({ hash: 'ada', task: 'A-2' })
+    const same = { ok: true, answer: { task: 'A-2', isRepeated: true } }
+    const other = { ok: false, reason: 'already_holding', task: 'A-2' }
+    expect(it.claim({ hash: 'ada', ...fields })).toMatchObject(isSame ? same : other)
+  })
+
   it('is one of as many as its actor may hold', () => {
     const it = board(todo('A-1'), todo('A-2'), todo('A-3'))
     expect([it.given({ max: 2 }), it.given({ max: 2 })]).toEqual(['A-1', 'A-2'])

@@ -13,6 +13,7 @@ const store = { state: 'present', version: '0' } as const
 
 /** A board with these tasks, on one database that several processes may open one after another. */
 function board(...ids: string[]) {
+  const lines: object[] = []
   const clock = new FakeClock()
   const sql = openSql(':memory:')
   const open = () => {
@@ -21,7 +22,7 @@ function board(...ids: string[]) {
       now: clock.now,
       after: clock.after,
       maxIdle: 8,
-      log: () => undefined,
+      log: (level, event, fields) => lines.push({ level, event, ...fields }),
       room: { all: 9, each: 9 },
       roomOfAll: { all: 9, each: 9 },
     })
@@ -41,7 +42,7 @@ function board(...ids: string[]) {
       clock.now(),
     )
   change({ upserts: ids.map((id) => taskRecord(id, { status: 'todo' })) })
-  return { clock, sql, open, change }
+  return { clock, sql, open, change, lines }
 }
 
 let secrets = 0
@@ -138,6 +139,31 @@ describe('a claim', () => {
     expect(first).toBe(NOW)
     clock.jump(-3_600_000)
     expect(await generationOf('bob')).toBe(first + 1)
+  })
+
+  it('has a line of the log at its beginning and its end, with the board', async () => {
+    const { clock, open, lines } = board('A-1')
+    const repository = open()
+    const [ada, bob] = [asked('ada', { tree: 'feat' }), asked('bob')]
+    await repository.claim(ada)
+    await clock.advance(TTL)
+    await repository.claim(bob)
+    await repository.renew({ hash: bob.hash, progress: 'half' })
+    await repository.release({ session: `claim-${NOW + TTL}`, outcome: 'abandoned' })
+    const line = (event: string, fields: object) => {
+      return { level: 'info', event, board: 'lamps', task: 'A-1', ...fields }
+    }
+    const [one, other] = [
+      { actor: 'ada', generation: NOW, tree: 'feat' },
+      { actor: 'bob', generation: NOW + TTL },
+    ]
+    expect(lines).toEqual([
+      line('claim.began', one),
+      line('claim.expired', one),
+      line('claim.ended', { ...one, outcome: 'replaced' }),
+      line('claim.began', other),
+      line('claim.ended', { ...other, outcome: 'abandoned', byOther: true }),
+    ])
   })
 
   it('arms no timer while nothing is claimed', async () => {
