@@ -57,6 +57,8 @@ export function claimsAt({ url, path = '', token }: BoardAtEdge) {
             'content-type': 'application/json',
           },
           ...(body && { method: 'POST', body: JSON.stringify(body) }),
+          // It would carry the claim's secret along.
+          redirect: 'manual',
           signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
         })
         const text = await response.text()

@@ -108,12 +108,17 @@ async function inOwnTree(dir: string | undefined, cwd: string): Promise<string |
   return isOne ? inTree(leading, dir, own) : dir
 }
 
+/** An actor who is typed is meant, whoever's claim the variable has. */
+const namedIn = ({ options, typed }: Claiming): string | undefined =>
+  typed.has('--actor') && !typed.has('--claim') ? undefined : options.claim
+
 /** A claim that is named says where it was made: inside of `claim -- COMMAND` nobody repeats it. */
 async function whereItIsKept(input: Claiming, env: Environment): Promise<Claiming> {
   const { options } = input
+  const named = namedIn(input)
   const isPlaced = [options.url, options.board, options.data].some((it) => it !== undefined)
-  if (options.claim === undefined || isPlaced) return input
-  const kept = (await keptClaims(env)).find(({ claim }) => claim === options.claim)
+  if (named === undefined || isPlaced) return input
+  const kept = (await keptClaims(env)).find(({ claim }) => claim === named)
   if (!kept) return input
   const place = isAbsolute(kept.at) ? { data: kept.at } : { url: new URL(kept.at) }
   return { ...input, options: { ...options, ...place, board: kept.board } }
@@ -139,9 +144,10 @@ export interface OwnClaim {
 /** This actor's claim on the board, or the named one. Undefined: none; a sentence has said so. */
 export async function ownClaim(
   claimant: Claimant,
-  named: string | undefined,
+  input: Claiming,
   { io, env }: Context,
 ): Promise<OwnClaim | undefined> {
+  const named = namedIn(input)
   const all = await keptClaims(env)
   const kept =
     named === undefined ? ownAmong(all, claimant) : all.find(({ claim }) => claim === named)

@@ -16,6 +16,7 @@ export const TTL_MS = 600_000
 
 /** Which task, and how it is held. */
 export interface Wanted extends Partial<Pick<ClaimRequest, 'task' | 'label' | 'parent'>> {
+  tag?: string
   assignee?: string
   max?: number
   force?: boolean

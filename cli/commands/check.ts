@@ -21,7 +21,7 @@ work on the task. Exit code 1: that cannot be known, or there is none.`,
 
 async function run(input: Input<OptionsOf<typeof HELD>>, context: Context): Promise<number> {
   const claimant = await claimantOf(input, context)
-  const own = claimant && (await ownClaim(claimant, input.options.claim, context))
+  const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
   return await told(context.io, claimant, async () => {
     const answer = await claimsAt(claimant.place.edge).renew({ claim: own.claim })

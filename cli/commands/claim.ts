@@ -24,6 +24,7 @@ const OPTIONS = [
   new Setting('--task <ID>', 'this task [the next that is free]'),
   new Setting('--label <L>', 'only a task with this label'),
   new Setting('--parent <ID>', 'only a task with this parent'),
+  new Setting('--tag <TAG>', 'only a task of this list of the tool'),
   new Setting('--assignee <NAME>', 'tasks of this person are free, too'),
   new Setting('--wait <TIME>', 'wait until there is one, at most so long').duration(),
   CLAIMED_FOR,
@@ -97,12 +98,13 @@ async function claim(
   { asked, self, onTaken }: Claiming,
 ): Promise<number> {
   const { io, env } = context
-  const { wait, ttl, task, label, parent, assignee, max, force } = input.options
+  const { wait, ttl, task, label, parent, tag, assignee, max, force } = input.options
   const wanted: Wanted = {
     ...(ttl !== undefined && { ttl }),
     ...(task !== undefined && { task }),
     ...(label !== undefined && { label }),
     ...(parent !== undefined && { parent }),
+    ...(tag !== undefined && { tag }),
     ...(assignee !== undefined && { assignee }),
     ...(max !== undefined && { max }),
     ...(force && { force }),

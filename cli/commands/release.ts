@@ -25,10 +25,10 @@ Exit code 4: the claim was lost before.`,
 })
 
 async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
-  const { claim: named, done, abandoned, summary } = input.options
+  const { done, abandoned, summary } = input.options
   if (done && abandoned) throw new UsageError('--done and --abandoned are two ends: give one.')
   const claimant = await claimantOf(input, context)
-  const own = claimant && (await ownClaim(claimant, named, context))
+  const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own) return FAILED
   const outcome = abandoned ? 'abandoned' : 'done'
   const release = { outcome, ...(summary !== undefined && { summary }) } as const

@@ -27,8 +27,8 @@ may work on the task: stop. It is needed where no process is watched.`,
 
 async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): Promise<number> {
   const claimant = await claimantOf(input, context)
-  const { claim: named, ttl: ttlMs, progress } = input.options
-  const own = claimant && (await ownClaim(claimant, named, context))
+  const { ttl: ttlMs, progress } = input.options
+  const own = claimant && (await ownClaim(claimant, input, context))
   if (!claimant || !own || !isPlaced(claimant, context.io)) return FAILED
   return await told(context.io, claimant, async () => {
     const answer = await claimsAt(claimant.place.edge).renew({

@@ -112,6 +112,19 @@ describe('signalbox claim', () => {
     expect(await check()).toEqual([0, 'held'])
   })
 
+  it('takes a claim of the environment, unless an actor is typed', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
+    const { claim } = lineOf(await command(repo, 'claim', '--actor', 'ada'))
+    await command(repo, 'claim', '--actor', 'bob')
+    const SIGNALBOX_TOKEN = await token({ scope: SCOPE, repos: [repo.path] })
+    const env = { HOME: home, SIGNALBOX_TOKEN, SIGNALBOX_CLAIM: String(claim) }
+    // Where it was made is kept with it.
+    expect(lineOf(await run(['check'], env))).toMatchObject({ type: 'held', task: 'A-1' })
+    const where = ['--url', edge.origin, '--board', repo.path]
+    const typed = await run(['check', ...where, '--actor', 'bob'], env)
+    expect(lineOf(typed)).toMatchObject({ type: 'held', task: 'A-2' })
+  })
+
   it('offers no board whose files are gone', async () => {
     const [here, gone] = [await publishedRepo(edge, [todo('A-1')]), await publishedRepo(edge, [])]
     for (const [repo, store] of [[here, 'present'] as const, [gone, 'missing'] as const]) {

@@ -1,6 +1,9 @@
 // Which claim a command is about, and what an answer about it means: without an edge.
 
-import { describe, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { claimsAt } from '../../cli/claim/claims-at-edge.ts'
 import type { KeptClaim } from '../../cli/claim/kept-claims.ts'
 import { ownAmong } from '../../cli/claim/own-claim.ts'
 import { standingOf } from '../../cli/claim/standing.ts'
@@ -74,6 +77,22 @@ describe('the claim of a command', () => {
     // Of several boards that of this name, if one has it.
     const web = kept(feat.actor, { claim: 'web', board: '/srv/lamp#kiro' })
     expect(found([feat, web], { ...down, board: '/srv/lamp#kiro' })).toBe('web')
+  })
+})
+
+describe('a request about a claim', () => {
+  it('is not sent on by a redirect, which would carry its secret along', async () => {
+    const asked: (string | undefined)[] = []
+    const server = createServer(({ url }, response) => {
+      asked.push(url)
+      response.writeHead(307, { Location: '/elsewhere' }).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const claims = claimsAt({ ...edge, url })
+    await expect(claims.renew({ claim: 'secret' })).rejects.toThrow('The edge answered 307.')
+    expect(asked).toEqual(['/api/claims/renew?path=r'])
   })
 })
 

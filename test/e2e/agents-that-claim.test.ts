@@ -38,6 +38,37 @@ describe.each(Object.entries(toolsWith(program)))('agents on a board of %s', (_,
   }, 300_000)
 })
 
+describe('commands that are run by the first line', () => {
+  it('do each task once, four at the same time, and their claims are finished', async () => {
+    const [dir, count] = [tempFolder(), 8]
+    const { files, shell, closed } = toolsWith(undefined)['backlog-md']
+    writeFiles(dir, files(count))
+    const system = await starts.start({ launch: oneProcess, storeDir: dir })
+    const { dataDir } = await system.ready()
+    const taken = join(dataDir, 'taken')
+    const work = join(dataDir, 'work.sh')
+    writeFileSync(work, `${shell}\nid=$SIGNALBOX_TASK\nmark $id; echo $id >> ${taken}; close $id\n`)
+    const signalbox = `"${process.execPath}" "${resolve('cli/bin.js')}"`
+    const once = `${signalbox} claim --data "${dataDir}" --wait 60s -- /bin/sh "${work}"`
+    const env = programEnv(process.env.HOME ?? '')
+    const agents = Array.from({ length: 4 }, () =>
+      spawn('/bin/sh', ['-c', `${once} && ${once}`], { cwd: dir, env, stdio: 'ignore' }),
+    )
+    const codes = agents.map((agent) => new Promise((resolve) => agent.once('exit', resolve)))
+    expect(await Promise.all(codes)).toEqual([0, 0, 0, 0])
+    const ids = readFileSync(taken, 'utf8').trim().split('\n')
+    expect([ids.length, new Set(ids).size]).toEqual([count, count])
+    const texts = Object.keys(files(count)).map((name) => readFileSync(join(dir, name), 'utf8'))
+    expect(closed(texts)).toBe(count)
+    const { url, path, tokens } = await system.local()
+    const query = `path=${encodeURIComponent(path)}`
+    const headers = { authorization: `Bearer ${tokens.board}` }
+    const read = await fetch(`${url}/api/sessions?${query}`, { headers })
+    const { sessions } = (await read.json()) as { sessions: { health: string }[] }
+    expect(sessions.map(({ health }) => health)).toEqual(Array(count).fill('finished'))
+  })
+})
+
 const ROUNDS = 4
 const [, LINES = ''] =
   /```md\n(## Work from.*?)```/s.exec(readFileSync('docs/agents.md', 'utf8')) ?? []
