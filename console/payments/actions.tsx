@@ -76,6 +76,20 @@ export function AskGateway({ id, gateway }: { id: string; gateway: string }) {
   )
 }
 
+export function SendAll({ endpoint }: { endpoint: string }) {
+  const { refresh } = useFeed()
+  if (!may('payments:write')) return null
+  return (
+    <ActionButton
+      label={`Send all that wait for ${endpoint}`}
+      done="They are being sent."
+      act={() => post('/failing-endpoints/send-all', { endpoint }).then(refresh)}
+    >
+      Send all
+    </ActionButton>
+  )
+}
+
 interface RedeliverProps {
   /** The id of the delivery. */
   id: string

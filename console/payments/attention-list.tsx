@@ -8,7 +8,7 @@ import { linkTo } from '../router.ts'
 import { count, LOADING, quote } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { DatedAge, now, timeAt } from '../ui/time.tsx'
-import { Acknowledge, Redeliver } from './actions.tsx'
+import { Acknowledge, Redeliver, SendAll } from './actions.tsx'
 import {
   AN_ENDPOINT,
   AN_EVENT,
@@ -186,8 +186,10 @@ function FailingItem({ failing }: { failing: FailingEndpoints['endpoints'][numbe
       </p>
       <p class="hint">
         Start it, or mend it: its events are sent again {TRIED_FOR}. After that, each becomes an
-        alert with a button that sends it again.
+        alert with a button that sends it again. With the first that it accepts, all that wait are
+        sent.
       </p>
+      <SendAll endpoint={endpoint} />
     </Issue>
   )
 }

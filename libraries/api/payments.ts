@@ -44,6 +44,7 @@ import {
   acknowledgementSchema,
   chargeSchema,
   refundSchema,
+  sendAllSchema,
 } from '../../worker/payments/request-schemas.ts'
 import {
   alertKindSchema,
@@ -279,6 +280,15 @@ const OPERATIONS: Record<string, Operation> = {
     headers: ['X-Correlation-Id'],
     answers: { 202: answer('It is being sent.', redeliveringSchema) },
     failures: ['unknown_delivery', 'payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/failing-endpoints/send-all': {
+    id: 'sendAll',
+    summary: 'Send all events again that wait for an endpoint of the shop',
+    needs: 'payments:write',
+    headers: ['X-Correlation-Id'],
+    body: sendAllSchema,
+    answers: { 202: answer('They are being sent.', redeliveringSchema) },
+    failures: [...BODY, ...DATABASE],
   },
   'POST /api/payments/sweep': {
     id: 'sweep',

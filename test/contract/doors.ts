@@ -88,6 +88,10 @@ export const DOORS: Record<string, Door> = {
     '/api/payments/transactions/01J/cancel',
     404,
   ),
+  'POST /api/payments/failing-endpoints/send-all': writes(
+    '/api/payments/failing-endpoints/send-all',
+    422,
+  ),
   'POST /api/payments/sweep': writes('/api/payments/sweep', 200),
   'POST /api/payments/alerts/:id/acknowledge': writes('/api/payments/alerts/01J/acknowledge', 404),
   'POST /api/payments/deliveries/:id/redeliver': writes(

@@ -330,6 +330,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: `/deliveries/${known.delivery}/redeliver`, status: 202 },
       { path: '/deliveries/other/redeliver', status: 404 },
     ],
+    'POST /failing-endpoints/send-all': () => [
+      { path: '/failing-endpoints/send-all', status: 202, body: { endpoint: 'https://a.example' } },
+      { path: '/failing-endpoints/send-all', status: 422, body: {} },
+    ],
     'POST /sweep': () => [
       { path: '/sweep', status: 200 },
       { path: '/sweep', status: 413, body: 'x'.repeat(70_000) },

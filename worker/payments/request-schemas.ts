@@ -83,6 +83,10 @@ export const refundSchema = z.strictObject({
   reason: wellFormed(500),
 })
 
+export const sendAllSchema = z.strictObject({
+  endpoint: line(2_048).describe('As `GET /api/payments/failing-endpoints` lists it.'),
+})
+
 export const acknowledgementSchema = z.strictObject({
   gatewayReference: line(255)
     .describe('The gateway’s id of what was done about it, such as a refund by hand.')

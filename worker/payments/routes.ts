@@ -1,6 +1,7 @@
 // The HTTP API of payments: charges, refunds, reads, alerts and deliveries.
 
 import { type Context, Hono } from 'hono'
+import type * as z from 'zod'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
 import { checkFields } from '../shared/fields.ts'
@@ -12,7 +13,7 @@ import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
 import { settlementRoutes } from './queries/settlement-hono.ts'
-import { acknowledgementSchema } from './request-schemas.ts'
+import { acknowledgementSchema, sendAllSchema } from './request-schemas.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10
@@ -97,6 +98,15 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
   })
+  app.post('/failing-endpoints/send-all', async (c) => {
+    const { endpoint } = checked(sendAllSchema, await bodyOf(c))
+    const asked = { id: newId(now()), by: c.get('grant').subject }
+    const waiting = { endpoint, since: 0, now: now() }
+    let isMore = await ledger.hurryEvents({ ...waiting, asked })
+    while (isMore) isMore = await ledger.hurryEvents(waiting)
+    payments.sweepLater()
+    return c.json({ redelivering: true }, 202)
+  })
   app.post('/sweep', async (c) => c.json(await payments.sweeper.sweep()))
   return app
 }
@@ -111,9 +121,13 @@ async function bodyOf<Body>(c: Context): Promise<Body> {
 /** Most acknowledgements have no body. */
 async function acknowledgementOf(c: Context): Promise<{ gatewayReference?: string }> {
   if ((await readText(c)) === '') return {}
-  const checked = checkFields(acknowledgementSchema, await bodyOf(c))
-  if (!checked.ok) throw new InvalidArgumentException(checked.error)
-  return checked.value
+  return checked(acknowledgementSchema, await bodyOf(c))
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, body: object): z.infer<Schema> {
+  const read = checkFields(schema, body)
+  if (!read.ok) throw new InvalidArgumentException(read.error)
+  return read.value
 }
 
 function contextOf(c: Context<PaymentsEnv>): ChargeContext {

@@ -161,6 +161,23 @@ export const areListenersDue = (outbox: OutboxRow, due: Due): boolean =>
 export const isDeliveryDue = (delivery: DeliveryRow, due: Due): boolean =>
   delivery.status === 'pending' && isFree(delivery, due)
 
+/** Failed events that wait for their next try. `since`: in ms, of those made from then on. */
+export interface WaitingFor {
+  endpoint: string
+  since: number
+  now: number
+}
+
+export const isWaiting = (
+  { endpoint, status, attempts, created_at, next_attempt_at }: DeliveryRow,
+  waiting: WaitingFor,
+): boolean =>
+  status === 'pending' &&
+  attempts > 0 &&
+  endpoint === waiting.endpoint &&
+  next_attempt_at > waiting.now &&
+  created_at >= waiting.since
+
 /** An attempt ends its lease, so that a failure which is settled twice counts once. */
 const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
   ...row,

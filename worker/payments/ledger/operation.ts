@@ -5,11 +5,14 @@ import { decideInOrder, isOfOrder, type References } from '../domain/double-paym
 import type { PaymentIds } from '../domain/match.ts'
 import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
-import { alertRows, outboxRows, type Subscribers } from '../domain/outbox.ts'
+import { alertRows, outboxRows, type Subscribers, type WaitingFor } from '../domain/outbox.ts'
 import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
 import type { AuditRow, WebhookEventRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
+
+/** A day of events may wait: one save of all of them would hold up every payment. */
+export const HURRIED_AT_ONCE = 500
 
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
@@ -39,6 +42,8 @@ export interface Keys {
   /** The payments of these outbox rows. */
   paymentsOfOutbox?: readonly string[]
   deliveries?: readonly string[]
+  /** Deliveries that wait for an endpoint, the oldest `HURRIED_AT_ONCE`. */
+  waitingFor?: readonly WaitingFor[]
   /** Deliveries with their outbox rows. */
   redelivered?: readonly string[]
   alerts?: readonly { kind: string; subject: string }[]

@@ -20,6 +20,7 @@ import {
   checkSoon,
   claimCheck,
   claimChecks,
+  hurryEvents,
   redeliver,
   settleCheck,
 } from './sweeps.ts'
@@ -51,6 +52,8 @@ export const OPERATIONS = {
 
   /** Sends a delivery again, in any status. False: there is none with this id. */
   redeliver,
+  /** Makes what waits for an endpoint due, the oldest of it. True: there may be more. */
+  hurryEvents,
   /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
   acknowledge,
 } satisfies Record<string, (input: never, rules: Rules) => Operation<unknown>>

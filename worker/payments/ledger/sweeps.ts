@@ -19,11 +19,13 @@ import {
   goneAlert,
   isDeliveryDue,
   isGone,
+  isWaiting,
   LEASE_MS,
   type PendingEvent,
   pendingEvent,
   settleDelivery,
   settleListeners,
+  type WaitingFor,
 } from '../domain/outbox.ts'
 import {
   type Alert,
@@ -40,7 +42,14 @@ import {
 import type { DeliveryRow, OutboxRow, TransactionRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { Asked, Check, CheckClaim, CheckClaimed, EventIds } from './ledger.ts'
-import { type Operation, type Rules, recordAct, store, storeInOrder } from './operation.ts'
+import {
+  HURRIED_AT_ONCE,
+  type Operation,
+  type Rules,
+  recordAct,
+  store,
+  storeInOrder,
+} from './operation.ts'
 import { paymentIdsIn } from './webhooks.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -261,6 +270,24 @@ export function redeliver({ id, now, asked }: Redelivered): Operation<boolean> {
       const transaction_id = rows.get('outbox', delivery.outbox_id)?.transaction_id ?? null
       recordAct(rows, asked, { at: now, action: 'redeliver', transaction_id, about: id })
       return true
+    },
+  }
+}
+
+interface Hurried extends WaitingFor {
+  asked?: Asked | undefined
+}
+
+/** Makes what waits for an endpoint due. True: there may be more. */
+export function hurryEvents({ asked, ...waiting }: Hurried): Operation<boolean> {
+  const { endpoint, now: at } = waiting
+  return {
+    keys: { waitingFor: [waiting] },
+    decide(rows) {
+      const waits = rows.all('deliveries').filter((row) => isWaiting(row, waiting))
+      rows.put({ deliveries: waits.map((row) => ({ ...row, next_attempt_at: at })) })
+      recordAct(rows, asked, { at, action: 'redeliver', about: endpoint })
+      return waits.length >= HURRIED_AT_ONCE
     },
   }
 }

@@ -4,7 +4,8 @@
 import { type Clock, pause, within } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
-import { type Dispatched, LEASE_MS, type PendingEvent } from '../domain/outbox.ts'
+import { type Dispatched, LEASE_MS, type PendingEvent, type WaitingFor } from '../domain/outbox.ts'
+import { Outages } from './outages.ts'
 
 export interface DueClaim {
   now: number
@@ -58,6 +59,8 @@ const SETTLE_AGAIN_MS = 5_000
 export interface DispatchDeps {
   /** Leases stored events that are due. */
   claim(claim: EventClaim): Promise<readonly PendingEvent[]>
+  /** Makes what waits for an endpoint due, the oldest of it. True: there may be more. */
+  hurry(waiting: WaitingFor): Promise<boolean>
   /** Stores the results. */
   settle(outcomes: readonly Dispatched[], now: number): Promise<void>
   deliver: Deliver
@@ -69,7 +72,8 @@ export interface DispatchDeps {
 }
 
 export function createDispatch(deps: DispatchDeps) {
-  const { claim: claimDue, settle, deliver, keepAlive, wakeAt, clock, log } = deps
+  const { claim: claimDue, hurry, settle, deliver, keepAlive, wakeAt, clock, log } = deps
+  const outages = new Outages(clock)
   /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
   /** When events that failed are due again, and when that is as the clock's `elapsed`. */
@@ -109,6 +113,10 @@ export function createDispatch(deps: DispatchDeps) {
         for (const failed of [listeners, delivery]) remember(failed?.nextAttemptAt)
       }
       wake()
+      for (const [endpoint, since] of recovered(chunk, outcomes)) {
+        const hurried = hurryAll(endpoint, since)
+        keepAlive?.(hurried)
+      }
       const delivered = outcomes.filter(isDelivered).length
       return { delivered, failed: chunk.length - delivered }
     } catch (error) {
@@ -118,6 +126,36 @@ export function createDispatch(deps: DispatchDeps) {
       called()
       for (const { transactionId } of initiated) calling.delete(transactionId)
       for (const { outboxId } of chunk) underWay.delete(outboxId)
+    }
+  }
+
+  /** The endpoints that accept events again, and since when what waits for them is due. */
+  function recovered(
+    chunk: readonly PendingEvent[],
+    outcomes: readonly Dispatched[],
+  ): Map<string, number> {
+    const found = new Map<string, number>()
+    for (const { outboxId, delivery } of outcomes) {
+      const endpoint = chunk.find((event) => event.outboxId === outboxId)?.delivery?.endpoint
+      if (!delivery || endpoint === undefined) continue
+      if (!delivery.ok) outages.failed(endpoint)
+      const since = delivery.ok ? outages.accepted(endpoint) : undefined
+      if (since !== undefined) found.set(endpoint, since)
+    }
+    return found
+  }
+
+  /** Never rejects: what it leaves is tried at its own time. */
+  async function hurryAll(endpoint: string, since: number): Promise<void> {
+    try {
+      for (let isMore = true; isMore; ) {
+        const now = clock.now()
+        isMore = await hurry({ endpoint, since, now })
+        remember(now)
+        wake()
+      }
+    } catch (error) {
+      log('warn', 'payments.dispatch.not_hurried', { error: reasonOf(error) })
     }
   }
 
@@ -150,6 +188,21 @@ export function createDispatch(deps: DispatchDeps) {
     return chunksOf(taken, CHUNK_EVENTS).map(dispatchChunk)
   }
 
+  /**
+   * What has waited reaches its endpoint in order, for each payment: one event of each after the
+   * other. What is left when the lease is half over is due again at its end.
+   */
+  async function dispatchInOrder(claimed: readonly PendingEvent[]): Promise<DispatchReport[]> {
+    const endsAt = clock.elapsed() + LEASE_MS / 2
+    const reports: DispatchReport[] = []
+    for (let left = claimed; left.length > 0 && clock.elapsed() < endsAt; ) {
+      const turn = left.filter(isFirstOfPayment)
+      reports.push(...(await Promise.all(dispatchAll(turn))))
+      left = left.filter((event) => !turn.includes(event))
+    }
+    return reports
+  }
+
   return {
     /** Dispatches what a committed group caused. Answers at once and never throws. */
     dispatch(pending: readonly PendingEvent[]): void {
@@ -171,7 +224,7 @@ export function createDispatch(deps: DispatchDeps) {
       const dueBy = Math.max(claim.now, ...come)
       const claimed = await claimDue({ ...claim, dueBy })
       for (const at of come) dueTimes.delete(at)
-      const reports = await Promise.all(dispatchAll(claimed))
+      const reports = await dispatchInOrder(claimed)
       // There may be more than one call takes.
       if (claimed.length === claim.limit) dueTimes.set(dueBy, elapsed)
       wakesAt = undefined
@@ -182,6 +235,12 @@ export function createDispatch(deps: DispatchDeps) {
     },
   }
 }
+
+const isFirstOfPayment = (
+  { transactionId }: PendingEvent,
+  at: number,
+  all: readonly PendingEvent[],
+): boolean => all.findIndex((event) => event.transactionId === transactionId) === at
 
 const isCalledFirst = ({ type, listeners }: PendingEvent): boolean =>
   type === 'PaymentInitiated' && listeners !== undefined

@@ -10,7 +10,11 @@ import { keptLog, pendingEvent } from '../../../support/payments.ts'
 
 const events = (count: number, from = 0): PendingEvent[] =>
   Array.from({ length: count }, (_, at) =>
-    pendingEvent({ outboxId: `event-${from + at}`, listeners: { attempts: 0 } }),
+    pendingEvent({
+      outboxId: `event-${from + at}`,
+      transactionId: `tx-${from + at}`,
+      listeners: { attempts: 0 },
+    }),
   )
 const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outboxId }) => outboxId)
 const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
@@ -33,6 +37,7 @@ function setup(
       onClaim(claim)
       return due.splice(0, claim.limit)
     },
+    hurry: async () => false,
     async settle(outcomes) {
       settled.push(idsOf(outcomes))
       await gate
@@ -240,6 +245,15 @@ describe('the events that are due', () => {
     await reporting
     expect(report).toEqual({ delivered: 8, failed: 2 })
     expect(settled.flat()).toHaveLength(10)
+  })
+
+  it('are dispatched one after the other for each payment', async () => {
+    const of = (outboxId: string, transactionId: string) =>
+      pendingEvent({ outboxId, transactionId, listeners: { attempts: 0 } })
+    const due = [of('a1', 'a'), of('a2', 'a'), of('b1', 'b'), of('a3', 'a'), of('b2', 'b')]
+    const { outbox, chunks } = setup(undefined, due)
+    expect(await outbox.dispatchDue({ now: 1, limit: 9 })).toEqual({ delivered: 5, failed: 0 })
+    expect(chunks).toEqual([['a1', 'b1'], ['a2', 'b2'], ['a3']])
   })
 
   it('count as failed when dispatching fails', async () => {

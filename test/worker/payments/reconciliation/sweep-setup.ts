@@ -19,7 +19,7 @@ export interface SweepOptions {
   gateway?: Partial<AnyGateway>
   listeners?: Listeners
   /** The endpoint's answer; undefined: there is no endpoint. */
-  endpoint?: () => Response | Promise<Response>
+  endpoint?: (body: string) => Response | Promise<Response>
   onMismatch?: 'log' | 'reject'
   isCircuitOpen?: () => boolean
   queries?: Partial<PaymentQueries>
@@ -54,7 +54,7 @@ export function setUpSweep(options: SweepOptions = {}) {
     ...(listeners && { listeners }),
     ...(own && { queries: own }),
     ...(endpoint && { endpoint: { url: 'https://shop.example/', secrets: [SECRET] } }),
-    fetch: async () => endpoint?.() ?? new Response(),
+    fetch: async (_url, init) => endpoint?.(String(init?.body)) ?? new Response(),
     async wait(method, _, args) {
       asked.push(method)
       options.intercept?.(method, args)

@@ -3,6 +3,11 @@
 import { describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE, reports, setUpSweep } from './sweep-setup.ts'
 
+interface Posted {
+  type: string
+  data: { transaction: { id: string } }
+}
+
 describe('an event that was not delivered', () => {
   it('is dispatched again for hours while its listener and its endpoint fail', async () => {
     let isDown = true
@@ -30,6 +35,53 @@ describe('an event that was not delivered', () => {
     const [event] = (await story(id)).events
     expect(event).toMatchObject({ type: 'PaymentInitiated', listenersDoneAt: expect.any(String) })
     expect(event?.deliveries).toMatchObject([{ status: 'delivered', lastStatus: 200 }])
+  })
+
+  it('is due with the first one that its endpoint accepts again, in order for each payment', async () => {
+    let isDown = true
+    const posted: string[] = []
+    const { charge, pass } = setUpSweep({
+      gateway: reports('Paid'),
+      endpoint: (body) => {
+        if (isDown) return new Response(null, { status: 503 })
+        const { type, data } = JSON.parse(body) as Posted
+        posted.push(`${data.transaction.id} ${type}`)
+        return new Response()
+      },
+    })
+    const waiting = [await charge(), await charge(), await charge()]
+    // So long after the last try that each waits for up to an hour more.
+    await pass(5 * HOUR)
+    isDown = false
+    const first = await charge()
+    await pass(2 * MINUTE)
+    expect(posted[0]).toBe(`${first} PaymentInitiated`)
+    for (const id of waiting) {
+      expect(posted.filter((each) => each.startsWith(id))).toEqual([
+        `${id} PaymentInitiated`,
+        `${id} PaymentSucceeded`,
+      ])
+    }
+  })
+
+  it('that its endpoint never accepts is not sent with each one that it accepts', async () => {
+    let tries = 0
+    const { charge, pass } = setUpSweep({
+      endpoint: (body) => {
+        const { data } = JSON.parse(body) as Posted
+        if (data.transaction.id !== poison) return new Response()
+        tries++
+        return new Response(null, { status: 500 })
+      },
+    })
+    const poison = await charge()
+    await pass(HOUR)
+    const before = tries
+    for (let n = 0; n < 30; n++) {
+      await charge()
+      await pass(MINUTE)
+    }
+    expect(tries - before).toBeLessThan(10)
   })
 
   it('holds up no check while its endpoint hangs', async () => {

@@ -20,6 +20,10 @@ export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
 export const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
 export const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
 
+/** Whether a delivery `d` waits for its endpoint: `k` is the endpoint, `now` and `since`. */
+export const WAITS_FOR = `d.status = 'pending' AND d.attempts > 0 AND d.endpoint = k.value ->> 0
+  AND d.next_attempt_at > k.value ->> 1 AND d.created_at >= k.value ->> 2`
+
 export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LISTENERS_DUE})
   OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
 

@@ -4,9 +4,15 @@
 // planner scans the table instead: forty times as long among 36,000 payments.
 
 import type { DueClaim, EventClaim } from '../../outbox/dispatch.ts'
-import type { Keys } from '../operation.ts'
+import { HURRIED_AT_ONCE, type Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'
-import { CHECK_DUE, DELIVERY_DUE, LISTENERS_DUE, PARKED_WITH_PAYMENT } from './due-libsql.ts'
+import {
+  CHECK_DUE,
+  DELIVERY_DUE,
+  LISTENERS_DUE,
+  PARKED_WITH_PAYMENT,
+  WAITS_FOR,
+} from './due-libsql.ts'
 import type { Value } from './statement-libsql.ts'
 
 /** SQL that selects ids of a table, with the keys that it looks for. */
@@ -231,6 +237,12 @@ const deliveryLookups = (keys: Keys): Lookup[] => [
       WHERE d.id = k.value`,
     'redelivered',
     keys.redelivered,
+  ),
+  ...keyed(
+    `SELECT id FROM (SELECT d.id FROM json_each(:waiting_for) k CROSS JOIN payment_deliveries d
+      WHERE ${WAITS_FOR} ORDER BY d.created_at, d.id LIMIT ${HURRIED_AT_ONCE})`,
+    'waiting_for',
+    keys.waitingFor?.map(({ endpoint, now, since }) => [endpoint, now, since]),
   ),
   ...due(
     `SELECT d.id FROM payment_deliveries d WHERE d.outbox_id IN (${DUE_EVENTS})`,

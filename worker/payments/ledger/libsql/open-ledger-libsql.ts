@@ -13,7 +13,7 @@ import {
 } from '../../outbox/dispatch.ts'
 import type { Operation, Rules } from '../operation.ts'
 import { type Ledger, OPERATIONS, type Operated } from '../operations.ts'
-import { claimEvents, settleEvents } from '../sweeps.ts'
+import { claimEvents, hurryEvents, settleEvents } from '../sweeps.ts'
 import { applyParked, findParked } from '../webhooks.ts'
 import { openWriter } from '../writer.ts'
 import type { Database } from './database-libsql.ts'
@@ -55,6 +55,7 @@ export function openLedger(deps: LedgerDeps) {
     clock,
     log,
     claim: claimPending,
+    hurry: (waiting) => run(hurryEvents(waiting)),
     settle: settleDispatched,
   })
 
