@@ -30,8 +30,8 @@ export class Outages {
   }
 
   /**
-   * Undefined: it had accepted the last one, too. Else what waits for it is due, if it was made from
-   * this time on, in ms.
+   * Undefined: it had accepted the last one, too. Else what waits for it is due, if it was made
+   * from this time on, in ms.
    */
   accepted(endpoint: string): number | undefined {
     const [acceptedAt, elapsed] = [this.#clock.now(), this.#clock.elapsed()]
