@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, Help, type Option } from 'commander'
+import type { StoreError } from '../sidecar/layouts/registry.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
 import type { Definition } from './command.ts'
 import { COMMANDS, GROUPS, type Listed } from './commands.ts'
@@ -23,8 +24,12 @@ The access token is taken from SIGNALBOX_TOKEN or from a file, never from an opt
 the list of processes.`
 
 /** Their message is one sentence for the person at the terminal. */
-/** Trying again may help: the other process ends, the disk is mounted. */
-const PASSING: readonly StartErrorCode[] = ['port_taken', 'other_database']
+/** Trying again may help: the other process ends, the disk is mounted, the folder is moved. */
+const PASSING: readonly (StartErrorCode | StoreError['code'])[] = [
+  'port_taken',
+  'other_database',
+  'stray_worktree',
+]
 const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError', 'SecretFileError']
 
 /** Runs one command line to its exit code; `argv` without the program. */

@@ -85,7 +85,9 @@ export async function runningAbove(
   isMeant: (dataDir: string) => Promise<boolean> = async () => true,
 ): Promise<string | undefined> {
   let repository: string | undefined
-  for (let at = await leadingFolder(folder); ; at = dirname(at)) {
+  // What is no worktree of its own may be in the folder of a system, too.
+  const from = await leadingFolder(folder).catch(() => resolve(folder))
+  for (let at = from; ; at = dirname(at)) {
     const dir = join(at, DATA_DIR)
     const isOurs = async () => repository === undefined || (await hasBoardIn(repository, dir))
     if (existsSync(join(dir, 'local.json')) && (await isMeant(dir)) && (await isOurs())) return dir

@@ -23,6 +23,7 @@ import {
   linkedTreeOf,
   linkedTreesOf,
   locationOf,
+  strayAt,
   treeOf,
 } from '../trees/worktrees.ts'
 import { enter, type Rules, rulesAbove, slowFiles, withRulesOf } from './gitignore.ts'
@@ -48,6 +49,8 @@ export interface Discovery {
   left: LeftOut[]
   /** The name of the project's folder, for each folder that was named. */
   projects: string[]
+  /** Linked worktrees that were moved, and git was not told. */
+  moved: string[]
   /** What the search took, in ms. */
   workMs: number
 }
@@ -89,8 +92,14 @@ export const discoverBoards = (
 export function whyNone(where: string, left: readonly LeftOut[], only: Search['only']): StoreError {
   const first = left.find(({ code }) => code !== 'unsearched')
   const { code, message } = first ?? noBoardIn(where, 'below', only)
-  const isLink = code === 'linked_elsewhere' || code === 'linked_folder'
-  return new StoreError(isLink ? code : 'no_board', message)
+  switch (code) {
+    case 'linked_elsewhere':
+    case 'linked_folder':
+    case 'stray_worktree':
+      return new StoreError(code, message)
+    default:
+      return new StoreError('no_board', message)
+  }
 }
 
 interface Folder {
@@ -112,6 +121,9 @@ class Walk {
   readonly #queue: Folder[] = []
   /** Folders that are never entered (again): those seen, and those of stores. */
   readonly #seen = new Set<string>()
+  readonly #moved = new Set<string>()
+  /** Real paths of the folders that were named. */
+  readonly #named: string[] = []
   readonly #startedAt = performance.now()
   /** Why there may be more. */
   #cutOff: string | undefined
@@ -130,7 +142,8 @@ class Walk {
       await this.#folder(folder)
     }
     const workMs = performance.now() - this.#startedAt
-    return { boards: [...this.#boards.values()], left: this.#left(), projects, workMs }
+    const [boards, moved] = [[...this.#boards.values()], [...this.#moved]]
+    return { boards, left: this.#left(), projects, moved, workMs }
   }
 
   /** With a folder that was named. Resolves with that of its project. */
@@ -142,6 +155,8 @@ class Walk {
       this.#leave('not_a_folder', messageOf(error))
       return dir
     }
+    this.#named.push(path)
+    if (await this.#isStray(path)) return path
     const tree = await linkedTreeOf(path)
     const project = await this.#stores(path, tree)
     // In a store's own folder there is nothing else.
@@ -163,6 +178,8 @@ class Walk {
   #enqueue(folder: Folder): void {
     if (this.#seen.has(folder.path)) return
     if (folder.depth > this.#bounds.depth) {
+      // What a linked worktree has so deep below, the tree that leads has less deep.
+      if (folder.tree) return
       this.#cutOff ??= `${this.#bounds.depth} levels down, above ${folder.path}`
       return
     }
@@ -180,7 +197,10 @@ class Walk {
       return []
     })
     const names = new Set(entries.map(({ name }) => name))
-    const tree = depth > 0 && names.has('.git') ? await linkedTree(path) : treeAbove
+    const isTop = depth > 0 && names.has('.git')
+    if (isTop && (await this.#isStray(path))) return
+    const tree = isTop ? await linkedTree(path) : treeAbove
+    if (isTop && tree?.isMoved) this.#moved.add(path)
     if (tree !== treeAbove && this.#search.worktrees === false) return
     if (depth > 0) await this.#stores(path, tree, names)
     const inherited = names.has('.git') ? [] : above
@@ -192,10 +212,19 @@ class Walk {
       const child = join(path, entry.name)
       const entered = enter(child, rules)
       if (entered) this.#enqueue({ path: child, depth: depth + 1, rules: entered, tree })
+      // git may ignore the place where worktrees are.
+      else if ((await linkedTree(child))?.isMoved) this.#moved.add(child)
     }
     for (const file of slowFiles(rules)) {
       this.#leave('slow_rules', `The rules of ${file} take over 50 ms for a folder: left out.`)
     }
+  }
+
+  /** It says that it is a linked worktree, and is none: no board of its own either. */
+  async #isStray(path: string): Promise<boolean> {
+    const why = await strayAt(path, this.#named)
+    if (why !== undefined) this.#leave('stray_worktree', why)
+    return why !== undefined
   }
 
   #isOver(): boolean {

@@ -93,7 +93,7 @@ export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
   const boards = new Boards(plan)
   await boards.look()
   const { none } = boards
-  // A link is there already: to wait does not change what it is.
+  // A link, or a copy, is there already: to wait does not change what it is.
   if (none && !(plan.waits && none.code === 'no_board')) throw none
   if (none) plan.log('warn', 'store.awaited', { dir: plan.dirs[0], why: none.message })
   return boards
@@ -114,13 +114,18 @@ class Boards implements OpenBoards {
   /** Sentences about what was left out: each is logged once. */
   readonly #logged = new Set<string>()
   #lookedMs = 0
+  /** Ends the pause before the next search. */
+  #hurry = new AbortController()
   #opening = 0
 
   constructor(plan: BoardsPlan) {
     this.#plan = plan
     const { path, log, search } = plan
     const isShown = path !== undefined && search.worktrees !== false
-    this.#repositories = isShown ? new Repositories({ path, log, clock: hostClock }) : undefined
+    // Where a worktree went, the next search may find.
+    const onAway = () => this.#hurry.abort()
+    const deps = { path: path ?? '', log, clock: hostClock, onAway }
+    this.#repositories = isShown ? new Repositories(deps) : undefined
     this.#metrics = plan.metrics && sidecarMetrics(plan.metrics)
     this.#metrics?.watch(() => this.health())
     this.#progress = plan.terminal && createProgress(plan.terminal)
@@ -140,7 +145,8 @@ class Boards implements OpenBoards {
   /** Looks for boards that are not known yet. `later`: not at the beginning. */
   async look(later?: { since: number; signal: AbortSignal }): Promise<void> {
     const { dirs, search, repo, isRepoChosen } = this.#plan
-    const { boards, left, projects, workMs } = await discoverBoards(dirs, search, later)
+    const { boards, left, projects, moved, workMs } = await discoverBoards(dirs, search, later)
+    this.#repositories?.seen(moved)
     this.#lookedMs = workMs
     const [project = ''] = projects
     const { only } = search
@@ -235,8 +241,10 @@ class Boards implements OpenBoards {
     this.#open(end)
     for (;;) {
       const pause = (this.#plan.pauseMs ?? pauseMs)(this.#lookedMs, this.#boards.size > 0)
-      await sleep(pause, undefined, { signal: end }).catch(() => undefined)
+      const signal = AbortSignal.any([end, this.#hurry.signal])
+      await sleep(pause, undefined, { signal }).catch(() => undefined)
       if (end.aborted) break
+      if (this.#hurry.signal.aborted) this.#hurry = new AbortController()
       await this.look({ since: performance.now(), signal: end }).catch(defect)
       for (const board of this.boards()) if (board.state === 'failed') board.state = 'waiting'
       this.#open(end)

@@ -25,7 +25,12 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
-  readonly code: 'not_a_folder' | 'no_board' | 'linked_elsewhere' | 'linked_folder'
+  readonly code:
+    | 'not_a_folder'
+    | 'no_board'
+    | 'linked_elsewhere'
+    | 'linked_folder'
+    | 'stray_worktree'
 
   constructor(code: StoreError['code'], message: string) {
     super(message)

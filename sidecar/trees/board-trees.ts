@@ -145,7 +145,8 @@ export class BoardTrees {
     let isOther = false
     for (const now of repository.trees()) {
       const known = before.get(now.dir)
-      const isSame = known && isSameTree(known.now, now) && (await isThere(known.tree))
+      const isKept = now.awaySince !== undefined
+      const isSame = known && isSameTree(known.now, now) && (isKept || (await isThere(known.tree)))
       const isWhole = isSame && (!now.bases || known.tree.bases)
       const opened = isWhole ? known.tree : await this.#open(repository, now)
       // Where git has not answered yet, it is as it was.

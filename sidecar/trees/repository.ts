@@ -8,11 +8,13 @@ import { readSmall } from '../layouts/open-here.ts'
 import { type Log, messageOf } from '../log.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
 import type { Commit } from './history.ts'
-import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
+import { type GitTree, isThere, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
 const LOOK_MS = { least: 1_000, most: 5_000, perMs: 100 }
 const SMALL_BYTES = 64 << 10
+/** A tree whose folder is gone keeps its marks for so long: it may be on its way. */
+const AWAY_MS = 600_000
 /** What git did not answer may take its whole time again. */
 const AGAIN_MS = 60_000
 
@@ -27,6 +29,8 @@ export interface TreeNow extends GitTree {
   head: string
   /** What its `HEAD` and the leading tree's pointed to when it was asked for them. */
   heads: string
+  /** Its folder is gone, and git knows it still: since then, by `clock.elapsed()`. */
+  awaySince?: number
 }
 
 export interface Repository {
@@ -58,15 +62,23 @@ interface RepositoriesDeps {
   path: string
   clock: Clock
   log: Log
+  /** Called when the folder of a linked worktree is gone. */
+  onAway?: () => void
 }
 
 /** The repositories of the boards of a process: those of one repository share its looks. */
 export class Repositories {
   readonly #deps: RepositoriesDeps
   readonly #known = new Map<string, Repository>()
+  #moved: readonly string[] = []
 
   constructor(deps: RepositoriesDeps) {
     this.#deps = deps
+  }
+
+  /** Folders that were found, and may be linked worktrees that were moved. */
+  seen(moved: readonly string[]): void {
+    this.#moved = moved
   }
 
   /** That of a folder, whose tree leads. Undefined: it is in none. */
@@ -75,7 +87,7 @@ export class Repositories {
     if (!tree) return undefined
     const known = this.#known.get(tree.dir)
     if (known) return known
-    const made = new OneRepository(tree, this.#deps)
+    const made = new OneRepository(tree, this.#deps, () => this.#moved)
     this.#known.set(tree.dir, made)
     return made
   }
@@ -91,12 +103,20 @@ class OneRepository implements Repository {
   readonly #leading: GitTree
   readonly #clock: Clock
   readonly #log: Log
+  readonly #onAway: () => void
+  readonly #moved: () => readonly string[]
   readonly #followers = new Set<() => void>()
   #trees: readonly TreeNow[] = []
   #looking: Promise<void> | undefined
   #cancel: () => void = () => undefined
 
-  constructor(leading: GitTree, { clock, log, path }: RepositoriesDeps) {
+  constructor(
+    leading: GitTree,
+    { clock, log, path, onAway = () => undefined }: RepositoriesDeps,
+    moved: () => readonly string[],
+  ) {
+    this.#onAway = onAway
+    this.#moved = moved
     this.top = leading.dir
     this.#leading = leading
     this.#git = openGit(leading.common, path)
@@ -164,9 +184,10 @@ class OneRepository implements Repository {
     const startedAt = performance.now()
     try {
       const trees: TreeNow[] = []
-      for (const tree of await linkedTreesOf(this.#leading.common)) {
+      for (const tree of await linkedTreesOf(this.#leading.common, this.#moved())) {
         if (tree.dir !== this.top) trees.push(await this.#now(tree))
       }
+      trees.push(...this.#away(trees))
       const dirs = new Set(trees.map(({ dir }) => dir))
       for (const { name: tree, dir } of this.#trees) {
         if (!dirs.has(dir)) this.#log('info', 'tree.left', { tree, dir })
@@ -182,6 +203,17 @@ class OneRepository implements Repository {
       const dueMs = Math.min(Math.max(pauseMs, LOOK_MS.least), LOOK_MS.most)
       this.#cancel = this.#clock.after(dueMs, () => void this.#look())
     }
+  }
+
+  /** Those that git knows, and whose folder is gone. */
+  #away(there: readonly TreeNow[]): TreeNow[] {
+    const now = this.#clock.elapsed()
+    const found = new Set(there.map(({ gitFolder }) => gitFolder))
+    const away = this.#trees.filter(({ gitFolder, awaySince = now }) => {
+      return !found.has(gitFolder) && isThere(gitFolder) && now - awaySince < AWAY_MS
+    })
+    if (away.some(({ awaySince }) => awaySince === undefined)) this.#onAway()
+    return away.map((tree) => ({ ...tree, awaySince: tree.awaySince ?? now }))
   }
 
   async #now(tree: GitTree): Promise<TreeNow> {

@@ -7,7 +7,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Store } from '../layouts/layout.ts'
 import { readSmall } from '../layouts/open-here.ts'
-import { type Search, storesIn } from '../layouts/registry.ts'
+import { type Search, StoreError, storesIn } from '../layouts/registry.ts'
 import { isWithin, realFolder } from '../layouts/store-folder.ts'
 
 /** A tree whose repository knows it. Real paths. */
@@ -18,6 +18,8 @@ export interface GitTree {
   common: string
   /** Its own folder: in `worktrees/` of the common one, which is that of the main tree itself. */
   gitFolder: string
+  /** Its folder was moved, and git was not told. */
+  isMoved?: true
 }
 
 const POINTER_BYTES = 8 << 10
@@ -35,19 +37,65 @@ async function treeAt(dir: string): Promise<GitTree | undefined> {
 /**
  * The linked worktree whose top is this folder; undefined: it is none, or a submodule. Both must
  * point at each other: a folder of others could name any repository of this machine as its own.
+ * Where nothing is at the place that its repository knows, it is one that was moved.
  */
 export async function linkedTree(dir: string): Promise<GitTree | undefined> {
   const own = await pointedAt(dir)
-  const shared = own && readSmall(join(own, 'commondir'), POINTER_BYTES)?.trim()
-  const common = own && shared && (await realFolder(resolve(own, shared)))
-  if (!common || dirname(own) !== join(common, 'worktrees')) return undefined
+  const common = own && (await commonOf(own))
+  const back = own && backOf(own)
+  if (!common || back === undefined) return undefined
+  const tree = { dir, common, gitFolder: own }
+  if ((await realFolder(dirname(back))) === dir) return tree
+  if (isThere(back)) return undefined
+  const [only, another] = (await pointersIn(common, [dirname(dir)])).get(own) ?? []
+  return only === dir && another === undefined ? { ...tree, isMoved: true } : undefined
+}
+
+/** Of the own folder of a linked worktree. Undefined: it is none. */
+export async function commonOf(own: string): Promise<string | undefined> {
+  const shared = readSmall(join(own, 'commondir'), POINTER_BYTES)?.trim()
+  const common = shared && (await realFolder(resolve(own, shared)))
+  return common && dirname(own) === join(common, 'worktrees') ? common : undefined
+}
+
+/** The file `.git` of a linked worktree, where its repository knows it. */
+export function backOf(own: string): string | undefined {
   const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
-  const isKnown = back !== undefined && (await realFolder(dirname(resolve(own, back)))) === dir
-  return isKnown ? { dir, common, gitFolder: own } : undefined
+  return back ? resolve(own, back) : undefined
+}
+
+export const isThere = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** A folder with more beside a worktree is looked into no further. */
+const NEIGHBOURS = 1_000
+
+/**
+ * The folders that name an own folder of this repository, by that: of those beside its trees, where
+ * these are and were, and in `places`.
+ */
+async function pointersIn(
+  common: string,
+  places: readonly string[],
+): Promise<Map<string, string[]>> {
+  const known = (await ownFoldersOf(common)).flatMap((own) => backOf(own) ?? [])
+  const main = await mainTreeOf(common)
+  const around = [...known.map(dirname), ...(main === undefined ? [] : [main])].map(dirname)
+  const pointers = new Map<string, string[]>()
+  for (const place of new Set([...around, ...places])) {
+    const real = await realFolder(place)
+    const names = real === undefined ? [] : await readdir(real).catch((): string[] => [])
+    for (const name of names.slice(0, NEIGHBOURS)) {
+      const dir = join(real ?? place, name)
+      const own = await pointedAt(dir)
+      if (own !== undefined) pointers.set(own, [...new Set([...(pointers.get(own) ?? []), dir])])
+    }
+  }
+  return pointers
 }
 
 /** The top of the main tree. Undefined: it is not there, or the repository is bare. */
-async function mainTreeOf(common: string): Promise<string | undefined> {
+export async function mainTreeOf(common: string): Promise<string | undefined> {
   const named = basename(common) === '.git' ? dirname(common) : worktreeIn(common)
   const dir = named && (await realFolder(named))
   return dir && (await gitFolderOf(dir)) === common ? dir : undefined
@@ -67,22 +115,45 @@ async function gitFolderOf(dir: string): Promise<string | undefined> {
 
 /** By a file `.git`. */
 async function pointedAt(dir: string): Promise<string | undefined> {
-  const pointer = readSmall(join(dir, '.git'), POINTER_BYTES)
-  const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(pointer ?? '') ?? []
-  return named && (await realFolder(resolve(dir, named)))
+  const named = namedAt(dir)
+  return named && (await realFolder(named))
 }
 
-/** All linked worktrees of a repository that are there, by name. */
-export async function linkedTreesOf(common: string): Promise<GitTree[]> {
+/** What a file `.git` names, whether or not it is there. */
+export function namedAt(dir: string): string | undefined {
+  const pointer = readSmall(join(dir, '.git'), POINTER_BYTES)
+  const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(pointer ?? '') ?? []
+  return named && resolve(dir, named)
+}
+
+async function ownFoldersOf(common: string): Promise<string[]> {
   const folder = join(common, 'worktrees')
   const names = await readdir(folder).catch((): string[] => [])
+  return names.toSorted().map((name) => join(folder, name))
+}
+
+/**
+ * All linked worktrees of a repository that are there, by name. `seen`: folders that may be one
+ * that was moved.
+ */
+export async function linkedTreesOf(
+  common: string,
+  seen: readonly string[] = [],
+): Promise<GitTree[]> {
   const trees: GitTree[] = []
-  for (const name of names.toSorted()) {
-    const own = join(folder, name)
-    const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
-    const dir = back && (await realFolder(dirname(resolve(own, back))))
-    const tree = dir ? await linkedTree(dir) : undefined
-    if (tree?.gitFolder === own) trees.push(tree)
+  let pointers: Map<string, string[]> | undefined
+  for (const own of await ownFoldersOf(common)) {
+    const back = backOf(own)
+    if (back === undefined || (await commonOf(own)) !== common) continue
+    const dir = await realFolder(dirname(back))
+    if (isThere(back)) {
+      if (dir && (await pointedAt(dir)) === own) trees.push({ dir, common, gitFolder: own })
+      continue
+    }
+    pointers ??= await pointersIn(common, seen.map(dirname))
+    const [only, another] = pointers.get(own) ?? []
+    if (only === undefined || another !== undefined) continue
+    trees.push({ dir: only, common, gitFolder: own, isMoved: true })
   }
   return trees
 }
@@ -105,8 +176,14 @@ export const linkedTreeOf = (folder: string): Promise<GitTree | undefined> =>
   above(folder, linkedTree)
 
 async function above(folder: string, at: typeof treeAt): Promise<GitTree | undefined> {
+  const top = await repositoryAbove(folder)
+  return top === undefined ? undefined : await at(top)
+}
+
+/** The top of the repository in which a folder is. */
+async function repositoryAbove(folder: string): Promise<string | undefined> {
   for (let dir = folder; ; dir = dirname(dir)) {
-    if (await isRepository(dir)) return await at(dir)
+    if (await isRepository(dir)) return dir
     if (dir === dirname(dir)) return undefined
   }
 }
@@ -134,10 +211,14 @@ export async function leadingBoard(
 /**
  * The folder that a program means which is started in a tree: where there is a board of it or of
  * the main tree, or above, that folder of the tree that leads there; where neither has one, one of
- * another tree; else the folder itself. Real path.
+ * another tree; else the folder itself. Real path. Throws StoreError in a folder that says it is a
+ * worktree and is none.
  */
 export async function leadingFolder(folder: string): Promise<string> {
   const here = await realFolder(folder)
+  const top = here && (await repositoryAbove(here))
+  const stray = top && (await strayAt(top, [here]))
+  if (stray) throw new StoreError('stray_worktree', stray)
   const tree = here && (await treeOf(here))
   if (!here || !tree) return folder
   const isOwn = ({ dir, gitFolder }: GitTree) => dir === tree.dir || gitFolder === tree.common
@@ -167,10 +248,49 @@ async function hasBoard(among: readonly GitTree[], tree: GitTree, folder: string
  */
 export async function locationOf(folder: string): Promise<string> {
   const tree = await linkedTreeOf(folder)
-  if (!tree) return folder
-  const { common } = tree
+  return tree ? inTree(tree, folder, { dir: await placeOf(tree.common) }) : folder
+}
+
+/** The main tree, or where a bare repository is. */
+async function placeOf(common: string): Promise<string> {
   const hidden = basename(common).startsWith('.') ? dirname(common) : common
-  return inTree(tree, folder, { dir: (await mainTreeOf(common)) ?? hidden })
+  return (await mainTreeOf(common)) ?? hidden
+}
+
+/**
+ * Why a folder that says it is a linked worktree is none, in one sentence: a copy, or one whose
+ * repository does not know it, or is of another machine. It is no board of its own if the
+ * repository is in one of `here`, or around it. Undefined: it says no such thing, or is one.
+ */
+export async function strayAt(dir: string, here: readonly string[]): Promise<string | undefined> {
+  const named = namedAt(dir)
+  if (named === undefined || basename(dirname(named)) !== 'worktrees') return undefined
+  const own = await realFolder(named)
+  // A submodule, or the separate git folder of a main tree.
+  if (own !== undefined && !isThere(join(own, 'commondir'))) return undefined
+  if (await linkedTree(dir)) return undefined
+  const common = await realFolder(dirname(dirname(named)))
+  const isKnown = common !== undefined && isThere(join(common, 'HEAD'))
+  const place = isKnown ? await placeOf(common) : await mainTreeAround(dir)
+  const isNear = (it: string) => place && (isWithin(place, it) || isWithin(it, place))
+  if (place === undefined || !here.some(isNear)) return undefined
+  const back = own && backOf(own)
+  const what =
+    own === undefined
+      ? `a linked worktree whose git folder ${named} is not there`
+      : back !== undefined && isThere(back)
+        ? `a copy of the linked worktree in ${dirname(back)}`
+        : `one of several folders that may be the linked worktree ${basename(named)}`
+  const use = `the board to use is the one of ${place}`
+  return `${dir} is ${what}, so its board is left out: ${use}.`
+}
+
+async function mainTreeAround(dir: string): Promise<string | undefined> {
+  for (let at = dirname(dir); ; at = dirname(at)) {
+    const own = join(at, '.git')
+    if ((await realFolder(own)) === own) return at
+    if (at === dirname(at)) return undefined
+  }
 }
 
 /** Whether it is the top of a repository. */

@@ -1,6 +1,6 @@
 // The commands in a linked worktree: the board is that of the main tree.
 
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { cp, mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { elsewhere } from '../../cli/running-system.ts'
@@ -99,4 +99,21 @@ test('claim finds the Signalbox of the main tree, and the claim is of the tree',
   const { sessions } = await read<{ sessions: Session[] }>('sessions')
   expect(sessions).toMatchObject([{ actor: 'ada', task: 'T-1', tree: 'feat' }])
   if (lock.ok) await lock.release()
+})
+
+test('in a copy of a worktree a claim or a start says which board to use, and the doctor has a line', async () => {
+  const inner = join(cli.board, '.trees/inner')
+  git(cli.board, 'worktree', 'add', '-q', inner, '-b', 'inner')
+  const copy = join(cli.board, '.trees/copy')
+  await cp(inner, copy, { recursive: true })
+  const [main, real] = [await realpath(cli.board), await realpath(copy)]
+  const why = `${real} is a copy of the linked worktree in ${main}/.trees/inner`
+  const said = `${why}, so its board is left out: the board to use is the one of ${main}.`
+  const env = { ...cli.env(), PATH: process.env.PATH }
+  for (const words of [['claim'], ['wait'], [], ['watch', copy], ['sync', copy]]) {
+    const { code, err } = await run(words, env, { cwd: copy })
+    expect([words, code, err.includes(said)]).toEqual([words, 1, true])
+  }
+  const { code, out } = await run(['doctor', cli.board], env)
+  expect([code, out.includes(said)]).toEqual([0, true])
 })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
@@ -59,4 +59,51 @@ test('what git does not answer is asked again, a minute later or when a HEAD mov
   git(main, 'worktree', 'remove', '../feat')
   expect(await look(5_000)).toBeUndefined()
   expect(logs).toEqual(['tree.found', 'tree.no_merge_base', 'tree.left'])
+})
+
+test('a tree whose folder is gone stays for ten minutes while git knows it, and is searched at once', async () => {
+  const dir = makeFolder({ 'main/a.md': 'one\n' })
+  const main = join(dir, 'main')
+  initialize(main)
+  git(main, 'worktree', 'add', '-q', '../feat', '-b', 'feat')
+  const clock = new FakeClock()
+  let searches = 0
+  const onAway = () => void searches++
+  const repositories = new Repositories({
+    path: process.env.PATH ?? '',
+    clock,
+    log: () => undefined,
+    onAway,
+  })
+  const repository = await repositories.of(main)
+  let looks = 0
+  const end = repository?.follow(() => {
+    looks += 1
+  })
+  onTestFinished(() => end?.())
+  const dirs = async (ms: number) => {
+    const before = looks
+    await clock.advance(ms)
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(before), PATIENT)
+    return repository?.trees().map((tree) => tree.dir)
+  }
+  const feat = join(dir, 'feat')
+  expect(await dirs(0)).toEqual([feat])
+  mkdirSync(join(dir, 'far/away'), { recursive: true })
+  const moved = join(dir, 'far/away/feat')
+  renameSync(feat, moved)
+  expect([await dirs(5_000), searches]).toEqual([[feat], 1])
+  expect([await dirs(590_000), searches]).toEqual([[feat], 1])
+  repositories.seen([moved])
+  expect(await dirs(5_000)).toEqual([moved])
+  renameSync(moved, join(dir, 'far/feat'))
+  repositories.seen([])
+  expect([await dirs(5_000), searches]).toEqual([[moved], 2])
+  expect(await dirs(600_000)).toEqual([])
+  // git forgets it: so does everybody.
+  renameSync(join(dir, 'far/feat'), feat)
+  expect(await dirs(5_000)).toEqual([feat])
+  rmSync(feat, { recursive: true })
+  git(main, 'worktree', 'prune')
+  expect(await dirs(5_000)).toEqual([])
 })

@@ -159,30 +159,36 @@ const isAnotherMount = existsSync(MOUNT) && statSync(MOUNT).dev !== statSync(tmp
 
 test.runIf(isAnotherMount)('a tree on another mount is one of them', async () => {
   const away = mkdtempSync(join(MOUNT, 'signalbox-'))
-  onTestFinished(() => rmSync(away, { recursive: true }))
+  onTestFinished(() => rmSync(away, { recursive: true, force: true }))
   folder = await PublishedFolder.open(BACKLOG, (dir) => {
     initialize(dir)
     git(dir, 'worktree', 'add', '-q', join(away, 'feat'), '-b', 'feat')
   })
   writeFileSync(join(away, 'feat', fileOf(1)), task(1, 'In Progress'))
   await until({ 'TASK-1': 'feat: In Progress' })
-  // It is not mounted any more: nothing is known of it, and its tasks are not gone.
-  renameSync(join(away, 'feat'), join(away, 'other'))
-  await until({})
-  renameSync(join(away, 'other'), join(away, 'feat'))
-  await until({ 'TASK-1': 'feat: In Progress' })
+  // It is not mounted any more: what was known of it stands, and its tasks are not gone.
+  renameSync(away, `${away}-far`)
+  onTestFinished(() => rmSync(`${away}-far`, { recursive: true }))
+  folder.write(fileOf(2), task(2, 'Done'))
+  await vi.waitFor(
+    async () => expect((await folder.tasks())['TASK-2']?.status).toBe('Done'),
+    PATIENT,
+  )
+  expect(await marks()).toEqual({ 'TASK-1': 'feat: In Progress' })
 })
 
-test('a tree that was moved is one again when git has repaired it', async () => {
+test('a tree that was moved keeps its marks, and is that tree where it is now', async () => {
   await open()
   folder.write(FEAT + fileOf(1), task(1, 'Done'))
   await until({ 'TASK-1': 'feat: Done' })
   const moved = join(folder.dir, '../moved')
   renameSync(tree(), moved)
-  await until({})
+  const dir = async () => (await folder.tasks())['TASK-1']?.trees?.[0]?.dir
+  await vi.waitFor(async () => expect(await dir()).toBe(moved), PATIENT)
+  expect(folder.messages.every(({ type }) => type === 'task-changed')).toBe(true)
+  folder.write(`../moved/${fileOf(2)}`, task(2, 'In Progress'))
+  await until({ 'TASK-1': 'feat: Done', 'TASK-2': 'feat: In Progress' })
   git(moved, 'worktree', 'repair')
-  await until({ 'TASK-1': 'feat: Done' })
-  expect((await folder.tasks())['TASK-1']?.trees?.[0]?.dir).toBe(moved)
   rmSync(moved, { recursive: true })
   git(folder.dir, 'worktree', 'prune')
   await until({})

@@ -1,11 +1,11 @@
 // Made by git itself: what it writes is what counts.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { discoverBoards } from '../../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../../sidecar/boards/names.ts'
-import { leadingFolder } from '../../../sidecar/trees/worktrees.ts'
+import { leadingFolder, linkedTreesOf } from '../../../sidecar/trees/worktrees.ts'
 import { boardsAbove } from '../../../system/find-board.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 import { git, initialize } from './git-folder.ts'
@@ -68,14 +68,64 @@ test('a board that only the branch of a tree has is found there', async () => {
   expect(await boardsIn(tree)).toEqual([boardAt(join(main, 'packages/tea')), boardAt(tree)])
 })
 
-test('a moved tree that git has repaired is one, and a pruned one is a folder like any other', async () => {
-  const { main, tree } = repository()
+test('a tree that was moved is that tree, also before git is told', async () => {
+  const { dir, main, tree } = repository()
   const moved = `${tree}-moved`
   renameSync(tree, moved)
-  git(moved, 'worktree', 'repair')
   expect(await leadingFolder(moved)).toBe(main)
-  rmSync(join(main, '.git/worktrees', basename(tree)), { recursive: true })
-  expect(await leadingFolder(moved)).toBe(moved)
+  expect(await leadingFolder(join(moved, 'packages/tea'))).toBe(join(main, 'packages/tea'))
+  const both = [boardAt(main), boardAt(join(main, 'packages/tea'))]
+  for (const named of [[dir], [moved], [main]]) expect(await boardsIn(...named)).toEqual(both)
+  const trees = async () => (await linkedTreesOf(join(main, '.git'))).map((it) => it.dir)
+  expect(await trees()).toEqual([moved])
+  // In a folder that git ignores, and nobody looks into.
+  writeFileSync(join(main, '.gitignore'), 'away\n')
+  mkdirSync(join(main, 'away'))
+  renameSync(moved, join(main, 'away/feat'))
+  expect(await leadingFolder(join(main, 'away/feat'))).toBe(main)
+  // Of two, nobody knows which it is.
+  renameSync(join(main, 'away/feat'), moved)
+  cpSync(moved, join(dir, 'another'), { recursive: true })
+  expect(await trees()).toEqual([])
+  git(moved, 'worktree', 'repair')
+  expect(await trees()).toEqual([moved])
+})
+
+test('a copy, and one that its repository has forgotten, is left out near its repository', async () => {
+  const { dir, main, tree } = repository()
+  const both = [boardAt(main), boardAt(join(main, 'packages/tea'))]
+  const inner = join(main, '.trees/inner')
+  git(main, 'worktree', 'add', '-q', inner, '-b', 'inner')
+  const copy = join(main, '.trees/copy')
+  cpSync(inner, copy, { recursive: true })
+  cpSync(tree, `${tree}-copy`, { recursive: true })
+  const use = `so its board is left out: the board to use is the one of ${main}.`
+  const ofCopy = `${copy} is a copy of the linked worktree in ${inner}, ${use}`
+  const left = async (...dirs: string[]) => {
+    const found = await discoverBoards(dirs)
+    expect(sorted(found.boards.map((it) => boardAt(it.dir)))).toEqual(both)
+    return sorted(found.left.map(({ code, message }) => `${code}: ${message}`))
+  }
+  expect(await left(main)).toEqual([`stray_worktree: ${ofCopy}`])
+  const ofOther = `${tree}-copy is a copy of the linked worktree in ${tree}, ${use}`
+  expect(await left(dir)).toEqual([`stray_worktree: ${ofCopy}`, `stray_worktree: ${ofOther}`])
+  const refused = { code: 'stray_worktree', message: ofCopy }
+  await expect(leadingFolder(copy)).rejects.toMatchObject(refused)
+  await expect(leadingFolder(join(copy, 'packages/tea'))).rejects.toMatchObject(refused)
+  // Away from it, it is a project of its own.
+  expect(await boardsIn(`${tree}-copy`)).toContain(boardAt(`${tree}-copy`))
+
+  for (const each of [copy, `${tree}-copy`]) rmSync(each, { recursive: true })
+  const own = join(main, '.git/worktrees/inner')
+  rmSync(own, { recursive: true })
+  const ofGone = `${inner} is a linked worktree whose git folder ${own} is not there, ${use}`
+  expect(await left(main)).toEqual([`stray_worktree: ${ofGone}`])
+  // As a container left it, whose paths are not ours.
+  writeFileSync(join(inner, '.git'), 'gitdir: /workspace/.git/worktrees/inner\n')
+  expect(await left(main)).toEqual([
+    `stray_worktree: ${ofGone.replace(own, '/workspace/.git/worktrees/inner')}`,
+  ])
+  await expect(leadingFolder(inner)).rejects.toMatchObject({ code: 'stray_worktree' })
 })
 
 test('a submodule and a nested repository are boards of their own, and a submodule has worktrees', async () => {
