@@ -75,8 +75,11 @@ const NEVER_ENTERED = ['node_modules', '.git']
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Two finds with the same key are one board, perhaps of two trees of a repository. */
-export const keyOf = ({ store: { layout, tasksIn }, dir, location = dir }: FoundBoard): string =>
-  `${layout} ${join(location, relative(dir, tasksIn))}`
+export function keyOf({ store: { layout, tasksIn }, dir, location = dir }: FoundBoard): string {
+  const isOwn = isWithin(tasksIn, dir)
+  // Behind a link it is where it is, whichever tree has the link.
+  return `${layout} ${isOwn ? join(location, relative(dir, tasksIn)) : tasksIn}`
+}
 
 /**
  * All boards in `dirs` and below. Of the layouts that are not asked for, too: the name of a board
@@ -256,6 +259,8 @@ class Walk {
           if (folder !== path && isWithin(folder, path)) this.#seen.add(folder)
         }
         if (!refused) await this.#foundIn(tree, { store, dir })
+        // In place of a copy, a linked worktree may have a link.
+        else if (tree && (await this.#ledFrom(tree, { store, dir }))) continue
         else if (this.#only.includes(store.layout)) this.#leave(refused.code, refused.message)
       }
     } catch (error) {
@@ -273,10 +278,15 @@ class Walk {
   async #foundIn(tree: GitTree | undefined, board: FoundBoard): Promise<void> {
     if (!tree) return this.#found(board)
     const located = { ...board, location: await locationOf(board.dir) }
-    if (this.#boards.has(keyOf(located))) return
-    const search = { ...this.#search, only: [board.store.layout] }
-    const leading = (await leadingBoard(tree, board.dir, search)) ?? board
-    this.#found({ ...leading, location: located.location })
+    if (this.#boards.has(keyOf(located)) || (await this.#ledFrom(tree, board))) return
+    this.#found(located)
+  }
+
+  /** Takes the board of the tree that leads there, if one does. */
+  async #ledFrom(tree: GitTree, { store, dir }: FoundBoard): Promise<boolean> {
+    const leading = await leadingBoard(tree, dir, { ...this.#search, only: [store.layout] })
+    if (leading) this.#found({ ...leading, location: await locationOf(dir) })
+    return leading !== undefined
   }
 
   /** With links a store has several projects. Its own is the one that it is in. */

@@ -1,6 +1,14 @@
 // Made by git itself: what it writes is what counts.
 
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { discoverBoards } from '../../../sidecar/boards/discover.ts'
@@ -126,6 +134,45 @@ test('a copy, and one that its repository has forgotten, is left out near its re
     `stray_worktree: ${ofGone.replace(own, '/workspace/.git/worktrees/inner')}`,
   ])
   await expect(leadingFolder(inner)).rejects.toMatchObject({ code: 'stray_worktree' })
+})
+
+test('a link in a worktree that leads to a board elsewhere is no second board', async () => {
+  for (const at of ['tree', 'main/.trees/inner']) {
+    const { dir, main } = repository()
+    const [elsewhere, tree] = [join(dir, 'elsewhere'), join(dir, at)]
+    cpSync(join(main, '.cairn'), join(elsewhere, '.cairn'), { recursive: true })
+    if (at !== 'tree') git(main, 'worktree', 'add', '-q', tree, '-b', 'inner')
+    rmSync(join(tree, '.cairn'), { recursive: true })
+    symlinkSync(join(elsewhere, '.cairn'), join(tree, '.cairn'))
+    const own = [boardAt(main), boardAt(join(main, 'packages/tea'))]
+    for (const followsLinks of [false, true]) {
+      const found = async (named: string) => {
+        const { boards, left } = await discoverBoards([named], { followsLinks })
+        expect(left).toEqual([])
+        return sorted(boards.map((it) => `${it.dir} ${it.store.root}`))
+      }
+      expect(await found(tree)).toEqual(own)
+      expect(await found(main)).toEqual(own)
+      expect(await found(dir)).toEqual([boardAt(elsewhere), ...own])
+      // Where only the worktree has it, it is the one that the link leads to.
+      if (!followsLinks || at !== 'tree') continue
+      renameSync(join(main, '.cairn'), join(main, 'other'))
+      expect(await found(dir)).toEqual([boardAt(elsewhere), own[1]])
+      renameSync(join(main, 'other'), join(main, '.cairn'))
+    }
+  }
+})
+
+test('what lies deep in a linked worktree does not end the search', async () => {
+  const { main, tree } = repository()
+  const deep = 'a/b/c/d/e/f/g/h'
+  mkdirSync(join(main, deep), { recursive: true })
+  git(main, 'worktree', 'move', tree, join(main, 'trees-feat'))
+  mkdirSync(join(main, 'trees-feat', deep), { recursive: true })
+  expect((await discoverBoards([main])).left).toEqual([])
+  mkdirSync(join(main, deep, 'i'))
+  const [cut] = (await discoverBoards([main])).left
+  expect(cut?.message).toContain(`8 levels down, above ${join(main, deep, 'i')}`)
 })
 
 test('a submodule and a nested repository are boards of their own, and a submodule has worktrees', async () => {
