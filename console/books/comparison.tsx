@@ -59,8 +59,8 @@ export function Result({ comparison, again }: { comparison: Comparison; again: (
         <ul>
           {words.map(({ word, column, rows: those }) => (
             <li key={`${column} ${word}`}>
-              {count(those, 'row')} of the unknown {column} “{word}”: say below “If it is not read
-              as it should be” what it means.
+              {count(those, 'row')} of the unknown {column} “{word}”. Say what it means under “If it
+              is not read as it should be”.
             </li>
           ))}
         </ul>

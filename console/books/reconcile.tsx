@@ -95,43 +95,45 @@ function ReconcileForm({ gateways, zone }: { gateways: readonly Gateway[]; zone:
         />
         <details>
           <summary>If it is not read as it should be</summary>
-          <Select
-            label="Decimals"
-            isLabelled
-            value={decimal}
-            options={[...AS_SHOWN, ['.', 'after a point'], [',', 'after a comma']]}
-            onText={setDecimal}
-          />
-          <Select
-            label="Dates"
-            isLabelled
-            value={dates}
-            options={[
-              ...AS_SHOWN,
-              ['dmy', 'day first'],
-              ['mdy', 'month first'],
-              ['ymd', 'year first'],
-            ]}
-            onText={setDates}
-          />
-          <Field
-            label="Currency, if no column has it"
-            maxLength={3}
-            value={currency}
-            onText={setCurrency}
-          />
-          <Field
-            label="Columns"
-            hint="Such as id=Bank No, amount=Net, date=Value date"
-            value={columns}
-            onText={setColumns}
-          />
-          <Field
-            label="Words of type or state"
-            hint="Such as Sale=payment, Vrac=none: payment, refund or none"
-            value={words}
-            onText={setWords}
-          />
+          <div class="reconcile">
+            <Select
+              label="Decimals"
+              isLabelled
+              value={decimal}
+              options={[...AS_SHOWN, ['.', 'after a point'], [',', 'after a comma']]}
+              onText={setDecimal}
+            />
+            <Select
+              label="Dates"
+              isLabelled
+              value={dates}
+              options={[
+                ...AS_SHOWN,
+                ['dmy', 'day first'],
+                ['mdy', 'month first'],
+                ['ymd', 'year first'],
+              ]}
+              onText={setDates}
+            />
+            <Field
+              label="Currency, if no column has it"
+              maxLength={3}
+              value={currency}
+              onText={setCurrency}
+            />
+            <Field
+              label="Columns"
+              hint="Such as id=Bank No, amount=Net, date=Value date"
+              value={columns}
+              onText={setColumns}
+            />
+            <Field
+              label="Words of type or state"
+              hint="Such as Sale=payment, Vrac=none: payment, refund or none"
+              value={words}
+              onText={setWords}
+            />
+          </div>
         </details>
         <p role="alert" class="problem-line">
           {state.name === 'idle' && state.problem}

@@ -17,6 +17,12 @@ const NUMBER: Readonly<Record<DecimalSign, RegExp>> = {
   ',': /^(?:\d{1,3}(?:\.\d{3})*|\d{1,2}(?:\.\d{2})+\.\d{3}|\d+)(?:,\d+)?$/,
 }
 
+/** It is a number, and what stands beside it may be a sign that we do not know. */
+export function isOfUnknownSign({ text, currency }: AmountText): boolean {
+  const { number, sign } = partsOf(text, currency)
+  return number !== '' && sign === undefined
+}
+
 /** In minor units. Undefined: it is no amount of this currency, or its sign cannot be told. */
 export function amountIn({ text, currency }: AmountText, decimal: DecimalSign): number | undefined {
   const { number, sign } = partsOf(text, currency)
@@ -65,18 +71,24 @@ export function decimalSignsOf(
 
 const EASTERN = /[\u0660-\u0669\u06f0-\u06f9]/g
 
+/** Without marks of the direction of writing, which nobody sees. */
 export const westernDigits = (text: string): string =>
-  text.normalize('NFKC').replace(EASTERN, (digit) => String(digit.charCodeAt(0) & 0xf))
+  text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replace(EASTERN, (digit) => String(digit.charCodeAt(0) & 0xf))
 
 /** Beside a number. What is in none of them may be a sign that we do not know. */
 const BELOW_0 =
   /^(?:[-\u2010-\u2015\u2212]|d|dr|db|debit|soll|s|débit|debet|debe|dare|af|wn|borç|مدين)$/iu
 const ABOVE_0 = /^(?:\+|c|cr|credit|haben|h|crédit|haber|avere|bij|ma|alacak|دائن)$/iu
-/** Names and signs of currencies; others are the codes of their rows. */
+/** Names of currencies; others are the codes of their rows. */
 const MONEY = new Set(
-  `us ca zł tl kr fr rs د.ع دع د.إ دإ د.ك دك ر.س رس دينار دینار عراقي درهم ريال ریال تومان دولار
-    دۆلار يورو جنيه`.split(/\s+/),
+  `zł tl kr fr rs kč ft lei rp rm د.ع دع د.إ دإ د.ك دك ر.س رس دينار دینار عراقي درهم ريال ریال
+    تومان دولار دۆلار يورو جنيه`.split(/\s+/),
 )
+/** `A$`, `R$`: letters that alone may be a sign. */
+const PREFIXED = /(?<!\p{L})(?:AU?|CA?|HK|NT|NZ|R|S|US|JP|CN|MX)(?=\p{Sc})/giu
 
 /** As most are written, and quickly read. */
 const PLAIN = /^(-)?(\d+(?:[.,]\d+)*)$/
@@ -89,6 +101,9 @@ function partsOf(text: string, currency: string): { number: string; sign: 1 | -1
     .replaceAll('\u066c', '')
     .replaceAll('\u066b', '.')
     .replaceAll(/(?<=\d)[\s'\u2019](?=\d)/g, '')
+    .replaceAll(PREFIXED, '')
+    // A bank may leave the zero out; a point that ends a word is none.
+    .replace(/(?<![\p{L}\d.,])(?=[.,]\d)/u, '0')
   const numbers = folded.match(/\d[\d.,]*/g) ?? []
   const number = (numbers.length === 1 ? (numbers[0] ?? '') : '').replace(/[.,]$/, '')
   const [before = '', after = ''] = number === '' ? [] : folded.split(number)
@@ -96,7 +111,9 @@ function partsOf(text: string, currency: string): { number: string; sign: 1 | -1
   const beside = `${before} ${after}`
     .replace(isBracketed ? /[()]/g : /(?!)/, ' ')
     .replaceAll(/[-+\u2010-\u2015\u2212\p{Sc}]/gu, ' $& ')
-  const marks = beside.split(/\s+/).map((part) => part.replace(/^\.+|[.,]+$/g, ''))
+  const marks = beside
+    .split(/\s+/)
+    .map((part) => part.replace(/^\((.+)\)$/, '$1').replace(/^\.+|[.,]+$/g, ''))
   const others = marks.filter((mark) => mark !== '' && !isMoney(mark, currency))
   const below = others.filter((mark) => BELOW_0.test(mark))
   const isKnown = others.every((mark) => BELOW_0.test(mark) || ABOVE_0.test(mark))

@@ -109,7 +109,7 @@ export function findColumns(lines: readonly Line[], map: ColumnMap): Columns | s
     .filter((field) => heads[best]?.[field] === undefined)
     .map((field) => (map[field] === undefined ? field : `${field} (${map[field]})`))
   const what = lacking.length > 0 ? lacking.join(', ') : 'id, ours or reference'
-  return `There is no column of ${what}. Name it with --map, such as amount=…; there are: ${names}`
+  return `There is no column of ${what}. Name it with --map, such as amount=…; there are: ${names}.`
 }
 
 /** How many columns are found: none, if one that is needed is missing. */

@@ -3,7 +3,14 @@
 
 import { CURRENCY } from '../../worker/payments/domain/money.ts'
 import type { SettledRow as AskedRow } from '../../worker/payments/domain/settled-movements.ts'
-import { type AmountText, amountIn, amountOf, type DecimalSign, decimalSignsOf } from './amounts.ts'
+import {
+  type AmountText,
+  amountIn,
+  amountOf,
+  type DecimalSign,
+  decimalSignsOf,
+  isOfUnknownSign,
+} from './amounts.ts'
 import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
 import { refundedColumn } from './refunded-column.ts'
@@ -192,8 +199,10 @@ function readRow(
   const amount = text === '' ? undefined : read(text)
   // Only what was given back is in the row.
   const isOnlyBack = refunded > 0 && (text === '' || amount === 0)
-  if (!isOnlyBack && (amount === undefined || amount === 0))
+  if (!isOnlyBack && (amount === undefined || amount === 0)) {
+    if (isOfUnknownSign({ text, currency })) return `the sign of ${text} in ${currency} is unknown`
     return `${text || 'nothing'} is no amount in ${currency}`
+  }
   const refund = kind === 'refund' || kind === 'refund_failed' ? cells.refund : undefined
   const names = [id, ours, reference, refund].filter((name) => name !== undefined)
   const spoilt = names.find((name) => SCIENTIFIC.test(name))
