@@ -52,8 +52,9 @@ export function comparisonText(comparison: Comparison): string {
 }
 
 function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, at) => Math.max(cell.length, most[at] ?? 0)),
+    [],
   )
   const line = (cells: readonly string[]) =>
     cells

@@ -73,7 +73,7 @@ export async function compare(
   }
   const found = await booked(days && { ...days, zone }, settled, books)
   const firsts = firstLines(settled)
-  const rows: Compared[] = [
+  const ofFile: Compared[] = [
     ...unreadable.map(({ line, why }): Compared => ({ class: 'unreadable', line, why })),
     ...unknown.map(({ line, word }): Compared => ({ class: 'unknown_word', line, word })),
     ...settled.map((pair): Compared => {
@@ -83,7 +83,8 @@ export async function compare(
       return { class: ours.as, line: row.line, ...(isLater && { first }), row, ours }
     }),
   ].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
-  rows.push(...found.missing.map((movement): Compared => ({ class: 'here_only', movement })))
+  const missing = found.missing.map((movement): Compared => ({ class: 'here_only', movement }))
+  const rows = ofFile.concat(missing)
   const counts = Object.fromEntries(CLASSES.map((name) => [name, 0])) as Record<Class, number>
   for (const each of rows) counts[each.class] += 1
   return {

@@ -20,19 +20,9 @@ export async function settleAll(rows: readonly SettledRow[], books: Settle): Pro
     at += part.length
   }
   const again = groupsToAskAgain(parts)
-  const settled = parts.flat().filter(({ ours }) => !again.has(ours.transactionId ?? ''))
-  let together: SettledRow[] = []
-  for (const group of again.values()) {
-    if (together.length > 0 && together.length + group.length > ROWS_AT_ONCE) {
-      settled.push(...(await asked(together, books)))
-      together = []
-    }
-    together.push(...group)
-  }
-  for (let at = 0; at < together.length; at += ROWS_AT_ONCE) {
-    settled.push(...(await asked(together.slice(at, at + ROWS_AT_ONCE), books)))
-  }
-  return countedOnce(settled)
+  const settled = [parts.flat().filter(({ ours }) => !again.has(ours.transactionId ?? ''))]
+  for (const together of batchesOf([...again.values()])) settled.push(await asked(together, books))
+  return countedOnce(settled.flat())
 }
 
 const nameOf = ({ ours, id, reference, refund }: SettledRow): string =>
@@ -87,6 +77,22 @@ function withRefunded(group: readonly Pair[]): SettledRow[] {
     return amount > 0 ? [{ ...rest, type: 'refund', amount }] : []
   })
   return [...rows, ...more]
+}
+
+/** Whole groups, as many as are asked at once; one that is larger is cut. */
+function batchesOf(groups: readonly SettledRow[][]): SettledRow[][] {
+  const batches: SettledRow[][] = []
+  for (const group of groups) {
+    const last = batches.at(-1)
+    if (last && last.length + group.length <= ROWS_AT_ONCE) {
+      for (const row of group) last.push(row)
+    } else {
+      for (let at = 0; at < group.length; at += ROWS_AT_ONCE) {
+        batches.push(group.slice(at, at + ROWS_AT_ONCE))
+      }
+    }
+  }
+  return batches
 }
 
 /** Of a payment with more rows than are asked at once. */

@@ -1,6 +1,7 @@
 // Whole files as gateways write them, against payments as they are here: each agrees, and each
 // thing that is hidden shows.
 
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isDifference } from '../../../libraries/settlement/compare.ts'
 import { type Booked, DAY, type Shop, shopWith } from '../../support/settled-books.ts'
@@ -292,5 +293,69 @@ describe('a file of a bank', () => {
     const found = await shop.compared(fileOf(...rows))
     expect(found.counts).toMatchObject({ same: 2, not_ours: 5_000, here_only: 0 })
     expect(shop.asked.at(-1)).toBe(2)
+  })
+})
+
+describe('a file with a row for each movement', () => {
+  const amount = fc.integer({ min: 1, max: 40 })
+  const payment = fc.record({
+    paid: fc.array(amount, { minLength: 1, maxLength: 3 }),
+    backs: fc.array(fc.record({ amount, isFailed: fc.boolean() }), { maxLength: 3 }),
+  })
+  /** Both ways in which files name a refund. */
+  const file = fc.record({
+    payments: fc.array(payment, { minLength: 1, maxLength: 3 }),
+    byOwnId: fc.boolean(),
+    order: fc.infiniteStream(fc.nat()),
+    changed: fc.nat(),
+  })
+
+  it('agrees in any order, with equal sums; one row more or less shows', async () => {
+    await fc.assert(
+      fc.asyncProperty(file, async ({ payments, byOwnId, order, changed }) => {
+        const booked = payments.map(({ paid, backs }, n): Booked => {
+          const sum = paid.reduce((total, each) => total + each, 0)
+          const refunds = backs.map((back, at) => ({
+            id: `r${n}-${at}`,
+            amount: back.amount,
+            ...(back.isFailed && { failed: DAY }),
+          }))
+          return {
+            id: `t${n}`,
+            amount: sum,
+            paid: paid.map((each) => ['paid', each] as const),
+            refunds,
+          }
+        })
+        const rows = booked.flatMap(({ id, paid = [], refunds = [] }) => [
+          ...paid.map(([, each]) => `${id},Sale,${each}`),
+          ...refunds.flatMap((refund) => {
+            const name = byOwnId ? refund.id : id
+            const failure = `${name},Refund failed,${refund.amount}`
+            return [`${name},Refund,${refund.amount}`, ...(refund.failed ? [failure] : [])]
+          }),
+        ])
+        const places = new Map(rows.map((row, at) => [`${row} ${at}`, order.next().value ?? 0]))
+        const shuffled = rows
+          .map((row, at) => ({ row, place: places.get(`${row} ${at}`) ?? 0 }))
+          .sort((a, b) => a.place - b.place)
+          .map(({ row }) => row)
+        const shop = shopWith(booked.map((each) => ({ ...each, currency: 'IQD' })))
+        const of = (some: readonly string[]) =>
+          shop.compared(
+            `id,type,amount,currency,date\n${some.map((row) => `${row},IQD,${DAY}`).join('\n')}\n`,
+          )
+        const whole = await of(shuffled)
+        expect(whole.rows.filter(isDifference)).toEqual([])
+        expect(whole.sums.every(({ there, here }) => there === here)).toBe(true)
+        const at = changed % shuffled.length
+        const more = await of([...shuffled, shuffled[at] ?? ''])
+        expect(more.rows.filter(isDifference)).toHaveLength(1)
+        if (shuffled.length === 1) return
+        const less = await of(shuffled.toSpliced(at, 1))
+        expect(less.rows.filter(isDifference)).toHaveLength(1)
+      }),
+      { numRuns: 40 },
+    )
   })
 })
