@@ -20,8 +20,8 @@ export interface Alert {
   acknowledgedAt?: string
   /**
    * The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has
-   * reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint
-   * accepts events again.
+   * reported money, or an end, or that of a dispute; `capture`: all of it was captured;
+   * `delivery`: the endpoint accepts events again.
    */
   acknowledgedBy?: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */
@@ -54,6 +54,10 @@ export interface AlertDetail {
   gatewayRefundId?: string
   /** The subject that asked for the refund. */
   askedBy?: string
+  /** Of a dispute: the bank only asks, and no money is out yet. */
+  inquiry?: true
+  /** How a dispute has ended, in the gateway’s word, such as `won` or `lost`. */
+  outcome?: string
   /** Open since. */
   since?: string
   /**
@@ -646,10 +650,18 @@ export interface Movement {
   id: string
   /**
    * `late_paid`: after the payment had ended. `refund_failed`: what was refunded came back.
-   * `refused_paid`: of another amount, and refused by the configuration. `disputed`: the payer
-   * asks for it back. The last two are in no sum.
+   * `refused_paid`: of another amount, and refused by the configuration. `disputed`: the
+   * payer’s bank has taken it back. `dispute_returned`: the bank has given that back, below 0:
+   * both add up to what is still out. The last three are in no sum.
    */
-  kind: 'paid' | 'late_paid' | 'refunded' | 'refund_failed' | 'refused_paid' | 'disputed'
+  kind:
+    | 'paid'
+    | 'late_paid'
+    | 'refunded'
+    | 'refund_failed'
+    | 'refused_paid'
+    | 'disputed'
+    | 'dispute_returned'
   /** Ours. */
   transactionId: string
   reference: string
@@ -692,7 +704,13 @@ export interface MovementSum {
   /** Each by itself, with those that are in no sum. */
   kinds: Partial<
     Record<
-      'paid' | 'late_paid' | 'refunded' | 'refund_failed' | 'refused_paid' | 'disputed',
+      | 'paid'
+      | 'late_paid'
+      | 'refunded'
+      | 'refund_failed'
+      | 'refused_paid'
+      | 'disputed'
+      | 'dispute_returned',
       {
         count: number
         /** In major units, such as `-12.50`. */
@@ -1106,8 +1124,8 @@ export interface SettledAlert {
   acknowledgedAt: string
   /**
    * The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has
-   * reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint
-   * accepts events again.
+   * reported money, or an end, or that of a dispute; `capture`: all of it was captured;
+   * `delivery`: the endpoint accepts events again.
    */
   acknowledgedBy: string
   /** The gateway’s id of what was done about it, such as a refund by hand. */

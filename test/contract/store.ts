@@ -19,6 +19,7 @@ import type { PaymentQueries } from '../../worker/payments/queries/queries-libsq
 import {
   alertRow,
   deliveryRow,
+  disputeRow,
   MINUTE,
   NOW,
   outboxRow,
@@ -69,6 +70,8 @@ const WHOLE: Rows = {
       outcome: 'applied',
       on_mismatch: 'reject',
       refunds: '{"readAt":1,"refunds":[]}',
+      paid_amount: 25_000,
+      disputes: '{"id":"dp-1","readAt":1,"parts":[]}',
     }),
   ],
   refunds: [
@@ -80,6 +83,7 @@ const WHOLE: Rows = {
       asked_by: 'ada',
     }),
   ],
+  disputes: [disputeRow({ is_inquiry: 1, outcome: 'lost', ended_at: NOW })],
   outbox: [outboxRow({ leased_until: NOW + 1, done_at: NOW + 2 })],
   deliveries: [
     deliveryRow({ leased_until: NOW, last_status: 503, last_error: 'x', delivered_at: NOW }),
@@ -204,6 +208,7 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         chargeKeys: WHOLE.chargeKeys,
         webhookEvents: [webhookEventRow()],
         refunds: [refundRow({ status: 'failed' })],
+        disputes: [disputeRow({ out_amount: 0 })],
         outbox: [outboxRow({ payload: null, attempts: 3 })],
         deliveries: [deliveryRow({ status: 'dead', attempts: 4 })],
         alerts: [alertRow()],

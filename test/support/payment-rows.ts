@@ -5,6 +5,7 @@ import type { NewEvent, Payment } from '../../worker/payments/domain/payment.ts'
 import type {
   AlertRow,
   DeliveryRow,
+  DisputeRow,
   OutboxRow,
   RefundRow,
   TransactionRow,
@@ -74,6 +75,7 @@ export const paymentOf = (
 ): Payment => ({
   transaction: transactionRow(own),
   refunds: own.refunded_amount ? [earlierRefund(own.refunded_amount)] : [],
+  disputes: [],
   alerts: [],
   ...more,
 })
@@ -101,6 +103,8 @@ export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEven
   alert: null,
   error: null,
   refunds: null,
+  paid_amount: null,
+  disputes: null,
   raw: null,
   correlation_id: 'correlation-2',
   occurred_at: NOW - 1_000,
@@ -121,6 +125,24 @@ export const refundRow = (own: Partial<RefundRow> = {}): RefundRow => ({
   asked_by: null,
   correlation_id: null,
   error: null,
+  created_at: NOW - MINUTE,
+  updated_at: NOW - MINUTE,
+  ...own,
+})
+
+/** A dispute about all of a payment, which its bank has taken. */
+export const disputeRow = (own: Partial<DisputeRow> = {}): DisputeRow => ({
+  id: '01DISPUTE',
+  transaction_id: '01TX',
+  dispute: 'dp-1',
+  part: 'dp-1',
+  amount: 25_000,
+  currency: 'IQD',
+  out_amount: 25_000,
+  is_inquiry: 0,
+  outcome: null,
+  ended_at: null,
+  read_at: NOW - MINUTE,
   created_at: NOW - MINUTE,
   updated_at: NOW - MINUTE,
   ...own,

@@ -303,6 +303,110 @@ describe('a database', () => {
     expect(rows.find(({ reference }) => reference === 'ORD-8')?.text).toBe('\nORD8\nLAMP8\nMS8\n')
   })
 
+  it('of schema 2 has each dispute as one open alert afterwards, and as booked what is out', async () => {
+    database = madeOf(SCHEMA_2)
+    const columns = 'gateway, reference, amount, currency, status, paid_at, created_at, updated_at'
+    const alertOf = (
+      id: string,
+      tx: string,
+      eventId: string,
+      amount: number,
+      acknowledged = false,
+    ) =>
+      `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail, created_at,
+          acknowledged_at, acknowledged_by)
+        VALUES ('${id}', 'dispute', '${tx} ${eventId.replace(/:[^:]*$/, '')}', 'bank', '${tx}',
+          '${JSON.stringify({ eventId, amount, currency: 'EUR' })}', 1${id.at(-1)},
+          ${acknowledged ? "12, 'ada'" : 'NULL, NULL'})`
+    const eventOf = (id: string, tx: string, eventId: string, amount: number) =>
+      `INSERT INTO payment_webhook_events (id, gateway, event_id, transaction_id, to_status, amount,
+          currency, outcome, alert, occurred_at, received_at)
+        VALUES ('${id}', 'bank', '${eventId}', '${tx}', 'Paid', ${amount}, 'EUR', 'unchanged',
+          'dispute', 1, 1${id.at(-1)})`
+    for (const tx of ['0Z1', '0Z2', '0Z3', '0Z4']) {
+      database.exec(`INSERT INTO payment_transactions (id, ${columns})
+        VALUES ('${tx}', 'bank', '${tx}', 5000, 'EUR', 'Paid', 1, 1, 1)`)
+    }
+    for (const sql of [
+      // Chargebacks of 30 and 20, then a refund.
+      alertOf('0A1', '0Z1', 'tr_1:paid:aa:', 3_000),
+      alertOf('0A2', '0Z1', 'tr_1:paid:bb:', 5_000),
+      alertOf('0A3', '0Z1', 'tr_1:paid:bb:cc', 5_000).replace('tr_1:paid:bb', 'tr_1:paid:bb x'),
+      // An inquiry, which was booked, and another dispute that was seen, and went on.
+      alertOf('0A4', '0Z2', 'dp_1:warning_needs_response', 700),
+      alertOf('0A5', '0Z2', 'dp_2:needs_response', 400, true),
+      eventOf('0E6', '0Z2', 'dp_2:under_review', 450),
+      // One that was won after its alert.
+      alertOf('0A7', '0Z3', 'dp_3:needs_response', 900),
+      eventOf('0E8', '0Z3', 'dp_3:won', 900),
+    ]) {
+      database.exec(sql)
+    }
+    const pointers = `UPDATE payment_transactions SET alert = '{"id":"0A1","kind":"dispute"}'`
+    database.exec(`${pointers} WHERE id = '0Z1'`)
+    await run(ours)
+    expect(
+      database.all(`SELECT transaction_id, dispute, part, amount, out_amount, is_inquiry
+        FROM payment_disputes WHERE transaction_id LIKE '0Z%' ORDER BY transaction_id, dispute`),
+    ).toEqual([
+      {
+        transaction_id: '0Z1',
+        dispute: 'tr_1',
+        part: null,
+        amount: 5_000,
+        out_amount: 5_000,
+        is_inquiry: 0,
+      },
+      {
+        transaction_id: '0Z2',
+        dispute: 'dp_1',
+        part: 'dp_1',
+        amount: 700,
+        out_amount: 0,
+        is_inquiry: 1,
+      },
+      {
+        transaction_id: '0Z2',
+        dispute: 'dp_2',
+        part: 'dp_2',
+        amount: 450,
+        out_amount: 450,
+        is_inquiry: 0,
+      },
+      {
+        transaction_id: '0Z3',
+        dispute: 'dp_3',
+        part: 'dp_3',
+        amount: 900,
+        out_amount: 0,
+        is_inquiry: 0,
+      },
+    ])
+    expect(
+      database.all(`SELECT transaction_id AS id, sum(amount) AS out, min(estimated) AS estimated
+        FROM payment_movements WHERE kind IN ('disputed', 'dispute_returned')
+          AND transaction_id LIKE '0Z%' GROUP BY 1 ORDER BY 1`),
+    ).toEqual([
+      { id: '0Z1', out: 5_000, estimated: 1 },
+      { id: '0Z2', out: 450, estimated: 1 },
+      { id: '0Z3', out: 0, estimated: 1 },
+    ])
+    expect(
+      database.all(`SELECT id, subject, acknowledged_by AS by FROM payment_alerts
+        WHERE transaction_id LIKE '0Z%' ORDER BY id`),
+    ).toEqual([
+      { id: '0A1', subject: '0Z1 tr_1:paid:aa 0A1', by: 'gateway' },
+      { id: '0A2', subject: '0Z1 tr_1:paid:bb 0A2', by: 'gateway' },
+      { id: '0A3', subject: '0Z1 tr_1', by: null },
+      { id: '0A4', subject: '0Z2 dp_1', by: null },
+      { id: '0A5', subject: '0Z2 dp_2', by: 'ada' },
+      { id: '0A7', subject: '0Z3 dp_3', by: null },
+    ])
+    expect(database.all(`SELECT alert FROM payment_transactions WHERE id = '0Z1'`)).toEqual([
+      { alert: '{"id":"0A3","kind":"dispute"}' },
+    ])
+  })
+
   it('of this schema gets back an index that was dropped', async () => {
     database = madeOf(`${SCHEMA};DROP INDEX payment_refunds_under_way`)
     await run(ours)

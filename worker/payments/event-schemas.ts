@@ -32,6 +32,10 @@ export const alertDetailSchema = z
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
     gatewayRefundId: z.string().describe('The id of a refund that was asked for here.'),
     askedBy: z.string().describe('The subject that asked for the refund.'),
+    inquiry: z.literal(true).describe('Of a dispute: the bank only asks, and no money is out yet.'),
+    outcome: z
+      .string()
+      .describe('How a dispute has ended, in the gateway’s word, such as `won` or `lost`.'),
     since: timeSchema.describe('Open since.'),
     gatewayStatus: z
       .union([statusSchema, z.literal('none')])
@@ -67,8 +71,8 @@ export const settledAlertSchema = raisedAlertSchema.extend({
     .string()
     .describe(
       'The subject of a person’s token; `refund`: the payment was refunded; `gateway`: it has ' +
-        'reported money or an end; `capture`: all of it was captured; `delivery`: the endpoint ' +
-        'accepts events again.',
+        'reported money, or an end, or that of a dispute; `capture`: all of it was captured; ' +
+        '`delivery`: the endpoint accepts events again.',
     ),
   gatewayReference: z
     .string()

@@ -148,7 +148,8 @@ export const movementSchema = z
       .describe(
         '`late_paid`: after the payment had ended. `refund_failed`: what was refunded came back. ' +
           '`refused_paid`: of another amount, and refused by the configuration. `disputed`: the ' +
-          'payer asks for it back. The last two are in no sum.',
+          'payer’s bank has taken it back. `dispute_returned`: the bank has given that back, ' +
+          'below 0: both add up to what is still out. The last three are in no sum.',
       ),
     transactionId: z.string().describe('Ours.'),
     reference: z.string(),

@@ -1,6 +1,5 @@
 // Cancels an open payment. Only its gateway decides: it may be paid at this very moment.
 
-import { DAY_MS } from '../domain/check-times.ts'
 import type { ClosingBegun } from '../domain/close-charge.ts'
 import { PaymentConflictException, type PaymentError } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
@@ -74,10 +73,6 @@ async function close(
   const { way, answer, refusal } = await askAgain(deps, gateway, open, deadlineAt)
   if (way === 'replace' && answer) {
     await deps.applyAnswer(transaction, answer)
-    const now = deps.clock.now()
-    // Once more a day later: money that came after all is found, even if its webhook is lost.
-    const later = { nextCheckAt: now + DAY_MS, whileStill: answer.status }
-    await deps.ledger.settleCheck({ transactionId, now, due: null, ...later })
   }
   const row = await deps.queries.byId(transactionId)
   return { ...(row && { row }), ...(refusal && { refusal }) }

@@ -2,9 +2,18 @@
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
 import { capturedIn, isPartKnown, withCaptured } from './capture.ts'
-import { nextCheckAt } from './check-times.ts'
+import { endedCheckAt, nextCheckAt } from './check-times.ts'
 import { closingError } from './close-charge.ts'
-import type { PaymentError } from './exceptions.ts'
+import { disputeIn, isDisputeUnused, withDispute } from './disputes.ts'
+import {
+  aboutEvent,
+  alertsOf,
+  type Delivered,
+  expectedOf,
+  isMismatch,
+  isRemark,
+  isTold,
+} from './event-alerts.ts'
 import { newId } from './new-id.ts'
 import {
   type Alert,
@@ -23,25 +32,23 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
-import { areChanged, FAILED, failedRefund, withRefundSet, withRefundSum } from './refund-rows.ts'
+import {
+  areChanged,
+  areReadLater,
+  differsFrom,
+  FAILED,
+  failedRefund,
+  withRefundSet,
+  withRefundSum,
+} from './refund-rows.ts'
 import type { RefundSet } from './refund-set.ts'
 import type { TransactionRow, WebhookEventRow } from './rows.ts'
 import { settleRefunds } from './settle-refunds.ts'
 import { EVENT_OF, judge, type Outcome, type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import type { AlertDetail, Paid } from './types.ts'
 
 export interface Applied extends Decision {
   /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */
   event: WebhookEventRow
-}
-
-/** What only this delivery of an event has. */
-export interface Delivered {
-  now: number
-  /** The refund that failed, by our id or the gateway's. */
-  refundId?: string | undefined
-  /** It is the gateway's answer to a check. */
-  isAnswer?: boolean
 }
 
 /**
@@ -71,6 +78,24 @@ export function applyEvent(known: Payment, event: WebhookEventRow, delivered: De
   )
   return { ...moved, event: stored, alerts: [...moved.alerts, ...raised] }
 }
+
+/**
+ * The payment that an event tells of only together with what became of it: what was refunded was
+ * paid. It comes first, as an event of its own. Undefined: it is known, or its amount is not.
+ */
+export function missedPayment(
+  { transaction }: Payment,
+  event: WebhookEventRow,
+): Omit<WebhookEventRow, 'id'> | undefined {
+  const { paid_amount: amount, to_status } = event
+  const isKnown = !isUnpaid(transaction.status) || transaction.paid_at !== null
+  if (isKnown || amount === null || !isRefund(to_status)) return undefined
+  const alone = { alert: null, error: null, refunds: null, disputes: null, paid_amount: null }
+  return { ...event, ...alone, event_id: paidEventId(event), to_status: 'Paid', amount }
+}
+
+export const paidEventId = ({ event_id }: Pick<WebhookEventRow, 'event_id'>): string =>
+  `${event_id}:paid`
 
 /**
  * Records `event`, whose ids contradict each other or those of this payment: it may be about
@@ -104,8 +129,11 @@ export function rejectEvent(
 
 /** The money of a refund is gone, even if its amount differs, so a refund is always applied. */
 function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
-  if (event.alert !== null || isLateRefund(payment, event)) return 'unchanged'
-  const judgement = judge(payment.transaction.status, event.to_status)
+  const { status } = payment.transaction
+  if (isRemark(event) || isLateRefund(payment, event)) return 'unchanged'
+  // What is disputed was paid.
+  if (event.disputes !== null && event.to_status === 'Paid' && !isUnpaid(status)) return 'unchanged'
+  const judgement = judge(status, event.to_status)
   const isRefused = event.to_status === 'Paid' && event.on_mismatch === 'reject' && mismatch
   return judgement === 'applied' && isRefused ? 'rejected' : judgement
 }
@@ -116,10 +144,25 @@ type Judged = WebhookEventRow & { from_status: PaymentStatus }
 type Moved = Decision & { outcome?: Outcome }
 
 function move(payment: Payment, event: Judged, delivered: Delivered): Moved {
-  if (event.alert === 'dispute') {
+  const { now } = delivered
+  const moved = moveMoney(payment, event, delivered)
+  const set = disputeIn(event)
+  if (!set) return moved
+  const { amount: expectedAmount, currency: expectedCurrency } = expectedOf(payment, event)
+  const { reference } = payment.transaction
+  const detail = { reference, eventId: event.event_id, expectedAmount, expectedCurrency }
+  const disputed = withDispute(moved.payment, set, { detail, now })
+  // What was refunded of money that was not known here is not known either.
+  const isMissed = isUnpaid(event.from_status) && !isRemark(event) && event.refunds === null
+  const isAsked = isMissed || isDisputeUnused(payment.disputes, set, now)
+  return { ...moved, payment: isAsked ? withCheckAt(disputed, now) : disputed }
+}
+
+function moveMoney(payment: Payment, event: Judged, delivered: Delivered): Moved {
+  if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
+  if (isRemark(event)) {
     return event.refunds === null ? unchanged(payment) : applySet(payment, event, delivered)
   }
-  if (event.alert === 'refund_failed') return failRefund(payment, event, delivered)
   if (event.outcome === 'rejected') return unchanged(payment)
   const { now } = delivered
   const named = withKnownEnd(withLateMoney(withGatewayId(payment, event), event, now), event, now)
@@ -179,7 +222,8 @@ function changeStatus(
     ...(closing && { called_by: null, called_until: null }),
   })
   const isEarly = to === 'Paid' && hasEarlyRefund(changed)
-  const moved = withNextCheck(changed, isEarly ? now : null, now)
+  const later = UNPAID_ENDS.includes(to) ? endedCheckAt(changed.transaction, now) : null
+  const moved = withNextCheck(changed, isEarly ? now : later, now)
   const by = { id: event.id, correlationId: event.correlation_id, now }
   return { payment: moved, events: [newEvent(EVENT_OF[to], moved.transaction, by)] }
 }
@@ -196,6 +240,12 @@ function withNextCheck(payment: Payment, next_check_at: number | null, now: numb
   if (!refundUnderWay(payment)) return withTransaction(payment, { next_check_at })
   if (payment.transaction.next_check_at !== null) return payment
   return withTransaction(payment, { next_check_at: nextCheckAt(now, now) ?? null })
+}
+
+/** At that time or sooner. */
+function withCheckAt(payment: Payment, at: number): Payment {
+  const { next_check_at: due } = payment.transaction
+  return due !== null && due <= at ? payment : withTransaction(payment, { next_check_at: at })
 }
 
 const withGatewayId = (payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment =>
@@ -221,20 +271,32 @@ const causeOf = (event: WebhookEventRow, { now }: Delivered) => ({
 /** What it changes in a payment that was paid is its outcome, whatever status it has. */
 function applySet(payment: Payment, event: Judged, delivered: Delivered): Moved {
   const { now } = delivered
-  const read = withRefundSet(payment, JSON.parse(event.refunds ?? '') as RefundSet, now)
+  const set = JSON.parse(event.refunds ?? '') as RefundSet
+  const read = withRefundSet(payment, set, now)
   const isSame = !areChanged(payment.refunds, read.refunds)
   const settled = settleRefunds(payment, read, causeOf(event, delivered))
-  const isEarly = isEarlyRefund(event)
+  const isEarly = isEarlyRefund(payment, event)
   const checked =
     isEarly || !isSame ? withNextCheck(settled.payment, isEarly ? now : null, now) : settled.payment
-  if (isUnpaid(event.from_status)) return { ...settled, payment: checked }
+  const asked = askedAgain(checked, set, now)
+  if (isUnpaid(event.from_status)) return { ...settled, payment: asked }
   const outcome = isSame && settled.events.length === 0 ? 'unchanged' : 'applied'
-  return { ...settled, payment: checked, outcome }
+  return { ...settled, payment: asked, outcome }
 }
 
-/** It came before its payment: the gateway is asked for the real status. */
-const isEarlyRefund = ({ from_status, to_status }: Judged): boolean =>
-  from_status === 'Pending' && isRefund(to_status)
+/**
+ * What was read later is stored. A clock that was set back says so, too: if there is news in what
+ * was not used, the gateway is asked again as soon as the time of what is stored has come.
+ */
+function askedAgain(payment: Payment, set: RefundSet, now: number): Payment {
+  const { refunds_read_at: storedAt } = payment.transaction
+  const isUnused = areReadLater(payment, set.readAt, now) && differsFrom(payment.refunds, set)
+  return isUnused ? withCheckAt(payment, Math.max(now, storedAt ?? now)) : payment
+}
+
+/** Its payment is not known to be paid: the gateway is asked for the real status. */
+const isEarlyRefund = ({ transaction }: Payment, { to_status }: Judged): boolean =>
+  isUnpaid(transaction.status) && transaction.paid_at === null && isRefund(to_status)
 
 /** When the gateway had it so, by its clock; never ahead of ours, which would lock out the rest. */
 const timeOf = ({ occurred_at }: WebhookEventRow, { now }: Delivered): number =>
@@ -245,7 +307,7 @@ function applySum(payment: Payment, event: Judged, delivered: Delivered): Moved 
   const { transaction } = payment
   const at = timeOf(event, delivered)
   const seen = isAnswer ? {} : { refunds_read_at: at }
-  if (isEarlyRefund(event)) {
+  if (isEarlyRefund(payment, event)) {
     return unchanged(withTransaction(payment, { ...seen, next_check_at: now }))
   }
   if (isUnpaid(transaction.status) && !isLateRefund(payment, event)) return unchanged(payment)
@@ -290,88 +352,4 @@ function failRefund(payment: Payment, event: WebhookEventRow, delivered: Deliver
   // It was made, and another one may have been made since.
   const isAsked = refund.status === 'succeeded'
   return { ...settled, payment: withNextCheck(settled.payment, isAsked ? now : null, now) }
-}
-
-/** The same event came before; its row may be gone since. */
-const isTold = ({ alerts }: Payment, { alert, event_id }: WebhookEventRow): boolean =>
-  alerts.some(
-    ({ kind, detail }) =>
-      kind === alert && (JSON.parse(detail ?? '{}') as AlertDetail).eventId === event_id,
-  )
-
-/** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
-const isLate = ({ alerts }: Payment): boolean => alerts.some(({ kind }) => kind === 'late_payment')
-
-/** A gateway reports each step of a dispute, by its id and its status: it is one alert. */
-const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>
-  [id, event_id.replace(/:[^:]*$/, '')].join(' ')
-
-/** One event may raise two: a late payment, and a wrong amount. */
-function alertsOf(before: Payment, event: WebhookEventRow, delivered: Delivered): Alert[] {
-  const { id } = before.transaction
-  // Also of an event without an alert: one whose error is not JSON must not be applied.
-  const about = aboutEvent(before, event, delivered)
-  const raise = (kind: Alert['kind'], subject = event.id): Alert => ({ ...about, kind, subject })
-  // The webhook and a check report the same amount: one cause is one alert.
-  const amount = [id, event.to_status, event.amount, event.currency].join(' ')
-  return [
-    ...(event.alert === 'dispute' ? [raise('dispute', disputeOf(id, event))] : []),
-    ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
-    ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),
-  ]
-}
-
-function aboutEvent(
-  payment: Payment,
-  event: WebhookEventRow,
-  { now, refundId }: Delivered,
-): Omit<Alert, 'kind'> {
-  const { id, gateway, reference } = payment.transaction
-  const expected = expectedOf(payment, event)
-  const { amount, currency } = event
-  const detail: AlertDetail = {
-    reference,
-    eventId: event.event_id,
-    currency,
-    // Which refund has failed is not known, nor is its amount: the payment's would be another one.
-    ...(event.alert !== 'refund_failed' && {
-      amount,
-      expectedAmount: expected.amount,
-      expectedCurrency: expected.currency,
-    }),
-    ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
-    ...(refundId !== undefined && { refundId }),
-    ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
-  }
-  return { subject: event.id, gateway, transactionId: id, detail, createdAt: now }
-}
-
-type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
-
-/**
- * The amount that an event should have: what was requested; once it was paid, what was paid, or the
- * most that can be refunded of it.
- */
-function expectedOf(payment: Payment, event: Reported): Paid {
-  const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
-  if (isUnpaid(status)) return { amount, currency }
-  const paidCurrency = paid_currency ?? currency
-  if (!isRefund(event.to_status)) return { amount: paid_amount ?? amount, currency: paidCurrency }
-  const paid = paidAmount(payment.transaction)
-  const isWhole = event.to_status === 'Refunded' || event.amount > paid
-  return { amount: isWhole ? paid : event.amount, currency: paidCurrency }
-}
-
-/**
- * Paid with another amount or currency than was requested; or, once it was paid, reported again or
- * as refunded with another one than was paid. A refund that comes before its payment is compared
- * with nothing.
- */
-function isMismatch(payment: Payment, event: Reported): boolean {
-  if (event.alert !== null) return false
-  const { to_status: to } = event
-  const isCompared = to === 'Paid' || (isRefund(to) && !isUnpaid(payment.transaction.status))
-  if (!isCompared) return false
-  const { amount, currency } = expectedOf(payment, event)
-  return event.amount !== amount || event.currency !== currency
 }

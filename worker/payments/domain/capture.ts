@@ -71,7 +71,8 @@ function goesOn(
   return {
     ...row,
     detail: JSON.stringify({ ...detailOf(row), amount: captured }),
-    created_at: now,
+    // Another time than before: that is what tells it.
+    created_at: Math.max(now, row.created_at + 1),
     acknowledged_at: null,
     acknowledged_by: null,
     gateway_reference: null,

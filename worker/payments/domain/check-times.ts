@@ -1,5 +1,7 @@
 // The times at which a payment is checked with its gateway. Pure.
 
+import type { TransactionRow } from './rows.ts'
+
 const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
@@ -45,6 +47,15 @@ export function nextCheckAt(
 
 const lastCheckAt = (createdAt: number, expiresAt = createdAt): number =>
   Math.max(createdAt + CHECKED_FOR_MS, expiresAt + CHECKED_AFTER_EXPIRY_MS)
+
+/**
+ * Of a payment that has ended without money: its gateway is asked once more, since it may have been
+ * paid after all, and its webhook lost. NULL: the gateway has given no id, and cannot be asked.
+ */
+export const endedCheckAt = (
+  { gateway_transaction_id: id }: Pick<TransactionRow, 'gateway_transaction_id'>,
+  now: number,
+): number | null => (id === null ? null : now + DAY_MS)
 
 /** The first check of a charge whose outcome is unknown. */
 export const unknownCheckAt = (now: number): number => now + UNKNOWN_CHECK_MS

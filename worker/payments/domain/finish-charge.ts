@@ -1,5 +1,6 @@
 // The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
+import { endedCheckAt } from './check-times.ts'
 import type { PaymentError } from './exceptions.ts'
 import { differs } from './match.ts'
 import {
@@ -129,7 +130,7 @@ function refuse(
   const failed = withTransaction(payment, {
     status: 'Failed',
     error: JSON.stringify(error),
-    next_check_at: null,
+    next_check_at: endedCheckAt(payment.transaction, now),
     updated_at: now,
     called_by: null,
     called_until: null,

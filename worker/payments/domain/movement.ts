@@ -16,8 +16,8 @@ interface Cause {
 type Moved = Pick<MovementRow, 'kind' | 'amount'> & Partial<MovementRow>
 
 /**
- * The movements of one decision. Those of a payment, without `refused_paid` and `disputed`, add up
- * to what was paid less what was refunded.
+ * The movements of one decision. Those of a payment, without `refused_paid`, `disputed` and
+ * `dispute_returned`, add up to what was paid less what was refunded.
  */
 export function movementsOf(
   before: Payment,
@@ -30,6 +30,7 @@ export function movementsOf(
     ...refundsOf(before, decision.payment),
     ...besideOf(before, decision, event),
     ...refusedPartOf(before, decision.payment, event),
+    ...disputesOf(before, decision.payment),
   ]
   return moved.map((each) => ({
     id: newId(now),
@@ -98,8 +99,31 @@ function besideOf(
     const isKnown = before.alerts.some((row) => row.kind === kind && row.subject === subject)
     if (isKnown || !event) return []
     const { amount, currency } = event
-    if (kind === 'dispute') return [{ kind: 'disputed', amount, currency }]
     const isRefused = kind === 'amount_mismatch' && event.outcome === 'rejected'
     return isRefused ? [{ kind: 'refused_paid', amount, currency }] : []
   })
+}
+
+/** What banks have taken of each dispute, or of each chargeback, and given back. */
+function disputesOf({ disputes: known }: Payment, { disputes }: Payment): Moved[] {
+  const changes = disputes.map((row) => {
+    const was = known.find(({ id }) => id === row.id)
+    const change = row.out_amount - (was?.out_amount ?? 0)
+    return { dispute: row.dispute, currency: row.currency, change, isSum: was?.part === null }
+  })
+  // Where only the sum was known, its parts are not known to have moved.
+  const [sums, single] = [
+    changes.filter(({ isSum }) => isSum),
+    changes.filter(({ isSum }) => !isSum),
+  ]
+  const merged = sums.map((sum) => {
+    const others = single.filter(({ dispute }) => dispute === sum.dispute)
+    return { ...sum, change: others.reduce((total, { change }) => total + change, sum.change) }
+  })
+  const rest = single.filter(({ dispute }) => sums.every((sum) => sum.dispute !== dispute))
+  return [...merged, ...rest].flatMap(({ change, currency }): Moved[] =>
+    change === 0
+      ? []
+      : [{ kind: change > 0 ? 'disputed' : 'dispute_returned', amount: change, currency }],
+  )
 }

@@ -1,7 +1,7 @@
 // A payment with all that its rules need, the conditions that several rules share, and its alerts:
 // what only a person can settle. Pure.
 
-import type { AlertRow, RefundRow, TransactionRow } from './rows.ts'
+import type { AlertRow, DisputeRow, RefundRow, TransactionRow } from './rows.ts'
 import {
   ALERT_KINDS,
   type AlertKind,
@@ -17,6 +17,7 @@ export interface Payment {
   readonly transaction: TransactionRow
   /** The oldest first. */
   readonly refunds: readonly RefundRow[]
+  readonly disputes: readonly DisputeRow[]
   /** Open and acknowledged ones. */
   readonly alerts: readonly AlertRow[]
 }
@@ -176,6 +177,13 @@ export const isOpen = (payment: Payment): boolean => {
 /** A call has ended by then, and the ledger has had 25 s to store its result. */
 export const CALL_PATIENCE_MS = 60_000
 
+/**
+ * A report of the gateway of the time `at` is older than what is stored. Not so where that was
+ * stored with a clock that ran ahead: until the time has come, nothing would be read.
+ */
+export const isOvertaken = (at: number, storedAt: number, now: number): boolean =>
+  at < storedAt && storedAt <= now + CALL_PATIENCE_MS
+
 /** As `called_until`: of a charge that was begun, and never sent to its gateway. */
 export const NEVER_CALLED = 0
 
@@ -207,16 +215,24 @@ export interface Alert {
 }
 
 /**
+ * It was raised or settled with this change, and is not only described anew: each has a time of its
+ * own.
+ */
+export const isTold = (before: AlertRow | undefined, after: AlertRow): boolean =>
+  before?.created_at !== after.created_at || before.acknowledged_at !== after.acknowledged_at
+
+/**
  * The row of a raised alert. `known` is the alert of this kind and subject: while it is open
  * nothing changes, and once it was acknowledged it is opened again. Not so by an event: its subject
- * is all that it reports, so it was sent again. Only a dispute goes on, with other events.
+ * is all that it reports, so it was sent again.
  */
 export function raiseAlert(
   alert: Alert,
   known: AlertRow | undefined,
   newId: () => string,
 ): AlertRow | undefined {
-  if (known && (known.acknowledged_at === null || isRepeated(alert, known))) return undefined
+  const isOfEvent = alert.detail.eventId !== undefined
+  if (known && (known.acknowledged_at === null || isOfEvent)) return undefined
   return {
     id: known?.id ?? newId(),
     kind: alert.kind,
@@ -229,12 +245,6 @@ export function raiseAlert(
     acknowledged_by: null,
     gateway_reference: null,
   }
-}
-
-function isRepeated({ kind, detail: { eventId } }: Alert, known: AlertRow): boolean {
-  if (eventId === undefined) return false
-  const before = JSON.parse(known.detail ?? '{}') as AlertDetail
-  return kind !== 'dispute' || before.eventId === eventId
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { PaymentError } from './exceptions.ts'
 import { newId } from './new-id.ts'
 import {
-  CALL_PATIENCE_MS,
+  isOvertaken,
   isUnderWay,
   type Payment,
   paidAmount,
@@ -25,18 +25,13 @@ export const sumOf = (refunds: readonly RefundRow[], ...states: RefundRow['statu
 export const refundable = ({ transaction, refunds }: Payment): number =>
   paidAmount(transaction) - sumOf(refunds, 'succeeded', 'accepted', 'claimed')
 
-/**
- * A report that is older than what is stored was overtaken by it. Not so where that was stored with
- * a clock that ran ahead: until the time has come, no refund would be read.
- */
-function isOvertaken({ transaction }: Payment, at: number, now: number): boolean {
-  const readAt = transaction.refunds_read_at ?? 0
-  return at < readAt && readAt <= now + CALL_PATIENCE_MS
-}
+/** Its refunds were read later than `at`. */
+export const areReadLater = ({ transaction }: Payment, at: number, now: number): boolean =>
+  isOvertaken(at, transaction.refunds_read_at ?? 0, now)
 
 /** The payment with the refunds of this set, unless a later read is stored. */
 export function withRefundSet(payment: Payment, set: RefundSet, now: number): Payment {
-  if (isOvertaken(payment, set.readAt, now)) return payment
+  if (areReadLater(payment, set.readAt, now)) return payment
   const refunds = rowsIn(set, payment.refunds, payment.transaction.id, now)
   return { ...withTransaction(payment, { refunds_read_at: set.readAt }), refunds }
 }
@@ -159,7 +154,7 @@ export interface BySum {
 export function withRefundSum(payment: Payment, sum: number, at: number, now: number): BySum {
   const known = sumOf(payment.refunds, 'succeeded')
   if (sum === known) return { payment, isAsked: false }
-  if (sum < known || isOvertaken(payment, at, now)) return { payment, isAsked: true }
+  if (sum < known || areReadLater(payment, at, now)) return { payment, isAsked: true }
   let missing = sum - known
   const refunds = payment.refunds.map((row) => {
     if (!isUnderWay(row) || row.amount > missing) return row
@@ -186,7 +181,7 @@ export function failedRefund(
   now: number,
 ): RefundRow | undefined {
   const { refunds, transaction } = payment
-  if (isOvertaken(payment, at, now)) return undefined
+  if (areReadLater(payment, at, now)) return undefined
   if (refundId !== undefined) {
     return refunds.find(({ id, gateway_refund_id }) => [id, gateway_refund_id].includes(refundId))
   }

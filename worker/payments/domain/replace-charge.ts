@@ -91,7 +91,7 @@ export function replaceCharge(
   const { now } = by
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
   const replaced = withTransaction(
-    { transaction: stranded, refunds: [], alerts: [] },
+    { transaction: stranded, refunds: [], disputes: [], alerts: [] },
     { ...cancelledBy(error, now), next_check_at: nextCheckAt ?? null },
   )
   const { transaction } = replaced

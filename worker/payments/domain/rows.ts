@@ -79,6 +79,9 @@ export interface WebhookEventRow {
   error: string | null
   /** A RefundSet. */
   refunds: string | null
+  paid_amount: number | null
+  /** A DisputeSet. */
+  disputes: string | null
   raw: string | null
   correlation_id: string | null
   occurred_at: number
@@ -97,6 +100,22 @@ export interface RefundRow {
   asked_by: string | null
   correlation_id: string | null
   error: string | null
+  created_at: number
+  updated_at: number
+}
+
+export interface DisputeRow {
+  id: string
+  transaction_id: string
+  dispute: string
+  part: string | null
+  amount: number
+  currency: string
+  out_amount: number
+  is_inquiry: 0 | 1
+  outcome: string | null
+  ended_at: number | null
+  read_at: number
   created_at: number
   updated_at: number
 }

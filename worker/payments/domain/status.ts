@@ -128,7 +128,7 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** What the books have. The last two are of money that no payment counts. */
+/** What the books have. The last three are of money that no payment counts. */
 export const MOVEMENT_KINDS = [
   'paid',
   'late_paid',
@@ -136,8 +136,12 @@ export const MOVEMENT_KINDS = [
   'refund_failed',
   'refused_paid',
   'disputed',
+  'dispute_returned',
 ] as const
 export type MovementKind = (typeof MOVEMENT_KINDS)[number]
+
+/** Their money is in no sum of a payment. */
+export const BESIDE_SUMS: readonly MovementKind[] = ['refused_paid', 'disputed', 'dispute_returned']
 
 /** Those about an event, and not about the money of the payment: the payment does not name them. */
 export const DELIVERY_ALERTS: readonly AlertKind[] = [

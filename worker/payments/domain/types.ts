@@ -2,6 +2,7 @@
 // document, which `schemas.ts`, `event-schemas.ts` and `records.ts` make.
 
 import type * as api from '../../../libraries/api/types.ts'
+import type { DisputeSet } from './dispute-set.ts'
 import type { RefundSet } from './refund-set.ts'
 
 export type Metadata = api.Metadata
@@ -40,6 +41,10 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   readonly installation?: string
   /** All refunds of the payment, where the driver has read them: they count, and not the sum. */
   readonly refunds?: RefundSet
+  /** With `Refunded` and `PartiallyRefunded`: what was paid before, if the driver has read it. */
+  readonly paidAmount?: number
+  /** A dispute of the payment, where the driver has read it: `status` is that of the payment. */
+  readonly disputes?: DisputeSet
 }
 
 /** An open alert, as its payment shows it. */

@@ -2,6 +2,7 @@
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
 import type { Earlier } from '../domain/begin-charge.ts'
+import type { DisputeSet } from '../domain/dispute-set.ts'
 import { InvalidArgumentException, type PaymentError } from '../domain/exceptions.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
 import type { PaymentStatus } from '../domain/status.ts'
@@ -239,6 +240,8 @@ export type StatusAnswer =
       cancelRefusal?: PaymentError
       /** As in a VerifiedWebhook. Missing: the gateway reports no more than their sum. */
       refunds?: RefundSet
+      /** As in a VerifiedWebhook. */
+      disputes?: DisputeSet
       /** The gateway's unchanged reply; missing if it was not asked. */
       raw?: unknown
     }

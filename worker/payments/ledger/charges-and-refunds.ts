@@ -53,7 +53,7 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
       }
       if (begun.state !== 'begun') return begun
       const { state, transaction, earlier, events, keys, replaced } = begun
-      const payment = { transaction, refunds: [], alerts: [] }
+      const payment = { transaction, refunds: [], disputes: [], alerts: [] }
       if (replaced) store(rows, replaced, rules)
       store(rows, { payment, events, alerts: [] }, rules)
       rows.put({ chargeKeys: keys })

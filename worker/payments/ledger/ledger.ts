@@ -1,7 +1,7 @@
 // What calls of the ledger take and answer, and how it fails. `operations.ts` has the calls.
 
 import { PaymentFailure } from '../domain/exceptions.ts'
-import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import type { DisputeRow, RefundRow, TransactionRow } from '../domain/rows.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
@@ -121,6 +121,7 @@ export type CheckClaimed =
 export interface Check {
   transaction: TransactionRow
   refunds: readonly RefundRow[]
+  disputes: readonly DisputeRow[]
   /** The one under way that is waited for. */
   refund?: RefundRow
 }

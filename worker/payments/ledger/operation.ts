@@ -6,7 +6,7 @@ import type { PaymentIds } from '../domain/match.ts'
 import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers, type WaitingFor } from '../domain/outbox.ts'
-import { type Decision, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
+import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
 import type { AuditRow, WebhookEventRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -17,7 +17,7 @@ export const HURRIED_AT_ONCE = 500
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
   /**
-   * Payments by any of these ids, with their refunds and alerts. By its order, only a
+   * Payments by any of these ids, with their refunds, disputes and alerts. By its order, only a
    * payment without a gateway's id is loaded.
    */
   payments?: readonly Partial<PaymentIds & { id: string; idempotency_key: string }>[]
@@ -120,7 +120,7 @@ export function store(
     return raiseAlert(alert, same, () => newId(alert.createdAt)) ?? []
   })
   const payment = withAlerts(decided, raised)
-  const { transaction, refunds } = payment
+  const { transaction, refunds, disputes } = payment
   const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
   const stored = [
     // The events of this decision have the alert, too.
@@ -128,14 +128,17 @@ export function store(
       const then = { ...event.transaction, alert: transaction.alert }
       return outboxRows({ ...event, transaction: then }, subscribers)
     }),
-    ...changed.flatMap((row) => {
-      const id = newId(row.acknowledged_at ?? row.created_at)
-      return alertRows(row, { id, transaction }, subscribers) ?? []
-    }),
+    ...changed
+      .filter((row) => isTold(rows.get('alerts', row.id), row))
+      .flatMap((row) => {
+        const id = newId(row.acknowledged_at ?? row.created_at)
+        return alertRows(row, { id, transaction }, subscribers) ?? []
+      }),
   ]
   rows.put({
     transactions: [transaction],
     refunds,
+    disputes,
     alerts: changed,
     outbox: stored.map(({ outbox }) => outbox),
     deliveries: stored.flatMap(({ delivery }) => delivery ?? []),

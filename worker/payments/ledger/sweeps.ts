@@ -144,9 +144,9 @@ export function claimCheck({
 }
 
 function checkOf(payment: Payment): Check {
-  const { transaction, refunds } = payment
+  const { transaction, refunds, disputes } = payment
   const refund = refundUnderWay(payment)
-  return { transaction, refunds, ...(refund && { refund }) }
+  return { transaction, refunds, disputes, ...(refund && { refund }) }
 }
 
 export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {

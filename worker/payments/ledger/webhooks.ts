@@ -1,11 +1,20 @@
 // A gateway's event: recorded once, and applied to its payment, or parked until that appears.
 
-import { type Applied, applyEvent, type Delivered, rejectEvent } from '../domain/apply-event.ts'
+import {
+  type Applied,
+  applyEvent,
+  missedPayment,
+  paidEventId,
+  rejectEvent,
+} from '../domain/apply-event.ts'
 import { checkSoon, withCheck } from '../domain/check.ts'
+import { areDisputesChanged } from '../domain/disputes.ts'
+import type { Delivered } from '../domain/event-alerts.ts'
 import { withPageClosed } from '../domain/finish-charge.ts'
 import type { PaymentIds } from '../domain/match.ts'
+import { newId } from '../domain/new-id.ts'
 import { type Payment, unchanged, withTransaction } from '../domain/payment.ts'
-import { differsFrom } from '../domain/refund-rows.ts'
+import { areChanged, differsFrom } from '../domain/refund-rows.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { unreadableReason } from '../domain/shown.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
@@ -19,37 +28,74 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
   const { transactionId, receivedAt: now, payload } = arrival
   const { gateway, event_id } = event
   const ids = { ...idsOf(event), ...(transactionId !== undefined && { id: transactionId }) }
+  // It has just answered: it is asked again when that is due.
+  const isAnswer = transactionId !== undefined
+  const names = [event_id, paidEventId(event), again(event)]
   return {
-    keys: { webhookEvents: [{ gateway, event_id }], payments: [ids] },
+    keys: { webhookEvents: names.map((event_id) => ({ gateway, event_id })), payments: [ids] },
     decide(rows) {
       const { installation = rows.installation } = payload
       if (installation !== rows.installation) return { outcome: 'ignored' }
-      if (rows.isForgotten(gateway, event_id)) return { outcome: 'duplicate' }
-      const known = rows
-        .all('webhookEvents')
-        .find((row) => row.gateway === gateway && row.event_id === event_id)
+      const mine = rows.get('webhookEvents', event.id)
+      if (mine) return recordedAs(mine, true)
+      const known = knownIn(rows, event)
       const matched = rows.match(ids)
-      if (known) {
-        if (matched && transactionId === undefined) askAgain(rows, matched, payload, rules, now)
-        return recordedAs(known, known.id === event.id)
+      if (known && !isAnswer) {
+        if (matched && known !== 'forgotten') askAgain(rows, matched, payload, rules, now)
+        return known === 'forgotten' ? { outcome: 'duplicate' } : recordedAs(known, false)
       }
       if (!matched) {
+        if (known) return { outcome: 'duplicate' }
         rows.put({ webhookEvents: [event] })
         return recordedAs(event, true)
       }
       const { refundId } = payload
-      // It has just answered: it is asked again when that is due.
-      const isAnswer = transactionId !== undefined
-      const decided = decideOn(matched, event, { now, refundId, isAnswer })
-      const seen = isAnswer
-        ? { ...decided, payment: answered(decided.payment, payload, now) }
-        : decided
-      const isClosed = payload.isPageClosed && decided.event.outcome !== 'rejected'
-      const closed = isClosed ? { ...seen, payment: withPageClosed(seen.payment) } : seen
-      storeEvent(rows, { before: matched.payment, decided: closed, now }, rules)
-      return recordedAs(decided.event, true)
+      const take = (found: Matched, each: WebhookEventRow) => {
+        const decided = decideOn(found, each, { now, refundId, isAnswer })
+        const isRead = knownIn(rows, each) !== undefined
+        if (isRead && !isNews(found.payment, decided.payment)) return undefined
+        // An answer that was not used when it was read before is another event now.
+        const stored = isRead ? { ...decided.event, event_id: again(each) } : decided.event
+        const payment = isAnswer ? answered(decided.payment, payload, now) : decided.payment
+        const isClosed = payload.isPageClosed && stored.outcome !== 'rejected'
+        const closed = {
+          ...decided,
+          event: stored,
+          payment: isClosed ? withPageClosed(payment) : payment,
+        }
+        storeEvent(rows, { before: found.payment, decided: closed, now }, rules)
+        return stored
+      }
+      const paid = payFirst(matched, event, now)
+      if (paid) take(matched, paid)
+      const stored = take(rows.match(ids) ?? matched, event)
+      return recordedAs(stored ?? event, stored !== undefined)
     },
   }
+}
+
+/** Undefined: it was not recorded before. */
+const knownIn = (rows: WorkingSet, { gateway, event_id }: WebhookEventRow) =>
+  rows.all('webhookEvents').find((row) => row.gateway === gateway && row.event_id === event_id) ??
+  (rows.isForgotten(gateway, event_id) ? 'forgotten' : undefined)
+
+/** Its name where its own is taken: unlike that, of this call alone. */
+const again = ({ id, event_id }: WebhookEventRow): string => `${event_id}:${id}`
+
+const isNews = (before: Payment, after: Payment): boolean =>
+  before.transaction.status !== after.transaction.status ||
+  before.transaction.paid_at !== after.transaction.paid_at ||
+  before.transaction.paid_amount !== after.transaction.paid_amount ||
+  areChanged(before.refunds, after.refunds) ||
+  areDisputesChanged(before.disputes, after.disputes)
+
+function payFirst(
+  { payment, isContradiction }: Matched,
+  event: WebhookEventRow,
+  now: number,
+): WebhookEventRow | undefined {
+  const missed = isContradiction ? undefined : missedPayment(payment, event)
+  return missed && { ...missed, id: newId(now) }
 }
 
 /** Without the gateway's id it was given up, and not asked about. */
@@ -103,8 +149,12 @@ export function applyParkedTo(
   if (!matched) return
   try {
     rows.attempt(() => {
-      const decided = decideOn(matched, parked, { now })
-      storeEvent(rows, { before: matched.payment, decided, now }, rules)
+      const paid = payFirst(matched, parked, now)
+      for (const event of paid ? [paid, parked] : [parked]) {
+        const found = rows.match(idsOf(parked)) ?? matched
+        const decided = decideOn(found, event, { now })
+        storeEvent(rows, { before: found.payment, decided, now }, rules)
+      }
     })
   } catch (error) {
     const { id, gateway, reference } = matched.row
@@ -175,7 +225,7 @@ const recordedAs = ({ outcome, transaction_id }: WebhookEventRow, isMine: boolea
 })
 
 function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival): WebhookEventRow {
-  const { amount, currency, error, refunds, raw } = payload
+  const { amount, currency, error, refunds, paidAmount, disputes, raw } = payload
   return {
     ...paymentIdsIn(payload.gateway, payload),
     id,
@@ -191,6 +241,8 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
     alert: payload.alert ?? null,
     error: error ? JSON.stringify(error) : null,
     refunds: refunds ? JSON.stringify(refunds) : null,
+    paid_amount: paidAmount ?? null,
+    disputes: disputes ? JSON.stringify(disputes) : null,
     raw: raw === undefined ? null : JSON.stringify(raw),
     correlation_id: correlationId ?? null,
     occurred_at: payload.occurredAt,

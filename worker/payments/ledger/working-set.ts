@@ -8,6 +8,7 @@ import type {
   AuditRow,
   ChargeKeyRow,
   DeliveryRow,
+  DisputeRow,
   MovementRow,
   OutboxRow,
   RefundRow,
@@ -19,6 +20,7 @@ export interface Rows {
   transactions: TransactionRow[]
   chargeKeys: ChargeKeyRow[]
   refunds: RefundRow[]
+  disputes: DisputeRow[]
   /** Loaded without `raw`, which no decision needs. */
   webhookEvents: WebhookEventRow[]
   /** Loaded without `payload` where it is not dispatched. */
@@ -40,6 +42,7 @@ export const TABLES = [
   'chargeKeys',
   'webhookEvents',
   'refunds',
+  'disputes',
   'outbox',
   'deliveries',
   'alerts',
@@ -89,6 +92,7 @@ export class WorkingSet {
       transactions: new Table(loaded.transactions),
       chargeKeys: new Table(loaded.chargeKeys),
       refunds: new Table(loaded.refunds),
+      disputes: new Table(loaded.disputes),
       webhookEvents: new Table(loaded.webhookEvents),
       outbox: new Table(loaded.outbox),
       deliveries: new Table(loaded.deliveries),
@@ -125,8 +129,9 @@ export class WorkingSet {
     const { id } = transaction
     const ofIt = this.all('refunds').filter((row) => row.transaction_id === id)
     const refunds = ofIt.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const disputes = this.all('disputes').filter((row) => row.transaction_id === id)
     const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
-    return { transaction, refunds, alerts }
+    return { transaction, refunds, disputes, alerts }
   }
 
   /** Replaces the rows with these ids. */

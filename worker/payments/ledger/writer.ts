@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { counted } from '../counted.ts'
 import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
+import { isTold } from '../domain/payment.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
 import { OtherDatabase, SchemaMismatch, StaleRows } from './ledger.ts'
@@ -105,13 +106,14 @@ function newEvents(rows: WorkingSet): PendingEvent[] {
   })
 }
 
-/** An acknowledged alert that is opened again counts, too. */
+/** One that is raised again counts, too. */
 function newAlerts(rows: WorkingSet): AlertRow[] {
   const { inserted, updated } = rows.changesOf('alerts')
-  const reopened = updated.flatMap(({ before, after }) =>
-    before.acknowledged_at !== null && after.acknowledged_at === null ? [after] : [],
+  const again = updated.flatMap(({ before, after }) =>
+    after.acknowledged_at === null && isTold(before, after) ? [after] : [],
   )
-  return [...inserted, ...reopened]
+  const open = inserted.filter(({ acknowledged_at: at }) => at === null)
+  return [...open, ...again]
 }
 
 /** Events of another amount or currency than was requested, which were applied or rejected now. */

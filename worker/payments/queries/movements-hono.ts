@@ -6,7 +6,7 @@ import { Problem } from '../../shared/problem.ts'
 import { choice, readQuery } from '../../shared/query.ts'
 import { daysBetween, isZone, startOfDay } from '../domain/day.ts'
 import { majorText } from '../domain/money.ts'
-import type { MovementKind } from '../domain/status.ts'
+import { BESIDE_SUMS } from '../domain/status.ts'
 import type { Listed, Movement, MovementDay, MovementSum } from '../domain/types.ts'
 import { exported, pagesOf, streamed } from './export.ts'
 import type { BookedIn, SummedRow } from './movements-libsql.ts'
@@ -126,8 +126,6 @@ function add(summed: Map<string, SummedRow>, { gateway, currency, kind, amountMi
   summed.set(key, { ...known, count: count + 1, amount: amount + amountMinor })
 }
 
-const IN_NO_SUM: readonly MovementKind[] = ['refused_paid', 'disputed']
-
 function toSums(rows: readonly SummedRow[]): MovementSum[] {
   const byAccount = Map.groupBy(rows, ({ gateway, currency }) => `${gateway} ${currency}`)
   return [...byAccount]
@@ -140,7 +138,7 @@ function toSums(rows: readonly SummedRow[]): MovementSum[] {
         amount: majorText(amount, currency),
         amountMinor: amount,
       })
-      const counted = kinds.filter(({ kind }) => !IN_NO_SUM.includes(kind))
+      const counted = kinds.filter(({ kind }) => !BESIDE_SUMS.includes(kind))
       const sum = counted.reduce((total, { amount }) => total + amount, 0)
       return {
         gateway,

@@ -4,12 +4,14 @@
 import { isMoreCaptured } from '../domain/capture.ts'
 import type { CheckSettled } from '../domain/check.ts'
 import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-times.ts'
+import type { DisputeSet } from '../domain/dispute-set.ts'
+import { isDisputeNews } from '../domain/disputes.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import { differs } from '../domain/match.ts'
 import { isRefund, isUnpaid, paidAmount } from '../domain/payment.ts'
 import { differsFrom } from '../domain/refund-rows.ts'
 import type { RefundSet } from '../domain/refund-set.ts'
-import type { RefundRow, TransactionRow } from '../domain/rows.ts'
+import type { DisputeRow, RefundRow, TransactionRow } from '../domain/rows.ts'
 import { refundDetail } from '../domain/settle-refunds.ts'
 import { isoTime } from '../domain/shown.ts'
 import { judge } from '../domain/status.ts'
@@ -24,6 +26,12 @@ export const isOfAnother = (transaction: TransactionRow, answer: KnownStatus): b
   differs(transaction.gateway_transaction_id, answer.gatewayTransactionId) ||
   differs(transaction.external_reference_id, answer.externalReferenceId)
 
+/** What is stored beside the payment itself. */
+interface Stored {
+  refunds?: readonly RefundRow[]
+  disputes?: readonly DisputeRow[]
+}
+
 /**
  * Whether the ledger must have it: it applies a change, and records one that is illegal and an
  * answer about another payment.
@@ -31,10 +39,11 @@ export const isOfAnother = (transaction: TransactionRow, answer: KnownStatus): b
 export function mustApply(
   transaction: TransactionRow,
   answer: KnownStatus,
-  refunds: readonly RefundRow[] = [],
+  { refunds = [], disputes = [] }: Stored = {},
 ): boolean {
   const { status } = answer
   if (isOfAnother(transaction, answer)) return true
+  if (answer.disputes && isDisputeNews(disputes, answer.disputes)) return true
   if (answer.refunds && differsFrom(refunds, answer.refunds)) return true
   if (isMoreCaptured(transaction, answer.refunds?.captured)) return true
   if (status === 'Pending') return false
@@ -62,23 +71,15 @@ const sumIn = (transaction: TransactionRow, { status, amount }: KnownStatus): nu
 const isPaid = ({ status }: TransactionRow): boolean => !isUnpaid(status)
 
 /**
- * The payment that came before a refund and was missed too: a refunded payment was paid. Without it
- * the refund would be an illegal change. The paid amount may differ from the charged one. After a
- * full refund it is the refunded amount; after a partial one it is the amount that the gateway
- * reports, else the charged one.
+ * What was paid before it was refunded, which may differ from what was charged: after a full refund
+ * it is what was refunded; after a partial one what the gateway reports, else what was charged.
  */
-export function missedPayment(
-  transaction: TransactionRow,
-  answer: KnownStatus,
-): KnownStatus | undefined {
-  const { status, amount: charged, currency } = transaction
-  const isAll = answer.status === 'Refunded'
-  if (isOfAnother(transaction, answer)) return undefined
-  if (status !== 'Pending' || !(isAll || answer.status === 'PartiallyRefunded')) return undefined
-  const amount = isAll ? answer.amount : answer.paidAmount
-  const paid =
-    amount === undefined ? { amount: charged, currency } : { amount, currency: answer.currency }
-  return { known: true, status: 'Paid', ...paid, raw: answer.raw }
+function paidBefore(
+  { amount: charged }: TransactionRow,
+  { status, amount, paidAmount }: KnownStatus,
+): number | undefined {
+  if (status === 'Refunded') return amount
+  return status === 'PartiallyRefunded' ? (paidAmount ?? charged) : undefined
 }
 
 /** The answer as a webhook. A repeated answer has the same event id, so it is a duplicate. */
@@ -88,7 +89,8 @@ export function payloadOf(
   now: number,
 ): VerifiedWebhook {
   const { id, gateway, reference, refund_revision, refunds_read_at } = transaction
-  const { status, amount, currency, error, refunds, raw } = answer
+  const { status, amount, currency, error, refunds, disputes, raw } = answer
+  const paidAmount = paidBefore(transaction, answer)
   const {
     gatewayTransactionId = transaction.gateway_transaction_id ?? '',
     externalReferenceId = transaction.external_reference_id ?? '',
@@ -97,6 +99,7 @@ export function payloadOf(
   const of = isOfAnother(transaction, answer)
     ? `:${gatewayTransactionId}:${externalReferenceId}`
     : ''
+  const states = statesOf(refunds) + stepsOf(disputes)
   // The same refunds after others were read, or the same sum after one has failed, are other news.
   const since = [refund_revision, refunds && (refunds_read_at ?? 0)]
     .filter(Boolean)
@@ -110,10 +113,12 @@ export function payloadOf(
     status,
     amount,
     currency,
-    eventId: `recheck:${id}:${status}:${amount}${of}${statesOf(refunds)}${since}`,
+    eventId: `recheck:${id}:${status}:${amount}${of}${states}${since}`,
     occurredAt: now,
     ...(error && { error }),
     ...(refunds && { refunds }),
+    ...(paidAmount !== undefined && { paidAmount }),
+    ...(disputes && { disputes }),
     ...(raw !== undefined && { raw }),
   }
 }
@@ -124,6 +129,10 @@ const statesOf = (set: RefundSet | undefined): string =>
     set?.captured === undefined ? '' : `:captured=${set.captured}`,
     ...(set?.refunds.map(({ id = '', amount, status }) => `:${id}=${status}${amount}`) ?? []),
   ].join('')
+
+/** So are other chargebacks, or one that has ended. */
+const stepsOf = (set: DisputeSet | undefined): string =>
+  set?.parts.map(({ id, amount, state }) => `:${id}=${state}${amount}`).join('') ?? ''
 
 /** For a payment that does not change. No answer: its gateway could not be asked. */
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {

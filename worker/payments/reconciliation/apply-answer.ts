@@ -7,7 +7,7 @@ import type { TransactionRow } from '../domain/rows.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/operations.ts'
 import { webhookMask } from '../mask.ts'
-import { type KnownStatus, missedPayment, payloadOf } from './answer.ts'
+import { type KnownStatus, payloadOf } from './answer.ts'
 
 export interface ApplyDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -18,9 +18,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Applies the answer, and first a missed payment that must have come before it. `askedAt`, in ms:
- * what happened since then may be missing in it. True: the payment changed. Rejects with the
- * ledger's errors.
+ * Applies the answer. `askedAt`, in ms: what happened since then may be missing in it. True: the
+ * payment changed. Rejects with the ledger's errors.
  */
 export type ApplyAnswer = (
   transaction: TransactionRow,
@@ -30,7 +29,7 @@ export type ApplyAnswer = (
 
 export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyDeps): ApplyAnswer {
   const mask = webhookMask(gateways)
-  const applyOne = async (transaction: TransactionRow, answer: KnownStatus, askedAt: number) => {
+  return async (transaction, answer, askedAt = clock.now()) => {
     const { id: transactionId, gateway, correlation_id: correlationId } = transaction
     const { status } = answer
     const now = clock.now()
@@ -47,11 +46,6 @@ export function createApply({ gateways, ledger, onMismatch, clock, log }: ApplyD
     const fields = { ...idsOf(transaction), eventId: payload.eventId, status, outcome }
     log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
     return isApplied
-  }
-  return async (transaction, answer, askedAt = clock.now()) => {
-    const missed = missedPayment(transaction, answer)
-    if (missed) await applyOne(transaction, missed, askedAt)
-    return await applyOne(transaction, answer, askedAt)
   }
 }
 

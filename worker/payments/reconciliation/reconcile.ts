@@ -84,7 +84,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
       return await settle(check, { asked: 'unknown' })
     }
-    if (!mustApply(transaction, answer, check.refunds)) return await settle(check, { answer })
+    if (!mustApply(transaction, answer, check)) return await settle(check, { answer })
     return await apply(check, answer, askedAt)
   }
 

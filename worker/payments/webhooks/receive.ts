@@ -158,7 +158,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       return { status: 400, body: 'stale' }
     }
     const payload = mask(key, verified)
-    const { refunds: _, ...told } = payload
+    const { refunds: _, disputes: _disputes, paidAmount: _paid, ...told } = payload
     notify('WebhookReceived', { payload: { ...told, occurredAt: isoTime(told.occurredAt) } })
     let recorded: Recorded
     try {

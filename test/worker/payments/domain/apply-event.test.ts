@@ -2,7 +2,8 @@
 // amounts that matter. Expectations are written out from the contract, not derived from the code.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent, missedPayment } from '../../../../worker/payments/domain/apply-event.ts'
+import { isUnpaid } from '../../../../worker/payments/domain/payment.ts'
 import type { RefundRow, WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
 import {
   judge,
@@ -13,6 +14,7 @@ import {
 import {
   alertRow,
   came,
+  MINUTE,
   NOW,
   paymentOf,
   refundRow,
@@ -126,7 +128,7 @@ describe('an event', () => {
       if (word === 'yes') continue
       const before = paymentOf(came(from))
       const { payment } = applyEvent(before, webhookEventRow({ to_status: to }), { now: NOW })
-      const isEarly = from === 'Pending' && (to === 'Refunded' || to === 'PartiallyRefunded')
+      const isEarly = isUnpaid(from) && (to === 'Refunded' || to === 'PartiallyRefunded')
       const due = isEarly && { next_check_at: NOW, refunds_read_at: NOW - 1_000 }
       const paid = word === 'late' && { paid_amount: 25_000, paid_currency: 'IQD' }
       const late = paid && { ...paid, paid_at: NOW - 1_000, updated_at: NOW }
@@ -160,7 +162,7 @@ describe('a payment', () => {
   })
 
   it.each(['Paid', 'Failed', 'Cancelled', 'Expired'] as const)(
-    'that is %s then has nothing else changed, and is checked only if a refund came before',
+    'that is %s then has nothing else changed, and is checked at once if a refund came before, or a day after an end',
     (to_status) => {
       const before = paymentOf({ refunds_read_at: 0 })
       const { payment } = applyEvent(before, webhookEventRow({ to_status }), { now: NOW })
@@ -168,7 +170,7 @@ describe('a payment', () => {
       expect(payment.transaction).toEqual({
         ...before.transaction,
         status: to_status,
-        next_check_at: to_status === 'Paid' ? NOW : null,
+        next_check_at: to_status === 'Paid' ? NOW : NOW + 24 * 60 * MINUTE,
         updated_at: NOW,
         ...(to_status === 'Paid' && paid),
       })
@@ -194,6 +196,12 @@ describe('a payment', () => {
       expect(after).toMatchObject(isCharging ? row : { called_by: null, called_until: null })
     },
   )
+
+  it('that has ended without an id of its gateway cannot be asked about later', () => {
+    const event = webhookEventRow({ to_status: 'Failed', gateway_transaction_id: null })
+    const { payment } = applyEvent(paymentOf({ gateway_transaction_id: null }), event, { now: NOW })
+    expect(payment.transaction.next_check_at).toBeNull()
+  })
 
   it('is the same row after an event that changes nothing, or that is refused', () => {
     const before = paymentOf({ gateway_transaction_id: null })
@@ -372,5 +380,38 @@ describe('a reported refund', () => {
         applyEvent(paid, reported, { now: NOW }).payment.transaction.next_check_at,
       ).not.toBeNull()
     })
+  })
+})
+
+describe('money that is told only together with what became of it', () => {
+  const back = { to_status: 'PartiallyRefunded', amount: 5_000, paid_amount: 20_000 } as const
+  const missed = (from: PaymentStatus, own: Partial<WebhookEventRow> = back) =>
+    missedPayment(paymentOf(came(from)), webhookEventRow(own))
+
+  it('is paid first, from Pending and from each end, as an event of its own', () => {
+    const own = { refunds: '{}', disputes: '{}', error: '{}', alert: 'dispute' } as const
+    const event = webhookEventRow({ ...back, ...own })
+    for (const from of ['Pending', 'Failed', 'Cancelled', 'Expired'] as const) {
+      const { id: _, ...paid } = webhookEventRow({
+        event_id: 'event-1:paid',
+        to_status: 'Paid',
+        amount: 20_000,
+      })
+      expect(missedPayment(paymentOf(came(from)), event)).toMatchObject(paid)
+    }
+  })
+
+  it('is known once it was paid, in time or late', () => {
+    for (const from of ['Paid', 'Refunded', 'PartiallyRefunded'] as const) {
+      expect(missed(from)).toBeUndefined()
+    }
+    const late = paymentOf({ ...came('Paid'), status: 'Expired' })
+    expect(missedPayment(late, webhookEventRow(back))).toBeUndefined()
+  })
+
+  it('is not known if its amount is not told, and comes only before a refund', () => {
+    expect(missed('Failed', { ...back, to_status: 'Refunded' })).toMatchObject({ amount: 20_000 })
+    expect(missed('Failed', { ...back, paid_amount: null })).toBeUndefined()
+    expect(missed('Failed', { ...back, to_status: 'Paid' })).toBeUndefined()
   })
 })

@@ -1,7 +1,8 @@
 // What the refunds in a gateway's event do: a list of them, their sum, or that one has failed.
 
 import { describe, expect, it } from 'vitest'
-import { applyEvent, type Delivered } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import type { Delivered } from '../../../../worker/payments/domain/event-alerts.ts'
 import type { ReportedRefund } from '../../../../worker/payments/domain/refund-set.ts'
 import type {
   RefundRow,
@@ -34,6 +35,14 @@ const ROWS: Record<string, Partial<TransactionRow>> = {
   pending: {},
   paid: came('Paid'),
   failed: { status: 'Failed' },
+  ahead: { ...came('Paid'), refunds_read_at: NOW + MINUTE, next_check_at: null },
+  'part ahead': {
+    ...came('PartiallyRefunded'),
+    refunded_amount: 4_000,
+    refunds_read_at: NOW + MINUTE,
+  },
+  'ahead sooner': { ...came('Paid'), refunds_read_at: NOW + MINUTE },
+  'ended ahead': { status: 'Expired', refunds_read_at: NOW + MINUTE, next_check_at: null },
   late: LATE,
   ended: { status: 'Expired' },
   unchecked: { ...came('Paid'), next_check_at: null },
@@ -72,6 +81,7 @@ const CHECKS = new Map<number | null, string>([
   [null, '-'],
   [7, 'at 7'],
   [NOW, 'now'],
+  [NOW + MINUTE, 'then'],
   [NOW + 5 * MINUTE, 'soon'],
 ])
 function named<Value>(values: Record<string, Value>, name: string): Value {
@@ -119,8 +129,18 @@ a sum moves a payment
   paid + a part = applied PartiallyRefunded 4000, check -, Refunded
 a sum before the payment asks for its status
   pending + a part = illegal Pending 0, check now
-a sum of an end without money changes nothing
-  failed + everything = illegal Failed 0, check at 7
+a sum of an end without money asks for its status, which may be that it was paid
+  failed + everything = illegal Failed 0, check now
+a list of an end without money waits for it, and asks for its status
+  ended + list of a made one = illegal Expired 0, check now
+a list that was read before what is stored changes nothing, and is asked for again at that time
+  ahead + list of a made one = unchanged Paid 0, check then
+a list that was read before and says nothing else asks for nothing
+  part ahead, theirs + list of a made one = unchanged PartiallyRefunded 4000, check at 7
+a list that was read before keeps a sooner check
+  ahead sooner + list of a made one = unchanged Paid 0, check at 7
+a list of an end that was read before asks at once
+  ended ahead + list of a made one = illegal Expired 0, check now
 a sum of money that came late leaves the status
   late + everything = unchanged Expired 25000, check -, RefundAmountChanged
 a sum counts where the graph allows no step

@@ -12,7 +12,6 @@ import {
   came,
   NOW,
   paymentOf,
-  refundRow,
   transactionRow,
   webhookEventRow,
 } from '../../../support/payment-rows.ts'
@@ -143,28 +142,5 @@ describe('the alert of an event', () => {
     const both = ['late_payment', 'amount_mismatch']
     expect(kinds(late, own, undefined, other)).toEqual(both)
     expect(kinds(late, own, undefined, other, alertRow())).toEqual(['amount_mismatch'])
-  })
-})
-
-describe('a dispute', () => {
-  const refunds = [refundRow({ status: 'accepted' })]
-
-  it('moves nothing, ends no refund under way, and is compared with no amount', () => {
-    for (const status of ['Paid', 'Pending'] as const) {
-      const before = paymentOf(came(status), { refunds })
-      const reported = webhookEventRow({ alert: 'dispute', to_status: 'Refunded', amount: 900 })
-      const { event, payment, events, alerts } = applyEvent(before, reported, { now: NOW })
-      expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
-      expect(payment).toBe(before)
-      expect(events).toEqual([])
-      expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 900 } }])
-    }
-  })
-
-  it('is one alert through all of its steps, and another than another dispute', () => {
-    const subjects = ['dp-1:needs_response', 'dp-1:lost', 'dp:2:lost'].map(
-      (event_id) => raised(came('Paid'), { event_id, alert: 'dispute' })[0]?.subject,
-    )
-    expect(subjects).toEqual(['01TX dp-1', '01TX dp-1', '01TX dp:2'])
   })
 })

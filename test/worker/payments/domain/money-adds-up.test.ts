@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import { applyEvent, missedPayment } from '../../../../worker/payments/domain/apply-event.ts'
 import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
 import {
   type Decision,
@@ -13,7 +13,7 @@ import {
 } from '../../../../worker/payments/domain/payment.ts'
 import { beginRefund, finishRefund } from '../../../../worker/payments/domain/refund.ts'
 import type { WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
-import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import { BESIDE_SUMS, PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { NOW, paymentOf, webhookEventRow } from '../../../support/payment-rows.ts'
 
 const listed = fc.record({
@@ -21,8 +21,21 @@ const listed = fc.record({
   amount: fc.constantFrom(10_000, 25_000),
   status: fc.constantFrom('accepted', 'succeeded', 'failed'),
 })
+const part = fc.record({
+  id: fc.constantFrom('a', 'b'),
+  amount: fc.constantFrom(10_000, 25_000),
+  currency: fc.constant('IQD'),
+  state: fc.constantFrom('open', 'ended', 'unknown'),
+  isOut: fc.boolean(),
+})
 const step = fc.record({
-  verb: fc.constantFrom('report', 'report', 'list', 'list', 'fail', 'dispute', 'ask', 'refund'),
+  // biome-ignore format: several names a line.
+  verb: fc.constantFrom(
+    'report', 'report', 'list', 'list', 'fail', 'dispute', 'chargeback', 'told late', 'ask', 'refund',
+  ),
+  parts: fc.uniqueArray(part, { selector: ({ id }) => id, minLength: 1 }),
+  /** How far back the clock stands that a report was read by. */
+  behind: fc.constantFrom(0, 0, 0, 1, 3, 60_000),
   amount: fc.constantFrom(25_000, 24_000, 10_000, 0, -5),
   to_status: fc.constantFrom(...PAYMENT_STATUSES, 'Paid', 'Paid'),
   on_mismatch: fc.constantFrom('log', 'reject'),
@@ -33,7 +46,7 @@ type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
 
 function take(
   before: Payment,
-  { verb, amount, to_status, on_mismatch, refunds, refundId }: Step,
+  { verb, amount, to_status, on_mismatch, refunds, refundId, parts, behind }: Step,
   now: number,
 ): Decision & { event?: WebhookEventRow } {
   if (verb === 'ask' || verb === 'refund') {
@@ -53,12 +66,23 @@ function take(
     occurred_at: now,
     ...(verb === 'fail' && { alert: 'refund_failed' }),
     ...(verb === 'dispute' && { alert: 'dispute' }),
+    ...(verb === 'chargeback' && {
+      disputes: JSON.stringify({ id: 'dp', readAt: now - behind, parts }),
+    }),
     ...(verb !== 'report' &&
       verb !== 'fail' && {
-        refunds: JSON.stringify({ readAt: now, refunds }),
+        refunds: JSON.stringify({ readAt: now - behind, refunds }),
       }),
   })
   return applyEvent(before, reported, { now, refundId })
+}
+
+/** It was paid and given back before any of it was read: both come in one reading. */
+function missed(before: Payment, each: Step, now: number) {
+  const to_status = each.amount === 10_000 ? 'PartiallyRefunded' : 'Refunded'
+  const told = webhookEventRow({ id: `paid-${now}`, to_status, paid_amount: 25_000 })
+  const paid = missedPayment(before, told)
+  return paid && applyEvent(before, { ...paid, id: told.id }, { now })
 }
 
 const stepOf = (verb: Step['verb'], more: Pick<Step, 'to_status'> & Partial<Step>): Step => ({
@@ -67,6 +91,8 @@ const stepOf = (verb: Step['verb'], more: Pick<Step, 'to_status'> & Partial<Step
   on_mismatch: 'log',
   refunds: [],
   refundId: undefined,
+  parts: [],
+  behind: 0,
   ...more,
 })
 /** The refund that fails is more than was paid, and the rest was all of it. */
@@ -85,13 +111,19 @@ it('a payment and its books add up after each step', () => {
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       let before = paymentOf({ gateway_transaction_id: null })
       let books = 0
+      let out = 0
       for (const [at, each] of steps.entries()) {
-        const decision = take(before, each, NOW + at)
+        const late = each.verb === 'told late' ? missed(before, each, NOW + at) : undefined
+        const decision = late ?? take(before, each, NOW + at)
         const { payment, alerts, events, event } = decision
         const { transaction: is, refunds } = payment
         for (const { kind, amount } of movementsOf(before, decision, { now: NOW + at, event })) {
-          if (kind !== 'disputed' && kind !== 'refused_paid') books += amount
+          if (!BESIDE_SUMS.includes(kind)) books += amount
+          else if (kind !== 'refused_paid') out += amount
         }
+        expect(out).toBe(payment.disputes.reduce((sum, row) => sum + row.out_amount, 0))
+        const disputes = payment.alerts.filter(({ kind }) => kind === 'dispute')
+        expect(disputes.length).toBe(new Set(payment.disputes.map((row) => row.dispute)).size)
         const paid = is.paid_at === null ? 0 : Math.max(0, is.paid_amount ?? 0)
         const made = refunds.filter(({ status }) => status === 'succeeded')
         const back = made.reduce((total, { amount }) => total + amount, 0)

@@ -4,10 +4,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { movementsOf } from '../../../../worker/payments/domain/movement.ts'
 import type { Alert, Payment } from '../../../../worker/payments/domain/payment.ts'
-import type { RefundRow, WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
+import type {
+  DisputeRow,
+  RefundRow,
+  WebhookEventRow,
+} from '../../../../worker/payments/domain/rows.ts'
 import {
   alertRow,
   came,
+  disputeRow,
   NOW,
   paymentOf,
   refundRow,
@@ -148,19 +153,53 @@ describe('money that no payment counts', () => {
       { now: NOW, event: event(outcome) },
     ).map(({ kind, amount, currency }) => [kind, amount, currency])
 
-  it('is that of a dispute, and of a wrong amount that was refused', () => {
-    expect(beside('dispute', 'unchanged')).toEqual([['disputed', 900, 'USD']])
+  it('is that of a wrong amount that was refused', () => {
     expect(beside('amount_mismatch', 'rejected')).toEqual([['refused_paid', 900, 'USD']])
     expect(beside('amount_mismatch', 'applied')).toEqual([])
     expect(beside('id_mismatch', 'rejected')).toEqual([])
-    expect(booked(paid(), paid(), undefined, [alert('dispute')])).toEqual([])
+    expect(booked(paid(), paid(), undefined, [alert('amount_mismatch')])).toEqual([])
   })
 
   it('is booked once for each alert', () => {
-    const known = (own: Parameters<typeof alertRow>[0]) =>
-      beside('dispute', 'unchanged', paymentOf(came('Paid'), { alerts: [alertRow(own)] })).length
-    expect(known({ kind: 'dispute', subject: 'its subject' })).toBe(0)
-    expect(known({ kind: 'dispute', subject: 'another' })).toBe(1)
+    const known = (own: Parameters<typeof alertRow>[0]) => {
+      const before = paymentOf(came('Paid'), { alerts: [alertRow(own)] })
+      return beside('amount_mismatch', 'rejected', before).length
+    }
+    expect(known({ kind: 'amount_mismatch', subject: 'its subject' })).toBe(0)
+    expect(known({ kind: 'amount_mismatch', subject: 'another' })).toBe(1)
     expect(known({ kind: 'late_payment', subject: 'its subject' })).toBe(1)
+  })
+})
+
+describe('what banks have taken of disputes', () => {
+  const out = (id: string, out_amount: number, own: Partial<DisputeRow> = {}) =>
+    disputeRow({ id, out_amount, ...own })
+  const moved = (before: DisputeRow[], after: DisputeRow[]) =>
+    movementsOf(
+      paymentOf(came('Paid'), { disputes: before }),
+      { payment: paymentOf(came('Paid'), { disputes: after }), alerts: [] },
+      { now: NOW },
+    ).map(({ kind, amount, currency }) => [kind, amount, currency])
+
+  it('is booked with what it changes by, in its own currency', () => {
+    expect(moved([], [out('a', 30)])).toEqual([['disputed', 30, 'IQD']])
+    expect(moved([], [out('a', 0)])).toEqual([])
+    expect(moved([out('a', 30)], [out('a', 30), out('b', 20)])).toEqual([['disputed', 20, 'IQD']])
+    expect(moved([out('a', 30)], [out('a', 40)])).toEqual([['disputed', 10, 'IQD']])
+    const usd = { currency: 'USD' }
+    expect(moved([out('a', 30, usd)], [out('a', 0, usd)])).toEqual([
+      ['dispute_returned', -30, 'USD'],
+    ])
+  })
+
+  it('is booked as one amount where its parts were known only as a sum', () => {
+    const sum = out('a', 50, { part: null })
+    const parts = [out('a', 30), out('b', 20)]
+    expect(moved([sum], parts)).toEqual([])
+    expect(moved([sum], [...parts, out('c', 5)])).toEqual([['disputed', 5, 'IQD']])
+    expect(moved([sum], [out('a', 0), out('b', 20)])).toEqual([['dispute_returned', -30, 'IQD']])
+    expect(moved([sum], [...parts, out('d', 7, { dispute: 'other' })])).toEqual([
+      ['disputed', 7, 'IQD'],
+    ])
   })
 })

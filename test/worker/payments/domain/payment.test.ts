@@ -8,6 +8,7 @@ import {
   heldAmount,
   isForeign,
   isOpen,
+  isTold,
   keepsLateMoney,
   raiseAlert,
   refundUnderWay,
@@ -149,12 +150,21 @@ describe('an alert', () => {
   it.each([
     ['late_payment', 'event-1', false],
     ['late_payment', 'event-2', false],
-    ['dispute', 'event-1', false],
-    ['dispute', 'event-2', true],
+    ['refund_unsettled', undefined, true],
   ] as const)('of a %s that was seen is raised by %s again: %s', (kind, eventId, isAgain) => {
     const known = alertRow({ kind, detail: '{"eventId":"event-1"}', ...SEEN })
-    const raised = raiseAlert({ ...alert, kind, detail: { eventId } }, known, newId)
+    const detail = eventId === undefined ? {} : { eventId }
+    const raised = raiseAlert({ ...alert, kind, detail }, known, newId)
     expect(raised !== undefined).toBe(isAgain)
+  })
+
+  it('is told when it is raised or settled, and not when it is only described anew', () => {
+    const row = alertRow()
+    expect(isTold(undefined, row)).toBe(true)
+    expect(isTold(row, { ...row, detail: '{}' })).toBe(false)
+    expect(isTold(row, { ...row, created_at: NOW + 1 })).toBe(true)
+    expect(isTold(row, { ...row, ...SEEN })).toBe(true)
+    expect(isTold({ ...row, ...SEEN }, row)).toBe(true)
   })
 })
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  BESIDE_SUMS,
   EVENT_OF,
   judge,
   type PaymentStatus,
@@ -172,7 +173,7 @@ function checkMovements({ stories, movements }: Everything): void {
   for (const { transaction } of stories) {
     const sum = movements.reduce((total, each) => {
       if ('invalid' in each || each.transactionId !== transaction.id) return total
-      const isBeside = each.kind === 'refused_paid' || each.kind === 'disputed'
+      const isBeside = BESIDE_SUMS.includes(each.kind)
       return isBeside ? total : total + each.amountMinor
     }, 0)
     expect(sum).toBe((transaction.paid?.amount ?? 0) - transaction.refundedAmount)

@@ -42,12 +42,14 @@ describe('a check', () => {
     expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR })).toHaveLength(1)
   })
 
-  it('of a payment with a final status can be claimed, and is not due afterwards', async () => {
+  it('of a payment that has ended can be claimed, and is due once more a day later', async () => {
     const w = rivalledSetup()
     const transaction = await w.reached('Failed')
-    const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 2 * HOUR }
+    const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 25 * HOUR }
     expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'claimed' })
-    expect(await w.ledger.claimChecks({ now: T0 + 9 * HOUR, until: 0, limit: 9 })).toEqual([])
+    const due = (now: number) => w.ledger.claimChecks({ now, until: now + HOUR, limit: 9 })
+    expect(await due(T0 + 9 * HOUR)).toEqual([])
+    expect(await due(T0 + 25 * HOUR)).toHaveLength(1)
   })
 
   it('of one payment is refused while its charge is under way, or if there is no payment', async () => {

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import {
   type KnownStatus,
-  missedPayment,
   mustApply,
   payloadOf,
 } from '../../../../worker/payments/reconciliation/answer.ts'
-import { came, transactionRow } from '../../../support/payment-rows.ts'
+import { came, disputeRow, transactionRow } from '../../../support/payment-rows.ts'
 
 const answer = (status: PaymentStatus, amount = 25_000): KnownStatus => ({
   known: true,
@@ -68,16 +67,33 @@ describe('a gateway’s answer about a payment', () => {
     expect(new Set([idAt(0), idAt(2), idAt(2), idAt(4)]).size).toBe(3)
   })
 
-  it('includes the missed payment before a refund, with the refunded amount', () => {
+  it('of a refund tells what was paid before: what was refunded of all, or reported, or charged', () => {
     const had = transactionRow(came('Pending'))
-    const missed = (status: PaymentStatus) => missedPayment(had, answer(status, 20_000))
+    const paid = (given: KnownStatus) => payloadOf(had, given, 0).paidAmount
     // Otherwise an amount that the policy rejects would count as the right one.
-    expect(missed('Refunded')).toMatchObject({ status: 'Paid', amount: 20_000, currency: 'IQD' })
-    expect(missed('PartiallyRefunded')).toMatchObject({ status: 'Paid', amount: 25_000 })
-    const part = { ...answer('PartiallyRefunded', 5_000), paidAmount: 20_000 }
-    expect(missedPayment(had, part)).toMatchObject({ status: 'Paid', amount: 20_000 })
-    expect(missed('Paid')).toBeUndefined()
-    expect(missedPayment(transactionRow(came('Paid')), answer('Refunded'))).toBeUndefined()
+    expect(paid(answer('Refunded', 20_000))).toBe(20_000)
+    expect(paid(answer('PartiallyRefunded', 5_000))).toBe(25_000)
+    expect(paid({ ...answer('PartiallyRefunded', 5_000), paidAmount: 20_000 })).toBe(20_000)
+    expect(paid(answer('Paid'))).toBeUndefined()
+  })
+
+  it('is applied, and is another event, for each step of a dispute', () => {
+    const had = transactionRow(came('Paid'))
+    const part = { id: 'dp-1', amount: 25_000, currency: 'IQD', isOut: true } as const
+    const asked = (state: 'open' | 'ended', amount = 25_000): KnownStatus => ({
+      ...answer('Paid'),
+      disputes: { id: 'dp-1', readAt: 7, parts: [{ ...part, state, amount }] },
+    })
+    const stored = { disputes: [disputeRow()] }
+    expect(mustApply(had, asked('open'))).toBe(true)
+    expect(mustApply(had, asked('open'), stored)).toBe(false)
+    expect(mustApply(had, asked('ended'), stored)).toBe(true)
+    const ids = [asked('open'), asked('open', 9), asked('ended')].map(
+      (given) => payloadOf(had, given, 0).eventId,
+    )
+    expect(ids).toContain('recheck:01TX:Paid:25000:dp-1=open25000')
+    expect(new Set(ids).size).toBe(3)
+    expect(payloadOf(had, asked('open'), 0)).toMatchObject({ disputes: asked('open').disputes })
   })
 
   it('has one event id for one status and amount, at any time', () => {

@@ -88,7 +88,9 @@ export const mollie = {
         throw new GatewayUnavailableException('payments/{id} is about another payment')
       }
       if (payment.mode !== wire.modeOf(api_key)) return undefined
-      return { payment, refunds: wire.refundsOf(payment, reply.sentAt), raw: reply.body }
+      const refunds = wire.refundsOf(payment, reply.sentAt)
+      const disputes = wire.disputeOf(payment, reply.sentAt)
+      return { payment, refunds, disputes: disputes && { disputes }, raw: reply.body }
     }
 
     return {
@@ -138,17 +140,19 @@ export const mollie = {
         const found = await read(id, call, proof).catch(aboutPayment(id))
         // 200, as Mollie asks for: another answer would tell a stranger which ids there are.
         if (!found) return { ignored: 'a payment that our key does not know' }
-        const { payment, refunds, raw } = found
+        const { payment, refunds, disputes, raw } = found
         const references = wire.referencesIn(payment)
         if (!references) return { ignored: 'a payment that was not made here' }
-        const dispute = wire.disputeIn(payment)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
           ...references,
           ...wire.stateOf(payment, refunds.refunds, call),
-          ...dispute,
-          ...(wire.isPaid(payment) && { refunds }),
+          ...(wire.isPaid(payment) && { refunds, paidAmount: wire.paidAmountOf(payment) }),
+          ...disputes,
+          ...(disputes?.disputes.parts.some(({ state }) => state === 'open') && {
+            alert: 'dispute',
+          }),
           ...(wire.isPageClosed(payment) && { isPageClosed: true as const }),
           eventId: await eventIdOf(payment),
           // The payment was read now, so the age of the webhook does not matter.
@@ -160,7 +164,7 @@ export const mollie = {
       async checkStatus({ gatewayTransactionId }, call) {
         const found = await read(gatewayTransactionId, call)
         if (!found) return { known: false }
-        const { payment, refunds, raw } = found
+        const { payment, refunds, disputes, raw } = found
         const { externalReferenceId } = wire.referencesIn(payment) ?? {}
         return {
           known: true,
@@ -173,6 +177,7 @@ export const mollie = {
           ...(!payment.isCancelable && { cancelRefusal: wire.NOT_CANCELABLE }),
           paidAmount: wire.paidAmountOf(payment),
           ...(wire.isPaid(payment) && { refunds }),
+          ...disputes,
           raw,
         }
       },

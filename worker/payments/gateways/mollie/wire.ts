@@ -1,6 +1,7 @@
 // Translates between Mollie's format and ours. No calls.
 
 import * as z from 'zod'
+import type { DisputeSet, ReportedDispute } from '../../domain/dispute-set.ts'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { majorText, moneyIn } from '../../domain/money.ts'
 import type { RefundSet, ReportedRefund } from '../../domain/refund-set.ts'
@@ -229,19 +230,26 @@ const REFUND_CANCELLED: PaymentError = {
   message: 'The refund was cancelled.',
 }
 
-/** Chargebacks that stand: an alert with their sum. They change no status. */
-export function disputeIn({ _embedded }: Payment) {
-  const standing = _embedded.chargebacks.filter(({ reversedAt }) => reversedAt === undefined)
-  const [first] = standing
-  if (!first) return undefined
-  const { code, description } = first.reason ?? {}
-  const message = description ?? 'The payer disputes the payment.'
+/** Its chargebacks are one dispute. They change no status. */
+export function disputeOf({ id, _embedded }: Payment, readAt: number): DisputeSet | undefined {
+  const { chargebacks } = _embedded
+  if (chargebacks.length === 0) return undefined
+  const { reason } = chargebacks.find(({ reversedAt }) => reversedAt === undefined) ?? {}
+  const message = reason?.description ?? 'The payer disputes the payment.'
   return {
-    status: 'Paid',
-    amount: standing.reduce((sum, { amount }) => sum + amount.amount, 0),
-    alert: 'dispute',
-    error: coded('dispute', code, message),
-  } as const
+    id,
+    readAt,
+    parts: chargebacks.map(chargedBack),
+    error: coded('dispute', reason?.code, message),
+  }
+}
+
+function chargedBack({ id, amount, reversedAt }: z.infer<typeof chargeback>): ReportedDispute {
+  const part = { id, ...amount }
+  if (reversedAt === undefined) return { ...part, state: 'open', isOut: true }
+  const endedAt = Date.parse(reversedAt)
+  const end = Number.isNaN(endedAt) ? {} : { endedAt }
+  return { ...part, state: 'ended', outcome: 'won', isOut: false, ...end }
 }
 
 export const NOT_CANCELABLE: PaymentError = {

@@ -25,6 +25,7 @@ import * as wire from './wire.ts'
 const SESSIONS = '/v1/checkout/sessions'
 const INTENTS = '/v1/payment_intents'
 const REFUNDS = '/v1/refunds'
+const DISPUTES = '/v1/disputes'
 const MIN_SECRET_CHARS = 24
 const TEST_KEY = /^(sk|rk)_test_/
 const LIVE_KEY = /^(sk|rk)_live_/
@@ -201,6 +202,8 @@ export const stripe = {
           readIntent: (id) =>
             call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
           readRefunds: (intent) => readRefunds(intent, call),
+          readDispute: (id) =>
+            call.send(get('disputes/{id}', `${DISPUTES}/${encodeURIComponent(id)}`)),
         })
       },
 

@@ -63,6 +63,7 @@ const event = z.object({
   id: z.string().min(1),
   object: z.string().optional().catch(undefined),
   type: z.string().min(1),
+  created: z.number().optional().catch(undefined),
   data: z.object({ object: z.unknown() }).optional().catch(undefined),
 })
 
@@ -76,6 +77,7 @@ export interface Delivery {
   readIntent(id: string): Promise<GatewayReply>
   /** All of a PaymentIntent. */
   readRefunds(intent: string): Promise<RefundSet>
+  readDispute(id: string): Promise<GatewayReply>
 }
 
 type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
@@ -104,11 +106,12 @@ export const readsFor = (raw: unknown, call: GatewayCall): GatewayCall => ({
 })
 
 export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
-  const { id, object, type, data } = parseReply(event, delivery.raw, 'the event')
+  const { object, data, ...read } = parseReply(event, delivery.raw, 'the event')
+  const { type } = read
   // It names an object and does not contain it. We use none of those.
   if (!data || object?.startsWith('v2.')) return { ignored: `${type}, a thin event` }
   try {
-    return await readSnapshot(delivery, { id, type, data })
+    return await readSnapshot(delivery, { ...read, object: data.object })
   } catch (error) {
     if (!(error instanceof NotReadable)) throw error
     if (!error.isForbidden) return { ignored: `${type} of a payment that our key does not know` }
@@ -123,46 +126,49 @@ export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
   }
 }
 
-async function readSnapshot(
-  delivery: Delivery,
-  { id: eventId, type, data }: { id: string; type: string; data: { object?: unknown } },
-): Promise<ReadWebhook> {
+/** An event with what it is about, as that was when it was made. */
+interface Snapshot {
+  id: string
+  type: string
+  /** Seconds. */
+  created?: number | undefined
+  object: unknown
+}
+
+async function readSnapshot(delivery: Delivery, snapshot: Snapshot): Promise<ReadWebhook> {
   const { gateway, occurredAt, raw } = delivery
-  const common = { gateway, occurredAt, raw }
+  const { id: eventId, type, object } = snapshot
+  const common = { gateway, occurredAt, raw, eventId }
   switch (type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
     case 'checkout.session.async_payment_failed':
     case 'checkout.session.expired':
-      return sessionEvent(type, data.object, { ...common, eventId })
+      return sessionEvent(type, object, common)
     // They come in any order, and several for one change: each is only a reason to read them all.
     case 'charge.refunded':
-      return await refundsOfCharge(data.object, { ...common, eventId }, delivery)
+      return await refundsOfCharge(object, common, delivery)
     case 'refund.created':
     case 'refund.failed':
     case 'refund.updated':
     case 'charge.refund.updated':
-      return await refundsOfIntent(data.object, { ...common, eventId }, delivery)
+      return await refundsOfIntent(object, common, delivery)
     case 'charge.dispute.created':
     case 'charge.dispute.updated':
     case 'charge.dispute.closed':
     case 'charge.dispute.funds_withdrawn':
     case 'charge.dispute.funds_reinstated':
-      return await dispute(data.object, common, delivery)
+      return await dispute(snapshot, common, delivery)
     default:
       return { ignored: type }
   }
 }
 
-type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw'>
+type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw' | 'eventId'>
 
 const NOT_OURS: IgnoredWebhook = { ignored: 'not a payment of ours' }
 
-function sessionEvent(
-  type: string,
-  object: unknown,
-  common: Common & { eventId: string },
-): ReadWebhook {
+function sessionEvent(type: string, object: unknown, common: Common): ReadWebhook {
   const references = wire.referencesIn(object)
   if (!references) return NOT_OURS
   const { externalReferenceId } = references
@@ -200,7 +206,7 @@ function sessionEvent(
 
 async function refundsOfCharge(
   object: unknown,
-  common: Common & { eventId: string },
+  common: Common,
   { readRefunds }: Delivery,
 ): Promise<ReadWebhook> {
   const references = wire.referencesIn(object)
@@ -224,7 +230,7 @@ async function refundsOfCharge(
 
 async function refundsOfIntent(
   object: unknown,
-  common: Common & { eventId: string },
+  common: Common,
   delivery: Delivery,
 ): Promise<ReadWebhook> {
   const read = wire.intentOnly.safeParse(object)
@@ -232,8 +238,7 @@ async function refundsOfIntent(
   const payment = await paymentOf(read.data, common, delivery)
   if (!payment) return NOT_OURS
   const refunds = await delivery.readRefunds(payment.gatewayTransactionId)
-  const { eventId } = common
-  return { ...payment, ...wire.refundedOf(refunds.refunds, payment.amount), eventId, refunds }
+  return { ...payment, ...wire.refundedOf(refunds.refunds, payment.amount), refunds }
 }
 
 /** A refund made in the dashboard and a dispute do not have our references; their payment does. */
@@ -259,35 +264,40 @@ async function paymentOf(
   } as const
 }
 
-/** Its steps that leave its status as it is are one event. */
-async function dispute(object: unknown, common: Common, delivery: Delivery): Promise<ReadWebhook> {
-  const read = wire.dispute.safeParse(object)
-  if (!read.success) return await unreadable(read.error, object, common, delivery)
-  const disputed = read.data
-  const payment = await paymentOf(disputed, common, delivery)
-  if (!payment) return NOT_OURS
-  const { id, amount, currency, status, reason } = disputed
-  return {
-    ...payment,
-    amount,
-    currency,
-    eventId: `${id}:${status}`,
-    error: wire.disputed(status, reason),
-    alert: 'dispute',
-  }
-}
-
-/** Repeated, it stays unreadable: its payment is checked with the gateway instead. */
-async function unreadable(
-  error: z.ZodError,
-  object: unknown,
+/** Each event is only a reason to read the dispute. Its payment was paid. */
+async function dispute(
+  { type, created, object }: Snapshot,
   common: Common,
   delivery: Delivery,
-): Promise<IgnoredWebhook | UnreadableWebhook> {
-  const read = wire.intentOnly.safeParse(object)
-  if (!read.success) return { unreadable: unreadableParts(error) }
-  const payment = await paymentOf(read.data, common, delivery)
+): Promise<ReadWebhook> {
+  const payment = await paymentOf(wire.intentOnly.safeParse(object).data ?? {}, common, delivery)
   if (!payment) return NOT_OURS
-  const { externalReferenceId } = payment
-  return { unreadable: unreadableParts(error), externalReferenceId }
+  const id = wire.idIn(object)
+  const reply = id === undefined ? undefined : await unlessHidden(delivery.readDispute(id))
+  const own = wire.dispute.safeParse(object)
+  const later = reply && wire.dispute.safeParse(reply.body)
+  const isClosed = type === 'charge.dispute.closed'
+  if (reply && later?.success) {
+    const disputes = wire.disputeOf(later.data, { readAt: reply.sentAt, isClosed })
+    return { ...payment, alert: 'dispute', disputes }
+  }
+  if (!own.success) {
+    const { externalReferenceId } = payment
+    return { unreadable: unreadableParts(own.error), externalReferenceId }
+  }
+  const readAt = created === undefined ? common.occurredAt : created * 1_000
+  const disputes = wire.disputeOf(own.data, { readAt, isCopy: true, isClosed })
+  return { ...payment, alert: 'dispute', disputes }
+}
+
+/** Undefined: our key may not read it, or Stripe does not have it. The event has a copy. */
+async function unlessHidden(reading: Promise<GatewayReply>): Promise<GatewayReply | undefined> {
+  try {
+    const reply = await reading
+    if (isSuccess(reply)) return reply
+    throw unexpectedReply('disputes/{id}', reply)
+  } catch (error) {
+    if (error instanceof NotReadable) return undefined
+    throw error
+  }
 }

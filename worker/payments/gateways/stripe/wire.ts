@@ -1,6 +1,7 @@
 // Translates between Stripe's format and ours. No calls.
 
 import * as z from 'zod'
+import type { DisputeSet, ReportedDispute } from '../../domain/dispute-set.ts'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
 import type { ReportedRefund } from '../../domain/refund-set.ts'
@@ -128,7 +129,8 @@ export const dispute = z.object({
   currency,
   status: z.string().min(1),
   reason: optionalText,
-  payment_intent: z.string().nullish(),
+  /** The money: taken by the first of them, given back by the second. */
+  balance_transactions: z.array(z.unknown()).catch([]),
 })
 const failure = z.object({
   error: z.object({
@@ -266,8 +268,41 @@ const REFUND_CANCELLED: PaymentError = {
   message: 'The refund was cancelled.',
 }
 
-export const disputed = (status: string, reason?: string): PaymentError =>
-  coded('dispute', reason, `The payer disputes the payment: ${status}.`)
+const STANDING = ['needs_response', 'under_review']
+const INQUIRY = 'warning_'
+const STANDING_INQUIRY = STANDING.map((status) => `${INQUIRY}${status}`)
+const ENDS = ['won', 'lost', `${INQUIRY}closed`]
+
+/** `isClosed`: an event says that it has ended. */
+export function disputeOf(
+  { id, amount, currency, status, reason, balance_transactions: moves }: z.infer<typeof dispute>,
+  { isClosed, ...read }: Pick<DisputeSet, 'readAt' | 'isCopy'> & { isClosed: boolean },
+): DisputeSet {
+  const isInquiry = status.startsWith(INQUIRY)
+  const isOut = isInquiry ? false : outBy(status, moves.length)
+  const isStanding = STANDING.includes(status) || STANDING_INQUIRY.includes(status)
+  const isEnded = ENDS.includes(status) || (isClosed && !isStanding)
+  const state = isStanding ? 'open' : isEnded ? 'ended' : 'unknown'
+  // Money that comes back of one that was lost is won, whatever its word is by then.
+  const outcome = status === 'lost' && isOut === false ? 'won' : status
+  const part: ReportedDispute = {
+    id,
+    amount,
+    currency,
+    state,
+    isInquiry,
+    ...(state === 'ended' && { outcome }),
+    ...(isOut !== undefined && { isOut }),
+  }
+  const message = `The payer disputes the payment: ${status}.`
+  return { id, ...read, parts: [part], error: coded('dispute', reason, message) }
+}
+
+function outBy(status: string, moves: number): boolean | undefined {
+  if (moves > 0) return moves % 2 === 1
+  if (status === 'won') return false
+  return STANDING.includes(status) || status === 'lost' ? true : undefined
+}
 
 export const NOTHING_PAID: PaymentError = {
   code: 'gateway_refused',

@@ -9,6 +9,7 @@ export const TABLE: Readonly<Record<TableName, string>> = {
   chargeKeys: 'payment_charge_keys',
   webhookEvents: 'payment_webhook_events',
   refunds: 'payment_refunds',
+  disputes: 'payment_disputes',
   outbox: 'payment_outbox',
   deliveries: 'payment_deliveries',
   alerts: 'payment_alerts',
@@ -33,14 +34,19 @@ export const COLUMNS = {
   webhookEvents: [
     'id', 'gateway', 'event_id', 'gateway_transaction_id', 'external_reference_id',
     'reference', 'transaction_id', 'from_status', 'to_status', 'amount', 'currency',
-    'on_mismatch', 'mismatch', 'outcome', 'alert', 'error', 'refunds', 'raw', 'correlation_id',
-    'occurred_at', 'received_at',
+    'on_mismatch', 'mismatch', 'outcome', 'alert', 'error', 'refunds', 'paid_amount', 'disputes',
+    'raw', 'correlation_id', 'occurred_at', 'received_at',
   ],
   // biome-ignore format: several names a line.
   refunds: [
     'id', 'transaction_id', 'amount', 'reason', 'status', 'gateway_refund_id',
     'idempotency_key', 'request_hash', 'asked_by', 'correlation_id', 'error', 'created_at',
     'updated_at',
+  ],
+  // biome-ignore format: several names a line.
+  disputes: [
+    'id', 'transaction_id', 'dispute', 'part', 'amount', 'currency', 'out_amount',
+    'is_inquiry', 'outcome', 'ended_at', 'read_at', 'created_at', 'updated_at',
   ],
   // biome-ignore format: several names a line.
   outbox: [

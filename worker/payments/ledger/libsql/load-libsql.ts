@@ -48,35 +48,35 @@ interface Part {
   read(rows: unknown[][], into: Partial<Rows>): void
 }
 
-/** A payment's refunds and its alerts are nested in its row. */
+const NESTED = ['refunds', 'disputes', 'alerts'] as const
+
+/** A payment's refunds, disputes and alerts are nested in its row. */
 function paymentsPart(lookup: Lookup, keys: Keys): Part {
   // The request is long, and only a check needs it, and a charge that is compared with it.
   const { dueChecks, checks = [], orders = [] } = keys
   const isAsked = dueChecks !== undefined || checks.length + orders.length > 0
   const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
-  const sql = `SELECT json_group_array(json_array(${columns},
-      json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
-        FROM payment_refunds r WHERE r.transaction_id = t.id)),
-      json((SELECT json_group_array(json_array(${columnsOf('alerts', 'a')}))
-        FROM payment_alerts a WHERE a.transaction_id = t.id)))) AS rows
+  const nested = NESTED.map(
+    (name) => `json((SELECT json_group_array(json_array(${columnsOf(name, 'n')}))
+        FROM ${TABLE[name]} n WHERE n.transaction_id = t.id))`,
+  )
+  const sql = `SELECT json_group_array(json_array(${[columns, ...nested].join()})) AS rows
     FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
   return {
     statement: statement(sql, lookup.args),
     read(rows, into) {
       const count = COLUMNS.transactions.length
       into.transactions = rows.map((values) => toRow('transactions', values))
-      into.refunds = rows.flatMap((values) =>
-        (values[count] as unknown[][]).map((refund) => toRow('refunds', refund)),
-      )
-      into.alerts = rows.flatMap((values) =>
-        (values[count + 1] as unknown[][]).map((alert) => toRow('alerts', alert)),
-      )
+      for (const [at, name] of NESTED.entries()) {
+        const nested = rows.flatMap((values) => values[count + at] as unknown[][])
+        Object.assign(into, { [name]: nested.map((values) => toRow(name, values)) })
+      }
     },
   }
 }
 
 function rowsPart(
-  name: Exclude<TableName, 'transactions' | 'refunds' | 'audit' | 'movements'>,
+  name: Exclude<TableName, 'transactions' | 'refunds' | 'disputes' | 'audit' | 'movements'>,
   lookup: Lookup,
   left: readonly string[] = [],
 ): Part {

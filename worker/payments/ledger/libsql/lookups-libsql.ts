@@ -21,9 +21,9 @@ export interface Lookup {
   args: Record<string, Value>
 }
 
-type LookedUp = Exclude<TableName, 'refunds' | 'audit' | 'movements'>
+type LookedUp = Exclude<TableName, 'refunds' | 'disputes' | 'audit' | 'movements'>
 
-/** By table. Refunds are found with their payments. */
+/** By table. Refunds and disputes are found with their payments. */
 export function lookupsOf(keys: Keys): (Lookup & { table: LookedUp })[] {
   const lookups: Record<LookedUp, Lookup[]> = {
     transactions: transactionLookups(keys),

@@ -268,17 +268,52 @@ describe('a webhook of Mollie', () => {
     expect(payload).toMatchObject({ status: 'Refunded', amount: 1_250 })
   })
 
-  it('raises an alert about a chargeback, until that is reversed', async () => {
+  it('has all chargebacks as one dispute of the payment, with those that are reversed', async () => {
     const reason = { code: 'AC01', description: 'Wrong account' }
-    const chargeback = { id: 'chb_1', amount: eur('12.50'), reason, reversedAt: null }
-    expect(await received(read('paid', embedding([], [chargeback])))).toMatchObject({
-      status: 'Paid',
-      amount: 1_250,
-      alert: 'dispute',
+    const chargeback = { id: 'chb_1', amount: eur('10.00'), reason, reversedAt: null }
+    const reversed = {
+      id: 'chb_2',
+      amount: eur('2.50'),
+      reversedAt: '2024-01-01T00:00:00+00:00',
+    }
+    const answer = { ...read('paid', embedding([], [reversed, chargeback])), sentAt: 7 }
+    const disputes = {
+      id: ID,
+      readAt: 7,
+      parts: [
+        {
+          id: 'chb_2',
+          amount: 250,
+          currency: 'EUR',
+          state: 'ended',
+          outcome: 'won',
+          isOut: false,
+          endedAt: Date.UTC(2024, 0, 1),
+        },
+        { id: 'chb_1', amount: 1_000, currency: 'EUR', state: 'open', isOut: true },
+      ],
       error: { code: 'dispute', rawCode: 'AC01', message: 'Wrong account' },
+    }
+    const paid = { status: 'Paid', amount: 1_250 }
+    expect(await received(answer)).toMatchObject({ ...paid, alert: 'dispute', disputes })
+    expect(await status(answer)).toMatchObject({ ...paid, disputes })
+    const all = await received(read('paid', embedding([], [{ ...reversed, reversedAt: 'soon' }])))
+    expect(all).not.toHaveProperty('alert')
+    expect(all).toMatchObject({
+      disputes: {
+        parts: [{ id: 'chb_2', state: 'ended' }],
+        error: { code: 'dispute', message: 'The payer disputes the payment.' },
+      },
     })
-    const reversed = { ...chargeback, reversedAt: '2024-01-01T00:00:00+00:00' }
-    expect(await received(read('paid', embedding([], [reversed])))).not.toHaveProperty('alert')
+    expect(await received(read('paid'))).not.toHaveProperty('disputes')
+  })
+
+  it('of a payment that was refunded has what was paid before', async () => {
+    const refunds = [refundOf('re_1', '4.00', 'refunded')]
+    expect(await received(read('paid', embedding(refunds)))).toMatchObject({
+      status: 'PartiallyRefunded',
+      paidAmount: 1_250,
+    })
   })
 })
 

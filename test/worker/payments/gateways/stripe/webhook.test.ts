@@ -332,22 +332,106 @@ describe("Stripe's events", () => {
     metadata: {},
   }
 
+  const answered = (body: object, status = 200, sentAt = 7) => ({ status, body, sentAt })
+  const PAID = answered(intent)
+  const READ = [
+    'GET https://api.stripe.com/v1/payment_intents/pi_1',
+    'GET https://api.stripe.com/v1/disputes/dp_1',
+  ]
+
   it.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
-    'of a dispute (%s) change no status, and have one event id while its own status stays',
+    'of a dispute (%s) only cause it to be read, and have what was paid',
     async (step) => {
-      const call = new FakeGatewayCall({ status: 200, body: intent })
+      const call = new FakeGatewayCall(PAID, answered({ ...disputed, amount: 950 }))
       expect(await receiveEvent(`charge.dispute.${step}`, disputed, call)).toMatchObject({
         alert: 'dispute',
         status: 'Paid',
-        amount: 900,
+        amount: 1_250,
         currency: 'USD',
         externalReferenceId: 'ext-7',
-        eventId: 'dp_1:needs_response',
-        error: { code: 'dispute', rawCode: 'fraudulent' },
+        eventId: 'evt_1',
+        disputes: {
+          id: 'dp_1',
+          readAt: 7,
+          parts: [{ id: 'dp_1', amount: 950, currency: 'USD', state: 'open', isOut: true }],
+          error: { code: 'dispute', rawCode: 'fraudulent' },
+        },
       })
-      expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1'])
+      expect(asked(call)).toEqual(READ)
     },
   )
+
+  const [open, ended] = [{ state: 'open' }, { state: 'ended' }]
+  const moves = (count: number) => Array.from({ length: count }, () => ({ object: 'x' }))
+  it.each<[string, number | undefined, object]>([
+    ['needs_response', undefined, { ...open, isOut: true, isInquiry: false }],
+    ['under_review', 0, { ...open, isOut: true }],
+    ['needs_response', 2, { ...open, isOut: false }],
+    ['under_review', 3, { ...open, isOut: true }],
+    ['lost', 1, { ...ended, outcome: 'lost', isOut: true }],
+    ['lost', 0, { ...ended, outcome: 'lost', isOut: true }],
+    ['lost', 2, { ...ended, outcome: 'won', isOut: false }],
+    ['won', undefined, { ...ended, outcome: 'won', isOut: false }],
+    ['won', 1, { ...ended, outcome: 'won', isOut: true }],
+    ['warning_needs_response', 0, { ...open, isInquiry: true, isOut: false }],
+    ['warning_under_review', 1, { ...open, isInquiry: true, isOut: false }],
+    ['warning_closed', 0, { ...ended, outcome: 'warning_closed', isInquiry: true, isOut: false }],
+    ['prevented', 0, { state: 'unknown' }],
+    ['prevented', 1, { state: 'unknown', isOut: true }],
+  ])('of a dispute that is %s with %s movements of money', async (status, count, part) => {
+    const more = count === undefined ? {} : { balance_transactions: moves(count) }
+    const call = new FakeGatewayCall(PAID, answered({ ...disputed, status, ...more }))
+    const told = await receiveEvent('charge.dispute.updated', disputed, call)
+    expect(told).toMatchObject({ disputes: { parts: [part] } })
+    if (!('isOut' in part)) expect(told).not.toHaveProperty('disputes.parts.0.isOut')
+    if (!('outcome' in part)) expect(told).not.toHaveProperty('disputes.parts.0.outcome')
+  })
+
+  it.each([
+    ['prevented', { state: 'ended', outcome: 'prevented' }],
+    ['under_review', { state: 'open' }],
+    ['warning_needs_response', { state: 'open' }],
+  ])('that close a dispute which is %s end it, unless it is open again', async (status, part) => {
+    const call = new FakeGatewayCall(PAID, answered({ ...disputed, status }))
+    const told = await receiveEvent('charge.dispute.closed', disputed, call)
+    expect(told).toMatchObject({ disputes: { parts: [part] } })
+  })
+
+  it.each([403, 404])('of a dispute that answers %s have their own copy of it', async (status) => {
+    const own = { ...disputed, status: 'lost' }
+    const read = async (more: object) => {
+      const call = new FakeGatewayCall(PAID, answered({ error: {} }, status))
+      const body = JSON.stringify({
+        id: 'evt_1',
+        object: 'event',
+        type: 'charge.dispute.closed',
+        data: { object: own },
+        ...more,
+      })
+      return await gateway.handleWebhook(request(body, sign(body)), call)
+    }
+    const parts = [{ id: 'dp_1', amount: 900, outcome: 'lost' }]
+    expect(await read({ created: 12 })).toMatchObject({
+      status: 'Paid',
+      amount: 1_250,
+      disputes: { readAt: 12_000, isCopy: true, parts },
+    })
+    expect(await read({})).toMatchObject({ disputes: { readAt: NOW_S * 1_000, isCopy: true } })
+  })
+
+  it('of a dispute that cannot be read now are to be sent again', async () => {
+    const call = new FakeGatewayCall(PAID, answered({}, 401))
+    await expect(receiveEvent('charge.dispute.created', disputed, call)).rejects.toThrow(
+      GatewayUnavailableException,
+    )
+  })
+
+  it('of a dispute that is answered with something else have their own copy', async () => {
+    const call = new FakeGatewayCall(PAID, answered(intent))
+    expect(await receiveEvent('charge.dispute.created', disputed, call)).toMatchObject({
+      disputes: { isCopy: true },
+    })
+  })
 
   it.each([
     ['another type', 'payment_intent.created', { ...intent, status: 'processing' }],
@@ -380,7 +464,11 @@ describe("Stripe's events", () => {
     ],
     ['refund.failed', { ...failed, payment_intent: 3 }, { unreadable: 'payment_intent' }],
   ])('%s, of our payment, that cannot be read, names the payment', async (type, object, read) => {
-    const call = new FakeGatewayCall({ status: 200, body: intent })
+    const [found, none] = [
+      { status: 200, body: intent },
+      { status: 404, body: {} },
+    ]
+    const call = new FakeGatewayCall(found, none)
     expect(await receiveEvent(type, object, call)).toEqual(read)
   })
 })
