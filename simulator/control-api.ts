@@ -11,6 +11,7 @@ const ACTIONS = [
   'pay',
   'pay_late',
   'transfer',
+  'authorize',
   'fail',
   'cancel',
   'expire',
@@ -23,6 +24,12 @@ const deskRefund = z.strictObject({
   status: z.enum(REFUND_STATUSES).default('succeeded'),
   amount: z.int().positive().exactOptional(),
   refundId: z.string().exactOptional(),
+})
+
+/** By default all that is left. `final`: the rest is released. */
+const capture = z.strictObject({
+  amount: z.int().positive().exactOptional(),
+  final: z.boolean().default(false),
 })
 
 export function controlApi(simulator: Simulator): Hono {
@@ -72,6 +79,20 @@ export function controlApi(simulator: Simulator): Hono {
     if (acted?.ok) return c.json(acted.payment)
     const error = 'There is not so much of it to refund.'
     return c.json({ error, code: 'wrong_state', state: payment.state }, 409)
+  })
+  api.post('/payments/:id/captures', async (c) => {
+    const payment = payments.find(c.req.param('id'))
+    if (!payment || !simulator.traitsOf(payment.gateway).moves.authorize)
+      return c.json(UNKNOWN, 404)
+    const read = capture.safeParse(await c.req.json<unknown>().catch(() => ({})))
+    if (!read.success) {
+      return c.json({ error: 'It takes an amount and final.', code: 'invalid_request' }, 400)
+    }
+    const { final: isFinal, ...part } = read.data
+    const acted = simulator.capture(payment, { ...part, isFinal })
+    if (acted.ok) return c.json(acted.payment)
+    const error = 'There is not so much of it to capture.'
+    return c.json({ error, code: 'wrong_state', state: acted.state }, 409)
   })
   api.post('/payments/:id/:action', async (c) => {
     const payment = payments.find(c.req.param('id'))

@@ -135,6 +135,7 @@ const timeOrNull = (ms: number | undefined): string | null => (ms === undefined 
 const STATUSES: Record<State, string> = {
   open: 'UNPAID',
   processing: 'UNPAID',
+  authorized: 'UNPAID',
   paid: 'PAID',
   failed: 'DECLINED',
   cancelled: 'DECLINED',

@@ -7,6 +7,7 @@ import { majorText, toMinor } from '../worker/payments/domain/money.ts'
 import { IdempotencyKeys } from './idempotency-keys.ts'
 import {
   amountOf,
+  type Capture,
   type Metadata,
   type Order,
   type Payment,
@@ -22,6 +23,7 @@ import type { Signed, WebhookFormat } from './webhooks.ts'
 
 const PROFILE = 'pfl_simulated'
 const EXPIRES_IN_MS = 15 * 60_000
+const CAPTURED_WITHIN_MS = 28 * 24 * 3_600_000
 const MAX_LISTED = 250
 const HAL = { 'content-type': 'application/hal+json; charset=utf-8' }
 
@@ -123,6 +125,22 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
       throw refusal(422, 'The payment cannot be refunded')
     })
   })
+  routes.post('/payments/:id/captures', async (c) => {
+    const body = await bodyOf(c)
+    return change(c, 'capture', find(c), body, () => {
+      const payment = known(c)
+      const { amount, currency } = body.amount ? readAmount(body) : payment
+      const part = body.amount ? { amount } : {}
+      if (currency !== payment.currency) {
+        throw refusal(422, 'The currency must be that of the payment', 'amount.currency')
+      }
+      const acted = simulator.capture(payment, { ...part, isFinal: false })
+      const capture = acted.ok ? acted.payment.captures?.at(-1) : undefined
+      if (acted.ok && capture) return hal(captureAnswer(capture, acted.payment), 201)
+      throw refusal(422, 'The payment cannot be captured', 'amount')
+    })
+  })
+  routes.get('/payments/:id/captures', (c) => listed(c, 'captures', capturesOf(known(c))))
   routes.get('/payments/:id/refunds', (c) =>
     faults.respond(c, 'status', find(c), () => listed(c, 'refunds', refundsOf(known(c)))),
   )
@@ -196,6 +214,7 @@ function readPayment(body: Body): Order {
 const STATUSES: Record<State, string> = {
   open: 'open',
   processing: 'pending',
+  authorized: 'authorized',
   paid: 'paid',
   failed: 'failed',
   cancelled: 'canceled',
@@ -212,11 +231,15 @@ const amountIn = (minor: number, currency: string) => ({
 })
 
 function paymentAnswer(payment: Payment, payUrl: string, embed: string) {
-  const { id, state, paidAt, declinedAt, successUrl, failureUrl, callbackUrl } = payment
-  const { amount, currency } = amountOf(payment)
-  const isPaid = STATUSES[state] === 'paid'
+  const { id, state, paidAt, declinedAt, authorizedAt } = payment
+  const { successUrl, failureUrl, callbackUrl, captures } = payment
+  const isAuthorized = authorizedAt !== undefined
+  const { currency } = amountOf(payment)
+  const { amount } = isAuthorized ? payment : amountOf(payment)
+  const isPaid = STATUSES[state] === 'paid' || captures !== undefined
   const embedded = {
     ...(embed.includes('refunds') && { refunds: refundsOf(payment) }),
+    ...(embed.includes('captures') && { captures: capturesOf(payment) }),
     ...(embed.includes('chargebacks') && { chargebacks: chargebacksOf(payment) }),
   }
   return {
@@ -231,6 +254,12 @@ function paymentAnswer(payment: Payment, payUrl: string, embed: string) {
     status: STATUSES[state],
     isCancelable: state === 'open',
     expiresAt: time(payment.expiresAt),
+    ...(isAuthorized && {
+      authorizedAt: time(authorizedAt),
+      captureMode: 'manual',
+      captureBefore: time(authorizedAt + CAPTURED_WITHIN_MS),
+      amountCaptured: amountIn(captures ? amountOf(payment).amount : 0, currency),
+    }),
     ...(isPaid && {
       paidAt: time(paidAt ?? payment.updatedAt),
       amountRefunded: amountIn(refundedOf(payment), currency),
@@ -292,6 +321,20 @@ const refundAnswer = (refund: Refund, payment: Payment) => ({
   _links: linksOf(payment, `refunds/${refund.id}`),
 })
 
+const capturesOf = (payment: Payment) =>
+  (payment.captures ?? []).map((each) => captureAnswer(each, payment))
+
+const captureAnswer = (capture: Capture, payment: Payment) => ({
+  resource: 'capture',
+  id: capture.id,
+  mode: 'test',
+  amount: amountIn(capture.amount, payment.currency),
+  status: 'succeeded',
+  createdAt: time(capture.createdAt),
+  paymentId: payment.id,
+  _links: linksOf(payment, `captures/${capture.id}`),
+})
+
 /** A chargeback takes back all of a payment. */
 function chargebacksOf(payment: Payment) {
   if (payment.chargedBackAt === undefined) return []
@@ -320,7 +363,7 @@ const webhooks = {
   },
 } satisfies WebhookFormat
 
-const PREFIXES = { payment: 'tr', refund: 're', event: 'tr' }
+const PREFIXES = { payment: 'tr', refund: 're', capture: 'cpt', event: 'tr' }
 
 export const mollie = {
   title: 'Mollie',
@@ -329,9 +372,10 @@ export const mollie = {
     pay: { open: 'paid', processing: 'paid' },
     pay_late: { failed: 'paid', cancelled: 'paid', expired: 'paid' },
     transfer: { open: 'processing' },
+    authorize: { open: 'authorized' },
     fail: { open: 'failed', processing: 'failed' },
     cancel: { open: 'cancelled' },
-    expire: { open: 'expired' },
+    expire: { open: 'expired', authorized: 'expired' },
     charge_back: { paid: 'paid', refunded: 'refunded' },
   },
   hasPartialRefunds: true,

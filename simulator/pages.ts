@@ -59,6 +59,7 @@ export function payPages(simulator: Simulator): Hono {
 
 const ENDS: Record<Exclude<State, 'open'>, string> = {
   processing: 'The bank transfer is under way.',
+  authorized: 'This payment is authorized.',
   paid: 'This payment is paid.',
   failed: 'This payment failed.',
   cancelled: 'This payment was cancelled.',

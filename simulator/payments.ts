@@ -5,6 +5,8 @@ export type State =
   | 'open'
   /** Stripe: paid by a method that takes days, and the bank may still refuse. */
   | 'processing'
+  /** Mollie: promised by its payer, until the merchant captures it, in parts or as a whole. */
+  | 'authorized'
   | 'paid'
   | 'failed'
   | 'cancelled'
@@ -61,6 +63,17 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   refusedRefunds?: number
   /** The parts that were refunded, the oldest first. */
   refunds?: readonly Refund[]
+  /** What was captured of an authorized one, the oldest first. */
+  captures?: readonly Capture[]
+  /** ms */
+  authorizedAt?: number
+}
+
+export interface Capture {
+  id: string
+  amount: number
+  /** ms */
+  createdAt: number
 }
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
@@ -80,6 +93,7 @@ export type Action =
   | 'pay'
   | 'pay_late'
   | 'transfer'
+  | 'authorize'
   | 'fail'
   | 'cancel'
   | 'expire'
@@ -101,7 +115,7 @@ export interface Rules {
   /** There is one payment for each external reference. */
   isUnique?: true
   /** Missing: a UUID. */
-  idOf?(kind: 'payment' | 'refund' | 'event', uuid: string): string
+  idOf?(kind: 'payment' | 'refund' | 'capture' | 'event', uuid: string): string
 }
 
 export function openPayment(order: Order, id: string, now: number): Payment {
@@ -143,6 +157,7 @@ export function movePayment(
     updatedAt: now,
     ...(isPaying && { paidAt: now }),
     ...(isPaying && paid !== undefined && { paid }),
+    ...(action === 'authorize' && { authorizedAt: now }),
     ...(action === 'charge_back' && { chargedBackAt: now }),
     ...(isDeclined && { declinedAt: now }),
     ...(refundId !== undefined && { refundId }),
@@ -159,8 +174,24 @@ export function withRefund(before: Payment, refund: Refund, now: number): Paymen
     ? known.map((each) => (each.id === refund.id ? refund : each))
     : [...known, refund]
   const after = { ...before, refunds, updatedAt: now }
+  // The rest may still be captured.
+  if (before.state === 'authorized') return after
   return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
 }
+
+/** `isFinal`: the rest is released. The caller has checked the amount. */
+export function withCapture(before: Payment, capture: Capture, isFinal: boolean): Payment {
+  const captures = [...(before.captures ?? []), capture]
+  const after = { ...before, captures, paidAt: capture.createdAt, updatedAt: capture.createdAt }
+  if (!isFinal && uncapturedOf(after) > 0) return after
+  return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
+}
+
+const capturedOf = ({ captures = [] }: Payment): number =>
+  captures.reduce((sum, { amount }) => sum + amount, 0)
+
+/** What can still be captured of an authorized payment. */
+export const uncapturedOf = (payment: Payment): number => payment.amount - capturedOf(payment)
 
 /** What can still be refunded of a paid payment. */
 export const remainderOf = (payment: Payment): number =>
@@ -173,8 +204,12 @@ export const refundedOf = ({ refunds = [] }: Payment): number =>
     0,
   )
 
-/** The paid amount, else the requested one. */
-export const amountOf = ({ amount, currency, paid }: Payment) => paid ?? { amount, currency }
+/** What was captured, else the paid amount, else the requested one. */
+export const amountOf = (payment: Payment): { amount: number; currency: string } => {
+  const { amount, currency, paid, captures } = payment
+  if (captures) return { amount: capturedOf(payment), currency }
+  return paid ?? { amount, currency }
+}
 
 /** A transition, as a webhook reports it. */
 export interface Transition {
@@ -243,6 +278,14 @@ export class PaymentStore {
   setRefund(payment: Payment, refund: Refund, now: number): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withRefund(before, refund, now)
+    this.#change(after)
+    return { ok: true, before, after }
+  }
+
+  /** The caller has checked the amount. */
+  capture(payment: Payment, capture: Capture, isFinal: boolean): Moved {
+    const before = this.#payments.get(payment.id) ?? payment
+    const after = withCapture(before, capture, isFinal)
     this.#change(after)
     return { ok: true, before, after }
   }

@@ -124,6 +124,7 @@ const time = (ms: number): string => new Date(ms).toISOString()
 const STATUSES: Record<State, string> = {
   open: 'PENDING',
   processing: 'PENDING',
+  authorized: 'PENDING',
   paid: 'SUCCESS',
   // A refund in progress does not show in the status.
   refund_requested: 'SUCCESS',

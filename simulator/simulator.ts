@@ -19,6 +19,7 @@ import {
   remainderOf,
   type State,
   type Transition,
+  uncapturedOf,
 } from './payments.ts'
 import type { Traits } from './traits.ts'
 import {
@@ -191,7 +192,8 @@ export class Simulator {
     part?: Partial<Pick<Refund, 'amount' | 'metadata' | 'status'>>,
   ): Acted {
     const before = this.payments.find(payment.id) ?? payment
-    if (before.state !== 'paid') return { ok: false, state: before.state }
+    const isCaptured = before.state === 'authorized' && before.captures !== undefined
+    if (before.state !== 'paid' && !isCaptured) return { ok: false, state: before.state }
     const { refundsTakeTime } = this.traitsOf(before.gateway)
     const refund: Refund = {
       amount: remainderOf(before),
@@ -205,6 +207,18 @@ export class Simulator {
     const outcome = refundsTakeTime && part?.status === undefined ? 'succeeded' : undefined
     this.#endLater(before, refund, this.faultsOf(before).refundFails ? 'failed' : outcome)
     return this.#setRefund(before, refund)
+  }
+
+  /** All that is left, without an `amount`. `isFinal`: the rest is released. */
+  capture(payment: Payment, { amount, isFinal }: { amount?: number; isFinal: boolean }): Acted {
+    const before = this.payments.find(payment.id) ?? payment
+    const left = uncapturedOf(before)
+    const captured = amount ?? left
+    const isPossible = before.state === 'authorized' && captured <= left
+    if (!isPossible) return { ok: false, state: before.state }
+    const id = this.#newIdOf(before.gateway, 'capture')
+    const capture = { id, amount: captured, createdAt: this.now() }
+    return this.#announce(this.payments.capture(before, capture, isFinal), { refundFailed: false })
   }
 
   /** `status`: undefined if it has ended already. */

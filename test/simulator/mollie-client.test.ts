@@ -126,6 +126,32 @@ describe('Mollie’s own client', () => {
     expect(await refused(theirs.payments.cancel(id))).toMatchObject({ statusCode: 422 })
   })
 
+  it('captures an authorized payment in parts, and gives back no more than that', async () => {
+    const { id: paymentId } = await created()
+    await setup.act(paymentId, 'authorize')
+    const read = () => theirs.payments.get(paymentId, { embed: [...embed, PaymentEmbed.captures] })
+    expect(await read()).toMatchObject({ status: 'authorized', amountCaptured: eur('0.00') })
+    const capture = await theirs.paymentCaptures.create({ paymentId, amount: eur('7.50') })
+    expect(capture).toMatchObject({ resource: 'capture', amount: eur('7.50'), paymentId })
+    expect(await read()).toMatchObject({
+      status: 'authorized',
+      amount: eur('12.50'),
+      amountCaptured: eur('7.50'),
+      amountRemaining: eur('7.50'),
+    })
+    await setup.act(paymentId, 'refund')
+    await expect.poll(async () => (await read()).amountRemaining).toEqual(eur('0.00'))
+    const more = theirs.paymentCaptures.create({ paymentId, amount: eur('5.01') })
+    expect(await refused(more)).toMatchObject({ statusCode: 422, field: 'amount' })
+    await theirs.paymentCaptures.create({ paymentId })
+    expect(await read()).toMatchObject({
+      status: 'paid',
+      amountCaptured: eur('12.50'),
+      amountRemaining: eur('5.00'),
+    })
+    expect(await theirs.paymentCaptures.page({ paymentId })).toHaveLength(2)
+  })
+
   it('reads a chargeback', async () => {
     const { id } = await paid()
     await setup.act(id, 'charge_back')

@@ -55,6 +55,7 @@ describe('the payment store', () => {
     const allowed: Record<State, Action[]> = {
       open: ['pay', 'fail', 'cancel', 'expire'],
       processing: [],
+      authorized: [],
       paid: ['request_refund', 'refund'],
       failed: ['pay_late'],
       cancelled: ['pay_late'],
@@ -62,7 +63,7 @@ describe('the payment store', () => {
       refund_requested: ['refuse_refund', 'refund'],
       refunded: [],
     }
-    const ways: Record<Exclude<State, 'processing'>, Action[]> = {
+    const ways: Record<Exclude<State, 'processing' | 'authorized'>, Action[]> = {
       open: [],
       paid: ['pay'],
       failed: ['fail'],
