@@ -88,8 +88,10 @@ const GIVEN_BACK =
 /** Money that went out, which may be refunds. */
 const WENT_OUT = /^(?:DEBITS?|DEBITAMOUNT|WITHDRAWN|WITHDRAWALS?|PAIDOUT|MONEYOUT|SOLL)$/
 /** It is about a refund, and no amount of it. */
-const ABOUT =
-  /DATE|DATUM|TIME|ID$|REASON|STATUS|STATE|BY$|AT$|REF(ERENCE)?$|NOTE|TYPE|COUNT|CONVERTED/
+const ABOUT = new RegExp(
+  'DATE|DATUM|TIME|ID$|REASON|STATUS|STATE|BY$|AT$|REF(ERENCE)?$|NOTE|TYPE|COUNT|CONVERTED|' +
+    'METADATA|ABLE|FEE|COST|KOSTEN|METHOD|CURRENCY|DESCR|COMMENT|^IS',
+)
 
 /** A title or two may be above the names. */
 const MOST_TITLES = 30

@@ -13,7 +13,7 @@ import {
 } from './amounts.ts'
 import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
-import { refundedColumn } from './refunded-column.ts'
+import { isNothing, refundedColumn } from './refunded-column.ts'
 import { type Cells, classify, type Row, type UnknownWord } from './rows.ts'
 import { type Encoding, type Line, readTable } from './table.ts'
 import type { Words } from './words.ts'
@@ -109,6 +109,7 @@ function rowOf(
   const places = { ...at, ...(refunded && { refunded: refunded.at }) }
   const entries = Object.entries(places).map(([field, index]) => [field, line.cells[index]])
   const cells: Cells = Object.fromEntries(entries.filter(([, text]) => text))
+  if (isNothing(cells.refunded ?? '')) delete cells.refunded
   const pair = money.find(({ amount }) => line.cells[amount]) ?? money[0]
   const currency = pair?.currency === undefined ? own : (line.cells[pair.currency] ?? '')
   const used = Object.values(places)

@@ -4,7 +4,10 @@
 import type { Columns } from './columns.ts'
 
 /** Nothing was given back. */
-const NOTHING = /^(?:|-|–|—|no|false|n\/a|none|null|[^\d\p{L}]*0*(?:[.,]0*)?[^\d\p{L}]*)$/iu
+const NOTHING = /^(?:no|non|nein|nee|nie|hayır|لا|false|n\/a|none|null|[^\d\p{L}]*)$/iu
+const ZERO = /^(?:[a-z]{3})?[^\d\p{L}]*0+(?:[.,]0*)?[^\d\p{L}]*(?:[a-z]{3})?$/iu
+
+export const isNothing = (text: string): boolean => NOTHING.test(text) || ZERO.test(text)
 
 /** A sentence: which columns it may be. Undefined: there is none with money in it. */
 export function refundedColumn({
@@ -14,7 +17,7 @@ export function refundedColumn({
 }: Columns): { at: number; name: string } | string | undefined {
   if (at.refunded !== undefined) return { at: at.refunded, name: 'of --map refunded' }
   const filled = maybeRefunded.filter((column) =>
-    rows.some(({ cells }) => !NOTHING.test(cells[column.at] ?? '')),
+    rows.some(({ cells }) => !isNothing(cells[column.at] ?? '')),
   )
   const [first] = filled
   if (first === undefined || (filled.length === 1 && first.isKnown)) return first

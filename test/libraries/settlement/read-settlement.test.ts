@@ -163,8 +163,11 @@ t-9,,Weird,x,IQD,2026-11-27`
       expect(first(of(name, '200'))).toMatchObject({ amount: 500, refunded: 200 })
       expect(first(of(name, '(200)'))).toHaveProperty('refunded', 200)
     }
-    for (const nothing of ['', '0', '0.00', '-', 'No']) {
+    for (const nothing of ['', '0', '0.00', 'IQD 0', '-', 'No']) {
       expect(first(of('Refunded', nothing))).not.toHaveProperty('refunded')
+      expect(first(of('Debit', nothing))).toMatchObject({ amount: 500 })
+      const { rows } = read(`${of('Refunded', nothing)}t-2,500,200,IQD\n`)
+      expect(rows.map(({ refunded }) => refunded)).toEqual([undefined, 200])
     }
     const message = (text: string, reading: Reading = {}) => {
       const found = readSettlement(utf8(text), reading)
@@ -181,7 +184,9 @@ t-9,,Weird,x,IQD,2026-11-27`
       amount: 500,
     })
     // About a refund, and no amount of it.
-    expect(first(of('Refund date', '2026-11-27'))).toMatchObject({ amount: 500 })
+    for (const name of ['Refund date', 'refund_metadata[why]', 'Refund fee', 'Is refunded']) {
+      expect(first(of(name, '2026-11-27'))).toMatchObject({ amount: 500 })
+    }
     const back = 'id,amount,Refunded,currency\nt-1,-500,500,IQD\nt-2,,300,IQD\n'
     expect(read(back).rows).toMatchObject([
       { id: 't-1', type: 'refund', amount: 500 },
