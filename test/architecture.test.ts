@@ -172,7 +172,7 @@ describe('the imports', () => {
       'worker/payments/domain/money.ts',
       'worker/shared/repos.ts',
       'worker/board/next-task.ts',
-      'worker/board/to-do.ts',
+      'worker/board/free-tasks.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>
@@ -204,7 +204,7 @@ describe('the imports', () => {
     const others = sources.filter(({ file }) => !/^(cli|tools\/(package|start))\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known =
-      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|to-do)\.ts$|^libraries\/client\//
+      /^worker\/(shared|payments)\/|^worker\/board\/(wire|next-task|free-tasks|parts)\.ts$|^libraries\/client\//
     const wrong = offences(
       inside('cli'),
       (name) => /^(worker|libraries\/client|console|tools|test)\//.test(name) && !known.test(name),

@@ -1,7 +1,7 @@
 // A board of a running Signalbox, by its stream and its reads.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Boards } from '../../libraries/api/types.ts'
+import type { BoardStatus, Boards } from '../../libraries/api/types.ts'
 import { hostClock } from '../../libraries/client/clock.ts'
 import { Connection } from '../../libraries/client/connection.ts'
 import { BOARDS_ROUTE, Edge } from '../../libraries/client/edge.ts'
@@ -10,7 +10,7 @@ import { type ReadResult, Reads } from '../../libraries/client/reads.ts'
 import { isFinal } from '../../libraries/client/stream.ts'
 import { fetchStreams } from '../../libraries/client/stream-fetch.ts'
 import { BoardError } from '../../libraries/client/types.ts'
-import type { BoardConfig, Task } from '../../worker/board/wire.ts'
+import type { Task } from '../../worker/board/wire.ts'
 import { type Step, stepFeed, type WatchedBoard } from './wait-for.ts'
 
 /** It may be starting again. */
@@ -132,8 +132,8 @@ export function edgeBoard(
     async about() {
       const found = await read('/status')
       if (found.state !== 'found') return { isGone: false }
-      const { config, store } = found.value as { config?: BoardConfig; store?: string }
-      return { config, isGone: store === 'missing' }
+      const { config, layout, store } = found.value as BoardStatus
+      return { config: config && { ...config, layout }, isGone: store === 'missing' }
     },
   }
 }

@@ -1,9 +1,10 @@
 // What a wait is for, and whether it is so: the same rules for a running Signalbox and for files.
 
 import { EventEmitter, on } from 'node:events'
+import type { Config } from '../../worker/board/free-tasks.ts'
 import { nextOf } from '../../worker/board/next-task.ts'
-import { canBegin, toDoIn } from '../../worker/board/to-do.ts'
-import type { BoardConfig, Task } from '../../worker/board/wire.ts'
+import type { Task } from '../../worker/board/wire.ts'
+import { type Changed, isNobodys, ReadyRows } from './ready-rows.ts'
 
 /** A text: the status to wait for. */
 export type Until = { kind: 'any' } | { kind: 'ready' } | { kind: 'status'; status: string }
@@ -13,12 +14,6 @@ export interface Placed<Value> {
   /** Undefined: not known. */
   id: string | undefined
   value: Value
-}
-
-export interface Changed {
-  rows: readonly Task[]
-  /** The ids of all that changed; undefined: any task may have. */
-  ids: ReadonlySet<string> | undefined
 }
 
 export interface Step {
@@ -39,7 +34,7 @@ export interface WatchedBoard {
 
 export interface About {
   /** Absent: not known. */
-  config?: BoardConfig | undefined
+  config?: Config | undefined
   /** Its folder is: what was read of it stays. */
   isGone: boolean
 }
@@ -66,6 +61,7 @@ export async function waitFor(
   let place = since
   let checked = since
   let isFirst = true
+  let all: ReadyRows | undefined
   /** Undefined: not known, for a place in the past. */
   let about = since === undefined ? JSON.stringify(await board.about()) : undefined
 
@@ -106,17 +102,30 @@ export async function waitFor(
       return row && isSo(row, until) ? { id: seen ?? id, type, task, row } : undefined
     }
     const after = await board.changedAfter(checked)
-    const isToDo = isFreed ? toDoIn((await board.about()).config) : undefined
-    const found = after.value.rows.filter((row) =>
-      isToDo ? canBegin(row, isToDo) : isSo(row, until),
-    )
-    // As a claim chooses among those that are nobody's.
-    const row = nextOf(found.filter(isFree)) ?? nextOf(found)
+    const { found, next: row } = isFreed
+      ? await readyAfter(after.value)
+      : withStatus(after.value.rows)
     // A chain of waits goes on behind all of them: to name one would hide the others.
     const isHidingSome = checked !== undefined && found.length > 1
     checked = after.id ?? id
     if (!row) return undefined
     return { id: checked, type, ...(!isHidingSome && { task: row.id, row }) }
+  }
+
+  async function readyAfter(changed: Changed): Promise<{ found: Task[]; next?: Task }> {
+    if (!all && changed.ids) {
+      const whole = await board.changedAfter(undefined)
+      all = new ReadyRows(whole.value.rows)
+    }
+    all ??= new ReadyRows(changed.rows)
+    return all.after(changed, (await board.about()).config)
+  }
+
+  function withStatus(rows: readonly Task[]): { found: Task[]; next?: Task } {
+    const found = rows.filter((row) => isSo(row, until))
+    const order = { config: undefined, isBusy: () => false }
+    const next = nextOf(found.filter(isNobodys), order) ?? nextOf(found, order)
+    return { found, ...(next && { next }) }
   }
 
   for await (const step of board.steps) {
@@ -128,9 +137,6 @@ export async function waitFor(
   }
   throw new Error('The board is watched no longer.')
 }
-
-/** Nobody's. */
-const isFree = ({ assignee }: Task): boolean => !assignee
 
 /** Agents spell a status as they heard it. A named task may be the agent's own, and begun. */
 function isSo({ ready, status }: Task, until: Until): boolean {

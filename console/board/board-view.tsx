@@ -3,6 +3,7 @@
 
 import { type ReadonlySignal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Task } from '../../libraries/api/types.ts'
 import type { Live } from '../data/live.ts'
 import { lampOf } from '../frame/lamp.ts'
 import { go, replace, route } from '../router.ts'
@@ -74,23 +75,24 @@ function linkedTask(event: MouseEvent): string | undefined {
   return event.target.closest<HTMLElement>('a[data-open]')?.dataset.open
 }
 
+const NONE: ReadonlyMap<string, Task> = new Map()
+
 function Tasks({ live }: { live: Live }) {
   const tasks = live.tasks.value
   const sessions = live.sessions.value
-  const config = live.status.value?.config
+  const { config, layout } = live.status.value ?? {}
   const { query, id } = route.value
   const filters = useMemo(() => filtersOf(query), [query])
   const shown = useRef<Cards>(new Map())
   const cards = useMemo(() => {
-    shown.current = cardsOf({ tasks: tasks ?? new Map(), sessions, config }, shown.current)
+    shown.current = cardsOf({ tasks: tasks ?? NONE, sessions, config, layout }, shown.current)
     return shown.current
-  }, [tasks, sessions, config])
+  }, [tasks, sessions, config, layout])
   const onBoard = useMemo(
     () => placed(cards.values(), filters, config?.currentTag),
     [cards, filters, config],
   )
   const choices = useMemo(() => choicesOf(onBoard, [...cards.values()]), [onBoard, cards])
-  const layout = live.status.value?.layout
   const areGroups = choices.parent.length > 0 && isGrouped(query, layout)
   const { lanes, columns } = useMemo(() => {
     const isShown = passes(filters)

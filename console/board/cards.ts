@@ -1,9 +1,9 @@
 // The data of a card: a task, and what the rest of the board adds to it; and its texts. Pure. A
 // card whose data did not change stays the same object, so that it is not rendered again.
 
-import type { BoardConfig, Session, Task } from '../../libraries/api/types.ts'
+import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/api/types.ts'
+import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
-import { canBegin, type IsToDo, toDoIn } from '../../worker/board/to-do.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
 export interface CardData {
@@ -30,19 +30,28 @@ export interface Board {
   tasks: ReadonlyMap<string, Task>
   sessions: ReadonlyMap<string, Session> | undefined
   /** Undefined until it is read. Until then, no card shows what blocks it. */
-  config: Pick<BoardConfig, 'states' | 'closed' | 'initial'> | undefined
+  config: Omit<BoardConfig, 'layout'> | undefined
+  layout?: BoardStatus['layout'] | undefined
 }
 
-/** What the configuration says of a status. */
+/** What follows from all tasks and the configuration together. */
 interface States {
   closed: ReadonlySet<string>
-  isToDo: IsToDo
+  /** Those that anybody could begin now. */
+  ready: ReadonlySet<Task>
 }
 
-export const statesOf = ({ config }: Pick<Board, 'config'>): States => ({
-  closed: new Set(config?.closed),
-  isToDo: toDoIn(config),
-})
+const known = new WeakMap<Board['tasks'], Pick<Board, 'config' | 'layout'> & { states: States }>()
+
+/** Once for each state of the board: the details of a task ask again. */
+export function statesOf({ tasks, config, layout }: Omit<Board, 'sessions'>): States {
+  const last = known.get(tasks)
+  if (last && last.config === config && last.layout === layout) return last.states
+  const ready = new Set(readyTasks(tasks, config && { ...config, layout }).tasks)
+  const states = { closed: new Set(config?.closed), ready }
+  known.set(tasks, { config, layout, states })
+  return states
+}
 
 export type Cards = ReadonlyMap<string, CardData>
 
@@ -73,14 +82,14 @@ function inOrder(tasks: Board['tasks'], shown: Cards): Task[] {
   return ordered.sort(compareTasks)
 }
 
-export function cardOf(task: Task, board: Board, { closed, isToDo }: States): CardData {
+export function cardOf(task: Task, board: Board, { closed, ready }: States): CardData {
   const isClosed = closed.has(task.status)
   const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
   const parentTitle = board.tasks.get(task.parent ?? '')?.title
   return {
     task,
     isClosed,
-    isReady: canBegin(task, isToDo),
+    isReady: ready.has(task),
     waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
     ...(parentTitle !== undefined && { parentTitle }),
     ...(session && { actor: session.actor, since: session.startedAt }),

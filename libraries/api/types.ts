@@ -195,7 +195,85 @@ export type BoardRecord =
        * clients get a message about that one.
        */
       file: string
-      task: Task
+      /** Where trees have copies of it: covers only the main tree’s file. */
+      copy?: string
+      task: {
+        id: string
+        title: string
+        status: string
+        assignee?: string
+        /** All of them, `assignee` first; only where a task has more than one. */
+        assignees?: string[]
+        /** Ids of the tasks that must be closed before this one is `ready`. */
+        deps?: string[]
+        /**
+         * Not closed, not `held`, and every dep is closed. So it stays true of a task that somebody
+         * has begun.
+         */
+        ready: boolean
+        /**
+         * Nobody is to begin it, whatever its deps: its tool lets nobody (a draft, a deferred task,
+         * a change with a list of tasks), it is `invalid`, or only `trees` have it.
+         */
+        held?: true
+        /** Two tasks have this id, so it is `invalid`: nobody can say which one is meant. */
+        sharesId?: true
+        updatedAt?: string
+        rank?: number
+        labels?: string[]
+        priority?: string
+        parent?: string
+        /** In a checklist, the task that it is indented under, or numbered below. */
+        partOf?: string
+        /** What it is part of is done without it. */
+        optional?: true
+        /** In a checklist: its id is of its text, so another text is another id. */
+        unnumbered?: true
+        /** Where it stands, below the project’s folder. With `inMain: false`: of a tree. */
+        file?: string
+        /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
+        folder?: string
+        /** The list of the tool that it belongs to. */
+        tag?: string
+        /** By its title, where the tool gives it one. */
+        milestone?: string
+        /** A day, without a time zone: `YYYY-MM-DD`. */
+        dueDate?: string
+        type?: string
+        /** As the tool estimates it. */
+        complexity?: number
+        activeAttempt?: string
+        executionState?: 'active' | 'stalled' | 'awaiting_review'
+        sessionId?: string
+        /**
+         * The linked worktrees that changed the task, where one did: against the main tree, and
+         * against what both have in common. Every other field is the main tree’s.
+         */
+        trees?: {
+          /** Its name in `worktrees/` of the repository. */
+          tree: string
+          branch?: string
+          /** Its top folder. */
+          dir: string
+          status?: string
+          title?: string
+          updatedAt?: string
+          /** It took the task out. */
+          gone?: true
+          /** Its file cannot be read there, as in the middle of a merge: it counts as begun. */
+          invalid?: true
+        }[]
+        /** Only `trees` have the task: its fields are those of the newest copy. */
+        inMain?: false
+        checks?: Check[]
+        provenance?: Provenance[]
+        /** Fields of the file that Signalbox does not know, as they stand there. */
+        extra?: Record<string, unknown>
+        /** Markdown; cut at 512 KiB with a last line that says so. */
+        body?: string
+        /** Why the file could not be read whole, in one sentence. It stays listed. */
+        invalid?: string
+      }
     }
   | {
       kind: 'session'
@@ -436,7 +514,9 @@ export interface ClaimRequest {
   label?: string
   /** Only a task with this parent. */
   parent?: string
-  /** Tasks of this person count as free, too. */
+  /** Only a task of this list of the tool. */
+  tag?: string
+  /** Tasks of this person count as free, too, with or without `@`. */
   assignee?: string
   /** The linked worktree that the agent works in. */
   tree?: string
@@ -1343,6 +1423,18 @@ export interface Task {
    * a change with a list of tasks), it is `invalid`, or only `trees` have it.
    */
   held?: true
+  /** Two tasks have this id, so it is `invalid`: nobody can say which one is meant. */
+  sharesId?: true
+  /**
+   * A claim of it was released as done: for 24 hours, or until a copy of it changed and is
+   * open there, nobody is offered it.
+   */
+  done?: {
+    at: string
+    /** The actor. */
+    by: string
+    session: string
+  }
   updatedAt?: string
   rank?: number
   labels?: string[]
@@ -1420,6 +1512,18 @@ export interface TaskDetail {
    * a change with a list of tasks), it is `invalid`, or only `trees` have it.
    */
   held?: true
+  /** Two tasks have this id, so it is `invalid`: nobody can say which one is meant. */
+  sharesId?: true
+  /**
+   * A claim of it was released as done: for 24 hours, or until a copy of it changed and is
+   * open there, nobody is offered it.
+   */
+  done?: {
+    at: string
+    /** The actor. */
+    by: string
+    session: string
+  }
   updatedAt?: string
   rank?: number
   labels?: string[]

@@ -17,7 +17,7 @@ import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { TreeCopies } from '../trees/tree-copies.ts'
-import { compose, fileHash, placeIn, type RecordSource, recordHash } from './compose.ts'
+import { compose, hashesOf, placeIn, type RecordSource, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './records.ts'
@@ -231,8 +231,7 @@ export class Board implements Records {
       if (this.#find(key) !== fact || this.#partOf(fact) !== part) continue
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
       const source = this.#sourceOf(fact)
-      const hashes = { hash: recordHash(key, fact, source), file: fileHash(fact, source) }
-      return compose(key, hashes, entry, other, source) ?? null
+      return compose(key, hashesOf(key, fact, source), entry, other, source) ?? null
     }
   }
 

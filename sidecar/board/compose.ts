@@ -13,6 +13,8 @@ interface Hashes {
   hash: string
   /** Its own file's. */
   file: string
+  /** Where trees have copies: the main tree's alone. */
+  copy?: string
 }
 
 /** What a record is made of besides its own entry. */
@@ -39,7 +41,7 @@ export function placeIn(
 /** `other`: the entry of `part`. Undefined: the entry is not a record (a heartbeat). */
 export function compose(
   key: Key,
-  { hash, file }: Hashes,
+  { hash, file, copy }: Hashes,
   entry: Entry,
   other: Entry | undefined,
   { derived, place, trees }: Omit<RecordSource, 'part'>,
@@ -51,7 +53,9 @@ export function compose(
     case 'task': {
       const about = other?.kind === 'task' ? other.task : undefined
       const own = about ? { ...about, ...entry.task, title: about.title } : entry.task
-      const whys = [about?.invalid, about ? undefined : entry.alone, otherTask(own.title, trees)]
+      const another = otherTask(own.title, trees)
+      const whys = [about?.invalid, about ? undefined : entry.alone, another]
+      const isShared = derived.isTwin === true || another !== undefined
       const invalid = invalidOf(entry.task, ...whys)
       // What an invalid file says of its status and deps may be wrong: nobody must begin on it.
       const isHeld = invalid.invalid !== undefined || trees?.isAlone === true
@@ -62,13 +66,15 @@ export function compose(
         ...derived.task,
         ...(place !== undefined && { file: place }),
         ...(isHeld && { ready: false, held: true as const }),
+        ...(isShared && { sharesId: true as const }),
         ...invalid,
       }
       const marks = trees && {
         trees: [...trees.marks],
         ...(trees.isAlone && { inMain: false as const }),
       }
-      return { kind: 'task', id, hash, file, task: { ...task, ...marks } }
+      const ofMain = copy === undefined ? {} : { copy }
+      return { kind: 'task', id, hash, file, ...ofMain, task: { ...task, ...marks } }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
@@ -117,3 +123,9 @@ export const fileHash = (
   fact: Fact,
   { place, part, trees }: Omit<RecordSource, 'derived'>,
 ): string => digest(JSON.stringify([fact.hash, place, part?.hash, trees]))
+
+export function hashesOf(key: Key, fact: Fact, source: RecordSource): Hashes {
+  const { trees, ...ofMain } = source
+  const [hash, file] = [recordHash(key, fact, source), fileHash(fact, source)]
+  return { hash, file, ...(trees && { copy: fileHash(fact, ofMain) }) }
+}

@@ -39,6 +39,8 @@ export interface Derived {
   board?: Pick<BoardConfig, 'currentTag'>
   /** Why a record is not listed under its own id. */
   invalid?: string
+  /** Another record has its id. */
+  isTwin?: boolean
   /** The linked worktree that has it. */
   tree?: string
 }
@@ -187,6 +189,7 @@ export class Relations {
         return {
           task: { ...deriveTask(signs), ...this.#shown(fact), ...this.#archivedParent(fact) },
           ...twin,
+          ...(isTwin && { isTwin }),
         }
       }
       case 'session':

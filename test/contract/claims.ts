@@ -69,7 +69,7 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(Math.min(...generations)).toBeGreaterThan(Date.parse('2026-01-01'))
     })
 
-    it('choose the most urgent, then by rank within one parent, then in natural order', async () => {
+    it('choose the most urgent, then a parent that is nobody else’s, then by rank within it', async () => {
       const repo = await published(
         config(),
         todo('A-10', { priority: 'High' }),
@@ -84,7 +84,8 @@ export function claimContract({ name, edge, published }: Board): void {
       for (let n = 0; n < 5; n++) {
         order.push(idOf(await ask('', { claim: secret(), actor: `agent-${n}` })))
       }
-      expect(order).toEqual(['A-11', 'A-9', 'A-10', 'A-2', 'A-1'])
+      // Nobody else works on a part of what A-10 is part of.
+      expect(order).toEqual(['A-11', 'A-10', 'A-9', 'A-2', 'A-1'])
     })
 
     it('answer the same claim again, and are a session of the task in every read', async () => {

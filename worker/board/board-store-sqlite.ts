@@ -100,11 +100,17 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
 
   const storedTasks = (where: string, ...values: SqlValue[]): StoredTask[] =>
     sql
-      .all<{ file_hash: string; light: string }>(
-        `SELECT file_hash, ifnull(published, light) AS light FROM tasks WHERE ${where}`,
+      .all<{ file: string; copy: string; light: string }>(
+        `SELECT file_hash AS file, ifnull(copy_hash, file_hash) AS copy,
+          ifnull(published, light) AS light FROM tasks WHERE ${where}`,
         ...values,
       )
-      .map((row) => ({ ...(JSON.parse(row.light) as StoredTask), fileHash: row.file_hash }))
+      .map(({ file, copy, light }) => {
+        const task = JSON.parse(light) as StoredTask
+        task.fileHash = file
+        task.copyHash = copy
+        return task
+      })
 
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
@@ -176,8 +182,19 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       storedTasks('instr(light, ?) > 0', `"title":${JSON.stringify(title)}`).filter(
         (task) => task.title === title,
       ),
-    /** Those that could begin, as they were published. */
-    readyTasks: (): StoredTask[] => storedTasks('ready = 1'),
+    /** Those with another status, as they were published. */
+    tasksBesides: (statuses: readonly string[]): StoredTask[] =>
+      storedTasks('status NOT IN (SELECT value FROM json_each(?))', JSON.stringify(statuses)),
+    /** What tasks are part of, closed ones, too. */
+    wholes: (): Set<string> =>
+      new Set(
+        sql
+          .all<{ id: string }>(
+            `SELECT DISTINCT json_extract(light, '$.parent') AS id FROM tasks
+              UNION SELECT DISTINCT json_extract(light, '$.partOf') FROM tasks`,
+          )
+          .map(({ id }) => id),
+      ),
     /** The session of a claim is no longer kept. */
     forgetSession(id: string): void {
       sql.all(

@@ -2,99 +2,128 @@
 
 import type { Claim } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
+import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from './free-tasks.ts'
 import { nextOf } from './next-task.ts'
-import { canBegin, toDoIn } from './to-do.ts'
-import type { BoardConfig } from './wire.ts'
+import { above } from './parts.ts'
+import { statusesOf } from './to-do.ts'
+import { type Claimer, type Past, type Why, whyNot } from './why-not.ts'
 
 /** What is asked for. */
-export interface Wish {
+export interface Wish extends Claimer {
   actor: string
   task?: string
   label?: string
   parent?: string
-  assignee?: string
-  tree?: string
+  tag?: string
   force: boolean
 }
 
 export type NotChosen =
-  | { reason: 'not_found' | 'nothing_ready' | 'closed' | 'not_ready' }
-  | { reason: 'claimed'; by: string; since: number; expiresAt: number }
+  | { reason: 'not_found' | 'nothing_ready' | 'closed' }
+  | { reason: 'not_ready'; why: Why[] }
+  | { reason: 'claimed'; task: string; by: string; since: number; expiresAt: number }
 
-/** What a choice depends on. `now` in ms. */
 export interface Known {
-  config: BoardConfig | undefined
-  /** By the task: who holds it, or may get it back. */
+  /** By the task: who holds it, or may get it back. Nobody else may take it. */
   holders: ReadonlyMap<string, Claim>
+  /** In ms. */
   now: number
 }
 
 /** The task passes the filters of what is asked for. */
 export const isAskedFor = (
-  { label, parent }: Wish,
-  task: Pick<StoredTask, 'labels' | 'parent'>,
+  { label, parent, tag }: Wish,
+  task: Pick<StoredTask, 'labels' | 'parent' | 'tag'>,
 ): boolean =>
   (label === undefined || task.labels?.includes(label) === true) &&
-  (parent === undefined || task.parent === parent)
+  (parent === undefined || task.parent === parent) &&
+  (tag === undefined || task.tag === tag)
 
 /** After a release as done, the file may come later than the release. */
 const DONE_MS = 60_000
+/** What an actor left is the last that it gets for so long. */
+const LEFT_MS = 3_600_000
 
 /** `last`: its last claim. */
 export function chooseNamed(
   wish: Wish,
   id: string,
-  task: StoredTask | undefined,
+  board: Pick<Board<StoredTask>, 'config' | 'find'>,
   last: Claim | undefined,
-  known: Known,
+  { holders, now }: Known,
 ): StoredTask | NotChosen {
-  const holder = known.holders.get(id)
-  if (holder) {
-    const { actor: by, startedAt: since, expiresAt } = holder
-    return { reason: 'claimed', by, since, expiresAt }
-  }
+  const task = board.find(id)
+  const holder = holders.get(id)
+  if (holder) return claimed(id, holder)
   if (!task) return { reason: 'not_found' }
-  if (known.config?.closed.includes(task.status)) return { reason: 'closed' }
-  return wish.force || isFreeFor(wish, known)(task, last) ? task : { reason: 'not_ready' }
+  const facts = { find: board.find, ...statusesOf(board.config) }
+  if (board.config?.closed.includes(task.status)) return { reason: 'closed' }
+  const other = holderAround(task, wish, board.find, holders)
+  if (other) return claimed(...other)
+  if (wish.force) return task
+  const past = pastOf(task, last)
+  const isDone = last?.end?.outcome === 'done' && now - last.end.at < DONE_MS
+  const why = whyNot(task, wish, past.done && !isDone ? {} : past, facts)
+  return why.length === 0 ? task : { reason: 'not_ready', why }
 }
 
-/** `last`: the last claim of each task that has had one. */
+function claimed(task: string, { actor: by, startedAt: since, expiresAt }: Claim): NotChosen {
+  return { reason: 'claimed', task, by, since, expiresAt }
+}
+
+/** Somebody else holds what the task is part of, or a part of it. */
+function holderAround(
+  task: StoredTask,
+  wish: Wish,
+  find: Board<StoredTask>['find'],
+  holders: Known['holders'],
+): [id: string, Claim] | undefined {
+  const others = [...holders].filter(([, { actor }]) => isOther(actor, wish))
+  if (others.length === 0) return undefined
+  const wholes = new Set(above(task, find).map(({ id }) => id))
+  return others.find(([id]) => {
+    const held = wholes.has(id) ? undefined : find(id)
+    return wholes.has(id) || (held && above(held, find).some((whole) => whole.id === task.id))
+  })
+}
+
+/** `claims`: all that are kept, the oldest first. */
 export function chooseNext(
   wish: Wish,
-  ready: readonly StoredTask[],
-  last: ReadonlyMap<string, Claim>,
-  known: Known,
+  board: Omit<OpenBoard<StoredTask>, 'holders'>,
+  claims: readonly Claim[],
+  { holders, now }: Known,
 ): StoredTask | NotChosen {
-  const isFree = isFreeFor(wish, known)
-  const free = ready
-    .filter((task) => isAskedFor(wish, task))
-    .filter((task) => !known.holders.has(task.id) && isFree(task, last.get(task.id)))
-  return nextOf(free) ?? { reason: 'nothing_ready' }
+  const { actor } = wish
+  const last = new Map(claims.map((claim) => [claim.task, claim]))
+  const own = new Map(claims.filter((it) => it.actor === actor).map((it) => [it.task, it]))
+  const actors = new Map([...holders].map(([id, claim]) => [id, claim.actor]))
+  const held = { ...board, holders: actors }
+  const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter((task) =>
+    isAskedFor(wish, task),
+  )
+  const fresh = free.filter((task) => !wasLeftBy(task, own.get(task.id), now))
+  const next = nextOf(fresh.length > 0 ? fresh : free, orderFor(held, wish))
+  return next ?? { reason: 'nothing_ready' }
 }
 
-function isFreeFor({ actor, assignee, tree }: Wish, { config, now }: Known) {
-  const isToDo = toDoIn(config)
-  return (task: StoredTask, last: Claim | undefined): boolean => {
-    const { assignees = task.assignee === undefined ? [] : [task.assignee] } = task
-    const isOurs = assignees.length === 0 || assignees.some((it) => it === actor || it === assignee)
-    const canStart = isBegunBefore(task, last) ? yes : isToDo
-    return isOurs && isOffered(task, last, now) && canBegin(task, canStart, tree)
-  }
+/** Its actor abandoned it, or let it expire, and nobody has changed the task since. */
+function wasLeftBy({ fileHash }: StoredTask, own: Claim | undefined, now: number): boolean {
+  if (!own) return false
+  const { end, expiresAt, expiredAs } = own
+  const wasExpired = end === undefined || end.outcome === 'replaced'
+  if (!wasExpired && end.outcome !== 'abandoned') return false
+  const { at, file } = wasExpired ? { at: expiresAt, file: expiredAs } : end
+  return now - at < LEFT_MS && (file === undefined || file === fileHash)
 }
 
-const yes = () => true
-
-/** What was left says begun, and nobody has begun it since. Of what was away, it says anything. */
-function isBegunBefore({ status }: StoredTask, last: Claim | undefined): boolean {
-  if (!last) return false
-  const { end } = last
-  if (end === undefined) return true
-  const isLeft = end.outcome === 'abandoned' || end.outcome === 'deleted'
-  return isLeft && (end.status === undefined || end.status === status)
-}
-
-/** What was done is not offered until its file says otherwise, or says nothing for a while. */
-function isOffered({ fileHash }: StoredTask, last: Claim | undefined, now: number): boolean {
-  const { outcome, at, file: then } = last?.end ?? {}
-  return outcome !== 'done' || fileHash !== then || now - (at ?? 0) >= DONE_MS
+/** What its last claim says of a task that nobody holds. Of one that was away, it says anything. */
+function pastOf({ status }: StoredTask, last: Claim | undefined): Past {
+  if (!last) return {}
+  const { end, tree } = last
+  const in_ = tree === undefined ? {} : { tree }
+  if (end?.rests) return { done: in_ }
+  const isLeft = !end || end.outcome === 'abandoned' || end.outcome === 'deleted'
+  const isSame = end?.status === undefined || end.status === status
+  return isLeft && isSame ? { left: in_ } : {}
 }

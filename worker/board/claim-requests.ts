@@ -45,7 +45,10 @@ export const claimSchema = z
     task: text(1_024).describe('This one. Without it: the next that is free.').exactOptional(),
     label: name.describe('Only a task with this label.').exactOptional(),
     parent: text(1_024).describe('Only a task with this parent.').exactOptional(),
-    assignee: name.describe('Tasks of this person count as free, too.').exactOptional(),
+    tag: name.describe('Only a task of this list of the tool.').exactOptional(),
+    assignee: name
+      .describe('Tasks of this person count as free, too, with or without `@`.')
+      .exactOptional(),
     tree: name.describe('The linked worktree that the agent works in.').exactOptional(),
     ttlMs: ttlMs.default(TTL_MS),
     max: z
@@ -60,8 +63,8 @@ export const claimSchema = z
     branch: name.exactOptional(),
   })
   .describe(
-    'The same claim again is answered the same while it is valid, or `already_holding`, where its ' +
-      'task is not what is asked for now.',
+    'The same claim again is answered the same while it is valid, or `already_holding`, where ' +
+      'its task is not what is asked for now.',
   )
 
 export const renewSchema = z

@@ -10,6 +10,7 @@ import type { ClaimRefusal, Held } from './claim-calls.ts'
 import { checkClaim, checkRelease, checkRenewal } from './claim-requests.ts'
 import { coversActor } from './claims.ts'
 import type { ClaimOutcome, RepositoryHandle } from './repositories.ts'
+import { whySentence } from './why-not.ts'
 
 const CLAIM_BYTES = 32 << 10
 /** Somebody else's claim may end at any time. */
@@ -100,8 +101,10 @@ function problemOf(refusal: ClaimRefusal): Problem {
       return new Problem(reason, 'No task is free to begin.')
     case 'closed':
       return new Problem(reason, 'The task is closed.')
-    case 'not_ready':
-      return new Problem(reason, 'The task cannot be begun now, or is assigned to somebody else.')
+    case 'not_ready': {
+      const { why } = refusal
+      return new Problem(reason, whySentence(why), { fields: { why } })
+    }
     case 'forbidden':
       return new Problem(reason, 'The token is for the claims of another actor.')
     case 'unknown_claim':
@@ -111,9 +114,9 @@ function problemOf(refusal: ClaimRefusal): Problem {
       return new Problem(reason, why, { retryAfterS: RETRY_S })
     }
     case 'claimed': {
-      const { by, since, expiresAt } = refusal
-      const fields = { by, since: timeText(since), expiresAt: timeText(expiresAt) }
-      return new Problem(reason, 'Somebody else works on this task.', { fields })
+      const { task, by, since, expiresAt } = refusal
+      const fields = { task, by, since: timeText(since), expiresAt: timeText(expiresAt) }
+      return new Problem(reason, `Somebody else works on ${task}.`, { fields })
     }
     case 'already_holding': {
       const { task } = refusal

@@ -3,6 +3,7 @@
 import type { Held } from './claim-calls.ts'
 import { isFinished } from './claim-ends.ts'
 import { type Claim, sessionId } from './claim-store-sqlite.ts'
+import type { Overlay } from './columns-sqlite.ts'
 import type { Session } from './wire.ts'
 
 export function heldOf({ task, title, generation, expiresAt, end }: Claim): Held {
@@ -14,6 +15,14 @@ export function heldOf({ task, title, generation, expiresAt, end }: Claim): Held
     session: sessionId(generation),
     ...(end && { end: { outcome: end.outcome, at: end.at } }),
   }
+}
+
+/** What lies over its task; undefined: nothing. */
+export function overlayOf({ generation, actor: by, isStalled, end }: Claim): Overlay | undefined {
+  const session = sessionId(generation)
+  if (end) return end.rests && { done: { at: timeText(end.at), by, session } }
+  const executionState = isStalled ? 'stalled' : 'active'
+  return { activeAttempt: session, executionState, sessionId: session }
 }
 
 const timeText = (ms: number): string => new Date(ms).toISOString()

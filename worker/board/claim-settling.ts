@@ -7,6 +7,8 @@ import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
 import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
+import { isReopened, restOf, unrested } from './rest.ts'
+import { statusesOf } from './to-do.ts'
 import type { BoardConfig, Task } from './wire.ts'
 
 type IsOpen = (task: Pick<Task, 'status'>) => boolean
@@ -49,9 +51,12 @@ export class ClaimSettling {
     const turn: Turn = { frames: [], now }
     this.#writes.setRight(now)
     const claims = [...this.#claims.open(), ...this.#claims.watched()]
-    if (claims.length === 0) return turn.frames
-    const config = this.#board.config()
-    const closed = new Set(config && (JSON.parse(config.json) as BoardConfig).closed)
+    const restless = this.#claims.restless()
+    if (claims.length + restless.length === 0) return turn.frames
+    const row = this.#board.config()
+    const config = row && (JSON.parse(row.json) as BoardConfig)
+    for (const claim of restless) this.#rest(claim, statusesOf(config).isClosed, turn)
+    const closed = new Set(config?.closed)
     const isOpen: IsOpen = ({ status }) => !closed.has(status)
     for (const claim of this.#follow(claims, isOpen, turn)) this.#settleOne(claim, isOpen, turn)
     this.#writes.plan(now)
@@ -88,6 +93,15 @@ export class ClaimSettling {
       this.#writes.pass(task, claim.generation)
       return there
     })
+  }
+
+  /** The task of one that was done has changed. */
+  #rest(claim: Claim, isClosed: (status: string) => boolean, turn: Turn): void {
+    const task = this.#board.stored(claim.task)
+    if (!task || !claim.end?.rests) return
+    const isOver = isReopened(claim.end.rests, task, isClosed)
+    if (isOver) this.#writes.tell(unrested(claim), turn)
+    else this.#writes.keep({ ...claim, end: { ...claim.end, rests: restOf(task) } })
   }
 
   #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {

@@ -2,6 +2,7 @@
 // published anew drops none of them. Also the agenda: what is due at a time, for the one alarm.
 
 import type { Sql } from '../shared/sql.ts'
+import { REST_MS, type Rest } from './rest.ts'
 import type { Session } from './wire.ts'
 
 /** What is stored of a claim. All times in ms. */
@@ -31,6 +32,8 @@ export interface Claim {
   progress?: string
   /** It has expired, and clients were informed. Nobody has taken the task yet. */
   isStalled?: boolean
+  /** The hash of its task's file when it last expired. */
+  expiredAs?: string
   end?: ClaimEnd
 }
 
@@ -50,6 +53,8 @@ export interface ClaimEnd {
   isTaken?: true
   /** Of a task that reads closed: until then it may bring the claim back. */
   until?: number
+  /** As the task was when it was released as done: so long it is offered to nobody. */
+  rests?: Rest
 }
 
 /** The newest ended ones that are kept. */
@@ -65,6 +70,7 @@ export const CLAIM_TABLES = [
   `CREATE INDEX IF NOT EXISTS claims_open ON claims (expires_at) WHERE ended = 0`,
   `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = 0`,
   `CREATE INDEX IF NOT EXISTS claims_watched ON claims (task) WHERE ended = 2`,
+  `CREATE INDEX IF NOT EXISTS claims_resting ON claims (expires_at) WHERE ended = 4`,
   `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
 ]
 
@@ -78,6 +84,7 @@ export type ClaimStore = ReturnType<typeof sqliteClaimStore>
 const stageOf = (end: ClaimEnd | undefined): number => {
   if (!end) return 0
   if (end.isTaken) return 3
+  if (end.rests) return 4
   return end.isWatched ? 2 : 1
 }
 
@@ -101,14 +108,29 @@ export function sqliteClaimStore(sql: Sql) {
       ),
     /** Those that hold for longer than `ms`, or than they were given. */
     longerThan: (now: number, ms: number): Claim[] =>
-      claims(`ended <> 1 AND expires_at > ? + max(?, json_extract(claim, '$.ttlMs'))`, now, ms),
+      claims(
+        `ended IN (0, 2) AND expires_at > ? + max(?, json_extract(claim, '$.ttlMs'))`,
+        now,
+        ms,
+      ),
     /** Those that have expired, and of which clients were not informed. */
     pending: (now: number): Claim[] =>
       claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),
-    /** When the next one expires, in ms. */
+    /** Those that were done, and whose task has changed since it was last looked at. */
+    restless: (): Claim[] =>
+      sql
+        .all<{ claim: string }>(
+          `SELECT claim FROM claims JOIN tasks ON tasks.id = claims.task WHERE ended = 4
+            AND file_hash IS NOT json_extract(claim, '$.end.rests.file')`,
+        )
+        .map(({ claim }) => JSON.parse(claim) as Claim),
+    /** Those that were done so long ago that their tasks may be offered. */
+    rested: (now: number): Claim[] => claims('ended = 4 AND expires_at <= ?', now),
+    /** When the next one expires, or has rested, in ms. */
     nextExpiry: (): number | undefined =>
       sql.all<{ at: number | null }>(
-        "SELECT min(expires_at) AS at FROM claims WHERE ended = 0 AND health <> 'stalled'",
+        `SELECT min(expires_at) AS at FROM claims
+          WHERE ended = 4 OR (ended = 0 AND health <> 'stalled')`,
       )[0]?.at ?? undefined,
     countValid: (now: number): number =>
       sql.all<{ n: number }>(
@@ -119,9 +141,9 @@ export function sqliteClaimStore(sql: Sql) {
       claims('actor = ? AND ended = 0 AND expires_at > ?', actor, now),
     openOf: (task: string): Claim | undefined => claims('task = ? AND ended = 0', task)[0],
     endedOf: (task: string): Claim[] => claims('task = ? AND ended > 0', task),
-    lastOf: (task: string): Claim | undefined => claims('task = ? AND ended < 3', task)[0],
-    /** The last claim of each task that has had one. */
-    lastOfAll: (): Claim[] => claims('ended < 3'),
+    lastOf: (task: string): Claim | undefined => claims('task = ? AND ended <> 3', task)[0],
+    /** All that are kept, the oldest first. */
+    all: (): Claim[] => claims('true ORDER BY generation'),
     lastGeneration: (): number =>
       sql.all<{ last: number | null }>('SELECT max(generation) AS last FROM claims')[0]?.last ?? 0,
 
@@ -146,7 +168,7 @@ export function sqliteClaimStore(sql: Sql) {
         session.status,
         session.health,
         startedAt,
-        expiresAt,
+        end?.rests ? end.at + REST_MS : expiresAt,
         stageOf(end),
         session.id,
         version,
@@ -157,15 +179,15 @@ export function sqliteClaimStore(sql: Sql) {
         Number(seq !== undefined),
       )
     },
-    /** The sessions of the oldest ended ones, which are forgotten. */
-    forgetOldest: (): string[] =>
+    /** The oldest ended ones, which are forgotten. */
+    forgetOldest: (): Claim[] =>
       sql
-        .all<{ id: string }>(
+        .all<{ claim: string }>(
           `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended > 0
-            ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING id`,
+            ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING claim`,
           KEPT_ENDED,
         )
-        .map(({ id }) => id),
+        .map(({ claim }) => JSON.parse(claim) as Claim),
 
     /** When the first one of a kind is due, in ms; undefined: none is. */
     plan(what: Planned, at: number | undefined): void {

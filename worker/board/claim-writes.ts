@@ -4,9 +4,10 @@
 import type { Log } from '../shared/log.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { GRACE_MS, setRight } from './claim-ends.ts'
-import { sessionOf } from './claim-session.ts'
-import type { Claim, ClaimEnd, ClaimStore } from './claim-store-sqlite.ts'
+import { overlayOf, sessionOf } from './claim-session.ts'
+import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
+import { restOf } from './rest.ts'
 import { messageFrame } from './sse.ts'
 
 export type ClaimEvent = 'began' | 'ended' | 'returned' | 'moved' | 'expired'
@@ -41,16 +42,8 @@ export class ClaimWrites {
     const session = sessionOf(claim)
     const seq = this.#board.head() + 1
     this.#claims.put(claim, session, seq)
-    const executionState = claim.isStalled ? 'stalled' : 'active'
-    const overlay = {
-      activeAttempt: session.attempt,
-      executionState,
-      sessionId: session.id,
-    } as const
     // Over a task that another claim holds lies that one.
-    if (!claim.end?.isTaken) {
-      this.#board.layOver(claim.task, claim.end ? undefined : overlay, seq)
-    }
+    if (!claim.end?.isTaken) this.#board.layOver(claim.task, overlayOf(claim), seq)
     state.tasksRev++
     state.sessionsRev++
     const message = { type: 'session-changed', session: session.id } as const
@@ -66,9 +59,13 @@ export class ClaimWrites {
     const task = this.#board.stored(claim.task)
     // What was begun is free once its task is there, whatever it says then.
     const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
-    const ended = { ...open, end: { ...end, ...seen(task), ...away } }
+    const rests = end.outcome === 'done' && { rests: restOf(task) }
+    const ended = { ...open, end: { ...end, ...seen(task), ...away, ...rests } }
     this.tell(ended, turn, 'ended')
-    for (const id of this.#claims.forgetOldest()) this.#board.forgetSession(id)
+    for (const old of this.#claims.forgetOldest()) {
+      this.#board.forgetSession(sessionId(old.generation))
+      if (old.end?.rests) this.#board.layOver(old.task, undefined, this.#board.head() + 1)
+    }
     return ended
   }
 
@@ -76,7 +73,7 @@ export class ClaimWrites {
   pass(task: string, generation: number): void {
     for (const claim of this.#claims.endedOf(task)) {
       if (!claim.end || claim.end.isTaken || claim.generation === generation) continue
-      const { isWatched: _, until: __, ...end } = claim.end
+      const { isWatched: _, until: __, rests: ___, ...end } = claim.end
       this.keep({ ...claim, end: { ...end, isTaken: true } })
     }
   }

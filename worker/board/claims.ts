@@ -26,6 +26,7 @@ import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import type { Presence } from './presence.ts'
+import { restOf, unrested } from './rest.ts'
 import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
@@ -151,8 +152,11 @@ export class Claims {
         return { ok: false, ...this.#lost(known), frames }
       }
       const end = releasedEnd(known.end, given, this.#isReturning(known, now), now)
-      const released = { ...known, end }
-      if (end !== known.end) this.#writes.tell(released, turn)
+      if (end === known.end) return { ok: true, answer: heldOf(known), frames }
+      const isDone = end.outcome === 'done' && known.end.outcome !== 'done' && !end.isTaken
+      const rests = isDone && { rests: restOf(this.#board.stored(known.task)) }
+      const released = { ...known, end: { ...end, ...rests } }
+      this.#writes.tell(released, turn)
       return { ok: true, answer: heldOf(released), frames }
     })
   }
@@ -170,12 +174,19 @@ export class Claims {
       for (const claim of this.#claims.pending(now)) {
         const isLate = now - claim.expiresAt > LATE_MS
         if (isLate) this.#writes.keep({ ...claim, expiresAt: now + GRACE_MS })
-        else this.#writes.tell({ ...claim, isStalled: true }, turn, 'expired')
+        else this.#stall(claim, turn)
       }
+      for (const claim of this.#claims.rested(now)) this.#writes.tell(unrested(claim), turn)
       const outcome = run(turn)
       this.#writes.plan(now)
       return outcome
     })
+  }
+
+  #stall(claim: Claim, turn: Turn): void {
+    const expiredAs = this.#board.stored(claim.task)?.fileHash
+    const as = expiredAs === undefined ? {} : { expiredAs }
+    this.#writes.tell({ ...claim, ...as, isStalled: true }, turn, 'expired')
   }
 
   /** By the task: who holds it, may get it back, or may turn out to be its own. Nobody else may. */
@@ -211,12 +222,24 @@ export class Claims {
 
   #choose(wish: Wish, holders: Known['holders'], now: number): StoredTask | NotChosen {
     const { task: id } = wish
-    const known = { config: this.#config(), holders, now }
-    if (id !== undefined) {
-      return chooseNamed(wish, id, this.#board.stored(id), this.#claims.lastOf(id), known)
+    const config = this.#config()
+    const known = { holders, now }
+    const read = new Map<string, StoredTask | undefined>()
+    const find = (id: string) => {
+      if (!read.has(id)) read.set(id, this.#board.stored(id))
+      return read.get(id)
     }
-    const last = new Map(this.#claims.lastOfAll().map((claim) => [claim.task, claim]))
-    return chooseNext(wish, this.#board.readyTasks(), last, known)
+    if (id !== undefined) {
+      return chooseNamed(wish, id, { config, find }, this.#claims.lastOf(id), known)
+    }
+    const open = this.#board.tasksBesides(config?.closed ?? [])
+    for (const task of open) read.set(task.id, task)
+    let wholes: Set<string> | undefined
+    const hasParts = (whole: string) => {
+      wholes ??= this.#board.wholes()
+      return wholes.has(whole)
+    }
+    return chooseNext(wish, { config, find, open, hasParts }, this.#claims.all(), known)
   }
 
   #config(): BoardConfig | undefined {

@@ -7,10 +7,14 @@ import type { DataRecord, Task } from './wire.ts'
 /** What is stored of a task besides its texts; the fields are those that were published. */
 export type StoredTask = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'> & {
   fileHash: string
+  /** Of the main tree's file alone. */
+  copyHash: string
 }
 
-/** Laid over a task by a claim. */
-export type Overlay = Required<Pick<Task, 'activeAttempt' | 'executionState' | 'sessionId'>>
+/** Laid over a task by a claim: while it holds, or after it was released as done. */
+export type Overlay =
+  | Required<Pick<Task, 'activeAttempt' | 'executionState' | 'sessionId'>>
+  | Required<Pick<Task, 'done'>>
 
 /** One for each filter of `tasksQuery`; a new one does not compile without its condition here. */
 export const TASK_CONDITIONS = {
@@ -46,15 +50,16 @@ export function conditions(
   }
 }
 
-/** A running session of a file counts, and not the claim. */
+/** A running session of a file counts, and not the claim that is held. */
 export function covered(published: string, overlay: Overlay | undefined) {
   const task = JSON.parse(published) as StoredTask
   const { executionState = null } = task
-  if (!overlay || executionState !== null) {
+  const isHeld = overlay !== undefined && 'executionState' in overlay
+  if (!overlay || (isHeld && executionState !== null)) {
     return { light: published, published: null, execution: executionState }
   }
   const light = JSON.stringify({ ...task, ...overlay })
-  return { light, published, execution: overlay.executionState }
+  return { light, published, execution: isHeld ? overlay.executionState : executionState }
 }
 
 // Two JSON objects without a common key, as one. SQLite's json_patch would drop what is null.
@@ -69,6 +74,7 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
       const { status, assignee, ready, executionState, invalid } = light
       return {
         file_hash: record.file,
+        copy_hash: record.copy ?? null,
         status,
         assignee: assignee ?? null,
         ready: Number(ready),

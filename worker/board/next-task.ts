@@ -1,10 +1,10 @@
 // Which of the tasks that can begin is the next one: the same rule for a claim at the edge and for
 // an agent that waits. Pure.
 
-import type { Task } from './wire.ts'
+import type { LayoutName, Task } from './wire.ts'
 
 /** What the order depends on. */
-export type Candidate = Pick<Task, 'id' | 'priority' | 'rank' | 'parent'>
+export type Candidate = Pick<Task, 'id' | 'priority' | 'rank' | 'parent' | 'optional' | 'tag'>
 
 /** In any case; what is not known is as urgent as `medium`. The page has no other order. */
 const PRIORITIES: readonly (readonly string[])[] = [
@@ -22,19 +22,42 @@ export function urgency(priority = ''): number {
   return at === -1 ? MEDIUM : at
 }
 
+/** What the order depends on besides the tasks themselves. */
+export interface Order {
+  config: { layout?: LayoutName | undefined; currentTag?: string | undefined } | undefined
+  /** Whether somebody else works on another part of this parent. */
+  isBusy(parent: string): boolean
+}
+
+/** The order of their lists is that of the work. */
+const LISTS: readonly LayoutName[] = ['kiro', 'openspec', 'spec-kit', 'bmad']
+
 /**
- * The most urgent; of several the one whose id is first. Ranks count within one parent: where that
- * task has any, its neighbour with the lowest rank comes before it.
+ * The most urgent, of the list that its tool works in now; then of a parent that nobody else works
+ * on; then the one whose id is first. Ranks count within one parent: where that task has any, its
+ * neighbour with the lowest rank comes before it.
  */
-export function nextOf<Found extends Candidate>(candidates: readonly Found[]): Found | undefined {
-  const most = candidates.reduce(
-    (least, { priority }) => Math.min(least, urgency(priority)),
-    Infinity,
-  )
-  const urgent = candidates.filter(({ priority }) => urgency(priority) === most)
-  const first = least(urgent, (a, b) => compareIds(a.id, b.id))
-  const siblings = urgent.filter(({ parent }) => parent === first?.parent)
-  return least(siblings, (a, b) => compareRanks(a, b) || compareIds(a.id, b.id))
+export function nextOf<Found extends Candidate>(
+  candidates: readonly Found[],
+  { config, isBusy }: Order,
+): Found | undefined {
+  const needed = preferred(candidates, ({ optional }) => !optional)
+  const current = preferred(needed, ({ tag }) => tag === config?.currentTag)
+  const most = current.reduce((least, { priority }) => Math.min(least, urgency(priority)), Infinity)
+  const urgent = current.filter(({ priority }) => urgency(priority) === most)
+  const quiet = preferred(urgent, ({ parent }) => parent === undefined || !isBusy(parent))
+  const first = least(quiet, (a, b) => compareIds(a.id, b.id))
+  const isList = LISTS.some((layout) => layout === config?.layout)
+  const siblings = (isList ? current : quiet).filter(({ parent }) => parent === first?.parent)
+  // Without a parent there is no list.
+  const among = isList && first?.parent === undefined ? quiet : siblings
+  return least(among, (a, b) => compareRanks(a, b) || compareIds(a.id, b.id))
+}
+
+/** Those for which it holds, where there are any. */
+function preferred<Item>(items: readonly Item[], isIt: (item: Item) => boolean): readonly Item[] {
+  const some = items.filter(isIt)
+  return some.length === 0 ? items : some
 }
 
 /** Without a rank: last. */

@@ -14,6 +14,7 @@ import {
   runSchema,
   sessionSchema,
   taskSchema,
+  treeSchema,
 } from './records.ts'
 
 const counter = z.int().nonnegative()
@@ -138,7 +139,9 @@ const task = taskSchema
   .pick({ id: true, title: true, status: true, ready: true, assignee: true, assignees: true })
   .extend(taskSchema.pick({ labels: true, executionState: true, folder: true }).shape)
   .extend(taskSchema.pick({ held: true, optional: true, partOf: true, unnumbered: true }).shape)
-  .extend(taskSchema.pick({ file: true, tag: true }).shape)
+  .extend(taskSchema.pick({ file: true, tag: true, invalid: true, inMain: true }).shape)
+  .extend(taskSchema.pick({ deps: true, parent: true, priority: true, rank: true }).shape)
+  .extend({ trees: z.array(treeSchema.loose()).exactOptional() })
   .loose()
 const session = sessionSchema
   .pick({ id: true, task: true, actor: true, status: true, startedAt: true, health: true })

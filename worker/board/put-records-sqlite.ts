@@ -3,6 +3,8 @@
 
 import type { Sql, SqlValue } from '../shared/sql.ts'
 import type { PutResult } from './board-rows.ts'
+import { overlayOf } from './claim-session.ts'
+import type { Claim } from './claim-store-sqlite.ts'
 import { columnsOf, covered, type Overlay } from './columns-sqlite.ts'
 import { bucketOf, type DataRecord, type Kind, keyOf, toggleHash } from './wire.ts'
 
@@ -76,16 +78,17 @@ export function* putRecords(
 
 /** The claims of these tasks, as they lie over their rows. */
 function overlaysOf(sql: Sql, tasks: readonly string[]): Map<string, Overlay> {
-  const claims = sql.all<{ task: string; id: string; health: string }>(
-    `SELECT task, id, health FROM claims WHERE ended = 0 AND task ${AMONG}`,
+  const claims = sql.all<{ claim: string }>(
+    `SELECT claim FROM claims WHERE ended IN (0, 4) AND task ${AMONG}`,
     JSON.stringify(tasks),
   )
-  return new Map(
-    claims.map(({ task, id, health }) => {
-      const executionState = health === 'stalled' ? 'stalled' : 'active'
-      return [task, { activeAttempt: id, executionState, sessionId: id }]
-    }),
-  )
+  const overlays = new Map<string, Overlay>()
+  for (const { claim: json } of claims) {
+    const claim = JSON.parse(json) as Claim
+    const overlay = overlayOf(claim)
+    if (overlay) overlays.set(claim.task, overlay)
+  }
+  return overlays
 }
 
 /** All rows have the same columns. */

@@ -37,7 +37,7 @@ export const provenanceSchema = z.object({
 })
 
 const executionSchema = z.enum(['active', 'stalled', 'awaiting_review'])
-const treeSchema = z
+export const treeSchema = z
   .object({
     tree: z.string().describe('Its name in `worktrees/` of the repository.'),
     branch: optionalText,
@@ -52,6 +52,12 @@ const treeSchema = z
       .exactOptional(),
   })
   .describe('What a linked worktree of the repository made of a task.')
+
+const doneSchema = z.object({
+  at: z.string(),
+  by: z.string().describe('The actor.'),
+  session: z.string(),
+})
 
 const inTree = z
   .string()
@@ -85,6 +91,16 @@ export const taskSchema = z
       .describe(
         'Nobody is to begin it, whatever its deps: its tool lets nobody (a draft, a deferred ' +
           'task, a change with a list of tasks), it is `invalid`, or only `trees` have it.',
+      )
+      .exactOptional(),
+    sharesId: z
+      .literal(true)
+      .describe('Two tasks have this id, so it is `invalid`: nobody can say which one is meant.')
+      .exactOptional(),
+    done: doneSchema
+      .describe(
+        'A claim of it was released as done: for 24 hours, or until a copy of it changed and is ' +
+          'open there, nobody is offered it.',
       )
       .exactOptional(),
     updatedAt: optionalText,
@@ -222,7 +238,10 @@ const taskRecord = z.object({
     'Covers only the task’s own file. If it is unchanged, another file caused the change, and ' +
       'clients get a message about that one.',
   ),
-  task: taskSchema,
+  copy: hashSchema
+    .describe('Where trees have copies of it: covers only the main tree’s file.')
+    .exactOptional(),
+  task: taskSchema.omit({ done: true }),
 })
 const sessionRecord = z.object({
   kind: z.literal('session'),

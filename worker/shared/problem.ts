@@ -62,7 +62,7 @@ interface ProblemOptions {
   /** Seconds until the client should try again. A 503 has 30 if it is not given. */
   retryAfterS?: number | undefined
   /** Further fields of the response, beside the sentence and the code. */
-  fields?: Readonly<Record<string, string | number>>
+  fields?: Readonly<Record<string, string | number | readonly object[]>>
 }
 
 const DEFAULT_RETRY_AFTER_S = 30
@@ -72,7 +72,7 @@ export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
   readonly retryAfterS: number | undefined
-  readonly fields: Readonly<Record<string, string | number>>
+  readonly fields: Readonly<Record<string, string | number | readonly object[]>>
 
   constructor(reason: Reason, sentence: string, options: ProblemOptions = {}) {
     super(sentence, { cause: options.cause })

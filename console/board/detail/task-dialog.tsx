@@ -153,6 +153,7 @@ function Work({ id, live }: { id: string; live: Live }) {
   const tasks = live.tasks.value
   const task = tasks?.get(id)
   if (!tasks || !task) return null
-  const board = { tasks, sessions: live.sessions.value, config: live.status.value?.config }
+  const { config, layout } = live.status.value ?? {}
+  const board = { tasks, sessions: live.sessions.value, config, layout }
   return <WorkChip card={cardOf(task, board, statesOf(board))} />
 }

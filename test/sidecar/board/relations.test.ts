@@ -188,6 +188,8 @@ const draft = (path: string, id: string) => at(path, task(id), { standing: 'outs
 const [LIST, OPEN] = [draft('/old/t', 'c/1'), at('/c/t', task('c'))]
 const s1 = at<SessionFact>('/s', sessionOf('s', 'A'))
 
+const SECOND = { task: HELD, invalid: TWIN, isTwin: true }
+
 test.each<[string, Derived, Fact, Fact[]]>([
   ['a status as configured', { task: { ready: false, status: 'Done' } }, at('/a', DONE), []],
   ['a status as it is', READY, at('/a', task('A')), []],
@@ -195,7 +197,7 @@ test.each<[string, Derived, Fact, Fact[]]>([
   ['of a held task', { task: HELD }, at('/a', task('A'), { standing: 'held' }), []],
   ['of an ignored task', { task: HELD, invalid: IGNORED }, at('/ignored/a', task('A')), []],
   ['of a draft with the id of a task', { task: HELD }, draft('/z', 'A'), [at('/a', task('A'))]],
-  ['of a second draft', { task: HELD, invalid: TWIN }, draft('/z', 'A'), [at('/z', task('A'))]],
+  ['of a second draft', SECOND, draft('/z', 'A'), [at('/z', task('A'))]],
   ['its own change', { task: { ...HELD, parent: 'c~2' } }, LIST, [OPEN, draft('/old/c', 'c')]],
   ['not an open change', { task: HELD }, LIST, [OPEN]],
   ['a change that has its id', { task: HELD }, LIST, [draft('/old/c', 'c')]],

@@ -1,7 +1,7 @@
 // A copy that cannot be read, as where a rebase stops at a conflict.
 
 import { afterEach, expect, test } from 'vitest'
-import { canBegin, toDoIn } from '../../../worker/board/to-do.ts'
+import { readyTasks } from '../../../worker/board/free-tasks.ts'
 import { writeFiles } from '../../support/temp-folder.ts'
 import type { PublishedFolder } from '../published-folder.ts'
 import { commitAll, git } from './git-folder.ts'
@@ -33,7 +33,8 @@ test('the file of one task that cannot be read is a mark, and counts as begun', 
   const { 'TASK-1': row } = await folder.tasks()
   expect(row?.trees).toMatchObject([{ tree: 'feat', invalid: true }])
   expect(row?.trees?.[0]).not.toHaveProperty('status')
-  expect(row && canBegin(row, toDoIn({ states: ['To Do'] }))).toBe(false)
+  const config = { states: ['To Do'], closed: [] }
+  expect(row && readyTasks(new Map([[row.id, row]]), config).tasks).toEqual([])
   git(opened.tree, 'rebase', '--abort')
   await untilMarks(folder, { 'TASK-1': 'feat: Done' })
 })

@@ -179,14 +179,14 @@ describe('a claim', () => {
       },
     ],
     [
-      'was done, and does not say so for less than a minute',
-      59_999,
+      'was done, and does not say so for less than a day',
+      86_399_999,
       'nothing_ready',
       ({ claims }) => claims.release(ended('done'), NOW),
     ],
     [
-      'was done, and does not say so for a minute',
-      60_000,
+      'was done, and does not say so for a day',
+      86_400_000,
       'A-1',
       ({ claims }) => claims.release(ended('done'), NOW),
     ],

@@ -174,7 +174,7 @@ describe('a claim', () => {
     const mine = asked('ada')
     await repository.claim(mine)
     expect(clock.pending).toBe(1)
-    await repository.release({ hash: mine.hash, outcome: 'done' })
+    await repository.release({ hash: mine.hash, outcome: 'abandoned' })
     expect(clock.pending).toBe(0)
   })
 

@@ -1,0 +1,55 @@
+// What was released as done is offered to nobody until a copy of it says that it is open again: its
+// worktree may be gone long before the work is merged. Pure.
+
+import type { Task } from './wire.ts'
+
+/** A task, and the hashes of all of its copies and of the main tree's. */
+type Copied = Pick<Task, 'status' | 'inMain' | 'trees'> & { fileHash: string; copyHash: string }
+
+/** So long at most. */
+export const REST_MS = 86_400_000
+
+/** The copies of a task as they were last seen. Empty: it was away. */
+export interface Rest {
+  file?: string
+  /** Of the main tree. */
+  copy?: string
+  /** The marks of its linked worktrees, as JSON. */
+  trees?: Readonly<Record<string, string>>
+}
+
+export const restOf = (task: Copied | undefined): Rest =>
+  task
+    ? {
+        file: task.fileHash,
+        copy: task.copyHash,
+        trees: Object.fromEntries(
+          (task.trees ?? []).map((mark) => [mark.tree, JSON.stringify(mark)]),
+        ),
+      }
+    : {}
+
+/** A copy changed, and is open there. One that went says nothing. */
+export function isReopened(
+  { file, copy, trees = {} }: Rest,
+  task: Copied,
+  isClosed: (status: string) => boolean,
+): boolean {
+  if (file === undefined || file === task.fileHash) return false
+  const inMain = copy !== task.copyHash && task.inMain !== false
+  if (inMain && !isClosed(task.status)) return true
+  const { trees: marks = [] } = task
+  const others = marks.filter((mark) => trees[mark.tree] !== JSON.stringify(mark))
+  const isSame = !inMain && others.length === 0 && marks.length === Object.keys(trees).length
+  // What no mark shows has changed: the text below.
+  return (isSame ? marks : others).some(
+    ({ status, gone }) => !gone && status !== undefined && !isClosed(status),
+  )
+}
+
+/** Its task may be offered again. */
+export function unrested<Of extends { end?: { rests?: Rest } }>(claim: Of): Of {
+  if (!claim.end) return claim
+  const { rests: _, ...end } = claim.end
+  return { ...claim, end }
+}
