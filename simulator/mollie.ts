@@ -326,14 +326,16 @@ const capturesOf = (payment: Payment) =>
 
 const captureAnswer = (capture: Capture, payment: Payment) => ({
   resource: 'capture',
-  id: capture.id,
+  id: captureId(capture),
   mode: 'test',
   amount: amountIn(capture.amount, payment.currency),
   status: 'succeeded',
   createdAt: time(capture.createdAt),
   paymentId: payment.id,
-  _links: linksOf(payment, `captures/${capture.id}`),
+  _links: linksOf(payment, `captures/${captureId(capture)}`),
 })
+
+const captureId = ({ id }: Capture): string => `cpt_${id.replaceAll('-', '')}`
 
 /** A chargeback takes back all of a payment. */
 function chargebacksOf(payment: Payment) {
@@ -363,7 +365,7 @@ const webhooks = {
   },
 } satisfies WebhookFormat
 
-const PREFIXES = { payment: 'tr', refund: 're', capture: 'cpt', event: 'tr' }
+const PREFIXES = { payment: 'tr', refund: 're', event: 'tr' }
 
 export const mollie = {
   title: 'Mollie',

@@ -70,6 +70,7 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
 }
 
 export interface Capture {
+  /** A UUID. */
   id: string
   amount: number
   /** ms */
@@ -115,7 +116,7 @@ export interface Rules {
   /** There is one payment for each external reference. */
   isUnique?: true
   /** Missing: a UUID. */
-  idOf?(kind: 'payment' | 'refund' | 'capture' | 'event', uuid: string): string
+  idOf?(kind: 'payment' | 'refund' | 'event', uuid: string): string
 }
 
 export function openPayment(order: Order, id: string, now: number): Payment {

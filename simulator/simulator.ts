@@ -216,8 +216,7 @@ export class Simulator {
     const captured = amount ?? left
     const isPossible = before.state === 'authorized' && captured <= left
     if (!isPossible) return { ok: false, state: before.state }
-    const id = this.#newIdOf(before.gateway, 'capture')
-    const capture = { id, amount: captured, createdAt: this.now() }
+    const capture = { id: this.newId(), amount: captured, createdAt: this.now() }
     return this.#announce(this.payments.capture(before, capture, isFinal), { refundFailed: false })
   }
 

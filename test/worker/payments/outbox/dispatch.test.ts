@@ -154,6 +154,7 @@ describe('the events of a committed group', () => {
       const clock = new FakeClock()
       let dispatched = 0
       const outbox = createDispatch({
+        hurry: async () => false,
         claim: async () => [],
         async settle(outcomes) {
           if (isDown()) throw new Error('down')
