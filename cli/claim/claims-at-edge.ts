@@ -1,17 +1,10 @@
 // The claims of a board at its edge, over HTTP.
 
-import type {
-  Claimed as ClaimedNow,
-  ClaimRequest,
-  HeldClaim,
-  Problem,
-  Task,
-} from '../../libraries/api/types.ts'
+import type { Claimed, ClaimRequest, HeldClaim, Problem, Task } from '../../libraries/api/types.ts'
 import { BoardError } from '../../libraries/client/types.ts'
 import type { BoardAtEdge } from '../wait/edge-board.ts'
 import type { Release } from './kept-claims.ts'
 
-export type Claimed = ClaimedNow & { again?: boolean }
 type Refusal = Omit<Problem, 'code'> & { code: string }
 
 /** What the edge refused, with what it says of it. */

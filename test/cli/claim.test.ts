@@ -112,6 +112,49 @@ describe('signalbox claim', () => {
     expect(await check()).toEqual([0, 'held'])
   })
 
+  it('says away and done while an end may be taken back, and held when it was', async () => {
+    const board = { layout: 'cairn' as const, states: ['todo', 'done'], closed: ['done'] }
+    const config: DataRecord = { kind: 'board', id: 'board', hash: 'b'.repeat(32), board }
+    const repo = await publishedRepo(edge, [config, todo('A-1')])
+    await command(repo, 'claim', '--actor', 'ada')
+    const types = async () => {
+      const both = [
+        await command(repo, 'check', '--actor', 'ada'),
+        await command(repo, 'renew', '--actor', 'ada'),
+      ]
+      expect(both.map(({ code }) => code)).toEqual([0, 0])
+      return both.map((it) => lineOf(it).type)
+    }
+    await repo.changes({ deletes: ['task:A-1'] })
+    expect(await types()).toEqual(['away', 'away'])
+    const other = await command(repo, 'claim', '--actor', 'bob', '--task', 'A-1')
+    expect([other.code, lineOf(other).type]).toEqual([4, 'claimed'])
+    await repo.changes({ upserts: [todo('A-1')] })
+    expect(await types()).toEqual(['held', 'renewed'])
+    await repo.changes({ upserts: [taskRecord('A-1', { status: 'done', ready: false })] })
+    expect(await types()).toEqual(['done', 'done'])
+    // Nothing is free for the same agent, which loses nothing by asking.
+    expect((await command(repo, 'claim', '--actor', 'ada')).code).toBe(3)
+    await repo.changes({ upserts: [todo('A-1')] })
+    expect(await types()).toEqual(['held', 'renewed'])
+  })
+
+  it('never gives what is held in place of what was asked for', async () => {
+    const tea = taskRecord('A-2', { status: 'todo', labels: ['tea'] })
+    const repo = await publishedRepo(edge, [todo('A-1'), tea])
+    await command(repo, 'claim', '--actor', 'ada')
+    for (const other of [
+      ['--task', 'A-2'],
+      ['--label', 'tea'],
+      ['--parent', 'E-1'],
+    ]) {
+      const { code, out } = await command(repo, 'claim', '--actor', 'ada', ...other)
+      expect([code, JSON.parse(out)]).toMatchObject([4, { type: 'already_holding', task: 'A-1' }])
+    }
+    const same = await command(repo, 'claim', '--actor', 'ada', '--task', 'A-1')
+    expect([same.code, lineOf(same)]).toMatchObject([0, { task: 'A-1', again: true }])
+  })
+
   it('takes a claim of the environment, unless an actor is typed', async () => {
     const repo = await publishedRepo(edge, [todo('A-1'), todo('A-2')])
     const { claim } = lineOf(await command(repo, 'claim', '--actor', 'ada'))
@@ -257,6 +300,19 @@ describe('a claim whose process is known', () => {
     expect([next.code, lineOf(next)]).toMatchObject([0, { task: 'A-1' }])
     agent.kill('SIGCONT')
     expect((await command(repo, 'check', '--actor', 'ada')).code).toBe(4)
+  })
+
+  it('that is killed while its task is away leaves one that others can have when it is back', async () => {
+    const repo = await publishedRepo(edge, [todo('A-1')])
+    const agent = program()
+    await command(repo, 'claim', '--actor', 'ada', '--pid', String(agent.pid))
+    await repo.changes({ deletes: ['task:A-1'] })
+    agent.kill('SIGKILL')
+    await watched(repo)
+    const kept = () => readdir(join(home, '.local/state/signalbox/claims'))
+    await expect.poll(kept).toEqual([])
+    await repo.changes({ upserts: [todo('A-1')] })
+    expect(lineOf(await command(repo, 'claim', '--actor', 'bob'))).toMatchObject({ task: 'A-1' })
   })
 
   it('of another user is nothing to the Signalbox of this one', async () => {
