@@ -1163,6 +1163,7 @@ export interface Settled {
      * here has another row.
      */
     as:
+      | 'unknown_word'
       | 'not_ours'
       | 'other_currency'
       | 'other_amount'
@@ -1216,8 +1217,8 @@ export interface Settlement {
   /** Key of the configuration. */
   gateway: string
   rows: {
-    /** `refund_failed`: a refund came back. */
-    type: 'payment' | 'refund' | 'refund_failed'
+    /** `refund_failed`: a refund came back. `unknown_word`: it agrees with nothing. */
+    type: 'payment' | 'refund' | 'refund_failed' | 'unknown_word'
     /** The gateway’s id of the payment; of a refund its own does, too. */
     id?: string
     /** Our id of it, or its external reference. */

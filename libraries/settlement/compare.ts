@@ -2,6 +2,7 @@
 // the sums of both sides. The edge answers what it has; this puts the questions, and changes
 // nothing.
 
+import { SETTLED_AS } from '../../worker/payments/domain/settled-movements.ts'
 import type { Movement } from '../api/types.ts'
 import { booked } from './booked.ts'
 import type { Books, SettledAnswer } from './books.ts'
@@ -10,21 +11,7 @@ import { type Pair, settleAll } from './settle.ts'
 import { type Sum, sumsOf } from './sums.ts'
 
 /** In their order: the first that is so counts. */
-export const CLASSES = [
-  'unreadable',
-  'unknown_word',
-  'not_ours',
-  'other_currency',
-  'other_amount',
-  'paid_there',
-  'refunded_there',
-  'refund_failed',
-  'refused_paid',
-  'late',
-  'twice',
-  'same',
-  'here_only',
-] as const
+export const CLASSES = ['unreadable', ...SETTLED_AS, 'here_only'] as const
 export type Class = (typeof CLASSES)[number]
 
 export interface Compared {

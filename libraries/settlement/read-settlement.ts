@@ -14,7 +14,7 @@ import {
 import { type ColumnMap, type Columns, columnsFound, findColumns } from './columns.ts'
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
 import { isNothing, refundedColumn } from './refunded-column.ts'
-import { type Cells, classify, type Row, type UnknownWord } from './rows.ts'
+import { type Cells, classify, type MoneyType, type Row, type UnknownWord } from './rows.ts'
 import { type Encoding, type Line, readTable } from './table.ts'
 import type { Words } from './words.ts'
 
@@ -31,6 +31,7 @@ export interface Reading {
 
 /** What one row says: its names, amount and currency as they are asked about. */
 export interface SettledRow extends AskedRow {
+  type: MoneyType
   line: number
   /** `2026-11-27`, as the file has it. */
   day?: string
@@ -187,7 +188,7 @@ const SCIENTIFIC = /^\d(?:[.,]\d+)?e[+-]?\d+$/i
 
 /** A sentence: why it cannot be read. */
 function readRow(
-  { line, cells, text, currency, isBroken, kind }: Row & { kind: AskedRow['type'] | undefined },
+  { line, cells, text, currency, isBroken, kind }: Row & { kind: MoneyType | undefined },
   { signOf, dates }: How,
 ): SettledRow | string {
   const { id, ours, reference, date } = cells

@@ -18,6 +18,8 @@ export interface Row extends AmountText {
   isBroken: boolean
 }
 
+export type MoneyType = Exclude<SettledRow['type'], 'unknown_word'>
+
 export interface UnknownWord {
   line: number
   word: string
@@ -27,7 +29,7 @@ export interface UnknownWord {
 
 export interface Classed {
   /** `kind` undefined: its sign tells. */
-  money: (Row & { kind: SettledRow['type'] | undefined })[]
+  money: (Row & { kind: MoneyType | undefined })[]
   /** `isReturned`: the money came back. */
   chargebacks: (Row & { isReturned: boolean })[]
   unknown: UnknownWord[]

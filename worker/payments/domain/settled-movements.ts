@@ -7,6 +7,7 @@ import { type MovementKind, UNPAID_ENDS } from './status.ts'
 
 /** What both sides can differ in. The first that is so counts. */
 export const SETTLED_AS = [
+  'unknown_word',
   'not_ours',
   'other_currency',
   'other_amount',
@@ -20,8 +21,11 @@ export const SETTLED_AS = [
 ] as const
 export type SettledAs = (typeof SETTLED_AS)[number]
 
-/** `refund_failed`: a refund came back. */
-export const SETTLED_TYPES = ['payment', 'refund', 'refund_failed'] as const
+/**
+ * `refund_failed`: a refund came back. `unknown_word`: whoever read the row does not know what it
+ * is, so it agrees with nothing.
+ */
+export const SETTLED_TYPES = ['payment', 'refund', 'refund_failed', 'unknown_word'] as const
 
 export interface SettledRow {
   type: (typeof SETTLED_TYPES)[number]
@@ -132,6 +136,7 @@ const UNITS: Readonly<Record<SettledRow['type'], (payment: KnownPayment) => Unit
           refunds.find(({ id }) => id === it.refund_id),
         ),
       ),
+  unknown_word: () => [],
 }
 
 const isFailed = ({ status }: RefundRow): boolean => status === 'failed'
@@ -237,6 +242,7 @@ function asOf(
   all: readonly Unit[],
   payment: KnownPayment,
 ): SettledAs {
+  if (row.type === 'unknown_word') return 'unknown_word'
   const { transaction } = payment
   const currencies = all.length > 0 ? all.map(({ currency }) => currency) : [transaction.currency]
   if (!currencies.includes(row.currency)) return 'other_currency'

@@ -16,7 +16,9 @@ import {
  * it has movements, so all rows of one belong together.
  */
 export function settleRows(rows: readonly SettledRow[], known: readonly KnownPayment[]): Settled[] {
-  const settled = rows.map((): Settled => ({ as: 'not_ours' }))
+  const settled = rows.map(
+    ({ type }): Settled => ({ as: type === 'unknown_word' ? type : 'not_ours' }),
+  )
   for (const [payment, of] of rowsOfEach(rows, known)) {
     const answers = settlePayment(
       of.map((at) => rows[at] as SettledRow),

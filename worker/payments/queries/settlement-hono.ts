@@ -21,7 +21,9 @@ export const settlementSchema = z.strictObject({
   rows: z
     .array(
       z.strictObject({
-        type: z.enum(SETTLED_TYPES).describe('`refund_failed`: a refund came back.'),
+        type: z
+          .enum(SETTLED_TYPES)
+          .describe('`refund_failed`: a refund came back. `unknown_word`: it agrees with nothing.'),
         id: name
           .describe('The gateway’s id of the payment; of a refund its own does, too.')
           .exactOptional(),

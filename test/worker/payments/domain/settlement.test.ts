@@ -97,6 +97,16 @@ describe('a payment of a settlement', () => {
     expect(as([row(own)], [paid(payment)])).toEqual([expected])
   })
 
+  it('agrees with no row of an unknown word, though its payment is named', () => {
+    const unknown = row({ type: 'unknown_word' })
+    const [ours, payment, other] = settleRows(
+      [unknown, row(), row({ ...unknown, id: 'x' })],
+      [paid()],
+    )
+    expect([ours?.as, payment?.as, other]).toEqual(['unknown_word', 'same', { as: 'unknown_word' }])
+    expect(ours).toMatchObject({ transaction: { id: '01TX' } })
+  })
+
   it('agrees with one row, and another is one too many: it was settled twice', () => {
     expect(as([row(), row()], [paid()])).toEqual(['same', 'twice'])
     expect(as([row(), row({ amount: 5 })], [paid()])).toEqual(['same', 'twice'])
