@@ -30,8 +30,9 @@ REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0;
 
 -- step: for every 1000 rows of payment_transactions
--- A dispute was an alert for each of its steps, or for each set of chargebacks. An event is named by
--- the dispute and a word, Mollie's by the payment and what there was to read: the last one knows best.
+-- A dispute was an alert for each of its steps, or for each set of chargebacks. An event is named
+-- by the dispute and a word, Mollie's by the payment and what there was to read: the last one knows
+-- best.
 INSERT INTO payment_disputes
     (id, transaction_id, dispute, part, amount, currency, out_amount, is_inquiry, read_at,
       created_at, updated_at)
@@ -64,7 +65,8 @@ INSERT INTO payment_movements
     FROM payment_disputes d JOIN payment_transactions t ON t.id = d.transaction_id
     WHERE d.transaction_id > :after AND d.transaction_id <= :upto GROUP BY d.transaction_id)
   WHERE missing <> 0;
--- The newest open one goes on, else the newest: the others are of the past, and make room for its name.
+-- The newest open one goes on, else the newest: the others are of the past, and make room for its
+-- name.
 UPDATE payment_alerts SET subject = subject || ' ' || id,
     acknowledged_at = coalesce(acknowledged_at, unixepoch() * 1000),
     acknowledged_by = coalesce(acknowledged_by, 'gateway')

@@ -25,6 +25,8 @@ interface AlertFacts {
   otherGateway: string
   /** In brackets: which refund it is, and who asked for it, as far as that is known. */
   refund: string
+  /** How a dispute has ended, as the gateway says it. */
+  outcome: string
 }
 
 /** How long an event is tried: TRIED_FOR_MS of worker/payments/domain/retry.ts. */
@@ -89,6 +91,19 @@ export const ALERTS = {
     sentence: ({ amount }) => `The payer’s bank asks for ${amount} back.`,
     todo: 'Answer the dispute at the gateway, before its deadline there.',
   },
+  inquiry: {
+    title: 'A payment is asked about',
+    hasReference: true,
+    sentence: ({ amount }) =>
+      `The payer’s bank asks about ${amount}. It has taken no money back yet.`,
+    todo: 'Answer the inquiry at the gateway, before its deadline there, or refund the payment.',
+  },
+  dispute_ended: {
+    title: 'A dispute has ended',
+    hasReference: true,
+    sentence: ({ amount, outcome }) => `That about ${amount} has ended: ${outcome}.`,
+    todo: 'Nothing is left to answer.',
+  },
   unsettled: {
     title: 'A payment has no final status',
     hasReference: false,
@@ -132,19 +147,15 @@ export const ALERTS = {
     sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} ${TRIED_FOR}.`,
     todo: 'Fix the endpoint, then send the event again.',
   },
-} satisfies Record<AlertKind | 'refund_mismatch', AlertTexts>
+} satisfies Record<AlertKind | 'refund_mismatch' | 'inquiry' | 'dispute_ended', AlertTexts>
 
 export const AN_EVENT = 'an event'
 export const AN_ENDPOINT = 'An endpoint'
 
 /** `error`: the text of a gateway or an endpoint. `now` in ms. */
 export function alertText({ kind, detail }: Alert, now: number) {
-  const { error, lastStatus, gatewayStatus } = detail
-  // A mismatch of a refund has other texts than one of a payment.
-  const isOfRefund =
-    kind === 'amount_mismatch' &&
-    (gatewayStatus === 'Refunded' || gatewayStatus === 'PartiallyRefunded')
-  const { title, sentence, todo }: AlertTexts = ALERTS[isOfRefund ? 'refund_mismatch' : kind]
+  const { error, lastStatus } = detail
+  const { title, sentence, todo }: AlertTexts = ALERTS[textsOf(kind, detail)]
   const reported = sentence(factsOf(detail, now))
   return {
     title,
@@ -154,6 +165,18 @@ export function alertText({ kind, detail }: Alert, now: number) {
     error: typeof error === 'string' ? error : error?.message,
     todo,
   }
+}
+
+/** A mismatch of a refund has texts of its own, and a dispute those of its state. */
+function textsOf(
+  kind: AlertKind,
+  { gatewayStatus, outcome, inquiry }: Alert['detail'],
+): keyof typeof ALERTS {
+  const isOfRefund = gatewayStatus === 'Refunded' || gatewayStatus === 'PartiallyRefunded'
+  if (kind === 'amount_mismatch' && isOfRefund) return 'refund_mismatch'
+  if (kind !== 'dispute') return kind
+  if (outcome !== undefined) return 'dispute_ended'
+  return inquiry ? 'inquiry' : kind
 }
 
 function factsOf(detail: Alert['detail'], now: number): AlertFacts {
@@ -168,6 +191,7 @@ function factsOf(detail: Alert['detail'], now: number): AlertFacts {
     endpoint: detail.endpoint ?? AN_ENDPOINT,
     otherGateway: detail.otherGateway ?? 'a gateway',
     refund: refundOf(detail),
+    outcome: detail.outcome ?? '',
   }
 }
 

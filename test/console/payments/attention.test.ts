@@ -40,6 +40,18 @@ describe('an alert', () => {
       sentence: 'The gateway could not refund IQD 20,000.',
       error: 'No.',
     })
+    expect(textOf('dispute', paid)).toMatchObject({
+      sentence: 'The payer’s bank asks for IQD 20,000 back.',
+      todo: 'Answer the dispute at the gateway, before its deadline there.',
+    })
+    expect(textOf('dispute', { ...paid, inquiry: true }).sentence).toBe(
+      'The payer’s bank asks about IQD 20,000. It has taken no money back yet.',
+    )
+    // It asks for no answer any more.
+    expect(textOf('dispute', { ...paid, inquiry: true, outcome: 'warning_closed' })).toMatchObject({
+      sentence: 'That about IQD 20,000 has ended: warning_closed.',
+      todo: 'Nothing is left to answer.',
+    })
     const whose = { ...paid, refundId: '01REFUND', askedBy: 'ada' }
     expect(textOf('refund_failed', whose).sentence).toBe(
       'The gateway could not refund IQD 20,000 (refund 01REFUND, asked for by ada).',
