@@ -194,12 +194,14 @@ function differenceOf(
   return wrong && `${wrong.id} of ${wrong.amount} is ${wrong.status} there, and not so in its rows`
 }
 
+const BESIDE_SUMS = new Set(['refused_paid', 'disputed', 'dispute_returned'])
+
 /** (e) The movements of a transaction add up to what is left of what was paid. */
 function booksAgree({ of }: History): Finding[] {
   const counted = of('movement').map(({ movement }) => movement)
   const sums = new Map<string, number>()
   for (const { kind, transactionId: id, amountMinor } of counted) {
-    if (kind === 'refused_paid' || kind === 'disputed') continue
+    if (BESIDE_SUMS.has(kind)) continue
     sums.set(id, (sums.get(id) ?? 0) + amountMinor)
   }
   return of('stored').flatMap(({ line, transaction: { id, paid, refundedAmount } }) => {

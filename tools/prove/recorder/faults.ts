@@ -182,6 +182,21 @@ const moveClock: Fault = {
   },
 }
 
+/** As a time service sets it, or a machine that wakes: steps of 0.1 to 60 s, either way. */
+const STEPS_MS = [-100, 400, -600, 400, -9_600, 400, -29_600, 30_400, -29_600]
+
+const stepClock: Fault = {
+  brief: 3_000,
+  full: 18_000,
+  async run({ system }, ms) {
+    for (const moved of STEPS_MS) {
+      await system.moveClock(moved)
+      await sleep(ms / STEPS_MS.length)
+    }
+    await system.moveClock(0)
+  },
+}
+
 const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
   [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
   [`delay-${name}`]: onProxies(name, { brief: 3_000, full: 10_000 }, (proxy) => {
@@ -206,6 +221,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'evict-ledger': evictLedger,
   'evict-board': evictBoard,
   'move-clock': moveClock,
+  'step-clock': stepClock,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),
   ...proxyFaults('sidecar-edge'),
@@ -226,7 +242,7 @@ export const faultsOf = (host: System['host']): string[] =>
   Object.keys(FAULTS).filter((name) => {
     if (name.startsWith('evict-')) return host === 'workerd'
     // What runs inside workerd is not told another time from outside.
-    if (name === 'move-clock') return host !== 'workerd'
+    if (name.endsWith('-clock')) return host !== 'workerd'
     if (name === OF_FILE) return host === 'node'
     return host !== 'node' || !OF_SERVER.test(name)
   })

@@ -1,10 +1,12 @@
-// Preloaded into each process of a machine whose clock a fault moves: by as many ms as a file says.
+// Preloaded into each process of a machine whose clock a fault moves: by as many ms as a file says,
+// and a process on a machine of its own by some more.
 // Only what reads the clock; timers count from the start of the process, as on any machine.
 
 import { readFileSync } from 'node:fs'
 
 const READ_EVERY_MS = 20
-const file = globalThis.process.env.MOVED_CLOCK_FILE
+const { MOVED_CLOCK_FILE: file, MOVED_CLOCK_APART_MS = '0' } = globalThis.process.env
+const apartMs = Number(MOVED_CLOCK_APART_MS)
 const RealDate = Date
 const realNow = Date.now
 let readAt = Number.NEGATIVE_INFINITY
@@ -19,7 +21,7 @@ function now() {
       // There is no such file yet.
     }
   }
-  return realNow() + movedMs
+  return realNow() + movedMs + apartMs
 }
 
 RealDate.now = now

@@ -22,6 +22,8 @@ import { sidecarProcess, simulatorProcess } from '../../start/processes.ts'
 import { FaultyProxy } from './proxy.ts'
 import shop from './shop.config.ts'
 
+/** The second edge runs on another machine, whose clock is behind. */
+const APART_MS = '-30000'
 const MOVED_CLOCK = new URL('moved-clock.mjs', import.meta.url)
 /** Deno's own option: it knows none of Node's. */
 const preloaded = ([run = 'run', ...args]: readonly string[]) => [
@@ -121,7 +123,8 @@ export async function startSystem(host: Host): Promise<System> {
     const own = join(dir, name)
     // `serve` takes no data folder that others may read.
     await mkdir(own, { mode: 0o700 })
-    const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
+    const its = name === 'secondEdge' ? { ...env, MOVED_CLOCK_APART_MS: APART_MS } : env
+    const plan = { port, dir: own, home, variables, env: its, logFile: join(own, 'edge.log') }
     const spec = await PREPARE[host](plan)
     const args = host === 'deno' ? preloaded(spec.args) : spec.args
     return new Process({ ...spec, args }, loopbackUrl(port))
