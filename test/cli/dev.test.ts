@@ -97,7 +97,8 @@ it.each<[argv: string[], input: object]>([
 
 it('start runs the edge on workerd, at the last port of the data folder', async () => {
   const options = { host: 'workerd' }
-  expect(await inputOf(['start'])).toEqual({ arguments: [], options, typed: new Set() })
+  const given = { arguments: [], behindDashes: [], options, typed: new Set() }
+  expect(await inputOf(['start'])).toEqual(given)
 })
 
 it('start takes the last of several, since npm scripts put theirs in front', async () => {
