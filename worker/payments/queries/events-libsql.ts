@@ -1,6 +1,5 @@
-// Webhook events and stories of payments, on libSQL. An answer of its server ends at 10 MB, so rows
-// are read in parts, by their bytes; and of one story or page, what gateways sent is left out
-// beyond some MiB: it is read by itself.
+// Webhook events and stories of payments, on libSQL. Of one story or page, what gateways sent is
+// left out beyond some MiB: it is read by itself.
 
 import { isStranded } from '../domain/replace-charge.ts'
 import type { AlertRow, DeliveryRow, OutboxRow, RefundRow, TransactionRow } from '../domain/rows.ts'
@@ -19,14 +18,10 @@ import {
 import type { Outcome } from '../domain/status.ts'
 import type { EventRecord, Listed, ListedStory } from '../domain/types.ts'
 import { COLUMNS } from '../ledger/libsql/columns-libsql.ts'
-import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
+import { statement } from '../ledger/libsql/statement-libsql.ts'
+import { bytesOf, inParts, LIMITS, partOf, type Table } from './parts-libsql.ts'
 import { AUDIT, type RunQuery, rowsOf } from './query-libsql.ts'
 import type { Page } from './transactions-libsql.ts'
-
-/** What gateways sent, in one story or page. */
-const MAX_RAW_BYTES = 4 << 20
-/** Of one table in one answer, which has several: quotes within a JSON text count twice there. */
-const PART_BYTES = 1 << 20
 
 type StoredRow = OutboxRow & { was_given_up: 0 | 1 }
 
@@ -62,7 +57,7 @@ export const eventQueries = (run: RunQuery) => ({
   /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
   story: async (id: string, now: number): Promise<ListedStory | undefined> => {
     const read = await run({
-      statements: STORY.map((sql) => statement(sql, { id, after: 0, ...LIMITS })),
+      statements: STORY.map((sql) => statement(sql, { id, read_upto: 0, ...LIMITS })),
       read: ([rows, refunds, alerts, audit, ...parts]) => ({
         row: rowsOf<TransactionRow>(rows)[0],
         refunds: rowsOf<RefundRow>(refunds).map(listed(toRefund)),
@@ -89,40 +84,6 @@ export const eventQueries = (run: RunQuery) => ({
   },
 })
 
-const LIMITS = { raw_most: MAX_RAW_BYTES, part_most: PART_BYTES }
-
-/** All rows of `sql`, in their order. `first`: its first part, if that is read. */
-async function inParts<Stored>(
-  run: RunQuery,
-  sql: string,
-  args: Record<string, Value>,
-  first?: readonly Row[],
-): Promise<Stored[]> {
-  const read = (after: Value) =>
-    run({
-      statements: [statement(sql, { ...args, after, ...LIMITS })],
-      read: ([rows = []]) => rows,
-    })
-  const all: Row[] = []
-  for (let part = first ?? (await read(0)); ; part = await read(part.at(-1)?.at ?? 0)) {
-    all.push(...part)
-    if (part.length === 0 || part.length >= Number(part[0]?.rows_left)) return all as Stored[]
-  }
-}
-
-interface Table {
-  name: string
-  /** Of the row `e`. */
-  columns: readonly string[]
-  /** Bytes of what may be long. */
-  own: string
-  raw?: string
-}
-
-const bytesOf = (column: string) => `coalesce(length(CAST(e.${column} AS BLOB)), 0)`
-/** Of the other columns of a row, with their names. */
-const ROW_BYTES = 1_000
-
 const EVENTS: Table = {
   name: 'payment_webhook_events',
   columns: COLUMNS.webhookEvents
@@ -130,29 +91,6 @@ const EVENTS: Table = {
     .map((column) => `e.${column}`),
   own: bytesOf('error'),
   raw: 'raw',
-}
-
-/**
- * As many rows after `:after` as are small enough together, at least one. `picked`: `n`, the rowid,
- * and `at`, their order. Each has the number of rows that were left.
- */
-function partOf({ name, columns, own, raw }: Table, picked: string): string {
-  const rawOf = (value: string, other: string) =>
-    raw === undefined ? [] : [`iif(p.raw_sum <= :raw_most, ${value}, ${other})`]
-  const shown = [
-    ...columns,
-    ...rawOf(`e.${raw}`, 'NULL').map((sql) => `${sql} AS raw`),
-    ...rawOf('NULL', 'p.raw_bytes').map((sql) => `${sql} AS raw_bytes`),
-  ]
-  return `WITH picked(n, at) AS (${picked}),
-    sized AS (SELECT n, at, ${ROW_BYTES} + ${own} AS own,
-        ${raw === undefined ? '0' : bytesOf(raw)} AS raw_bytes
-      FROM picked CROSS JOIN ${name} e WHERE e.rowid = n),
-    summed AS (SELECT *, sum(raw_bytes) OVER (ORDER BY at) AS raw_sum FROM sized),
-    parts AS (SELECT *, sum(own) OVER (ORDER BY at) - own AS before, count(*) OVER () AS rows_left
-      FROM summed WHERE at > :after)
-    SELECT ${shown.join(', ')}, p.at, p.rows_left FROM parts p CROSS JOIN ${name} e
-      WHERE e.rowid = p.n AND p.before < :part_most ORDER BY p.at`
 }
 
 const OF_PAYMENT = (table: string) => `SELECT rowid, rowid FROM ${table} WHERE transaction_id = :id`

@@ -9,8 +9,10 @@ import { type Search, searchOf } from '../domain/search.ts'
 import { listed, toTransaction } from '../domain/shown.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Listed, Transaction } from '../domain/types.ts'
+import { COLUMNS } from '../ledger/libsql/columns-libsql.ts'
 import { statement, type Value } from '../ledger/libsql/statement-libsql.ts'
-import { type Query, type RunQuery, rowsOf } from './query-libsql.ts'
+import { bytesOf, inParts, partOf, type Table } from './parts-libsql.ts'
+import type { Query, RunQuery } from './query-libsql.ts'
 
 export interface TransactionFilter {
   status?: PaymentStatus
@@ -41,12 +43,21 @@ export const transactionQueries = (run: RunQuery) => ({
     const args = argsOf(filter, search, page)
     const indexes = indexesOf(filter, search !== undefined)
     const index = indexes.length === 0 ? undefined : await run(narrowest(indexes, args))
-    return await run({
-      statements: [statement(sqlOf(filter, search, page, index), args)],
-      read: ([rows]) => rowsOf<TransactionRow>(rows).map(listed(toTransaction)),
-    })
+    const picked = `SELECT n, row_number() OVER (ORDER BY newest DESC)
+      FROM (${sqlOf(filter, search, page, index)})`
+    const rows = await inParts<TransactionRow>(run, partOf(SHOWN, picked), args)
+    return rows.map(listed(toTransaction))
   },
 })
+
+/** Each may have as much metadata as a request may have. */
+const SHOWN: Table = {
+  name: 'payment_transactions',
+  columns: COLUMNS.transactions
+    .filter((column) => column !== 'request' && column !== 'charge_answer')
+    .map((column) => `e.${column}`),
+  own: `${bytesOf('metadata')} + ${bytesOf('error')}`,
+}
 
 function argsOf(
   { status, gateway, reference, amount, currency, by = 'created', ...times }: TransactionFilter,
@@ -201,7 +212,8 @@ function sqlOf(
   const among = index === undefined ? '' : `AND t.rowid IN (${index})`
   if (!search) {
     const older = cursor === undefined ? '' : 'AND t.id < :cursor'
-    return `SELECT t.* FROM payment_transactions t WHERE true ${among} ${conditions} ${older}
+    return `SELECT t.rowid AS n, t.id AS newest FROM payment_transactions t
+      WHERE true ${among} ${conditions} ${older}
       ORDER BY t.id DESC LIMIT :limit`
   }
   // Later pages have what was stored before.
@@ -213,7 +225,7 @@ function sqlOf(
   const finds = findsOf(search)
   if (index !== undefined) {
     const isFound = finds.map(({ where }) => `(${where})`).join(' OR ')
-    return `SELECT t.* FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid
+    return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid
       WHERE true ${among} ${conditions} AND (${isFound}) ${older('t.rowid')} ${newest}`
   }
   const parts = finds.map(
@@ -222,7 +234,7 @@ function sqlOf(
       ${order === 's.n' ? boundsOf(filter) : ''} ORDER BY ${order} DESC LIMIT :limit)`,
   )
   const found = parts.join(' UNION ')
-  return `SELECT t.* FROM payment_transactions t WHERE t.rowid IN (${found}) ${newest}`
+  return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t WHERE t.rowid IN (${found}) ${newest}`
 }
 
 interface Find {

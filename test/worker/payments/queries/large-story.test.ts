@@ -65,4 +65,18 @@ describe.each(Object.entries(empty))('a large story %s', (_, make) => {
     },
     10 * MINUTE,
   )
+
+  it('is a page of payments with much metadata, too', async () => {
+    const w = setupOver(await make())
+    const metadata = { note: 'x'.repeat(60_000) }
+    const all = []
+    for (let n = 0; n < 200; n++) {
+      all.unshift((await w.pending({ request: { reference: `order-${n}`, metadata } })).id)
+    }
+    for (const filter of [{}, { q: 'order' }]) {
+      const page = await w.queries.transactions(filter, { limit: 200 })
+      expect(page.map(({ id }) => id)).toEqual(all)
+      expect(page[199]).toMatchObject({ reference: 'order-0', metadata })
+    }
+  })
 })
