@@ -20,6 +20,7 @@ export function boardNotices(
     const which = `The board ${board} in ${root}`
     switch (event) {
       case 'board.left_out':
+      case 'board.few_tasks':
         notice(String(why))
         break
       case 'tree.found': {

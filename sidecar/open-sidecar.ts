@@ -8,7 +8,7 @@ import { type Copies, createFileReader, type RunOutput } from './files/file-read
 import { HashCache } from './files/hash-cache.ts'
 import { intervalMs } from './files/scan.ts'
 import type { SidecarStatus } from './health.ts'
-import type { Store } from './layouts/layout.ts'
+import { type Store, whyFewer } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import type { SidecarMetrics } from './metrics.ts'
 import { DirectoryWriter } from './publish/directory.ts'
@@ -128,7 +128,10 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
       if (end.aborted) return
       const ms = Math.round(performance.now() - since)
       const { size: files } = board.files
-      log('info', 'sidecar.ready', { files, tasks: board.countTasks(), ms })
+      const tasks = board.countTasks()
+      log('info', 'sidecar.ready', { files, tasks, ms })
+      const why = whyFewer(store, tasks)
+      if (why !== undefined) log('warn', 'board.few_tasks', { root: store.root, why })
     })
     return { ready, ended }
   }

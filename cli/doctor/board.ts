@@ -6,7 +6,13 @@ import { discoverBoards, type FoundBoard } from '../../sidecar/boards/discover.t
 import { nameBoards } from '../../sidecar/boards/names.ts'
 import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
-import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
+import {
+  type Entry,
+  type FileKind,
+  invalidOf,
+  type Store,
+  whyFewer,
+} from '../../sidecar/layouts/layout.ts'
 import { noBoardIn, type Search } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
 import { linkedTreesOf, treeOf } from '../../sidecar/trees/worktrees.ts'
@@ -100,12 +106,15 @@ async function checkStore(store: Store): Promise<{ findings: Finding[]; files: n
   const counted = kinds.map((kind) => countOf(counts.get(kind) ?? 0, kind)).join(', ')
   const where = `${store.layout} in ${store.root}`
   const why = store.board?.invalid
+  const { tasks, findings: ofFiles } = checkFiles(store, known)
+  const fewer = whyFewer(store, tasks)
   const findings: Finding[] = [
     why === undefined
       ? ok('board', `${where}: ${counted || 'empty'}.`)
       : warn('board', `${where}: ${why}`),
+    ...(fewer === undefined ? [] : [warn('board', fewer)]),
     checkNames(files, store),
-    ...checkFiles(store, known),
+    ...ofFiles,
   ]
   return { findings, files: known.length }
 }
@@ -159,8 +168,9 @@ function prefixOf(store: Store): string | undefined {
   return entries.find((entry) => entry.kind === 'board')?.board.prefix
 }
 
-function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {
+function checkFiles(store: Store, files: { path: string; kind: FileKind }[]) {
   const broken: string[] = []
+  let tasks = 0
   const texts: LongTexts = { cut: [], leftOut: [], near: [] }
   const holders = new Map<string, string[]>()
   for (const { path, kind } of files) {
@@ -174,13 +184,14 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
     const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
     for (const entry of entries) {
+      if (entry.kind === 'task') tasks++
       if (entry.kind !== 'task' || entry.standing === 'outside' || kind === 'about') continue
       const id = store.fold(entry.id)
       holders.set(id, [...(holders.get(id) ?? []), path])
     }
     if (source.text.length > SURELY_SHORT_CHARS) noteLongTexts(path, kind, entries, texts)
   }
-  return [brokenFiles(broken), sharedIds(holders), ...longTexts(texts)]
+  return { tasks, findings: [brokenFiles(broken), sharedIds(holders), ...longTexts(texts)] }
 }
 
 /** `holders`: the paths of the tasks of each id. */

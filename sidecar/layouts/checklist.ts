@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { type Dirent, readdirSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { cutTitle, headingText, type Item, readChecklist, TITLE_CHARS } from './checklist-items.ts'
 import { type Order, waitsOf } from './checklist-order.ts'
@@ -20,6 +20,10 @@ export interface Checklists {
   within: string
   /** Holds a folder for each change. Absolute. */
   tasksIn: string
+  /** Other folders that do. */
+  othersIn?: readonly string[]
+  /** See `Store`. */
+  unread?: () => string | undefined
   /** The folder in `tasksIn` whose changes are closed. */
   archive?: string
   /** What stands between the brackets of a task, and its status. Any other is open. */
@@ -76,7 +80,10 @@ const DONE = 'done'
 export function checklistStore(tool: Checklists): Store {
   const { root, within, tasksIn, board, files = oneList(tool) } = tool
   const archive = tool.archive === undefined ? undefined : join(tasksIn, tool.archive)
-  const withChanges = archive === undefined ? [tasksIn] : [tasksIn, archive]
+  const { othersIn = [], unread } = tool
+  const withChanges = [tasksIn, ...othersIn, ...(archive === undefined ? [] : [archive])]
+  /** One may be within another one. */
+  const places = [tasksIn, ...othersIn].toSorted((one, other) => other.length - one.length)
   /** Names of changes that have a date of their own: none is added when they are archived. */
   const dated = new Set<string>()
   const remember = (id: string): void => {
@@ -84,12 +91,13 @@ export function checklistStore(tool: Checklists): Store {
     if (DATE.test(name)) dated.add(name)
   }
   const changeOf = (path: string): Change | undefined => {
-    if (!path.startsWith(tasksIn + sep)) return undefined
-    const parts = path.slice(tasksIn.length + 1).split(sep)
+    const place = places.find((each) => path.startsWith(each + sep))
+    if (place === undefined) return undefined
+    const parts = path.slice(place.length + 1).split(sep)
     const isArchived = archive !== undefined && parts[0] === tool.archive
     const [name = '', ...inside] = isArchived ? parts.slice(1) : parts
     if (inside.length === 0) return undefined
-    const folder = join(isArchived ? archive : tasksIn, name)
+    const folder = join(isArchived ? archive : place, name)
     const id = isArchived && !dated.has(name) ? name.replace(DATE, '') : name
     return { id, isArchived, folder, inside }
   }
@@ -105,10 +113,11 @@ export function checklistStore(tool: Checklists): Store {
     tasksIn,
     board,
     folders() {
-      const open = foldersIn(tasksIn)
-      for (const folder of open) remember(folder.slice(tasksIn.length + 1))
+      const open = places.flatMap(foldersIn)
+      for (const folder of open) remember(basename(folder))
       const changes = archive === undefined ? open : [...open, ...foldersIn(archive)]
-      return [...withChanges, ...changes, ...changes.flatMap((each) => files.foldersIn(each))]
+      const below = changes.flatMap((each) => files.foldersIn(each))
+      return [...new Set([...withChanges, ...changes, ...below])]
     },
     classify(path) {
       const kind = fileOf(path)?.file.kind
@@ -142,6 +151,7 @@ export function checklistStore(tool: Checklists): Store {
       const { change, file } = found
       return [file.kind === 'sign' ? signEntry(change, file) : changeEntry(change, OPEN, why)]
     },
+    ...(unread && { unread }),
     fold: (id) => id,
     foldStatus: (status) => status,
   } satisfies Store

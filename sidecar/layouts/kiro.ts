@@ -2,7 +2,7 @@
 // the same, such as cc-sdd.
 
 import { basename, join } from 'node:path'
-import { checklistStore } from './checklist.ts'
+import { CHECKLIST, checklistStore, entriesOf, foldersIn } from './checklist.ts'
 import { waveOrder } from './kiro-waves.ts'
 import type { Layout } from './layout.ts'
 import { realFolder } from './store-folder.ts'
@@ -41,9 +41,21 @@ export const kiro = {
           }
         },
       orderOf: waveOrder,
+      unread() {
+        const nested = foldersIn(tasksIn).flatMap((folder) =>
+          foldersIn(folder).filter((below) => entriesOf(below).some(isChecklist)),
+        )
+        const [first] = nested
+        if (first === undefined) return undefined
+        const more = nested.length > 1 ? ` and ${nested.length - 1} more` : ''
+        const what = `${nested.length > 1 ? 'Specs are' : 'A spec is'} not read: ${first}${more}`
+        return `${what}. Only the folders in ${tasksIn} itself are specs, as in Kiro.`
+      },
     })
   },
 } satisfies Layout
+
+const isChecklist = ({ name }: { name: string }): boolean => name === CHECKLIST
 
 /** `_Requirements: 1.2, 3.4_`, on a line of its own below the task. */
 const REQUIREMENTS = /^(?:[-*+]\s+)?_Requirements?: ([^_]{1,1000})_$/i

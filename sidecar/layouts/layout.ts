@@ -56,7 +56,7 @@ export type Entry =
       /** A session is stalled when its heartbeat is older than this. */
       staleAfterMs?: number
     }
-  /** `currentTag`, or else `defaultTag`; `milestone:<folded id>`, or `archived-milestone:…`, with its title. */
+  /** `currentTag`, else `defaultTag`; `milestone:<folded id>`, or `archived-…`, with its title. */
   | { kind: 'setting'; id: string; value: string }
 
 /** Why what a file says could not be read whole, in one sentence. */
@@ -148,6 +148,11 @@ export interface Store {
    * undefined: it does. `prefix`: that of the configuration. Absent: each file that it knows.
    */
   whyIgnored?(path: string, prefix: string | undefined): string | undefined
+  /**
+   * Which tasks of the tool are in no file that is read here, and what helps, in one sentence.
+   * Undefined: none that it knows of. Reads the disk.
+   */
+  unread?(): string | undefined
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Absent: files in one folder, in the order of their paths. */
@@ -159,6 +164,17 @@ export interface Store {
   /** Statuses that the tool takes for the same. */
   foldStatus(status: string): string
 }
+
+/** Why a board that was found may have fewer tasks than is expected of it, in one sentence. */
+export function whyFewer(
+  { layout, root, tasksIn, board, unread }: Pick<Store, Parts>,
+  tasks: number,
+): string | undefined {
+  const elsewhere = unread?.()
+  if (elsewhere !== undefined || tasks > 0 || board?.invalid !== undefined) return elsewhere
+  return `The board of ${layout} in ${root} has no task: they are looked for in ${tasksIn}.`
+}
+type Parts = 'layout' | 'root' | 'tasksIn' | 'board' | 'unread'
 
 /** One tool's layout. */
 export interface Layout {

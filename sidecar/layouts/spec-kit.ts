@@ -1,22 +1,43 @@
 // The spec-kit layout: `specs/<feature>/` with `tasks.md` and `spec.md`, beside `.specify/`.
 
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { checklistStore } from './checklist.ts'
 import type { Layout } from './layout.ts'
 import { phaseOrder } from './spec-kit-phases.ts'
-import { realFolder } from './store-folder.ts'
+import { isWithin, readConfig, realFolder } from './store-folder.ts'
+import { readYamlMap } from './yaml.ts'
+
+const MARK = '.specify'
+/** Where features are, one of them in older projects. */
+const [SPECS, OLDER] = ['specs', join(MARK, 'specs')]
 
 export const specKit = {
   signs: 'spec-kit (.specify/)',
-  marks: ['.specify'],
+  marks: [MARK],
   async detect(dir) {
     const root = await realFolder(dir)
-    if (root === undefined || !(await realFolder(join(root, '.specify')))) return undefined
+    if (root === undefined || !(await realFolder(join(root, MARK)))) return undefined
+    const feature = featureIn(root)
+    const places: string[] = []
+    for (const place of [OLDER, ...(feature ? [dirname(feature)] : [])]) {
+      const path = resolve(root, place)
+      const isOwn = path !== root && path !== join(root, SPECS) && !places.includes(path)
+      if (isOwn && isWithin(path, root) && (await realFolder(path)) === path) places.push(path)
+    }
+    const specs = join(root, SPECS)
+    const hasSpecs = (await realFolder(specs)) !== undefined || places.length === 0
+    const [tasksIn = specs, ...othersIn] = hasSpecs ? [specs, ...places] : places
     return checklistStore({
       board: { layout: 'spec-kit', states: ['todo', 'done'], closed: ['done'], initial: 'todo' },
       root,
       within: '',
-      tasksIn: join(root, 'specs'),
+      tasksIn,
+      othersIn,
+      unread() {
+        if (!feature || [tasksIn, ...othersIn].includes(dirname(feature))) return undefined
+        const what = `The feature ${basename(feature)}, which ${FEATURE} names, is not read`
+        return `${what}: it must be in a folder of the project that holds features, as ${SPECS}/.`
+      },
       marks: { x: 'done', X: 'done' },
       about: ['spec.md'],
       titleOf: (heading) => heading.replace(/^feature specification:\s+/i, ''),
@@ -41,6 +62,15 @@ export const specKit = {
     })
   },
 } satisfies Layout
+
+const FEATURE = join(MARK, 'feature.json')
+
+/** The folder of the feature that the tool works on, as it was named at the last `specify`. */
+function featureIn(root: string): string | undefined {
+  const json = readYamlMap(readConfig(join(root, FEATURE)))
+  const named = json.ok ? json.fields.get('feature_directory') : undefined
+  return typeof named === 'string' && named !== '' ? resolve(root, named) : undefined
+}
 
 const PARALLEL = 'parallel'
 /** `[P] [US1]`: which may run in parallel, and for which user story. */

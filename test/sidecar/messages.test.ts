@@ -121,6 +121,8 @@ const BACKLOG: Files = {
   'backlog/tasks/back-1 - One.md': backlogTask(1, 'One', 'To Do'),
   'backlog/tasks/back-2 - Two.md': backlogTask(2, 'Two', 'To Do', 'dependencies: [BACK-1]\n'),
   'backlog/tasks/back-3 - Three.md': backlogTask(3, 'Three', 'To Do'),
+  // As macOS writes a name, and as a rename to the same letters does.
+  'backlog/tasks/back-4 - Ku\u0308che.md': backlogTask(4, 'Küche', 'To Do'),
   'backlog/tasks/back-9 - Nine.md': backlogTask(9, 'Nine', 'To Do'),
 }
 
@@ -149,6 +151,23 @@ const backlog: Layout = {
       },
       message: task('BACK-3'),
       list: { 'BACK-3': { title: 'Drei' } },
+    },
+    {
+      what: 'a file gets another name alone',
+      change: (folder) =>
+        folder.move('backlog/tasks/back-3 - Three.md', 'backlog/tasks/back-3 - Drei.md'),
+      message: task('BACK-3'),
+      list: { 'BACK-3': { title: 'Three', file: 'backlog/tasks/back-3 - Drei.md' } },
+    },
+    {
+      what: 'a file gets its own name, of other characters',
+      change: (folder) =>
+        folder.move(
+          'backlog/tasks/back-4 - Ku\u0308che.md',
+          'backlog/tasks/back-4 - K\u00fcche.md',
+        ),
+      message: task('BACK-4'),
+      list: { 'BACK-4': { file: 'backlog/tasks/back-4 - K\u00fcche.md' } },
     },
     {
       what: 'a new file of a task is written before the old one is removed',
