@@ -44,6 +44,8 @@ export function passingOn(): PassingOn {
     asked: asked.signal,
     to: (it) => {
       child = it
+      // It came while the claim was made.
+      if (asked.signal.aborted) child.kill(asked.signal.reason as NodeJS.Signals)
     },
   }
 }

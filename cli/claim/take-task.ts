@@ -15,13 +15,7 @@ import { endKept } from './watch-claims.ts'
 export const TTL_MS = 600_000
 
 /** Which task, and how it is held. */
-export interface Wanted extends Partial<Pick<ClaimRequest, 'task' | 'label' | 'parent'>> {
-  tag?: string
-  assignee?: string
-  max?: number
-  force?: boolean
-  ttl?: number
-}
+export type Wanted = Omit<ClaimRequest, 'claim' | 'actor' | 'tree' | 'ttlMs'> & { ttl?: number }
 
 /** No task was free in time. */
 export class NothingFree extends Error {}

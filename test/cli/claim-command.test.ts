@@ -125,6 +125,11 @@ describe('signalbox claim -- COMMAND', () => {
       const { ended } = await claim(`touch ${file}`, ...options)
       expect((await ended).code).toBe(code)
     }
+    const waiting = await claim(`touch ${file}`, '--wait', '60s')
+    const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
+    await expect.poll(streams).toBe(1)
+    waiting.child.kill('SIGTERM')
+    expect((await waiting.ended).code).toBe(3)
     expect(existsSync(file)).toBe(false)
     const stray = await run(['claim', ...where, 'A-1', '--', 'true'], env)
     expect([stray.code, stray.err]).toEqual([2, expect.stringContaining('A-1 is no option')])

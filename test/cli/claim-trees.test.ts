@@ -133,6 +133,19 @@ describe('claims in worktrees', () => {
     expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringContaining('holds no claim')])
   })
 
+  it('name the file of the task, and say whether it is in the tree of the caller', async () => {
+    const tree = worktree('feat')
+    const file = '.cairn/tasks/A-1.md'
+    await repo.changes({ upserts: [task('A-1', { file })] })
+    await writeFile(join(dir, file), 'It is newer than the branch.')
+    const away = await type('claim --actor ada', tree)
+    expect(lineOf(away)).toMatchObject({ title: 'Task A-1', file, inTree: false })
+    expect(away.err).toBe(`signalbox: ${file} is not in this tree: merge the main branch first.\n`)
+    const here = await type('claim --actor ada')
+    expect([here.err, lineOf(here)]).toMatchObject(['', { file, inTree: true, again: true }])
+    expect(lineOf(await type('check --actor ada'))).toMatchObject({ title: 'Task A-1' })
+  })
+
   it('are found by who claims in the main tree, and then makes a worktree', async () => {
     const { pid } = program()
     const { task } = lineOf(await type(`claim --pid ${pid}`))

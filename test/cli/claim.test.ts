@@ -151,6 +151,8 @@ describe('signalbox claim', () => {
       const { code, out } = await command(repo, 'claim', '--actor', 'ada', ...other)
       expect([code, JSON.parse(out)]).toMatchObject([4, { type: 'already_holding', task: 'A-1' }])
     }
+    const ofTag = await command(repo, 'claim', '--actor', 'ada', '--tag', 'x')
+    expect(ofTag.code).toBe(4)
     const same = await command(repo, 'claim', '--actor', 'ada', '--task', 'A-1')
     expect([same.code, lineOf(same)]).toMatchObject([0, { task: 'A-1', again: true }])
   })
