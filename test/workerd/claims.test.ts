@@ -41,7 +41,7 @@ it('an object has no alarm until something is claimed, and none after the last o
   const claim = secretOf(1)
   const { body } = await ask('', { claim, actor: 'ada' })
   expect(await alarmOf(repo)).toBe(Date.parse(body.expiresAt))
-  await ask('/release', { claim, outcome: 'done' })
+  await ask('/release', { claim, outcome: 'abandoned' })
   await runDurableObjectAlarm(objectOf(repo))
   expect(await alarmOf(repo)).toBeNull()
 })
@@ -67,6 +67,17 @@ it('a claim that was answered is there after an eviction, and an alarm that was 
   await evictDurableObject(objectOf(repo))
   expect(await ask('', { claim: secretOf(2), actor: 'bob' })).toMatchObject({ status: 404 })
   expect(await ask('/renew', { claim: secretOf(1) })).toMatchObject({ status: 200 })
+  expect(await alarmOf(repo)).toBe(Date.parse(body.expiresAt))
+})
+
+it('a claim that is back with its task has an alarm again', async () => {
+  const repo = await publishedRepo(edge, [todo('A-1')])
+  const ask = await working(repo)
+  await ask('', { claim: secretOf(1), actor: 'ada', ttlMs: 20_000 })
+  await repo.changes({ deletes: ['task:A-1'] })
+  const { body } = await ask('/renew', { claim: secretOf(1), ttlMs: 60_000 })
+  await runInDurableObject(objectOf(repo), (_, { storage }) => storage.deleteAlarm())
+  await repo.changes({ upserts: [todo('A-1')] })
   expect(await alarmOf(repo)).toBe(Date.parse(body.expiresAt))
 })
 

@@ -95,7 +95,7 @@ export function chooseNext(
   { holders, now }: Known,
 ): StoredTask | NotChosen {
   const { actor } = wish
-  const last = new Map(claims.map((claim) => [claim.task, claim]))
+  const last = new Map(claims.filter(({ end }) => !end?.isTaken).map((it) => [it.task, it]))
   const own = new Map(claims.filter((it) => it.actor === actor).map((it) => [it.task, it]))
   const actors = new Map([...holders].map(([id, claim]) => [id, claim.actor]))
   const held = { ...board, holders: actors }

@@ -60,8 +60,8 @@ export class RepositoryObject extends DurableObject {
     if (this.#find()?.nextDue() !== undefined) void ctx.blockConcurrencyWhile(() => this.#arm())
   }
 
-  sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
-    const published = this.#broadcast(this.#open().repository.sync(request, Date.now()))
+  async sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>> {
+    const published = await this.#broadcast(this.#open().repository.sync(request, Date.now()))
     if (!published.ok) return published
     const { answer } = published
     if (answer.step === 'end') this.#free()
@@ -70,7 +70,7 @@ export class RepositoryObject extends DurableObject {
       : published
   }
 
-  changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
+  changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>> {
     return this.#broadcast(this.#open().repository.changes(request, Date.now()))
   }
 
@@ -247,9 +247,11 @@ export class RepositoryObject extends DurableObject {
     return outcome as ClaimOutcome<Answer>
   }
 
-  #broadcast<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
+  /** A claim that is back with its task expires, too. */
+  async #broadcast<Answer>(published: Published<Answer>): Promise<PublishOutcome<Answer>> {
     if (!published.ok) return published
     this.#send(published.frames)
+    await this.#arm()
     return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 

@@ -121,6 +121,8 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
     if (!published.ok) return published
     broadcast(path, published.frames)
+    // A claim that is back with its task expires, too.
+    arm(path, make(path))
     return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 

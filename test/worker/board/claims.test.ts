@@ -42,7 +42,7 @@ function board(...ids: string[]) {
       clock.now(),
     )
   change({ upserts: ids.map((id) => taskRecord(id, { status: 'todo' })) })
-  return { clock, sql, open, change, lines }
+  return { clock, sql, open, change, lines, run, epoch }
 }
 
 let secrets = 0
@@ -139,6 +139,24 @@ describe('a claim', () => {
     expect(first).toBe(NOW)
     clock.jump(-3_600_000)
     expect(await generationOf('bob')).toBe(first + 1)
+  })
+
+  it('that is back with its task expires, too', async () => {
+    const { clock, sql, open, run, epoch } = board('A-1')
+    const repository = open()
+    const mine = asked('ada')
+    await repository.claim(mine)
+    const publish = (batch: number, parts: object) =>
+      repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
+    await publish(2, { deletes: ['task:A-1'] })
+    await clock.advance(TTL - 1)
+    await repository.renew({ hash: mine.hash })
+    await clock.advance(2)
+    expect(clock.pending).toBe(0)
+    await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
+    expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+    await clock.advance(TTL)
+    expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
   })
 
   it('has a line of the log at its beginning and its end, with the board', async () => {
