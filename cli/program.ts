@@ -29,6 +29,7 @@ const PASSING: readonly (StartErrorCode | StoreError['code'])[] = [
   'port_taken',
   'other_database',
   'stray_worktree',
+  'runs_elsewhere',
 ]
 const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError', 'SecretFileError']
 

@@ -3,15 +3,16 @@
 // A transaction of SQLite holds the lock for the life of the process. The system ends it with the
 // process, and it holds between containers that share the folder, whose pids say nothing to each
 // other. Nothing else may open its file: closing a file drops all locks that the process has on it.
-// A text beside it names the holder, and is all that versions before 0.1.0 knew.
+// A text beside it names the holder.
 
-import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Libsql from 'libsql'
+import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { StartError } from './start-error.ts'
 
-const HELD = 'lock.sqlite'
-const HOLDER = 'lock'
+const OF_FOLDER = 'lock'
+const heldIn = (dir: string, name: string) => join(dir, `${name}.sqlite`)
 
 /** A look whether it is held lasts less. */
 const LOOK_MS = 500
@@ -23,39 +24,52 @@ export type Lock =
       inherited: boolean
       release(): Promise<void>
     }
-  /** Without `pid` the holder is no process that we can see. */
-  | { ok: false; pid?: number }
+  /** Without `pid` the holder is no process that we can see. `place`: what it left there. */
+  | { ok: false; pid?: number; place?: string }
 
 /** Whether a system runs with this folder: one that was killed leaves its local.json behind. */
 export async function isRunning(dir: string): Promise<boolean> {
-  const holder = readHolder(await readFile(join(dir, HOLDER), 'utf8').catch(() => ''))
+  const holder = readHolder(await textOf(join(dir, OF_FOLDER)))
   if (holder !== undefined && (await isAlive(holder))) return true
-  const file = join(dir, HELD)
+  const file = heldIn(dir, OF_FOLDER)
   // The library would make the file.
   const found = await stat(file).catch(() => undefined)
   return found !== undefined && (await isHeld(file))
 }
 
-/** Throws StartError where the file system has no locks. */
-export async function takeLock(dir: string): Promise<Lock> {
-  const held = await hold(join(dir, HELD))
-  const file = join(dir, HOLDER)
+/**
+ * `name`: of the lock, if it is not that of the folder itself. `place`: what others are to know of
+ * the holder. Throws StartError where the file system has no locks.
+ */
+export async function takeLock(
+  dir: string,
+  { name = OF_FOLDER, place }: { name?: string; place?: string } = {},
+): Promise<Lock> {
+  // Nobody looks whether another one is held.
+  const held = await hold(heldIn(dir, name), name === OF_FOLDER ? LOOK_MS : 0)
+  const file = join(dir, name)
+  const text = await textOf(file)
   if (!held) {
-    const holder = readHolder(await readFile(file, 'utf8').catch(() => ''))
-    return holder && (await isAlive(holder)) ? { ok: false, pid: holder.pid } : { ok: false }
+    const holder = readHolder(text)
+    if (!holder || !(await isAlive(holder))) return { ok: false }
+    const { pid, place } = holder
+    return { ok: false, pid, ...(place !== undefined && { place }) }
   }
-  const named = await nameHolder(file).catch((error) => {
+  const own: Holder = { pid: process.pid, born: await bornOf(process.pid), ...(place && { place }) }
+  await replacePrivateFile(file, JSON.stringify(own)).catch((error) => {
     held.close()
     throw error
   })
-  if (named.ok) return { ...named, release: () => named.release().finally(() => held.close()) }
-  held.close()
-  return named
+  const release = () => rm(file, { force: true }).finally(() => held.close())
+  return { ok: true, inherited: text !== undefined, release }
 }
 
+const textOf = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch(() => undefined)
+
 /** Undefined: another process holds it. */
-async function hold(file: string): Promise<Libsql.Database | undefined> {
-  const database = await open(file)
+async function hold(file: string, waitMs: number): Promise<Libsql.Database | undefined> {
+  const database = await open(file, waitMs)
   try {
     // Nothing is ever written in it, so it needs no journal beside it.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
@@ -71,7 +85,7 @@ async function hold(file: string): Promise<Libsql.Database | undefined> {
 async function isHeld(file: string): Promise<boolean> {
   let database: Libsql.Database | undefined
   try {
-    database = await open(file)
+    database = await open(file, LOOK_MS)
     database.prepare('SELECT 1 FROM sqlite_master').all()
     return false
   } catch (error) {
@@ -81,11 +95,11 @@ async function isHeld(file: string): Promise<boolean> {
   }
 }
 
-async function open(file: string): Promise<Libsql.Database> {
+async function open(file: string, waitMs: number): Promise<Libsql.Database> {
   // Here, since it is a binary of 10 MB, and most commands only ask for a folder's name.
   const { default: Database } = await import('libsql')
   try {
-    return new Database(file, { timeout: LOOK_MS })
+    return new Database(file, { timeout: waitMs })
   } catch (cause) {
     throw noLocks(file, cause)
   }
@@ -104,55 +118,14 @@ interface Holder {
   pid: number
   /** Tells a process from a later one with the same pid; empty where the system does not say. */
   born: string
+  place?: string
 }
 
-type Named = { ok: true; inherited: boolean; release(): Promise<void> } | { ok: false; pid: number }
-
-/** Also refuses where a version that knows only this text runs. */
-async function nameHolder(file: string): Promise<Named> {
-  const own = JSON.stringify({ pid: process.pid, born: await bornOf(process.pid) } satisfies Holder)
-  const fresh = `${file}.${process.pid}`
-  await writeFile(fresh, own, { mode: 0o600 })
+function readHolder(text: string | undefined): Holder | undefined {
   try {
-    for (let inherited = false; ; inherited = true) {
-      // Unlike a file that is opened and then written, a link is never seen empty.
-      if (await linked(fresh, file)) {
-        return { ok: true, inherited, release: () => rm(file, { force: true }) }
-      }
-      const text = await readFile(file, 'utf8').catch(() => '')
-      const holder = readHolder(text)
-      if (holder && (await isAlive(holder))) return { ok: false, pid: holder.pid }
-      await removeStale(file, text)
-    }
-  } finally {
-    await rm(fresh, { force: true })
-  }
-}
-
-const linked = (from: string, to: string): Promise<boolean> =>
-  link(from, to).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return false
-      throw error
-    },
-  )
-
-/** Between our reading and our removing, another start may have put its own lock there. */
-async function removeStale(file: string, text: string): Promise<void> {
-  const aside = `${file}.stale.${process.pid}`
-  await rename(file, aside).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  const moved = await readFile(aside, 'utf8').catch(() => text)
-  if (moved !== text) await linked(aside, file)
-  await rm(aside, { force: true })
-}
-
-function readHolder(text: string): Holder | undefined {
-  try {
-    const { pid, born } = JSON.parse(text) as Partial<Holder>
-    return Number.isInteger(pid) && pid !== undefined ? { pid, born: String(born) } : undefined
+    const { pid, born, place } = JSON.parse(text ?? '') as Partial<Holder>
+    if (!Number.isInteger(pid) || pid === undefined) return undefined
+    return { pid, born: String(born), ...(typeof place === 'string' && { place }) }
   } catch {
     // Not our writing: nobody holds it.
     return undefined

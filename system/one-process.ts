@@ -1,12 +1,8 @@
 // Edge, console, ledger and, with boards, their sidecars in this process: what `signalbox` and
 // `signalbox serve` run.
 
-import {
-  type BoardsPlan,
-  type OpenBoard,
-  type OpenBoards,
-  openBoards,
-} from '../sidecar/boards/open-boards.ts'
+import type { OpenBoard } from '../sidecar/boards/one-board.ts'
+import { type BoardsPlan, type OpenBoards, openBoards } from '../sidecar/boards/open-boards.ts'
 import type { Log } from '../sidecar/log.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
@@ -32,7 +28,7 @@ import { StartError } from './start-error.ts'
 export type Variables = Readonly<Record<string, string>>
 
 type Naming = 'dirs' | 'search' | 'repo' | 'isRepoChosen'
-type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'onLeft' | 'watchWithinMs'
+type OfBoards = Naming | 'runOutput' | 'terminal' | 'onFound' | 'onLeft' | 'watchWithinMs' | 'lock'
 
 export interface BoardsHere extends Pick<BoardsPlan, OfBoards> {
   /** Look at the files each second, and watch nothing. */

@@ -45,7 +45,7 @@ export function agentAbove(pid = process.ppid, seenAs = look): number | undefine
 /** Undefined: there is no such process. */
 export function identify(pid: number): AgentProcess | undefined {
   const seen = look(pid)
-  return seen && { pid, startedAt: seen.startedAt, ...here() }
+  return seen && { pid, startedAt: seen.startedAt, ...thisBoot() }
 }
 
 /** A pid may be given to another process. */
@@ -60,14 +60,15 @@ export const isSame = (one: AgentProcess, other: AgentProcess): boolean =>
  * the home of a user, and so may a machine and its containers.
  */
 export function stateOf(agent: AgentProcess): 'running' | 'stopped' | 'gone' | 'elsewhere' {
-  const { boot, namespace } = here()
+  const { boot, namespace } = thisBoot()
   if (agent.boot !== boot || agent.namespace !== namespace) return 'elsewhere'
   const seen = look(agent.pid)
   if (seen?.startedAt !== agent.startedAt) return 'gone'
   return seen.isStopped ? 'stopped' : 'running'
 }
 
-function here(): Pick<AgentProcess, 'boot' | 'namespace'> {
+/** Which boot this is, and which namespace of pids. */
+export function thisBoot(): Pick<AgentProcess, 'boot' | 'namespace'> {
   if (process.platform !== 'linux') return { boot: bootTime(), namespace: 'one' }
   return {
     boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),

@@ -10,6 +10,7 @@ import { type Search, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { locationOf } from '../../sidecar/trees/worktrees.ts'
 import { openSimulator } from '../../simulator/open-simulator.ts'
+import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, databaseIn, type Running, runIn } from '../../system/data-folder.ts'
 import {
   checkVariables,
@@ -35,6 +36,7 @@ import { openSharing } from '../../system/share.ts'
 import { mintTokens, reposOf, startLink } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
+import { thisBoot } from '../claim/agent-process.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
 import {
@@ -176,6 +178,13 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       boards: boards && {
         ...boards,
         ...terminal,
+        lock: boardLocks({
+          env: context.env,
+          machine: thisBoot(),
+          dataDir,
+          isChosen: options.data !== undefined,
+          notice,
+        }),
         onFound(board) {
           notice(appeared(localBoard(board)))
           rewriteLocal()

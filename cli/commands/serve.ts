@@ -8,6 +8,7 @@ import type { FoundBoard } from '../../sidecar/boards/discover.ts'
 import { findStore, projectOf, type Search } from '../../sidecar/layouts/registry.ts'
 import { createLog } from '../../sidecar/log.ts'
 import { leadingFolder } from '../../sidecar/trees/worktrees.ts'
+import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, databaseIn, runIn } from '../../system/data-folder.ts'
 import { checkVariables, misspelt } from '../../system/environment.ts'
 import { findProjects } from '../../system/find-board.ts'
@@ -20,6 +21,7 @@ import { mintTokens } from '../../system/tokens.ts'
 import { gatewayPrefixes } from '../../worker/payments/config/payments-config.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { withSecretFiles } from '../../worker/shared/secret-files-node.ts'
+import { thisBoot } from '../claim/agent-process.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
 import { define } from '../command.ts'
 import {
@@ -134,7 +136,9 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     const { data, defer, signal, writeLocal, rewriteLocal } = running
     const { CONSOLE_DIR } = variables
     const of = { dirs, search, repo, runOutput, isPolling, watchWithinMs }
-    const boards = { ...of, isRepoChosen: true }
+    const isChosen = Boolean(named)
+    const plan = { env: context.env, machine: thisBoot(), dataDir, isChosen, notice }
+    const boards = { ...of, isRepoChosen: true, lock: boardLocks(plan) }
     const rewrites = { onFound: rewriteLocal, onLeft: rewriteLocal }
     const system = await openSystem({
       data,

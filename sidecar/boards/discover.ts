@@ -99,6 +99,7 @@ export function whyNone(where: string, left: readonly LeftOut[], only: Search['o
     case 'linked_elsewhere':
     case 'linked_folder':
     case 'stray_worktree':
+    case 'runs_elsewhere':
       return new StoreError(code, message)
     default:
       return new StoreError('no_board', message)

@@ -4,23 +4,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { Metrics } from '../../worker/shared/metrics.ts'
-import { type BoardHealth, type Health, healthOf, type SidecarStatus } from '../health.ts'
+import { type Health, healthOf } from '../health.ts'
 import type { Search, StoreError } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
 import { type SidecarMetrics, sidecarMetrics } from '../metrics.ts'
-import {
-  createProgress,
-  type OpenSidecar,
-  openSidecar,
-  type Progress,
-  type SidecarPlan,
-} from '../open-sidecar.ts'
+import { createProgress, openSidecar, type Progress, type SidecarPlan } from '../open-sidecar.ts'
 import type { Edge } from '../publish/edge.ts'
 import { isFinal } from '../publish/retry.ts'
 import { Repositories } from '../trees/repository.ts'
 import { discoverBoards, keyOf, type LeftOut, whyNone } from './discover.ts'
 import { isGone, readLastBoards, tellMissing, writeLastBoards } from './last-boards.ts'
 import { type NamedBoard, nameBoards } from './names.ts'
+import { OneBoard as Board, type OpenBoard, type Release } from './one-board.ts'
 
 export interface BoardsPlan
   extends Pick<
@@ -36,6 +31,11 @@ export interface BoardsPlan
   isRepoChosen: boolean
   /** Where the board of this name is published. */
   edgeOf(name: string): Edge
+  /**
+   * Takes a board for this process alone; a sentence: why it is left out. What it returns gives the
+   * board back. `key` is the same for all that find this board. Absent: others may run it, too.
+   */
+  lock?: (board: { key: string; name: string }) => Promise<string | Release>
   /** Without a board it waits for one. */
   waits?: boolean | undefined
   /** Where the program git is looked for. Absent: nothing is shown of linked worktrees. */
@@ -52,12 +52,6 @@ export interface BoardsPlan
   missingForMs?: number
   /** Pause after a search that took this long. Absent: `pauseMs`. */
   pauseMs?: typeof pauseMs
-}
-
-export interface OpenBoard extends NamedBoard {
-  tasks(): number
-  /** Files of a large board that is being read for the first time. */
-  readonly reading: number | undefined
 }
 
 export interface OpenBoards {
@@ -88,10 +82,17 @@ const pauseMs = (searchMs: number, hasBoards: boolean): number =>
 /** A branch that is checked out, or a disk that is mounted again, takes less. */
 const MISSING_FOR_MS = 600_000
 
+/** Another process that has them may be ending. */
+const ENDING = { tries: 20, pauseMs: 250 }
+
 /** Finds the boards. Throws StoreError if there is none, unless the plan waits for one. */
 export async function openBoards(plan: BoardsPlan): Promise<OpenBoards> {
   const boards = new Boards(plan)
   await boards.look()
+  for (let left = ENDING.tries; left > 0 && boards.none?.code === 'runs_elsewhere'; left--) {
+    await sleep(ENDING.pauseMs)
+    await boards.look()
+  }
   const { none } = boards
   // A link, or a copy, is there already: to wait does not change what it is.
   if (none && !(plan.waits && none.code === 'no_board')) throw none
@@ -152,7 +153,7 @@ class Boards implements OpenBoards {
     const { only } = search
     const naming = { repo, project, only, ...(isRepoChosen && { dirs: projects }) }
     const { named, left: unnamed } = nameBoards(boards, naming, this.#names)
-    this.#left = [...left, ...unnamed]
+    const elsewhere: LeftOut[] = []
     const missing = new Set(this.#boards.keys())
     for (const found of named) {
       const key = keyOf(found)
@@ -164,11 +165,17 @@ class Boards implements OpenBoards {
         }
         continue
       }
-      const board = new Board(found, later?.since)
+      const release = await this.#plan.lock?.({ key, name: found.name })
+      if (typeof release === 'string') {
+        elsewhere.push({ code: 'runs_elsewhere', message: release })
+        continue
+      }
+      const board = new Board(found, later?.since, release)
       this.#boards.set(key, board)
       this.#names.set(key, board.name)
       if (later) this.#plan.onFound?.(board)
     }
+    this.#left = [...elsewhere, ...left, ...unnamed]
     for (const [key, board] of this.#boards) this.#letGo(key, board, missing.has(key))
   }
 
@@ -178,7 +185,7 @@ class Boards implements OpenBoards {
     board.leaving.abort()
     void board.ended.then(() => {
       if (end.aborted) return
-      this.#boards.set(keyOf(found), new Board(found, performance.now()))
+      this.#boards.set(keyOf(found), new Board(found, performance.now(), board.release))
       this.#plan.log('info', 'board.moved', { board: board.name, dir: found.dir })
       this.#plan.onLeft?.(board)
       this.#open(end)
@@ -194,7 +201,8 @@ class Boards implements OpenBoards {
     const { missingSince = now, name, dir } = board
     if (!isMissing || now - missingSince < missingForMs || board.leaving.signal.aborted) return
     board.leaving.abort()
-    void board.ended.then(() => {
+    void board.ended.then(async () => {
+      await board.release()
       this.#boards.delete(key)
       log('info', 'board.left', { board: name, dir })
       onLeft?.(board)
@@ -251,6 +259,7 @@ class Boards implements OpenBoards {
     }
     await Promise.all([telling, ...this.#running])
     await this.#remember().catch(defect)
+    for (const { release } of this.boards()) await release().catch(defect)
   }
 
   /** Opens the sidecars of those that have none, a few at a time. */
@@ -326,48 +335,4 @@ class Boards implements OpenBoards {
       return { known: Promise.resolve(), ended: Promise.resolve() }
     }
   }
-}
-
-/** Before its sidecar is open. */
-const UNKNOWN: SidecarStatus = {
-  connected: false,
-  behind: true,
-  store: null,
-  lastError: null,
-  lastSyncAt: null,
-  lastPublishedAt: null,
-  dirty: 0,
-  unwatched: false,
-  files: 0,
-}
-
-class Board implements OpenBoard {
-  readonly name: string
-  readonly dir: string
-  readonly store: NamedBoard['store']
-  /** When it was found, by `performance.now`. Undefined: at the beginning. */
-  readonly since: number | undefined
-  /** The edge holds it, says how far it is, or cannot have it without a person. */
-  readonly settled = Promise.withResolvers<void>()
-  /** One that failed by a defect of ours is opened again after the next search. */
-  state: 'waiting' | 'open' | 'failed' = 'waiting'
-  sidecar: OpenSidecar | undefined
-  reading: number | undefined
-  /** When its sidecar has ended. */
-  ended = Promise.resolve()
-  /** By `performance.now`, as the searches see it. */
-  missingSince: number | undefined
-  /** Ends its sidecar alone. */
-  readonly leaving = new AbortController()
-
-  constructor({ name, dir, store }: NamedBoard, since: number | undefined) {
-    this.name = name
-    this.dir = dir
-    this.store = store
-    this.since = since
-  }
-
-  tasks = (): number => this.sidecar?.board.summary().counts.tasks ?? 0
-
-  health = (): BoardHealth => ({ board: this.name, ...(this.sidecar?.status() ?? UNKNOWN) })
 }

@@ -31,6 +31,7 @@ export class StoreError extends Error {
     | 'linked_elsewhere'
     | 'linked_folder'
     | 'stray_worktree'
+    | 'runs_elsewhere'
 
   constructor(code: StoreError['code'], message: string) {
     super(message)

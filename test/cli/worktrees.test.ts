@@ -3,7 +3,10 @@
 import { cp, mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { thisBoot } from '../../cli/claim/agent-process.ts'
 import { elsewhere } from '../../cli/running-system.ts'
+import { discoverBoards, keyOf } from '../../sidecar/boards/discover.ts'
+import { boardLocks } from '../../system/board-lock.ts'
 import { writeLocalJson } from '../../system/local-json.ts'
 import { takeLock } from '../../system/lock.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
@@ -116,4 +119,16 @@ test('in a copy of a worktree a claim or a start says which board to use, and th
   }
   const { code, out } = await run(['doctor', cli.board], env)
   expect([code, out.includes(said)]).toEqual([0, true])
+})
+
+test('where another Signalbox has the board, a start in a worktree ends after a while and says where that runs', async () => {
+  const env = { PATH: process.env.PATH, HOME: cli.home }
+  const [dir] = (await discoverBoards([cli.board])).boards
+  const other = { env, machine: thisBoot(), dataDir: '/elsewhere', isChosen: false }
+  const take = boardLocks({ ...other, notice: () => undefined })
+  const release = dir && (await take({ key: keyOf(dir), name: dir.dir }))
+  const { code, err } = await run(['--port', '0'], env, { cwd: tree })
+  const there = `for the board ${await realpath(cli.board)} (pid ${process.pid}, data in /elsewhere)`
+  expect([code, err]).toEqual([1, expect.stringContaining(`${there}: it is left out here.`)])
+  if (typeof release === 'function') await release()
 })

@@ -83,15 +83,14 @@ describe('the lock of a data folder', () => {
     },
   )
 
-  it.runIf(process.platform === 'linux')(
-    'is not taken from a living process of a version that left only the text',
-    async () => {
-      const { pid } = startProgram('sleep', '60')
-      await writeFile(join(dir, 'lock'), JSON.stringify({ pid, born: await bornOf(pid) }))
-      expect(await take()).toEqual({ ok: false, pid })
-      expect(await isRunning(dir)).toBe(true)
-    },
-  )
+  it('has another holder under another name, who says where it is', async () => {
+    await take()
+    const other = await takeLock(dir, { name: 'tea', place: '/data' })
+    locks.push(other)
+    expect(other).toMatchObject({ ok: true, inherited: false })
+    const refused = { ok: false, pid: process.pid, place: '/data' }
+    expect(await takeLock(dir, { name: 'tea' })).toEqual(refused)
+  })
 
   it.runIf(canMakeNamespaces)(
     'is not taken from a process whose pid means nothing here, until that is killed',

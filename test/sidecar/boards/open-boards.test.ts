@@ -144,6 +144,39 @@ test('publishes every board below a folder under its name', async () => {
   expect(metricsText(metrics)).toMatch(/^signalbox_sidecar_boards_behind 0$/m)
 })
 
+test('a board that another process has is left out with a line, until it is given back', async () => {
+  const dir = makeFolder({ ...CAIRN, ...KIRO })
+  const held = new Set(['shop#kiro'])
+  const taken: string[] = []
+  const lock = async ({ name }: { name: string }) => {
+    if (held.has(name)) return `It runs elsewhere: ${name}.`
+    taken.push(name)
+    return async () => void held.delete(name)
+  }
+  const { names, ids, ready, logged, end } = await publish(dir, { lock })
+  await ready
+  expect([names(), taken]).toEqual([['shop'], ['shop']])
+  const line = { code: 'runs_elsewhere', why: 'It runs elsewhere: shop#kiro.' }
+  expect(logged('board.left_out')).toMatchObject([line])
+  held.clear()
+  await until(async () => expect(await ids('shop#kiro')).toBe('tea tea/1 tea/2'))
+  held.add('shop').add('shop#kiro')
+  await end()
+  expect([...held]).toEqual([])
+})
+
+test('where another process has all boards, a start waits for its end, and then says where it runs', async () => {
+  const dir = makeFolder(CAIRN)
+  let tries = 0
+  const { names } = await publish(dir, {
+    lock: async () => (++tries < 3 ? 'It runs elsewhere.' : async () => undefined),
+  })
+  expect([names(), tries]).toEqual([['shop'], 3])
+  const refused = { code: 'runs_elsewhere', message: 'It runs elsewhere.' }
+  const lock = async () => 'It runs elsewhere.'
+  await expect(publish(dir, { lock, waits: true })).rejects.toMatchObject(refused)
+})
+
 test('a board that appears is published, and the first one keeps its name beside it', async () => {
   const dir = makeFolder(KIRO)
   const found: string[] = []
