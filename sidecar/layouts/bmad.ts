@@ -3,6 +3,7 @@
 
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
+import { entriesOf, foldersIn } from './checklist.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
 import type { Plain } from './plain-yaml.ts'
@@ -23,6 +24,9 @@ const CONFIGS = TOOL.map((name) => join(name, 'bmm/config.yaml'))
 const NAMED_BY = ['implementation_artifacts', 'sprint_artifacts', 'output_folder']
 const ARTIFACTS = '_bmad-output/implementation-artifacts'
 const STATUS_FILE = 'sprint-status.yaml'
+/** Of a spec that was broken down into stories, each with a file of its own, without a sprint. */
+const STORIES_FILE = 'stories.yaml'
+const SPECS = '_bmad-output/specs'
 const OLDER_STATUS_FILE = 'sprint_status.yaml'
 
 const STORY = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done']
@@ -118,6 +122,14 @@ function bmadStore(root: string, { statusFile, missing }: StatusFile): Store {
     folders: () => [folder],
     configFile: statusFile,
     ...(missing !== undefined && { board: { ...BOARD, invalid: missing } }),
+    unread() {
+      const specs = [join(root, SPECS), folder].flatMap(foldersIn)
+      const found = specs.filter((spec) => entriesOf(spec).some((it) => it.name === STORIES_FILE))
+      const [first] = found
+      if (first === undefined) return undefined
+      const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
+      return `Stories are not read: ${join(first, STORIES_FILE)}${more}. Only ${STATUS_FILE} is.`
+    },
     classify(path) {
       if (path === statusFile) return 'tasks'
       const isStory = dirname(path) === folder && path.endsWith('.md') && STORY_KEY.test(stem(path))

@@ -107,6 +107,22 @@ test('specs of Kiro in folders of specs are not read, which is said', async () =
   expect(more.why).toMatch(/^Specs are not read: \.kiro\/specs\/\S+ and 1 more\./)
 })
 
+test('stories in spec folders of BMAD are not read, which is said', async () => {
+  const out = '_bmad-output'
+  const files = {
+    '_bmad/_config/manifest.yaml': '',
+    [`${out}/implementation-artifacts/sprint-status.yaml`]: 'development_status:\n  1-1-a: done\n',
+    [`${out}/specs/spec-tea/SPEC.md`]: '# Tea\n',
+  }
+  expect((await opened(files)).why).toBeUndefined()
+  const stories = { [`${out}/specs/spec-tea/stories.yaml`]: '- id: "1"\n  title: Fill\n' }
+  expect((await opened({ ...files, ...stories })).why).toBe(
+    `Stories are not read: ${out}/specs/spec-tea/stories.yaml. Only sprint-status.yaml is.`,
+  )
+  const alone = { '_bmad/_config/manifest.yaml': '', ...stories }
+  expect((await opened(alone)).why).toMatch(/^Stories are not read: /)
+})
+
 test.each([
   ['config.yaml', 'store: team\n', true],
   ['config.yml', 'store: team\n', true],
