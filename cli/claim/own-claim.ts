@@ -83,7 +83,8 @@ export async function claimantOf(
     isNamed: actor !== undefined,
     agent,
     tree: name,
-    here: await leadingFolder(cwd),
+    // Of a stray worktree nobody knows: a board elsewhere needs none.
+    here: await leadingFolder(cwd).catch(() => cwd),
     data: data && (await realpath(data).catch(() => data)),
   }
   if (data !== undefined && !(await isReady(data))) {
@@ -96,7 +97,7 @@ export async function claimantOf(
   }
   const { edge, at, board: path } = target
   if (!edge || at === undefined) return { ...own, place: undefined, board: path }
-  const dir = await inOwnTree(target.dir ?? (await findProject(cwd)), cwd)
+  const dir = await inOwnTree(target.dir ?? (await findProject(cwd).catch(() => undefined)), cwd)
   const place = { edge: { ...edge, path: edge.path ?? path }, at, dir }
   return { ...own, place, board: path }
 }

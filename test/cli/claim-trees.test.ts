@@ -1,7 +1,7 @@
 // Claims of a running Signalbox of this user, in the worktrees of a repository and through restarts.
 
 import { spawn } from 'node:child_process'
-import { mkdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -144,6 +144,18 @@ describe('claims in worktrees', () => {
     const here = await type('claim --actor ada')
     expect([here.err, lineOf(here)]).toMatchObject(['', { file, inTree: true, again: true }])
     expect(lineOf(await type('check --actor ada'))).toMatchObject({ title: 'Task A-1' })
+  })
+
+  it('in a copy of a worktree need --url: whose board it would be is not clear', async () => {
+    const tree = worktree('feat')
+    const copy = join(dir, '.trees/copy')
+    await cp(tree, copy, { recursive: true })
+    const here = await type('claim --actor ada', copy)
+    expect([here.code, here.out]).toEqual([1, ''])
+    const elsewhere = ['claim', '--actor', 'ada', '--url', edge.origin]
+    const env = { SIGNALBOX_TOKEN: await agentToken() }
+    const named = await run(elsewhere, env, { cwd: copy })
+    expect([named.code, named.err, lineOf(named).task]).toEqual([0, '', 'A-1'])
   })
 
   it('are found by who claims in the main tree, and then makes a worktree', async () => {
