@@ -125,12 +125,15 @@ function inItsPlace(
   return gone && isOne && next.rank === gone.rank ? taskOf(next.id) : undefined
 }
 
+/** What is finished does not need its task any more. */
+const mayHold = ({ end }: Claim): boolean => !end || end.outcome === 'deleted'
+
 /** A claim that stays keeps its task, and two that would meet stay both. */
 function withoutClashes(moves: Map<number, Text>, claims: readonly Claim[]): void {
   for (let before = -1; before !== moves.size; ) {
     before = moves.size
     const stay = claims.filter(({ generation }) => !moves.has(generation))
-    const taken = new Set(stay.filter(({ end }) => end?.outcome !== 'closed').map((it) => it.task))
+    const taken = new Set(stay.filter(mayHold).map(({ task }) => task))
     const targets = Map.groupBy(moves.values(), ({ id }) => id)
     for (const [generation, { id }] of moves) {
       if (taken.has(id) || (targets.get(id)?.length ?? 0) > 1) moves.delete(generation)

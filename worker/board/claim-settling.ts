@@ -50,15 +50,20 @@ export class ClaimSettling {
   settle(now: number): string[] {
     const turn: Turn = { frames: [], now }
     this.#writes.setRight(now)
-    const claims = [...this.#claims.open(), ...this.#claims.watched()]
-    const restless = this.#claims.restless()
-    if (claims.length + restless.length === 0) return turn.frames
+    const held = [...this.#claims.open(), ...this.#claims.watched()]
+    // What was done is not offered under another number either.
+    const claims = this.#board.state().moved ? [...held, ...this.#claims.resting()] : held
+    if (claims.length + this.#claims.restless().length === 0) return turn.frames
     const row = this.#board.config()
     const config = row && (JSON.parse(row.json) as BoardConfig)
-    for (const claim of restless) this.#rest(claim, statusesOf(config).isClosed, turn)
     const closed = new Set(config?.closed)
     const isOpen: IsOpen = ({ status }) => !closed.has(status)
-    for (const claim of this.#follow(claims, isOpen, turn)) this.#settleOne(claim, isOpen, turn)
+    for (const claim of this.#follow(claims, isOpen, turn)) {
+      if (!claim.end?.rests) this.#settleOne(claim, isOpen, turn)
+    }
+    for (const claim of this.#claims.restless()) {
+      this.#rest(claim, statusesOf(config).isClosed, turn)
+    }
     this.#writes.plan(now)
     return turn.frames
   }
@@ -69,7 +74,7 @@ export class ClaimSettling {
     const state = this.#board.state()
     const { moved = NO_MOVES, mayBe = [] } = state
     const isNew = state.moved !== undefined || mayBe.length > 0
-    const live = claims.filter((claim) => !claim.end || isReturning(claim, now))
+    const live = claims.filter((it) => !it.end || it.end.rests || isReturning(it, now))
     // Most publications have nothing that a claim could follow.
     const some = isNew ? live : live.filter(({ twins = [] }) => twins.length > 0)
     const board = { taskOf: this.#board.stored, isOpen }
@@ -88,7 +93,16 @@ export class ClaimSettling {
       if (!to) return followed.others.find((it) => it.generation === claim.generation) ?? claim
       const { twins: _, parent: __, ...kept } = claim
       const { id: task, title, parent } = to
-      const there = { ...kept, task, title, ...(parent !== undefined && { parent }) }
+      const end = kept.end?.rests
+        ? { ...kept.end, rests: restOf(this.#board.stored(task)) }
+        : kept.end
+      const there = {
+        ...kept,
+        task,
+        title,
+        ...(parent !== undefined && { parent }),
+        ...(end && { end }),
+      }
       this.#writes.tell(there, turn, 'moved')
       this.#writes.pass(task, claim.generation)
       return there

@@ -100,11 +100,13 @@ export function sqliteClaimStore(sql: Sql) {
     /** Those that have not ended. */
     open: (): Claim[] => claims('ended = 0'),
     watched: (): Claim[] => claims('ended = 2'),
-    /** What open and watched ones are of. */
+    /** Those that were done, and whose tasks are offered to nobody. */
+    resting: (): Claim[] => claims('ended = 4'),
+    /** What open, watched and resting ones are of. */
     texts: () =>
       sql.all<{ title: string; parent: string | null }>(
         `SELECT json_extract(claim, '$.title') AS title, json_extract(claim, '$.parent') AS parent
-          FROM claims WHERE ended IN (0, 2)`,
+          FROM claims WHERE ended IN (0, 2, 4)`,
       ),
     /** Those that hold for longer than `ms`, or than they were given. */
     longerThan: (now: number, ms: number): Claim[] =>

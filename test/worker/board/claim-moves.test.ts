@@ -174,6 +174,18 @@ describe('claims of a list whose numbers move', () => {
     expect(other.given('2', NOW + HELD)).toBe('tea/2')
   })
 
+  it('that were done and rest go, too: what is done is not offered under another number', () => {
+    const it = lists('1 Bake', '2 Brew')
+    it.claim('2')
+    it.claims.release({ hash: 'of 2', outcome: 'done' }, NOW)
+    it.write(['1 Shop', '2 Bake', '3 Brew'])
+    expect(it.now('2')).toBe('3 Brew done')
+    expect(it.claimNext({ actor: 'eve' })).toBe('tea/1')
+    expect(it.claimNext({ actor: 'flo' })).toBe('tea/2')
+    expect(it.claimNext({ actor: 'ida' })).toBe('nothing_ready')
+    expect(it.rows().map((row) => row.done?.by)).toEqual([undefined, undefined, 'of 2'])
+  })
+
   it('of before do not say anything of the text that came', () => {
     const it = lists('1 Bake', '2 Brew')
     it.claim('1')
