@@ -52,14 +52,14 @@ export async function linkedTree(dir: string): Promise<GitTree | undefined> {
 }
 
 /** Of the own folder of a linked worktree. Undefined: it is none. */
-export async function commonOf(own: string): Promise<string | undefined> {
+async function commonOf(own: string): Promise<string | undefined> {
   const shared = readSmall(join(own, 'commondir'), POINTER_BYTES)?.trim()
   const common = shared && (await realFolder(resolve(own, shared)))
   return common && dirname(own) === join(common, 'worktrees') ? common : undefined
 }
 
 /** The file `.git` of a linked worktree, where its repository knows it. */
-export function backOf(own: string): string | undefined {
+function backOf(own: string): string | undefined {
   const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
   return back ? resolve(own, back) : undefined
 }
@@ -95,7 +95,7 @@ async function pointersIn(
 }
 
 /** The top of the main tree. Undefined: it is not there, or the repository is bare. */
-export async function mainTreeOf(common: string): Promise<string | undefined> {
+async function mainTreeOf(common: string): Promise<string | undefined> {
   const named = basename(common) === '.git' ? dirname(common) : worktreeIn(common)
   const dir = named && (await realFolder(named))
   return dir && (await gitFolderOf(dir)) === common ? dir : undefined
@@ -120,7 +120,7 @@ async function pointedAt(dir: string): Promise<string | undefined> {
 }
 
 /** What a file `.git` names, whether or not it is there. */
-export function namedAt(dir: string): string | undefined {
+function namedAt(dir: string): string | undefined {
   const pointer = readSmall(join(dir, '.git'), POINTER_BYTES)
   const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(pointer ?? '') ?? []
   return named && resolve(dir, named)

@@ -2,7 +2,15 @@
 // says that asks git itself.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { randomFrom } from '../../../tools/bench/statistics.ts'
@@ -12,6 +20,7 @@ import { PATIENT } from '../../support/patience.ts'
 import { PublishedFolder } from '../published-folder.ts'
 import { git, initialize, initializeBare } from './git-folder.ts'
 
+const MOVED = '-moved'
 const STATUSES = ['To Do', 'In Progress', 'Done']
 const FOLDER = 'backlog/tasks'
 const CONFIG = `project_name: "Tea"
@@ -54,14 +63,19 @@ const statusIn = (text: string) => /^status: (.*)$/m.exec(text)?.[1] ?? ''
 const idIn = (name: string) => /^task-\d+/.exec(name)?.[0].toUpperCase() ?? ''
 
 /** Of each task what the trees make of it; a star where the file is in the middle of a merge. */
-function model(main: string, trees: readonly string[]): Record<string, string> {
+function model(
+  main: string,
+  trees: readonly string[],
+  folderOf: (tree: string) => string,
+): Record<string, string> {
   const own = filesIn(main)
   const found: Record<string, string[]> = {}
   for (const tree of trees) {
-    const dir = join(main, '..', tree)
+    const dir = folderOf(tree)
     const head = git(dir, 'rev-parse', 'HEAD')
     const bases = git(main, 'merge-base', '--all', 'HEAD', head).split('\n')
     const before = bases.map((base) => filesOf(main, base))
+    const wasMerged = merges(main, head, bases)
     const files = filesIn(dir)
     const say = (name: string, what: string) => {
       found[idIn(name)] ??= [own.has(name) ? '' : '+']
@@ -69,14 +83,39 @@ function model(main: string, trees: readonly string[]): Record<string, string> {
     }
     for (const [name, text] of files) {
       const isOld = before.some((base) => base.get(name) === text)
-      if (own.get(name) === text || isOld) continue
+      if (own.get(name) === text || isOld || wasMerged(name, text)) continue
       say(name, text.includes('<<<<<<<') ? '*' : statusIn(text))
     }
     for (const name of own.keys()) {
-      if (!files.has(name) && before.every((base) => base.has(name))) say(name, 'gone')
+      const isTakenOut = !files.has(name) && before.every((base) => base.has(name))
+      if (isTakenOut && !wasMerged(name, undefined)) say(name, 'gone')
     }
   }
   return Object.fromEntries(Object.entries(found).map(([id, says]) => [id, says.join(' ')]))
+}
+
+/**
+ * Whether a tree has committed a text, or the lack of one, and the main tree has had that since the
+ * merge bases, in a commit that is not older than the tree's last one on that file.
+ */
+function merges(main: string, head: string, bases: readonly string[]) {
+  const commitsOf = (of: string, ...more: string[]) => {
+    const since = bases.flatMap((base) => ['--not', base, '--not'])
+    const listed = git(main, 'log', '--first-parent', '--format=%H %ct', of, ...since, ...more)
+    return listed.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]))
+  }
+  const had = commitsOf('HEAD')
+  return (name: string, text: string | undefined): boolean => {
+    const path = `${FOLDER}/${name}`
+    const touching = commitsOf(head, '-m', '--', path)
+    const [[, own] = []] = touching
+    const isCommitted = filesOf(main, head).get(name) === text
+    if (own === undefined || !isCommitted) return false
+    return had.some(([commit = '', at]) => {
+      const isChanged = git(main, 'diff', '--name-only', `${commit}^1`, commit, '--', path) !== ''
+      return isChanged && Number(at) >= Number(own) && filesOf(main, commit).get(name) === text
+    })
+  }
 }
 
 function shown(tasks: Record<string, Task>, expected: Record<string, string>) {
@@ -117,7 +156,10 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
   onTestFinished(() => folder.close())
   const main = folder.dir
   const trees: string[] = []
-  const tree = (name: string) => join(main, '..', name)
+  /** Of those that were moved, and git was not told. */
+  const moved = new Set<string>()
+  const copied = new Set<string>()
+  const tree = (name: string) => join(main, '..', moved.has(name) ? name + MOVED : name)
   const locked = new Set<string>()
   let made = 0
   const saves = (dir: string) => save(dir, { next, pick })
@@ -134,6 +176,7 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
     },
     remove() {
       const name = trees.length > 1 ? trees.shift() : undefined
+      if (name && moved.has(name)) git(tree(name), 'worktree', 'repair')
       // Twice: it may be locked.
       if (name) git(main, 'worktree', 'remove', '--force', '--force', tree(name))
     },
@@ -153,11 +196,41 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
       if (commitIn(dir)) tryGit(dir, 'checkout', '-q', '-b', `side-${++made}`, `${pick(trees)}~1`)
     },
     back(dir) {
-      if (commitIn(dir)) tryGit(dir, 'checkout', '-q', dir === main ? 'main' : basename(dir))
+      if (commitIn(dir)) tryGit(dir, 'checkout', '-q', dir === main ? 'main' : basename(dir, MOVED))
     },
     abort: (dir) => void (tryGit(dir, 'rebase', '--abort') || tryGit(dir, 'merge', '--abort')),
     stash: (dir) => void (isBusy(dir) || tryGit(dir, 'stash', '-q')),
     pop: (dir) => void (isBusy(dir) || tryGit(dir, 'stash', 'pop', '-q')),
+    squash(dir) {
+      const of = pick(trees)
+      if (!commitIn(dir) || !tryGit(dir, 'merge', '-q', '--squash', of)) return
+      tryGit(dir, 'commit', '-q', '--allow-empty', '-m', `squash ${++made}`)
+    },
+    'cherry-pick'(dir) {
+      if (commitIn(dir) && !tryGit(dir, 'cherry-pick', '--allow-empty', pick(trees)))
+        tryGit(dir, 'cherry-pick', '--abort')
+    },
+    revert(dir) {
+      if (commitIn(dir) && !tryGit(dir, 'revert', '--no-edit', 'HEAD'))
+        tryGit(dir, 'revert', '--abort')
+    },
+    'merge of ours'(dir) {
+      if (commitIn(dir)) tryGit(dir, 'merge', '-q', '--no-edit', '-s', 'ours', pick(trees))
+    },
+    move() {
+      const name = pick(trees)
+      // Of a copy and one that was moved, nobody knows which it is.
+      if (copied.has(name)) return
+      const from = tree(name)
+      if (!moved.delete(name)) moved.add(name)
+      renameSync(from, tree(name))
+    },
+    copy() {
+      const name = pick(trees)
+      if (moved.has(name)) return
+      copied.add(name)
+      cpSync(tree(name), join(main, '..', `copy-${++made}`), { recursive: true })
+    },
     detach(dir) {
       if (dir !== main && !isBusy(dir)) tryGit(dir, 'checkout', '-q', '--detach')
     },
@@ -171,7 +244,7 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
       log.push(`${name} ${where}`)
       steps[name]?.(where === '' ? main : tree(where))
     }
-    const expected = model(main, trees)
+    const expected = model(main, trees, tree)
     await vi.waitFor(
       async () => expect(shown(await folder.tasks(), expected), log.join('\n')).toEqual(expected),
       PATIENT,
@@ -179,8 +252,14 @@ async function walk({ seed, steps: count, make = initialize, save }: History): P
   }
 }
 
-const tryGit = (dir: string, ...args: string[]): boolean =>
-  spawnSync('git', ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args]).status === 0
+/** Each commit is a second later than the one before, as in the days of people. */
+let tick = Math.ceil(Date.now() / 1_000)
+
+function tryGit(dir: string, ...args: string[]): boolean {
+  const as = ['-C', dir, '-c', 'user.name=t', '-c', 'user.email=t@t']
+  const env = { ...process.env, GIT_COMMITTER_DATE: `${++tick} +0000` }
+  return spawnSync('git', [...as, ...args], { env }).status === 0
+}
 
 /** In the middle of a merge or a rebase. */
 const isBusy = (dir: string): boolean =>
