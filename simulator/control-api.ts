@@ -32,6 +32,14 @@ const capture = z.strictObject({
   final: z.boolean().default(false),
 })
 
+/** A new dispute or chargeback, by default of all; with its id, how it goes on. */
+const dispute = z.strictObject({
+  disputeId: z.string().exactOptional(),
+  amount: z.int().positive().exactOptional(),
+  status: z.string().min(1).exactOptional(),
+  moves: z.int().min(0).exactOptional(),
+})
+
 export function controlApi(simulator: Simulator): Hono {
   const { payments, faults, webhooks, tokens } = simulator
   const api = new Hono().basePath('/_control')
@@ -92,6 +100,20 @@ export function controlApi(simulator: Simulator): Hono {
     const acted = simulator.capture(payment, { ...part, isFinal })
     if (acted.ok) return c.json(acted.payment)
     const error = 'There is not so much of it to capture.'
+    return c.json({ error, code: 'wrong_state', state: acted.state }, 409)
+  })
+  api.post('/payments/:id/disputes', async (c) => {
+    const payment = payments.find(c.req.param('id'))
+    if (!payment || simulator.traitsOf(payment.gateway).disputedAs === undefined)
+      return c.json(UNKNOWN, 404)
+    const read = dispute.safeParse(await c.req.json<unknown>().catch(() => ({})))
+    if (!read.success) {
+      const error = 'It takes an amount, a status and moves, and the disputeId of one.'
+      return c.json({ error, code: 'invalid_request' }, 400)
+    }
+    const acted = simulator.dispute(payment, read.data)
+    if (acted.ok) return c.json(acted.payment)
+    const error = 'It is not paid, or has no such dispute.'
     return c.json({ error, code: 'wrong_state', state: acted.state }, 409)
   })
   api.post('/payments/:id/:action', async (c) => {

@@ -337,24 +337,19 @@ const captureAnswer = (capture: Capture, payment: Payment) => ({
 
 const captureId = ({ id }: Capture): string => `cpt_${id.replaceAll('-', '')}`
 
-/** A chargeback takes back all of a payment. */
-function chargebacksOf(payment: Payment) {
-  if (payment.chargedBackAt === undefined) return []
-  const { amount, currency } = amountOf(payment)
-  const id = payment.id.replace('tr_', 'chb_')
-  return [
-    {
-      resource: 'chargeback',
-      id,
-      amount: amountIn(amount, currency),
-      createdAt: time(payment.chargedBackAt),
-      reason: { code: 'AC01', description: 'Account identifier incorrect' },
-      reversedAt: null,
-      paymentId: payment.id,
-      _links: linksOf(payment, `chargebacks/${id}`),
-    },
-  ]
-}
+const REVERSED = 'reversed'
+
+const chargebacksOf = (payment: Payment) =>
+  (payment.disputes ?? []).map(({ id, amount, status, createdAt, updatedAt }) => ({
+    resource: 'chargeback',
+    id,
+    amount: amountIn(amount, amountOf(payment).currency),
+    createdAt: time(createdAt),
+    reason: { code: 'AC01', description: 'Account identifier incorrect' },
+    reversedAt: status === REVERSED ? time(updatedAt) : null,
+    paymentId: payment.id,
+    _links: linksOf(payment, `chargebacks/${id}`),
+  }))
 
 const webhooks = {
   content: ({ after }: Transition) => ({ id: after.id }),
@@ -365,7 +360,7 @@ const webhooks = {
   },
 } satisfies WebhookFormat
 
-const PREFIXES = { payment: 'tr', refund: 're', event: 'tr' }
+const PREFIXES = { payment: 'tr', refund: 're', dispute: 'chb', event: 'tr' }
 
 export const mollie = {
   title: 'Mollie',
@@ -378,9 +373,9 @@ export const mollie = {
     fail: { open: 'failed', processing: 'failed' },
     cancel: { open: 'cancelled' },
     expire: { open: 'expired', authorized: 'expired' },
-    charge_back: { paid: 'paid', refunded: 'refunded' },
   },
   hasPartialRefunds: true,
+  disputedAs: 'standing',
   refundsTakeTime: true,
   inMinorUnits: true,
   idOf: (kind, uuid) => `${PREFIXES[kind]}_${uuid.replaceAll('-', '')}`,

@@ -55,8 +55,8 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   declinedAt?: number
   /** The paid amount, if it differs. */
   paid?: { amount: number; currency: string }
-  /** When its payer got the money back from the bank. */
-  chargedBackAt?: number
+  /** What its payer asks back through the bank: a dispute, or a chargeback. */
+  disputes?: readonly Dispute[]
   /** The gateway's id of the refund. */
   refundId?: string
   /** How many refunds that were requested have failed; those of parts are in `refunds`. */
@@ -89,6 +89,19 @@ export interface Refund {
   createdAt: number
 }
 
+/** A dispute or a chargeback of any part. */
+export interface Dispute {
+  id: string
+  amount: number
+  /** The gateway's word. */
+  status: string
+  /** How often money has moved for it: taken by the first time, given back by the second. */
+  moves: number
+  /** ms */
+  createdAt: number
+  updatedAt: number
+}
+
 /** An action of the payer, the merchant, the staff of the gateway, or expiry. */
 export type Action =
   | 'pay'
@@ -113,10 +126,12 @@ export interface Rules {
   hasPartialRefunds?: true
   /** A refund is accepted first, and made later. */
   refundsTakeTime?: true
+  /** Payers may ask their bank for the money. The status of a new dispute. */
+  disputedAs?: string
   /** There is one payment for each external reference. */
   isUnique?: true
   /** Missing: a UUID. */
-  idOf?(kind: 'payment' | 'refund' | 'event', uuid: string): string
+  idOf?(kind: 'payment' | 'refund' | 'dispute' | 'event', uuid: string): string
 }
 
 export function openPayment(order: Order, id: string, now: number): Payment {
@@ -159,7 +174,6 @@ export function movePayment(
     ...(isPaying && { paidAt: now }),
     ...(isPaying && paid !== undefined && { paid }),
     ...(action === 'authorize' && { authorizedAt: now }),
-    ...(action === 'charge_back' && { chargedBackAt: now }),
     ...(isDeclined && { declinedAt: now }),
     ...(refundId !== undefined && { refundId }),
     ...(action === 'refuse_refund' && { refusedRefunds: (before.refusedRefunds ?? 0) + 1 }),
@@ -181,7 +195,7 @@ export function withRefund(before: Payment, refund: Refund, now: number): Paymen
 }
 
 /** `isFinal`: the rest is released. The caller has checked the amount. */
-export function withCapture(before: Payment, capture: Capture, isFinal: boolean): Payment {
+function withCapture(before: Payment, capture: Capture, isFinal: boolean): Payment {
   const captures = [...(before.captures ?? []), capture]
   const after = { ...before, captures, paidAt: capture.createdAt, updatedAt: capture.createdAt }
   if (!isFinal && uncapturedOf(after) > 0) return after
@@ -193,6 +207,12 @@ const capturedOf = ({ captures = [] }: Payment): number =>
 
 /** What can still be captured of an authorized payment. */
 export const uncapturedOf = (payment: Payment): number => payment.amount - capturedOf(payment)
+
+/** `dispute`: a new one, or one of this payment as it goes on. */
+function withDispute(before: Payment, dispute: Dispute, now: number): Payment {
+  const others = (before.disputes ?? []).filter(({ id }) => id !== dispute.id)
+  return { ...before, disputes: [...others, dispute], updatedAt: now }
+}
 
 /** What can still be refunded of a paid payment. */
 export const remainderOf = (payment: Payment): number =>
@@ -220,6 +240,7 @@ export interface Transition {
   refundFailed: boolean
   /** The part that was refunded, or failed to be. */
   refund?: Refund
+  dispute?: Dispute
   /** ms */
   now: number
 }
@@ -287,6 +308,14 @@ export class PaymentStore {
   capture(payment: Payment, capture: Capture, isFinal: boolean): Moved {
     const before = this.#payments.get(payment.id) ?? payment
     const after = withCapture(before, capture, isFinal)
+    this.#change(after)
+    return { ok: true, before, after }
+  }
+
+  /** Adds a dispute, or says how one goes on. */
+  setDispute(payment: Payment, dispute: Dispute, now: number): Moved {
+    const before = this.#payments.get(payment.id) ?? payment
+    const after = withDispute(before, dispute, now)
     this.#change(after)
     return { ok: true, before, after }
   }

@@ -9,6 +9,8 @@ import type { Merchant, Settings } from './config.ts'
 import { ActiveFaults, type Faults } from './faults.ts'
 import {
   type Action,
+  amountOf,
+  type Dispute,
   type Moved,
   namesOf,
   type Opened,
@@ -39,6 +41,11 @@ export interface SimulatorDeps {
   /** UUIDs. */
   newId(): string
   post: WebhookSenderDeps['post']
+}
+
+/** `disputeId`: of one that goes on. */
+export type DisputeTerms = Partial<Pick<Dispute, 'amount' | 'status' | 'moves'>> & {
+  disputeId?: string
 }
 
 /** A gateway: what the others must know of it, and its HTTP API. */
@@ -145,6 +152,7 @@ export class Simulator {
   act(payment: Payment, action: Action): Acted {
     const { hasPartialRefunds } = this.traitsOf(payment.gateway)
     if (hasPartialRefunds && action === 'refund') return this.refundPart(payment)
+    if (action === 'charge_back') return this.dispute(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
     const { amount = payment.amount, currency = payment.currency } = faults
@@ -209,6 +217,33 @@ export class Simulator {
     return this.#setRefund(before, refund)
   }
 
+  /**
+   * A dispute or a chargeback of a paid payment, of all of it without an `amount`; or how one goes
+   * on. Its money moves with its status, unless `moves` says how often it has.
+   */
+  dispute(payment: Payment, { disputeId, ...asked }: DisputeTerms = {}): Acted {
+    const before = this.payments.find(payment.id) ?? payment
+    const { disputedAs } = this.traitsOf(before.gateway)
+    const known = before.disputes?.find(({ id }) => id === disputeId)
+    const isPaid = before.state === 'paid' || before.state === 'refunded'
+    const isPossible = disputedAs !== undefined && isPaid && (disputeId === undefined || known)
+    if (!isPossible) return { ok: false, state: before.state }
+    const now = this.now()
+    const id = known?.id ?? this.#newIdOf(before.gateway, 'dispute')
+    const dispute: Dispute = {
+      id,
+      amount: amountOf(before).amount,
+      status: disputedAs,
+      moves: 1,
+      createdAt: now,
+      ...known,
+      ...asked,
+      updatedAt: now,
+    }
+    const moved = this.payments.setDispute(before, dispute, now)
+    return this.#announce(moved, { refundFailed: false, dispute })
+  }
+
   /** All that is left, without an `amount`. `isFinal`: the rest is released. */
   capture(payment: Payment, { amount, isFinal }: { amount?: number; isFinal: boolean }): Acted {
     const before = this.payments.find(payment.id) ?? payment
@@ -251,7 +286,7 @@ export class Simulator {
   }
 
   /** Starts to send the webhooks of a transition. */
-  #announce(moved: Moved, of: Pick<Transition, 'refundFailed' | 'refund'>): Acted {
+  #announce(moved: Moved, of: Pick<Transition, 'refundFailed' | 'refund' | 'dispute'>): Acted {
     if (!moved.ok) return moved
     const { before, after } = moved
     const { gateway } = after

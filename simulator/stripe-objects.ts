@@ -2,7 +2,7 @@
 // PaymentIntents, charges and refunds. The types are those of Stripe's own package.
 
 import type Stripe from 'stripe'
-import { amountOf, type Payment, type Refund, refundedOf } from './payments.ts'
+import { amountOf, type Dispute, type Payment, type Refund, refundedOf } from './payments.ts'
 
 export const seconds = (ms: number): number => Math.floor(ms / 1_000)
 const moneyOf = (payment: Payment) => {
@@ -100,7 +100,7 @@ export function chargeAnswer(payment: Payment) {
     created: seconds(payment.paidAt ?? payment.updatedAt),
     currency,
     description: payment.description,
-    disputed: false,
+    disputed: (payment.disputes ?? []).length > 0,
     failure_code: null,
     livemode: false,
     metadata: { ...payment.paymentMetadata },
@@ -126,4 +126,31 @@ export function refundAnswer(refund: Refund, payment: Payment) {
     reason: null,
     status: refund.status,
   } satisfies Partial<Stripe.Refund>
+}
+
+export function disputeAnswer(dispute: Dispute, payment: Payment) {
+  const { id, amount, status, moves, createdAt } = dispute
+  const { currency } = moneyOf(payment)
+  return {
+    id,
+    object: 'dispute',
+    amount,
+    // Taken by the first, given back by the second.
+    balance_transactions: Array.from({ length: moves }, (_, at) => ({
+      id: `txn_${id}_${at}`,
+      object: 'balance_transaction',
+      amount: at % 2 === 0 ? -amount : amount,
+      currency,
+      type: 'adjustment',
+    })),
+    charge: idOf('ch', payment),
+    created: seconds(createdAt),
+    currency,
+    is_charge_refundable: false,
+    livemode: false,
+    metadata: {},
+    payment_intent: idOf('pi', payment),
+    reason: 'fraudulent',
+    status,
+  }
 }

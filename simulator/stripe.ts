@@ -5,7 +5,14 @@ import { createHmac } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import type Stripe from 'stripe'
 import { IdempotencyKeys } from './idempotency-keys.ts'
-import { type Order, type Payment, type Refund, remainderOf, type Transition } from './payments.ts'
+import {
+  type Dispute,
+  type Order,
+  type Payment,
+  type Refund,
+  remainderOf,
+  type Transition,
+} from './payments.ts'
 import type { Simulation, Simulator } from './simulator.ts'
 import {
   expandIn,
@@ -20,6 +27,7 @@ import {
 } from './stripe-http.ts'
 import {
   chargeAnswer,
+  disputeAnswer,
   intentAnswer,
   refundAnswer,
   seconds,
@@ -111,6 +119,20 @@ function api(simulator: Simulator, payUrl: (id: string) => string): Hono {
       const intent = payment && intentAnswer(payment, expandIn(c).includes('latest_charge'))
       if (intent) return c.json(intent)
       throw unknown(id, 'payment_intent', 'intent')
+    })
+  })
+
+  app.get('/disputes/:id', (c) => {
+    const id = c.req.param('id')
+    const payment = payments
+      .all()
+      .find(
+        ({ gateway, disputes }) => gateway === 'stripe' && disputes?.some((one) => one.id === id),
+      )
+    return faults.respond(c, 'status', payment, () => {
+      const dispute = payment?.disputes?.find((one) => one.id === id)
+      if (payment && dispute) return c.json(disputeAnswer(dispute, payment))
+      throw unknown(id, 'dispute', 'dispute')
     })
   })
 
@@ -238,14 +260,16 @@ const isNew = ({ before }: Transition, { id }: Refund): boolean =>
   !before.refunds?.some((refund) => refund.id === id)
 
 function objectOf(transition: Transition): object {
-  const { after, refund } = transition
+  const { after, refund, dispute } = transition
+  if (dispute) return disputeAnswer(dispute, after)
   if (!refund) return sessionAnswer(after, '')
   return isNew(transition, refund) ? chargeAnswer(after) : refundAnswer(refund, after)
 }
 
 /** One event for each transition, of the types that docs/payments.md names for this endpoint. */
 function typeOf(transition: Transition): Stripe.Event['type'] {
-  const { before, after, refund, refundFailed } = transition
+  const { before, after, refund, refundFailed, dispute } = transition
+  if (dispute) return disputeTypeOf(before, dispute)
   if (refund && isNew(transition, refund)) return 'charge.refunded'
   if (refund) return refundFailed ? 'refund.failed' : 'refund.updated'
   if (after.state === 'expired') return 'checkout.session.expired'
@@ -254,6 +278,19 @@ function typeOf(transition: Transition): Stripe.Event['type'] {
   const wasComplete = before.state === 'processing' || before.state === 'failed'
   const isLate = wasComplete && after.state === 'paid'
   return isLate ? 'checkout.session.async_payment_succeeded' : 'checkout.session.completed'
+}
+
+const ENDS = ['won', 'lost', 'warning_closed', 'prevented']
+
+function disputeTypeOf(
+  { disputes }: Payment,
+  { id, status, moves }: Dispute,
+): Stripe.Event['type'] {
+  const before = disputes?.find((one) => one.id === id)
+  if (!before) return 'charge.dispute.created'
+  if (status !== before.status && ENDS.includes(status)) return 'charge.dispute.closed'
+  if (moves === before.moves) return 'charge.dispute.updated'
+  return moves % 2 === 0 ? 'charge.dispute.funds_reinstated' : 'charge.dispute.funds_withdrawn'
 }
 
 const webhooks = {
@@ -287,7 +324,7 @@ const webhooks = {
   isSilent: ({ before, after }: Transition) => before.state === 'open' && after.state === 'open',
 } satisfies WebhookFormat
 
-const PREFIXES = { payment: 'cs_test', refund: 're', event: 'evt' }
+const PREFIXES = { payment: 'cs_test', refund: 're', dispute: 'du', event: 'evt' }
 
 export const stripe = {
   title: 'Stripe',
@@ -301,6 +338,7 @@ export const stripe = {
     expire: { open: 'expired' },
   },
   hasPartialRefunds: true,
+  disputedAs: 'needs_response',
   inMinorUnits: true,
   idOf: (kind, uuid) => `${PREFIXES[kind]}_${uuid.replaceAll('-', '')}`,
   merchant: {

@@ -3,7 +3,12 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Host } from '../../tools/harness/edge.ts'
-import type { AlertRecord, OpenedPayment, Transaction } from '../../worker/payments/domain/types.ts'
+import type {
+  AlertRecord,
+  Movement,
+  OpenedPayment,
+  Transaction,
+} from '../../worker/payments/domain/types.ts'
 import {
   type Callback,
   claimsOf,
@@ -475,7 +480,7 @@ export function paymentsContract(host: Host): void {
 
     it('at Mollie are accepted, and made when its refunds have ended', async () => {
       const made = await system.charged({ ...DOLLARS, gateway: 'mollie' })
-      const { transactionId, gatewayTransactionId, redirectUrl = '' } = made
+      const { transactionId, redirectUrl = '' } = made
       const body = new URLSearchParams({ action: 'pay' })
       await fetch(redirectUrl, { method: 'POST', body, redirect: 'manual' })
       await system.untilStatus(transactionId, 'Paid')
@@ -485,9 +490,75 @@ export function paymentsContract(host: Host): void {
       await refund('mollie', transactionId, 850)
       await system.untilStatus(transactionId, 'Refunded')
       expect(await system.story(transactionId)).toMatchObject({ refundedAmount: 1_250 })
-      await system.simulator.act(gatewayTransactionId, 'charge_back')
-      const kinds = async () => (await system.story(transactionId)).alerts.map(({ kind }) => kind)
-      await expect.poll(kinds, PATIENT).toContain('dispute')
+    })
+  })
+
+  describe(`disputes on ${host}`, () => {
+    const DISPUTE = ['AlertRaised', 'AlertRaised', 'AlertSettled']
+    const paid = async (gateway: string) => {
+      const made = await system.charged({ ...DOLLARS, gateway })
+      const body = new URLSearchParams({ action: 'pay' })
+      await fetch(made.redirectUrl ?? '', { method: 'POST', body, redirect: 'manual' })
+      await system.untilStatus(made.transactionId, 'Paid')
+      return { id: made.gatewayTransactionId, transactionId: made.transactionId }
+    }
+    /** Its alerts about disputes: what is disputed, and how it has ended. */
+    const alertsOf = async (transactionId: string) =>
+      (await system.story(transactionId)).alerts
+        .filter(({ kind }) => kind === 'dispute')
+        .map(({ detail: { amount, inquiry, outcome } }) => [amount, inquiry ?? outcome ?? 'open'])
+    const becomes = (transactionId: string, ...alert: unknown[]) =>
+      expect.poll(() => alertsOf(transactionId), PATIENT).toEqual([alert])
+    const booked = async (transactionId: string) => {
+      const books = await system.get<{ movements: Movement[] }>('/movements')
+      const ofIt = books.movements.filter((each) => each.transactionId === transactionId)
+      return ofIt.slice(1).map(({ kind, amountMinor }) => [kind, amountMinor])
+    }
+    const toldOf = async (transactionId: string) =>
+      (await system.story(transactionId)).events.map(({ type }) => type)
+    const withdrawn = async (id: string) =>
+      (await system.simulator.payment(id)).disputes?.map((each) => each.id) ?? []
+
+    it('at Mollie are one alert with the sum of the chargebacks, until each is reversed', async () => {
+      const { id, transactionId } = await paid('mollie')
+      await system.simulator.dispute(id, { amount: 500 })
+      await becomes(transactionId, 500, 'open')
+      await system.simulator.dispute(id, { amount: 300 })
+      await becomes(transactionId, 800, 'open')
+      const [first = '', second = ''] = await withdrawn(id)
+      await system.simulator.dispute(id, { disputeId: first, status: 'reversed' })
+      await becomes(transactionId, 300, 'open')
+      await system.simulator.dispute(id, { disputeId: second, status: 'reversed' })
+      await becomes(transactionId, 800, 'won')
+      expect(await toldOf(transactionId)).toEqual([...PAID, ...DISPUTE])
+      expect(await booked(transactionId)).toEqual([
+        ['disputed', 500],
+        ['disputed', 300],
+        ['dispute_returned', -500],
+        ['dispute_returned', -300],
+      ])
+    })
+
+    it('at Stripe begin as an inquiry, are answered, lost, and won after all', async () => {
+      const { id, transactionId } = await paid('stripe')
+      const asked = { status: 'warning_needs_response', moves: 0 }
+      await system.simulator.dispute(id, asked)
+      await becomes(transactionId, 1_250, true)
+      const [disputeId = ''] = await withdrawn(id)
+      const goesOn = (status: string, moves: number) =>
+        system.simulator.dispute(id, { disputeId, status, moves })
+      await goesOn('needs_response', 1)
+      await becomes(transactionId, 1_250, 'open')
+      await goesOn('under_review', 1)
+      await goesOn('lost', 1)
+      await becomes(transactionId, 1_250, 'lost')
+      await goesOn('won', 2)
+      await becomes(transactionId, 1_250, 'won')
+      expect(await toldOf(transactionId)).toEqual([...PAID, ...DISPUTE, 'AlertSettled'])
+      expect(await booked(transactionId)).toEqual([
+        ['disputed', 1_250],
+        ['dispute_returned', -1_250],
+      ])
     })
   })
 

@@ -2,6 +2,7 @@
 
 import type { Faults } from '../../simulator/faults.ts'
 import type { Action, Payment, Refund } from '../../simulator/payments.ts'
+import type { DisputeTerms } from '../../simulator/simulator.ts'
 import type { Sent } from '../../simulator/webhooks.ts'
 
 export class SimulatorControl {
@@ -48,6 +49,11 @@ export class SimulatorControl {
     refund: Partial<Pick<Refund, 'amount' | 'status'>> & { refundId?: string },
   ): Promise<Payment> {
     return this.#ask('POST', `/payments/${paymentId}/refunds`, JSON.stringify(refund))
+  }
+
+  /** By the payer's bank: a new one of all, or how the one with its id goes on. */
+  dispute(paymentId: string, dispute: DisputeTerms = {}): Promise<Payment> {
+    return this.#ask('POST', `/payments/${paymentId}/disputes`, JSON.stringify(dispute))
   }
 
   payment(paymentId: string): Promise<Payment> {
