@@ -1,4 +1,5 @@
-// A machine's time of day is set while payments are made: by an hour, a day, a year, either way.
+// A machine's time of day is set while payments are made: by an hour, a day, a year, or as a time
+// service does by 0.1 to 60 s, either way.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +23,10 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('pass'), ms: fc.constantFrom(1_000, MINUTE, 10 * MINUTE, HOUR) }),
   fc.record({
     do: fc.constant('jump'),
-    ms: fc.constantFrom(HOUR, -HOUR, DAY, -DAY, YEAR, -YEAR),
+    // biome-ignore format: several a line.
+    ms: fc.constantFrom(
+      HOUR, -HOUR, DAY, -DAY, YEAR, -YEAR, 100, -100, -500, 1_000, -1_000, -10_000, MINUTE, -MINUTE,
+    ),
   }),
 )
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never

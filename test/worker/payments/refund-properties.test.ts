@@ -17,6 +17,7 @@ type Verb =
   | 'overtake'
   | 'release'
   | 'wait'
+  | 'setClock'
   | 'sweep'
 
 const step = <V extends Verb>(
@@ -47,6 +48,7 @@ const steps = (name: DriverName) => {
       step(3, 'release'),
       step(2, 'wait', fc.constantFrom(1, 500, 3_000)),
       step(1, 'sweep'),
+      step(1, 'setClock', fc.constantFrom(-100, 500, -500, -10_000, 30_000, -60_000)),
     ),
     { minLength: 3, maxLength: 25 },
   )

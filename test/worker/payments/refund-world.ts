@@ -211,6 +211,11 @@ export class RefundWorld {
     await settle()
   }
 
+  /** A time service does, or the machine wakes. */
+  setClock(ms: number): void {
+    this.#setup.clock.jump(ms)
+  }
+
   async wait(ms: number): Promise<void> {
     await this.#setup.clock.advance(ms)
   }
