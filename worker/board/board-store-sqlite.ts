@@ -182,9 +182,19 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       storedTasks('instr(light, ?) > 0', `"title":${JSON.stringify(title)}`).filter(
         (task) => task.title === title,
       ),
-    /** Those with another status, as they were published. */
-    tasksBesides: (statuses: readonly string[]): StoredTask[] =>
-      storedTasks('status NOT IN (SELECT value FROM json_each(?))', JSON.stringify(statuses)),
+    /** Those with another status that could begin, are part of others, or that trees changed. */
+    openTasks: (closed: readonly string[]): StoredTask[] =>
+      storedTasks(
+        '(ready = 1 OR related = 1) AND status NOT IN (SELECT value FROM json_each(?))',
+        JSON.stringify(closed),
+      ),
+    /** Those that wait for one of these. May be more. */
+    waitingFor: (ids: readonly string[]): StoredTask[] =>
+      storedTasks(
+        'ready = 0 AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(light, value) > 0)',
+        JSON.stringify(ids.map((id) => JSON.stringify(id))),
+      ),
+    withDeps: (): StoredTask[] => storedTasks(`ready = 0 AND instr(light, '"deps":') > 0`),
     /** What tasks are part of, closed ones, too. */
     wholes: (): Set<string> =>
       new Set(

@@ -27,6 +27,8 @@ import type { ClaimWrites, Turn } from './claim-writes.ts'
 import type { StoredTask } from './columns-sqlite.ts'
 import type { Presence } from './presence.ts'
 import { restOf, unrested } from './rest.ts'
+import { statusesOf } from './to-do.ts'
+import { isClosedIn } from './why-not.ts'
 import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
@@ -232,14 +234,21 @@ export class Claims {
     if (id !== undefined) {
       return chooseNamed(wish, id, { config, find }, this.#claims.lastOf(id), known)
     }
-    const open = this.#board.tasksBesides(config?.closed ?? [])
-    for (const task of open) read.set(task.id, task)
+    const { isClosed } = statusesOf(config)
+    for (const task of this.#board.openTasks(config?.closed ?? [])) read.set(task.id, task)
+    const inTree = [...read.values()].filter((task) => isClosedIn(task, wish.tree, isClosed))
+    const done = inTree.flatMap((task) => task?.id ?? [])
+    // What waits for them is ready for who works in that tree.
+    const waiting = done.length === 0 ? [] : this.#board.waitingFor(done)
+    for (const task of waiting) if (!isClosed(task.status)) read.set(task.id, task)
+    const open = [...read.values()].filter((task) => task !== undefined)
     let wholes: Set<string> | undefined
     const hasParts = (whole: string) => {
       wholes ??= this.#board.wholes()
       return wholes.has(whole)
     }
-    return chooseNext(wish, { config, find, open, hasParts }, this.#claims.all(), known)
+    const board = { config, find, open, waiting: this.#board.withDeps, hasParts }
+    return chooseNext(wish, board, this.#claims.all(), known)
   }
 
   #config(): BoardConfig | undefined {

@@ -71,13 +71,15 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
   switch (record.kind) {
     case 'task': {
       const { body, provenance, checks, extra, ...light } = record.task
-      const { status, assignee, ready, executionState, invalid } = light
+      const { status, assignee, ready, executionState, invalid, parent, partOf, trees } = light
       return {
         file_hash: record.file,
         copy_hash: record.copy ?? null,
         status,
         assignee: assignee ?? null,
         ready: Number(ready),
+        // Most of a large board waits, and is no part of anything: a claim need not read that.
+        related: Number((parent ?? partOf ?? trees) !== undefined),
         execution: executionState ?? null,
         invalid: Number(invalid !== undefined),
         seq,

@@ -4,7 +4,7 @@
 import { nextOf, type Order } from './next-task.ts'
 import { above, type Find, openParts } from './parts.ts'
 import { statusesOf } from './to-do.ts'
-import { type Claimer, isClaim, type Past, type Row, whyNot } from './why-not.ts'
+import { type Claimer, isClaim, isClosedIn, type Past, type Row, whyNot } from './why-not.ts'
 import type { BoardConfig, LayoutName, Task } from './wire.ts'
 
 /** The configuration, as far as it counts. */
@@ -20,8 +20,10 @@ export interface Board<Of extends Row = Row> {
 }
 
 export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
-  /** All tasks that do not read closed. */
+  /** Tasks that do not read closed: all that could be begun, and all that are part of others. */
   open: readonly Of[]
+  /** All that wait for others, among them what is no part of anything. */
+  waiting(): readonly Of[]
   /** Whether a task has had parts, closed ones, too. Asked only of some tools. */
   hasParts(id: string): boolean
 }
@@ -39,7 +41,7 @@ export function freeTasks<Of extends Row>(
   const facts = { find, ...statusesOf(config) }
   const isHeld = ({ id }: Row) => holders.has(id)
   const isOthers = ({ id }: Row) => isOther(holders.get(id), claimer)
-  const hasOpenParts = openParts(open, find)
+  const hasOpenParts = openParts(open, find, board.waiting)
   const isShared = new Set<string>()
   for (const [id, holder] of holders) {
     const held = isOther(holder, claimer) && find(id)
@@ -58,17 +60,12 @@ export function freeTasks<Of extends Row>(
 }
 
 /** Of most tasks that wait, no dep was touched in the tree: they need no closer look. */
-function isReadyIn(
+const isReadyIn = (
   { deps = [] }: Row,
   { tree }: Claimer,
   isClosed: (status: string) => boolean,
   find: Find<Row>,
-): boolean {
-  if (tree === undefined) return false
-  return deps.some((dep) =>
-    find(dep)?.trees?.some((it) => it.tree === tree && isClosed(it.status ?? '')),
-  )
-}
+): boolean => tree !== undefined && deps.some((dep) => isClosedIn(find(dep), tree, isClosed))
 
 export const isOther = (holder: string | undefined, { actor }: Claimer): boolean =>
   holder !== undefined && holder !== actor
@@ -104,7 +101,8 @@ export function readyTasks<Of extends Shown>(
     if (!isClosed(task.status)) open.push(task)
   }
   const find = (id: string) => rows.get(id)
-  const board = { config, find, holders, open, hasParts: (id: string) => wholes.has(id) }
+  const hasParts = (id: string) => wholes.has(id)
+  const board = { config, find, holders, open, waiting: () => open, hasParts }
   return {
     tasks: freeTasks(board, ANYBODY, shownPast),
     next: (among) => nextOf(among, orderFor(board, ANYBODY)),

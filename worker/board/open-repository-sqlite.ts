@@ -78,7 +78,8 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS buckets (n INTEGER PRIMARY KEY, sum TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS tasks (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file_hash TEXT NOT NULL,
-    copy_hash TEXT, status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
+    copy_hash TEXT, status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL,
+    related INTEGER NOT NULL, execution TEXT,
     invalid INTEGER NOT NULL, seq INTEGER NOT NULL, published TEXT, light TEXT NOT NULL,
     rest TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (seq, id)`,

@@ -72,6 +72,15 @@ function whyHeld(task: Row, facts: Facts): Why {
 const isClosedInMain = (dep: Row | undefined, { isClosed }: Facts): boolean =>
   dep !== undefined && dep.inMain !== false && isClosed(dep.status)
 
+/** Whether this linked worktree has closed it. */
+export const isClosedIn = (
+  task: Row | undefined,
+  name: string | undefined,
+  isClosed: (status: string) => boolean,
+): boolean =>
+  name !== undefined &&
+  task?.trees?.some(({ tree, status = '' }) => tree === name && isClosed(status)) === true
+
 /** The trees that closed it. */
 const closedIn = ({ trees = [] }: Partial<Row> = {}, { isClosed }: Facts): (string | undefined)[] =>
   trees.filter(({ status }) => status !== undefined && isClosed(status)).map(({ tree }) => tree)
