@@ -369,7 +369,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await failing.getByText(/sent again for a day/).waitFor()
     expect(await seriousFaults(page, 'main')).toEqual([])
     receiver.refuse(() => undefined)
-    await start.payments('/sweep', {})
+    await failing.getByRole('button', { name: /^Send all/ }).click()
     await failing.waitFor({ state: 'detached' })
   })
 
