@@ -45,8 +45,8 @@ export const bytesOf = (column: string) => `coalesce(length(CAST(e.${column} AS 
 const ROW_BYTES = 1_000
 
 /**
- * As many rows after `:read_upto` as are small enough together, at least one. `picked`: `n`, the rowid,
- * and `at`, their order. Each has the number of rows that were left.
+ * As many rows after `:read_upto` as are small enough together, at least one. `picked`: `n`, the
+ * rowid, and `at`, their order. Each has the number of rows that were left.
  */
 export function partOf({ name, columns, own, raw }: Table, picked: string): string {
   const rawOf = (value: string, other: string) =>

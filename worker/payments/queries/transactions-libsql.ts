@@ -225,7 +225,8 @@ function sqlOf(
   const finds = findsOf(search)
   if (index !== undefined) {
     const isFound = finds.map(({ where }) => `(${where})`).join(' OR ')
-    return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid
+    return `SELECT t.rowid AS n, t.rowid AS newest
+      FROM payment_transactions t LEFT JOIN payment_search s ON s.n = t.rowid
       WHERE true ${among} ${conditions} AND (${isFound}) ${older('t.rowid')} ${newest}`
   }
   const parts = finds.map(
@@ -234,7 +235,8 @@ function sqlOf(
       ${order === 's.n' ? boundsOf(filter) : ''} ORDER BY ${order} DESC LIMIT :limit)`,
   )
   const found = parts.join(' UNION ')
-  return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t WHERE t.rowid IN (${found}) ${newest}`
+  return `SELECT t.rowid AS n, t.rowid AS newest FROM payment_transactions t
+    WHERE t.rowid IN (${found}) ${newest}`
 }
 
 interface Find {
