@@ -7,7 +7,7 @@ import { movementsOf } from '../domain/movement.ts'
 import { newId } from '../domain/new-id.ts'
 import { alertRows, outboxRows, type Subscribers, type WaitingFor } from '../domain/outbox.ts'
 import { type Decision, isTold, type Payment, raiseAlert, withAlerts } from '../domain/payment.ts'
-import type { AuditRow, WebhookEventRow } from '../domain/rows.ts'
+import type { AlertRow, AuditRow, WebhookEventRow } from '../domain/rows.ts'
 import type { DueClaim, EventClaim } from '../outbox/dispatch.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -108,6 +108,13 @@ export function storeInOrder(
   rows.put({ movements: movementsOf(before, decision, { now, event }) })
 }
 
+/** What is told of a changed alert; of one that is known only with its end, its beginning, too. */
+function toldAs(row: AlertRow, before: AlertRow | undefined): AlertRow[] {
+  if (!isTold(before, row)) return []
+  const isKnown = before !== undefined || row.acknowledged_at === null
+  return isKnown ? [row] : [{ ...row, acknowledged_at: null, acknowledged_by: null }, row]
+}
+
 /** Stores the rows that a decision has changed or made, with its events and alerts. */
 export function store(
   rows: WorkingSet,
@@ -129,7 +136,7 @@ export function store(
       return outboxRows({ ...event, transaction: then }, subscribers)
     }),
     ...changed
-      .filter((row) => isTold(rows.get('alerts', row.id), row))
+      .flatMap((row) => toldAs(row, rows.get('alerts', row.id)))
       .flatMap((row) => {
         const id = newId(row.acknowledged_at ?? row.created_at)
         return alertRows(row, { id, transaction }, subscribers) ?? []

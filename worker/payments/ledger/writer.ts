@@ -112,8 +112,7 @@ function newAlerts(rows: WorkingSet): AlertRow[] {
   const again = updated.flatMap(({ before, after }) =>
     after.acknowledged_at === null && isTold(before, after) ? [after] : [],
   )
-  const open = inserted.filter(({ acknowledged_at: at }) => at === null)
-  return [...open, ...again]
+  return [...inserted, ...again]
 }
 
 /** Events of another amount or currency than was requested, which were applied or rejected now. */
