@@ -19,7 +19,7 @@ export interface Call {
   /** It stored a row, and finds that row when it is repeated, however late. */
   isLasting?: boolean
   /** The fields of a webhook. */
-  event?: { status: string; onMismatch: string; isAlert: boolean }
+  event?: { status: string; onMismatch: string; isAlert: boolean; isDisputed?: boolean }
   make(): Promise<{ outcome?: string; transactionId?: string; pending: DispatchedEvent[] }>
 }
 
@@ -150,8 +150,12 @@ const webhook: fc.Arbitrary<Step> = fc
     onMismatch: fc.constantFrom('log' as const, 'reject' as const),
     delayMs: fc.integer({ min: 0, max: 90_000 }),
     isAlert: fc.constantFrom(false, false, false, false, false, true),
+    // It goes on and ends, as often as it likes.
+    disputed: fc.constantFrom(undefined, undefined, undefined, 'open', 'ended'),
   })
   .map(({ reference, attempt, isNamed, event, delayMs, isAlert, ...wish }) => async (w, now) => {
+    const { disputed } = wish
+    const part = { id: 'dp', amount: AMOUNT, currency: 'IQD', isOut: disputed === 'open' }
     const { status, onMismatch, amount, currency } = wish
     // A gateway names only the newest attempt by its reference alone.
     const last = (await newest(w, reference))?.attempt ?? 1
@@ -169,12 +173,16 @@ const webhook: fc.Arbitrary<Step> = fc
         eventId: `event-${event}`,
         occurredAt: now - delayMs,
         ...(isAlert && { alert: 'refund_failed' }),
+        ...(!isAlert &&
+          disputed && {
+            disputes: { id: 'dp', readAt: now - delayMs, parts: [{ ...part, state: disputed }] },
+          }),
         raw: {},
       },
     }
     return {
       isLasting: true,
-      event: { status, onMismatch, isAlert },
+      event: { status, onMismatch, isAlert, isDisputed: disputed !== undefined },
       make: () => w.caused(w.ledger.webhook(arrival)),
     }
   })
