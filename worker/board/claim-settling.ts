@@ -7,7 +7,7 @@ import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
 import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
-import { isReopened, restOf, unrested } from './rest.ts'
+import { isReopened, restOf, seenOf, unrested } from './rest.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, Task } from './wire.ts'
 
@@ -94,7 +94,7 @@ export class ClaimSettling {
       const { twins: _, parent: __, ...kept } = claim
       const { id: task, title, parent } = to
       const end = kept.end?.rests
-        ? { ...kept.end, rests: restOf(this.#board.stored(task)) }
+        ? { ...kept.end, rests: restOf(this.#board.stored(task), undefined) }
         : kept.end
       const there = {
         ...kept,
@@ -113,9 +113,12 @@ export class ClaimSettling {
   #rest(claim: Claim, isClosed: (status: string) => boolean, turn: Turn): void {
     const task = this.#board.stored(claim.task)
     if (!task || !claim.end?.rests) return
-    const isOver = isReopened(claim.end.rests, task, isClosed)
-    if (isOver) this.#writes.tell(unrested(claim), turn)
-    else this.#writes.keep({ ...claim, end: { ...claim.end, rests: restOf(task) } })
+    const { rests } = claim.end
+    // The main tree is on a branch without it: each worktree’s copy looks like a change then.
+    if (rests.from !== undefined && task.inMain === false) return
+    const seen = { ...rests, ...seenOf(task) }
+    if (isReopened(rests, task, isClosed)) this.#writes.tell(unrested(claim), turn)
+    else this.#writes.keep({ ...claim, end: { ...claim.end, rests: seen } })
   }
 
   #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {

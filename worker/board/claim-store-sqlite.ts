@@ -22,6 +22,8 @@ export interface Claim {
   model?: string
   branch?: string
   tree?: string
+  /** The hash of the main tree's copy when it began. Absent: that had none. */
+  copy?: string
   ttlMs: number
   /** How many its actor may hold. */
   max: number

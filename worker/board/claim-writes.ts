@@ -59,7 +59,7 @@ export class ClaimWrites {
     const task = this.#board.stored(claim.task)
     // What was begun is free once its task is there, whatever it says then.
     const away = !task && end.outcome === 'abandoned' && { isWatched: true as const }
-    const rests = end.outcome === 'done' && { rests: restOf(task) }
+    const rests = end.outcome === 'done' && { rests: restOf(task, claim.copy) }
     const ended = { ...open, end: { ...end, ...seen(task), ...away, ...rests } }
     this.tell(ended, turn, 'ended')
     for (const old of this.#claims.forgetOldest()) {

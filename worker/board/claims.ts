@@ -85,6 +85,7 @@ export class Claims {
         max,
         task: found.id,
         title: found.title,
+        ...(found.inMain !== false && { copy: found.copyHash }),
         ...(found.parent !== undefined && { parent: found.parent }),
         ...(twins.length > 0 && { twins }),
         ...(client !== undefined && { client }),
@@ -156,7 +157,7 @@ export class Claims {
       const end = releasedEnd(known.end, given, this.#isReturning(known, now), now)
       if (end === known.end) return { ok: true, answer: heldOf(known), frames }
       const isDone = end.outcome === 'done' && known.end.outcome !== 'done' && !end.isTaken
-      const rests = isDone && { rests: restOf(this.#board.stored(known.task)) }
+      const rests = isDone && { rests: restOf(this.#board.stored(known.task), known.copy) }
       const released = { ...known, end: { ...end, ...rests } }
       this.#writes.tell(released, turn)
       return { ok: true, answer: heldOf(released), frames }

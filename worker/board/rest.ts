@@ -11,6 +11,8 @@ export const REST_MS = 86_400_000
 
 /** The copies of a task as they were last seen. Empty: it was away. */
 export interface Rest {
+  /** The main tree's when it was released, or first seen there: that text reopens nothing. */
+  from?: string
   file?: string
   /** Of the main tree. */
   copy?: string
@@ -18,26 +20,35 @@ export interface Rest {
   trees?: Readonly<Record<string, string>>
 }
 
-export const restOf = (task: Copied | undefined): Rest =>
-  task
-    ? {
-        file: task.fileHash,
-        copy: task.copyHash,
-        trees: Object.fromEntries(
-          (task.trees ?? []).map((mark) => [mark.tree, JSON.stringify(mark)]),
-        ),
-      }
-    : {}
+/** `began`: the main tree's copy when the claim began, for who releases it while that has none. */
+export function restOf(task: Copied | undefined, began: string | undefined): Rest {
+  const from = task && task.inMain !== false ? task.copyHash : began
+  return { ...(from !== undefined && { from }), ...seenOf(task) }
+}
 
-/** A copy changed, and is open there. One that went says nothing. */
+/** What is seen now. */
+export function seenOf(task: Copied | undefined): Omit<Rest, 'from'> {
+  if (!task) return {}
+  const marks = (task.trees ?? []).map((mark) => [mark.tree, JSON.stringify(mark)])
+  return {
+    file: task.fileHash,
+    copy: task.copyHash,
+    trees: Object.fromEntries(marks),
+  }
+}
+
+/**
+ * A copy changed, and is open there. One that went says nothing, and neither does the main tree’s
+ * text of before the work, as it comes back where somebody checks out an older branch.
+ */
 export function isReopened(
-  { file, copy, trees = {} }: Rest,
+  { from, file, copy, trees = {} }: Rest,
   task: Copied,
   isClosed: (status: string) => boolean,
 ): boolean {
   if (file === undefined || file === task.fileHash) return false
   const inMain = copy !== task.copyHash && task.inMain !== false
-  if (inMain && !isClosed(task.status)) return true
+  if (inMain && from !== undefined && task.copyHash !== from && !isClosed(task.status)) return true
   const { trees: marks = [] } = task
   const others = marks.filter((mark) => trees[mark.tree] !== JSON.stringify(mark))
   const isSame = !inMain && others.length === 0 && marks.length === Object.keys(trees).length
