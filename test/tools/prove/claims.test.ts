@@ -68,6 +68,42 @@ describe('(i) one agent, one task', () => {
     expectChanged('last', isOf('left'), (line) => ({ ...line, health }), ['i'])
   })
 
+  it('finds a task that was away, and given to another before it was back', () => {
+    const lines = goodHistory()
+    const back = indexOf(lines, isOf('write', { task: 'K-1', version: -1 }), 'last')
+    const [own] = lines.filter(isOf('claim', { task: 'K-1' }))
+    lines.splice(back, 0, { ...(own as Line), claimer: 'agent-0', generation: 12.5, known: 12 })
+    expect(findings(lines)).toEqual([{ check: 'i', line: back + 1 }])
+  })
+
+  it('takes it that one is given to another that came back with another text', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('write', { task: 'T-2', version: null }))
+    expect(at).toBeGreaterThan(0)
+    const [first] = lines.filter(isOf('claim'))
+    const own = { ...(first as Line), task: 'T-2', generation: 0.2, known: 0 }
+    lines.splice(at, 0, own)
+    lines.splice(at + 2, 0, { ...own, claimer: 'agent-0', generation: 0.4 })
+    expect(findings(lines)).toEqual([])
+  })
+
+  it('finds a claim that is not back with its task', () => {
+    expectChanged('last', isOf('returned'), (line) => ({ ...line, isHeld: false }), ['i'])
+  })
+
+  it('takes it that a closed task is not its holder’s again after a clock that jumped', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('returned'))
+    lines[at] = { ...(lines[at] as Line), how: 'closed', isHeld: false }
+    expect(findings(lines)).toEqual([{ check: 'i', line: at + 1 }])
+    lines.splice(at, 0, { kind: 'fault', name: 'move-clock', phase: 'begin' })
+    expect(findings(lines)).toEqual([])
+  })
+
+  it('finds a task whose holder fell silent while it was away, and that nobody can have', () => {
+    expectChanged('last', isOf('inherited'), (line) => ({ ...line, isGiven: false }), ['i'])
+  })
+
   it('finds that nothing was claimed at all', () => {
     const lines = goodHistory().filter(({ kind }) => kind !== 'claim')
     expect(findings(lines)).toContainEqual({ check: 'rest', line: lines.length })

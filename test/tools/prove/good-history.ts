@@ -232,6 +232,14 @@ const claims: Line[] = [
   { kind: 'release', generation: 1 },
   // It falls silent.
   claim('T-3', 2),
+  // A task is away for a while, and is its holder's again.
+  { kind: 'write', task: 'K-1', version: -1 },
+  claim('K-1', 12),
+  { kind: 'write', task: 'K-1', version: null },
+  renewal(12, 200, 23_000),
+  { kind: 'write', task: 'K-1', version: -1 },
+  { kind: 'returned', generation: 12, how: 'away', awayMs: 90, isHeld: true },
+  { kind: 'inherited', generation: 12, isGiven: true },
   // Another one has the task, once the lease is over; the first comes back late.
   claim('T-3', 13),
   renewal(2, 410),

@@ -1,18 +1,20 @@
-// What claims promise: (i) at no time two of one task are valid, their number only rises, and one
-// that was answered holds until it is over, whatever fails.
+// What claims promise: (i) at no time two of one task are valid, their number only rises, one that
+// was answered holds until it is over, whatever fails, and is back when its task is.
 
 import { type Finding, finding, type History, type Line } from './history.ts'
 
 /** A file that was deleted may be published so much later, in ms. */
 const PUBLISHED_MS = 60_000
 
-export function checkClaims({ of }: History): Finding[] {
+export function checkClaims(history: History): Finding[] {
+  const { of } = history
   const claims = of('claim').toSorted((a, b) => a.generation - b.generation)
   const renewals = Map.groupBy(of('renewal'), ({ generation }) => generation)
+  const gone = goneOf(history)
   /** Its holder has released it or was killed, or its task is gone. */
   const isOver = ({ task, generation, t }: Line<'claim'>, before: number) =>
     of('release').some((it) => it.generation === generation && it.line < before) ||
-    of('write').some((it) => isGone(it, task) && it.t > t - PUBLISHED_MS && it.line < before)
+    (gone.get(task) ?? []).some((it) => it.t > t - PUBLISHED_MS && it.line < before)
   /** As its holder knew it then, or was told later: a clock that is set back makes it earlier. */
   const endOf = (claim: Line<'claim'>, next: number): number => {
     const told = [claim, ...(renewals.get(claim.generation) ?? [])].filter((it) => it.expiresAt)
@@ -40,7 +42,28 @@ export function checkClaims({ of }: History): Finding[] {
     }
     return found
   })
-  return [...found, ...unreturned]
+  return [...found, ...unreturned, ...afterAbsence(history)]
 }
 
-const isGone = (write: Line<'write'>, task: string) => write.task === task && write.version === null
+/** By task: when it was deleted, and did not come back as it was. */
+function goneOf({ of }: History): Map<string | undefined, Line<'write'>[]> {
+  const all = [...Map.groupBy(of('write'), ({ task }) => task)]
+  const isForGood = ({ version }: Line<'write'>, at: number, writes: Line<'write'>[]) => {
+    const next = writes[at + 1]
+    return version === null && (!next || next.version !== writes[at - 1]?.version)
+  }
+  return new Map(all.map(([task, writes]) => [task, writes.filter(isForGood)]))
+}
+
+/** A clock that jumps may end the time in which a closed task is its holder's. */
+function afterAbsence({ of }: History): Finding[] {
+  const moves = of('fault').filter(({ name }) => name === 'move-clock')
+  const isExcused = ({ how, awayMs, t }: Line<'returned'>) =>
+    how === 'closed' && moves.some((it) => it.t > t - awayMs - PUBLISHED_MS && it.t < t)
+  const lost = of('returned').filter((it) => !it.isHeld && !isExcused(it))
+  const kept = of('inherited').filter(({ isGiven }) => !isGiven)
+  return [
+    ...lost.map((it) => finding('i', it.line, `${it.generation} is not back with its task`)),
+    ...kept.map((it) => finding('i', it.line, `nobody was given what ${it.generation} left`)),
+  ]
+}

@@ -54,7 +54,7 @@ interface Kinds {
   /** Always the first line. */
   run: { clients: string[] }
   /** `held`: whether there was a batch to hold back, where the fault is that. */
-  fault: { name: string; held?: boolean }
+  fault: { name: string; phase?: 'begin' | 'end'; held?: boolean }
   /** A file of the board. Null: it was deleted. */
   write: { task?: string; version: number | null }
   /** Times in ms, of the edge. `known`: the highest generation that was answered before. */
@@ -66,6 +66,10 @@ interface Kinds {
   renewal: { generation: number; status: number; expiresAt?: number }
   /** Written before it is asked for, or before its process is killed. */
   release: { generation: number }
+  /** Its task was away or closed for so long, in ms, and is there and open again since a minute at most. */
+  returned: { generation: number; how: 'away' | 'closed'; awayMs: number; isHeld: boolean }
+  /** Its holder fell silent while the task was away: whether another was given the task. */
+  inherited: { generation: number; isGiven: boolean }
   /** Its process was killed: how it is at the end of the run. */
   left: { generation: number; health: string }
   connect: { client: string; lastEventId?: string }

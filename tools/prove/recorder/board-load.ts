@@ -14,6 +14,16 @@ const MAX_PAUSE_MS = 160
 /** Longer than changes are collected for one message, so that each single change has its own. */
 const SINGLE_CHANGE_MS = 200
 
+/** A task that the load does not change by itself. */
+export interface KeptTask {
+  id: string
+  version: number
+  assignee: string
+}
+
+/** `away`: it has no file. */
+type KeptStatus = 'open' | 'doing' | 'done' | 'away'
+
 export class BoardLoad {
   /** What the disk holds. */
   readonly files = { tasks: new Map<string, number>(), sessions: new Map<string, number>() }
@@ -26,6 +36,7 @@ export class BoardLoad {
   #isOver = false
   #isPaused = false
   #step: Promise<void> = Promise.resolve()
+  #kept: Promise<void> = Promise.resolve()
 
   constructor(store: string, recorder: Recorder, random: Seeded) {
     this.#store = store
@@ -53,7 +64,7 @@ export class BoardLoad {
    */
   async pause<Result>(then: () => Promise<Result>): Promise<Result> {
     this.#isPaused = true
-    await this.#step
+    await Promise.all([this.#step, this.#kept])
     const task = `T-${this.#version % TASKS}`
     const changes = [
       () => this.#save(task, 'save'),
@@ -68,6 +79,17 @@ export class BoardLoad {
     const result = await then()
     this.#isPaused = false
     return result
+  }
+
+  /** Saves a task whose title never changes. Not while the board rests. */
+  async keep({ id, version, assignee }: KeptTask, status: KeptStatus): Promise<void> {
+    while (this.#isPaused) await sleep(SINGLE_CHANGE_MS)
+    this.#kept = this.#kept.then(() =>
+      status === 'away'
+        ? this.#delete(id, status)
+        : this.#write(id, version, { status, assignee }, status),
+    )
+    await this.#kept
   }
 
   #nextStep(): Promise<void> {
@@ -91,8 +113,17 @@ export class BoardLoad {
   }
 
   async #save(task: string, how: string): Promise<void> {
-    const version = ++this.#version
-    await replace(this.#path(task), `---\ntitle: v${version}\nstatus: open\n---\n`)
+    await this.#write(task, ++this.#version, { status: 'open' }, how)
+  }
+
+  async #write(
+    task: string,
+    version: number,
+    fields: Readonly<Record<string, string>>,
+    how: string,
+  ): Promise<void> {
+    const lines = Object.entries({ title: `v${version}`, ...fields }).map((it) => it.join(': '))
+    await replace(this.#path(task), `---\n${lines.join('\n')}\n---\n`)
     this.#record(task, version, how)
   }
 

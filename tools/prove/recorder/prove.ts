@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../harness/edge.ts'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
+import { Claimer } from './claimer.ts'
 import { ClaimsLoad } from './claims-load.ts'
 import { FAULTS, type Scene } from './faults.ts'
+import { KeepersLoad } from './keepers-load.ts'
 import { monthsLater } from './months-later.ts'
 import { observe } from './observe.ts'
 import { PaymentsLoad } from './payments-load.ts'
@@ -58,16 +60,24 @@ export async function prove(plan: Plan): Promise<Recorder> {
   const processes = new ProcessesLoad(system, recorder, random.fork())
   try {
     const board = new BoardLoad(system.store, recorder, random.fork())
-    const claims = new ClaimsLoad(system, recorder, random.fork())
+    const claimer = new Claimer(system, recorder)
+    const claims = new ClaimsLoad(claimer, recorder, random.fork())
     const payments = new PaymentsLoad(system, recorder, random.fork())
     const onEvent = payments.onEvent.bind(payments)
+    const keepers = new KeepersLoad(board, claimer, recorder, random.fork())
     const seen = observe(system, recorder, { random: random.fork(), onEvent })
     const clients = Object.entries(CLIENTS).map(
       ([name, options]) => new BoardClient(name, system, recorder, options),
     )
     const leaving = new AbortController()
     const coming = comeAndGo(clients, random.fork(), leaving.signal)
-    const loading = Promise.all([board.run(), payments.run(), claims.run(), processes.run()])
+    const loading = Promise.all([
+      board.run(),
+      payments.run(),
+      claims.run(),
+      keepers.run(),
+      processes.run(),
+    ])
     // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
     loading.catch(() => undefined)
 
@@ -77,7 +87,8 @@ export async function prove(plan: Plan): Promise<Recorder> {
     log('healed; waiting for rest')
     leaving.abort()
     board.end()
-    claims.end()
+    keepers.end()
+    claimer.isOver = true
     processes.end()
     payments.end()
     await Promise.all([loading, coming])

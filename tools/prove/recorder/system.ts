@@ -214,4 +214,4 @@ async function proxiedServer(dir: string): Promise<RunDatabase> {
   }
 }
 
-const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
+const CONFIG = 'prefix: T\nstates: [open, doing, done]\nclosed: [done]\ninitial: open\n'
