@@ -5,6 +5,8 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { workOff } from '../../tools/prove/agents/agents.ts'
+import { workDay } from '../../tools/prove/agents/day.ts'
+import { DAY_BOARDS } from '../../tools/prove/agents/day-boards.ts'
 import { toolsWith } from '../../tools/prove/agents/tools.ts'
 import { Seeded } from '../../tools/prove/recorder/seeded.ts'
 import { inTools, noTools } from '../support/judges.ts'
@@ -68,6 +70,25 @@ describe('commands that are run by the first line', () => {
     expect(sessions.map(({ health }) => health)).toEqual(Array(count).fill('finished'))
   })
 })
+
+describe.each(Object.entries(DAY_BOARDS))(
+  'two hours of eight agents in worktrees on %s',
+  (_, board) => {
+    it('give each task once, while people merge hours later, stash, switch and restart', async () => {
+      const { findings, ...counts } = await workDay({
+        board,
+        tasks: 14,
+        agents: 8,
+        hours: 2,
+        random: new Seeded(7),
+        env: programEnv(process.env.HOME ?? ''),
+        log: () => undefined,
+      })
+      expect(findings).toEqual([])
+      expect(counts).toMatchObject({ given: 14, claims: 14, closed: 14 })
+    }, 300_000)
+  },
+)
 
 const ROUNDS = 4
 const [, LINES = ''] =
