@@ -38,6 +38,7 @@ export const usableIn = async (folder: string): Promise<KeptCopy | undefined> =>
 /**
  * Those that may go: of one shop, all but the newest of each of so many days, those of the last two
  * hours, and the one with the most payments. `now` in ms.
+ * @forTests Weeks of copies, without a database.
  */
 export function spare(copies: readonly KeptCopy[], days: number, now: number): KeptCopy[] {
   const [newest] = copies

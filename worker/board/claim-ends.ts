@@ -8,6 +8,8 @@ import type { StoredTask } from './columns-sqlite.ts'
 const CLOSED_MS = 120_000
 /** After the host slept, or its clock jumped, holders have this long to say that they are there. */
 export const GRACE_MS = 30_000
+/** More than a time service sets a clock back by at once. */
+const AHEAD_MS = 120_000
 
 type Outcome = ClaimEnd['outcome']
 
@@ -100,12 +102,15 @@ export function resumed(claim: Claim, since: number, now: number): Claim | undef
   }
 }
 
-/** A clock that was ahead lengthens no lease: at most its own term, from when it is right again. */
+/**
+ * A clock that was ahead lengthens no lease: at most its own term, from when it is right again. One
+ * that a time service sets back a little cuts none: it may be ahead again before the lease is over.
+ */
 export function setRight(claim: Claim, now: number): Claim | undefined {
   const { end, expiresAt, ttlMs } = claim
-  const lease = Math.max(ttlMs, GRACE_MS)
-  const isLong = expiresAt > now + lease
-  const isLongClosed = (end?.until ?? 0) > now + CLOSED_MS + GRACE_MS
+  const most = now + AHEAD_MS
+  const isLong = expiresAt > most + Math.max(ttlMs, GRACE_MS)
+  const isLongClosed = (end?.until ?? 0) > most + CLOSED_MS + GRACE_MS
   if (!isLong && !isLongClosed) return undefined
   return {
     ...claim,

@@ -36,12 +36,13 @@ describe('a page of payments', () => {
   const newestFirst = 'SCAN t USING INDEX sqlite_autoindex_payment_transactions_1'
 
   it.each(['Pending', 'Failed', 'Refunded'] as const)('is read from an index if %s', async (it) => {
-    const plan = `SEARCH t USING INDEX ${byStatus}`
-    expect(await planOf({ status: it })).toBe(plan)
+    const plan = await planOf({ status: it })
+    expect(plan).toContain(`SEARCH t USING COVERING INDEX ${byStatus}`)
+    expect(plan).not.toContain('SCAN t')
   })
 
   it('is read from the newest on if Paid, since most payments are', async () => {
-    expect(await planOf({ status: 'Paid' })).toBe(newestFirst)
+    expect(await planOf({ status: 'Paid' })).toContain(newestFirst)
   })
 
   it('is read from the index that has few of them: of a gateway, an amount, a time', async () => {
