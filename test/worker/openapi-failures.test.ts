@@ -1,7 +1,11 @@
 // Failures that many operations have in common, caused at each operation whose document lists them.
 
 import { beforeAll, expect, it } from 'vitest'
-import { LedgerUnavailable, SchemaMismatch } from '../../worker/payments/ledger/ledger.ts'
+import {
+  LedgerUnavailable,
+  OtherDatabase,
+  SchemaMismatch,
+} from '../../worker/payments/ledger/ledger.ts'
 import type { PaymentQueries } from '../../worker/payments/queries/queries-libsql.ts'
 import { cookieName } from '../../worker/shared/access.ts'
 import { OF_SESSIONS, SECRET, token } from '../support/edge.ts'
@@ -71,11 +75,13 @@ const CAUSES: Record<string, () => Cause | Promise<Cause>> = {
   sessions_unavailable: withoutSessions,
   ledger_unavailable: () => withoutDatabase(new LedgerUnavailable('it is away')),
   schema_mismatch: () => withoutDatabase(new SchemaMismatch('it is another')),
+  other_database: () => withoutDatabase(new OtherDatabase('it is empty')),
 }
 
 // None of these requests gets as far as to look for one.
 beforeAll(() => {
-  Object.assign(known, { transaction: 'any', ended: 'any', alert: 'any', delivery: 'any' })
+  const any = { transaction: 'any', ended: 'any', alert: 'any', delivery: 'any', event: 'any' }
+  Object.assign(known, any)
 })
 
 it.each(Object.entries(CAUSES))(

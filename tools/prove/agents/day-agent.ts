@@ -4,7 +4,34 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Day } from './day.ts'
+import type { Seeded } from '../recorder/seeded.ts'
+import type { DayBoard } from './day-boards.ts'
+import type { GitOfDay } from './day-git.ts'
+
+export interface DayPlan {
+  board: DayBoard
+  tasks: number
+  agents: number
+  hours: number
+  random: Seeded
+  env: Readonly<Record<string, string>>
+  log: (sentence: string) => void
+}
+
+/** What agents and people share. */
+export interface Day {
+  readonly plan: DayPlan
+  readonly git: GitOfDay
+  /** By task: the agents that were given it. */
+  readonly given: Map<string, string[]>
+  /** Branches that wait, and the step in which each is merged. */
+  readonly waiting: { branch: string; step: number }[]
+  readonly step: number
+  count(what: string): void
+  finding(sentence: string): void
+  /** Asks the edge, until it answers. */
+  ask<Body>(route: string, body?: object): Promise<{ status: number; body: Body }>
+}
 
 const TTL_MS = 3_600_000
 /** In steps. */

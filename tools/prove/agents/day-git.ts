@@ -10,10 +10,12 @@ const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit
 
 export class GitOfDay {
   readonly project: string
+  readonly #env: Readonly<Record<string, string>>
   readonly #now: () => Promise<Date>
 
-  constructor(project: string, now: () => Promise<Date>) {
+  constructor(project: string, env: Readonly<Record<string, string>>, now: () => Promise<Date>) {
     this.project = project
+    this.#env = env
     this.#now = now
   }
 
@@ -26,7 +28,7 @@ export class GitOfDay {
   async runIn(dir: string, ...args: string[]): Promise<string> {
     const date = (await this.#now()).toISOString()
     const env = {
-      PATH: process.env.PATH,
+      ...this.#env,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_AUTHOR_DATE: date,

@@ -8,20 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loopbackUrl } from '../../../system/ports.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { Process } from '../../harness/process.ts'
-import type { Seeded } from '../recorder/seeded.ts'
-import { AgentOfDay } from './day-agent.ts'
-import type { DayBoard } from './day-boards.ts'
+import { AgentOfDay, type Day, type DayPlan } from './day-agent.ts'
 import { GitOfDay } from './day-git.ts'
-
-export interface DayPlan {
-  board: DayBoard
-  tasks: number
-  agents: number
-  hours: number
-  random: Seeded
-  env: Readonly<Record<string, string>>
-  log: (sentence: string) => void
-}
 
 export interface DayOutcome {
   /** Tasks that were given to an agent, and how often one was. */
@@ -32,21 +20,6 @@ export interface DayOutcome {
   did: Record<string, number>
   /** Sentences. */
   findings: string[]
-}
-
-/** What agents and people share. */
-export interface Day {
-  readonly plan: DayPlan
-  readonly git: GitOfDay
-  /** By task: the agents that were given it. */
-  readonly given: Map<string, string[]>
-  /** Branches that wait, and the step in which each is merged. */
-  readonly waiting: { branch: string; step: number }[]
-  readonly step: number
-  count(what: string): void
-  finding(sentence: string): void
-  /** Asks the edge, until it answers. */
-  ask<Body>(route: string, body?: object): Promise<{ status: number; body: Body }>
 }
 
 const PROGRAM = resolve(import.meta.dirname, '../../../cli/bin.js')
@@ -71,7 +44,7 @@ export async function workDay(plan: DayPlan): Promise<DayOutcome> {
   const clock = join(dir, 'clock')
   const data = join(dir, 'data')
   const project = join(dir, 'project')
-  const git = new GitOfDay(project, async () => {
+  const git = new GitOfDay(project, plan.env, async () => {
     const moved = Number(await readFile(clock, 'utf8'))
     return new Date(Date.now() + moved)
   })

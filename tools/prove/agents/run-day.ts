@@ -1,5 +1,5 @@
-// `node tools/prove/agents/run-day.ts [backlog-md|openspec] [HOURS] [SEED]`: agents work for a day in
-// worktrees, on a board that people merge into, stash and switch. docs/reliability.md says more.
+// `node tools/prove/agents/run-day.ts [backlog-md|openspec] [HOURS] [SEED]`: agents work for a day
+// in worktrees, on a board that people merge into, stash and switch. docs/reliability.md says more.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -7,8 +7,10 @@ import { checkPayments } from './payments.ts'
 
 /** Without one of these nothing was tried, so nothing was shown. */
 const TRIED =
-  `connect message read files claim renewal release returned left charge charge-call refund refund-call
-  cancel seen webhook listener endpoint booking stored movement event later`.split(/\s+/) as Kind[]
+  `connect message read files claim renewal release returned left charge charge-call refund
+  refund-call cancel seen webhook listener endpoint booking stored movement event later`.split(
+    /\s+/,
+  ) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {

@@ -66,7 +66,7 @@ interface Kinds {
   renewal: { generation: number; status: number; expiresAt?: number }
   /** Written before it is asked for, or before its process is killed. */
   release: { generation: number }
-  /** Its task was away or closed for so long, in ms, and is there and open again since a minute at most. */
+  /** Its task was away or closed for so long, in ms, and is there and open since a minute. */
   returned: { generation: number; how: 'away' | 'closed'; awayMs: number; isHeld: boolean }
   /** Its holder fell silent while the task was away: whether another was given the task. */
   inherited: { generation: number; isGiven: boolean }

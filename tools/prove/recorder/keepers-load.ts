@@ -55,7 +55,7 @@ export class KeepersLoad {
       const task = free[this.#random.below(free.length)]
       if (task === undefined) continue
       this.#busy.add(task)
-      // Another actor each time: a task of one that was killed counts as held until its lease is over.
+      // Another actor each time: one that was killed holds its task until the lease is over.
       await this.#hold(`${name}.${n}`, task)
       this.#busy.delete(task)
     }
