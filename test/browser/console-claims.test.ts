@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)(`claims in Chromium${whySkipped}`, () => {
     ) as { task: string }
     await signalbox('renew', '--actor', 'ada', '--progress', 'measures the lamp')
 
-    const reader = await openConsole(await newContext(), linkOf(start))
+    const reader = await openConsole(await newContext(), await signalbox('sign-in'))
     const card = reader.page
       .locator('article, li, a')
       .filter({ hasText: /Working: ada since \d/ })
@@ -38,8 +38,8 @@ describe.skipIf(!hasChromium)(`claims in Chromium${whySkipped}`, () => {
     await shown.getByText('measures the lamp').waitFor()
     expect(await shown.getByText('End this claim').count()).toBe(0)
 
-    const link = await signalbox('sign-in', '--work')
-    const worker = await openConsole(await newContext(), link)
+    // Who started it may.
+    const worker = await openConsole(await newContext(), linkOf(start))
     await worker.page.getByText('Working: ada').first().waitFor()
     await worker.page.goto(`${(await start.local()).url}/#/board/${task}`)
     const dialog = worker.page.getByRole('dialog')

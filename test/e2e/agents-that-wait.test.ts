@@ -65,7 +65,8 @@ const TOOLS = {
         '- [ ] 1 Door\n  - [ ] 1.1 Hinge\n  - [ ] 1.2 Glass\n- [ ] 2 Paint\n',
       '.kiro/specs/till/tasks.md': '- [x] 1 Drawer\n- [ ] 2 Bell\n',
     },
-    tasks: ['oven/1', 'oven/1.1', 'oven/1.2', 'oven/2', 'till/2', 'till/3'],
+    // Who closes the last part closes the whole, which is offered to nobody.
+    tasks: ['oven/1.1', 'oven/1.2', 'oven/2', 'till/2', 'till/3'],
     added: {
       id: 'till/3',
       file: '.kiro/specs/till/tasks.md',
@@ -74,7 +75,8 @@ const TOOLS = {
     fileOf: (task) => `.kiro/specs/${task.split('/')[0]}/tasks.md`,
     isOpen: isUnmarked,
     begun: marked('-'),
-    closed: marked('x'),
+    closed: (text, task) =>
+      marked('x')(text, task).replace(/^- \[ \] (1 Door\n(?: {2}- \[x\] .*\n)+- )/m, '- [x] $1'),
   },
   'backlog-md': {
     files: {

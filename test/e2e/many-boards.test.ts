@@ -203,6 +203,7 @@ describe.each([
     ])
     const web = `The board ${dir}/packages/web#kiro in ${dir}/packages/web/.kiro`
     expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^signalbox: Made a new database of payments: \w+=\w{32}$/),
       `signalbox: ${web} is gone; what was published of it stays.`,
       `signalbox: The board ${dir}/packages/late#kiro has appeared in ${dir}/packages/late (kiro).`,
       '',

@@ -6,7 +6,7 @@ import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { run } from '../cli/run.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
-import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import { MADE, oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -58,7 +58,7 @@ describe('signalbox in a project', () => {
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
     expect(await system.children()).toEqual([])
-    expect(system.stderr).toBe('')
+    expect(system.stderr).toMatch(new RegExp(`^${MADE}$`))
   })
 
   it('sends a saved task to a client', async () => {

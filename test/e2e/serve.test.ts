@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../tools/harness/free-port.ts'
 import { run } from '../cli/run.ts'
 import { EventStream } from '../support/event-stream.ts'
-import { type Launch, type Start, Starts } from '../support/local-system.ts'
+import { type Launch, MADE, type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -45,9 +45,6 @@ async function ask({ stdout }: Start, path: string, by?: string): Promise<Respon
   const headers = by === undefined ? {} : { authorization: `Bearer ${await tokenBy(by)}` }
   return await fetch(`${url}${path}`, { headers })
 }
-
-/** The line of a first start. */
-const MADE = '^signalbox: Made a new database of payments: PAYMENT_INSTALLATION=\\w{32}\n'
 
 describe('signalbox serve', () => {
   it('publishes its board, is healthy, takes secrets over by SIGHUP, and ends by SIGTERM', async () => {
@@ -181,7 +178,7 @@ describe('signalbox serve', () => {
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 1, signal: null })
     const why = `Port ${port} of 127.0.0.1 is taken; choose another with METRICS_PORT.`
-    expect(refused.stderr).toMatch(new RegExp(`${MADE}signalbox: ${why}\n$`))
+    expect(refused.stderr).toMatch(new RegExp(`^${MADE}signalbox: ${why}\n$`))
     server.close()
   })
 
@@ -196,6 +193,6 @@ describe('signalbox serve', () => {
     const refused = await start(['--port=0'])
     expect(await refused.ended).toEqual({ code: 2, signal: null })
     const why = `signalbox: ${name}: ${host} is no address of this machine \\(${code}\\).`
-    expect(refused.stderr).toMatch(new RegExp(`${MADE}${why}\n$`))
+    expect(refused.stderr).toMatch(new RegExp(`^${MADE}${why}\n$`))
   })
 })

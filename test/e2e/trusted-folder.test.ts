@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { mintTokens } from '../../system/tokens.ts'
-import { oneProcess, Starts } from '../support/local-system.ts'
+import { MADE, oneProcess, Starts } from '../support/local-system.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const KNOWN = 'known-to-those-who-made-the-repository-43-characters'
@@ -32,7 +32,7 @@ describe('a data folder with a secret in it', () => {
     )
     expect(await start.fetch('/tasks')).toHaveProperty('status', 200)
     expect(start.stderr).toMatch(
-      /^signalbox: The secret in the data folder [^\n]+ is not used[^\n]+\n$/,
+      new RegExp(`^signalbox: The secret in the data folder [^\n]+ is not used[^\n]+\n${MADE}$`),
     )
     expect(await readFile(join(dataDir, 'secret'), 'utf8')).toBe(`${KNOWN}\n`)
   })
@@ -45,7 +45,7 @@ describe('a data folder with a secret in it', () => {
     const authorization = `Bearer ${board}`
     expect(await start.fetch('/tasks', { authorization })).toHaveProperty('status', 200)
     expect(start.stdout).toMatch(/signalbox sign-in [^\n]+ --trust-data prints another/)
-    expect(start.stderr).toBe('')
+    expect(start.stderr).toMatch(new RegExp(`^${MADE}$`))
   })
 
   it('is made with one where it is trusted', async () => {

@@ -35,6 +35,9 @@ export const oneProcess: Launch = (args) => ({
   args: ['cli/bin.js', 'dev', ...args.map((arg) => arg.replace(/^--store=/, ''))],
 })
 
+/** What a first start of `signalbox` or `serve` says, as a line of a pattern. */
+export const MADE = 'signalbox: Made a new database of payments: PAYMENT_INSTALLATION=\\w{32}\n'
+
 /** A start builds the page and the Worker, and waits for four programs. */
 const READY_MS = 100_000
 
