@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { freePort } from '../../tools/harness/free-port.ts'
+import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { programEnv } from '../support/run-home.ts'
@@ -130,13 +131,21 @@ describe('docs/serve.md, from an empty machine', () => {
   })
 
   it('makes a backup of the running service, and fills an empty folder with it', async () => {
+    // An empty copy is never restored.
+    const live = openSqlite(join(folder, 'data/node/payments.db'))
+    live.all(`INSERT INTO payment_transactions (id, gateway, reference, amount, currency,
+      created_at, updated_at) VALUES ('01A', 'bank', 'order-1', 100, 'IQD', 1, 1)`)
+    live.close()
     await next('signalbox backup')
+    expect(await next('signalbox backup --check')).toMatch(
+      / can be restored: 1 payment of the shop /,
+    )
     // Its lines of cron, by which a percent sign without a backslash would be the end of a line.
-    const cron = blocks.find(({ text }) => text.includes('-delete'))?.text ?? ''
+    const cron = blocks.find(({ text }) => text.includes('--keep'))?.text ?? ''
     const commands = Array.from(cron.matchAll(/\* signalbox (.*)$/gm), ([, it = '']) => it)
     expect(commands.join('').match(/(?<!\\)%/)).toBeNull()
     for (const command of commands) expect(await run(command.replaceAll('\\%', '%'))).toBe('')
-    expect(await readdir(join(folder, 'backups'))).toHaveLength(3)
+    expect(await readdir(join(folder, 'backups'))).toHaveLength(2)
 
     expect(await service.stop('SIGTERM')).toEqual({ code: 0, signal: null })
     await rename(join(folder, 'data'), join(folder, 'lost'))

@@ -337,7 +337,8 @@ export function listBoard(dice: Dice, layout: 'kiro' | 'spec-kit') {
       const known: Record<string, string> =
         layout === 'kiro' ? { '-': 'in-progress', '~': 'queued' } : {}
       const status = mark.toLowerCase() === 'x' ? 'done' : (known[mark] ?? 'todo')
-      const bullet = dice.pick(['-', '*', '+', '3.', '  -'])
+      // In spec-kit, a part waits for what its whole waits for.
+      const bullet = dice.pick(['-', '*', '+', '3.', layout === 'kiro' ? '  -' : '-'])
       const written = dice.pick([number, `**${number}**`, `${number}.`, `__${number})__`])
       const dep = [...closed.keys()].find(() => dice.chance(0.3))
       const isWaiting = layout === 'spec-kit' && dep !== undefined && dep !== number
@@ -348,7 +349,10 @@ export function listBoard(dice: Dice, layout: 'kiro' | 'spec-kit') {
             ` (Depends on: ${dep}) [P]`,
           ])
         : ''
-      lines.push(`${bullet} [${mark}] ${written} ${dice.pick(['Fill', '注ぐ', 'a: b'])}${waits}`)
+      // Without it, a task would wait for those before it, too.
+      const parallel = layout === 'spec-kit' ? ' [P]' : ''
+      const text = dice.pick(['Fill', '注ぐ', 'a: b'])
+      lines.push(`${bullet} [${mark}] ${written}${parallel} ${text}${waits}`)
       if (closed.has(number)) {
         const twin = [2, 3, 4, 5, 6, 7, 8].find((each) => !expected.has(`${id}~${each}`))
         expected.set(`${id}~${twin}`, { status, ready: false, isInvalid: true })
