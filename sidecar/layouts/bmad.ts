@@ -26,7 +26,9 @@ const ARTIFACTS = '_bmad-output/implementation-artifacts'
 const STATUS_FILE = 'sprint-status.yaml'
 /** Of a spec that was broken down into stories, each with a file of its own, without a sprint. */
 const STORIES_FILE = 'stories.yaml'
-const SPECS = '_bmad-output/specs'
+/** Where the tool looks for such specs: in `specs` of the output folder, and in these two. */
+const SPECS_BY = ['planning_artifacts', 'implementation_artifacts']
+const SPECS = ['_bmad-output/specs', '_bmad-output/planning-artifacts', ARTIFACTS]
 const OLDER_STATUS_FILE = 'sprint_status.yaml'
 
 const STORY = ['backlog', 'ready-for-dev', 'in-progress', 'review', 'done']
@@ -76,41 +78,55 @@ interface StatusFile {
   statusFile: string
   /** There is none, in one sentence. */
   missing?: string
+  /** May hold a folder for each spec. */
+  specsIn: readonly string[]
 }
 
 /** The first status file in a folder that the configuration names, else where one is to be. */
 async function statusFileIn(root: string): Promise<StatusFile> {
   const folders: { path: string; by: string }[] = []
+  const specsIn = SPECS.map((path) => join(root, path))
   for (const config of CONFIGS) {
     const yaml = readYamlMap(readConfig(join(root, config)))
-    if (!yaml.ok) folders.push({ path: join(root, ARTIFACTS), by: `${config} (${yaml.why})` })
-    else for (const path of foldersOf(root, yaml.fields)) folders.push({ path, by: config })
+    if (!yaml.ok) {
+      folders.push({ path: join(root, ARTIFACTS), by: `${config} (${yaml.why})` })
+      continue
+    }
+    const { fields } = yaml
+    for (const path of foldersOf(root, fields, NAMED_BY)) folders.push({ path, by: config })
+    specsIn.push(...foldersOf(root, fields, ['output_folder'], 'specs'))
+    specsIn.push(...foldersOf(root, fields, SPECS_BY))
   }
   folders.push({ path: join(root, ARTIFACTS), by: 'the tool by itself' })
   for (const { path } of folders) {
     for (const name of [STATUS_FILE, OLDER_STATUS_FILE]) {
-      if (await isFile(join(path, name))) return { statusFile: join(path, name) }
+      if (await isFile(join(path, name))) return { statusFile: join(path, name), specsIn }
     }
   }
   const [{ path, by } = { path: root, by: '' }] = folders
   const where = relative(root, path)
   const missing = `There is no ${STATUS_FILE} in ${where}, the folder named by ${by}.`
-  return { statusFile: join(path, STATUS_FILE), missing }
+  return { statusFile: join(path, STATUS_FILE), missing, specsIn }
 }
 
-/** The folders that a configuration names, if they are in the project. */
-function foldersOf(root: string, fields: ReadonlyMap<string, Plain>): string[] {
+/** The folders that a configuration names (or one `below` each), if they are in the project. */
+function foldersOf(
+  root: string,
+  fields: ReadonlyMap<string, Plain>,
+  keys: readonly string[],
+  below = '',
+): string[] {
   const output = String(fields.get('output_folder') ?? '')
-  return NAMED_BY.flatMap((key) => {
+  return keys.flatMap((key) => {
     const named = fields.get(key)
     if (typeof named !== 'string') return []
     const path = named.replace('{output_folder}', output).replace('{project-root}', root)
-    const folder = resolve(root, path)
+    const folder = resolve(root, path, below)
     return folder.startsWith(root + sep) ? [folder] : []
   })
 }
 
-function bmadStore(root: string, { statusFile, missing }: StatusFile): Store {
+function bmadStore(root: string, { statusFile, missing, specsIn }: StatusFile): Store {
   const folder = dirname(statusFile)
   const name = basename(statusFile)
   const alone = `${name} names no such story.`
@@ -123,7 +139,7 @@ function bmadStore(root: string, { statusFile, missing }: StatusFile): Store {
     configFile: statusFile,
     ...(missing !== undefined && { board: { ...BOARD, invalid: missing } }),
     unread() {
-      const specs = [join(root, SPECS), folder].flatMap(foldersIn)
+      const specs = [...new Set([...specsIn, folder])].flatMap(foldersIn)
       const found = specs.filter((spec) => entriesOf(spec).some((it) => it.name === STORIES_FILE))
       const [first] = found
       if (first === undefined) return undefined
