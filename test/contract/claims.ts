@@ -14,6 +14,7 @@ import {
   taskRecord,
   token,
 } from '../support/edge.ts'
+import { PATIENT } from '../support/patience.ts'
 import type { Board } from './board.ts'
 
 const WORK = 'board:read board:work'
@@ -199,7 +200,9 @@ export function claimContract({ name, edge, published }: Board): void {
       expect((await ask('', { claim: secret(), actor: 'flo' })).body.code).toBe('nothing_ready')
       // Its file has changed, and it is still open.
       await repo.changes({ upserts: [todo('A-2', { title: 'Again' })] })
-      expect(idOf(await ask('', { claim: secret(), actor: 'flo' }))).toBe('A-2')
+      // For some seconds it may be a checkout.
+      const again = async () => idOf(await ask('', { claim: secret(), actor: 'flo' }))
+      await expect.poll(again, PATIENT).toBe('A-2')
     })
 
     it('give no task that another linked worktree has begun, unless they are forced', async () => {

@@ -7,7 +7,7 @@ import { endedBy, isReturning, type Reading, verdictOf } from './claim-ends.ts'
 import { cameIn, follow, NO_MOVES, type Texts, wentIn } from './claim-moves.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import { type ClaimWrites, seen, type Turn } from './claim-writes.ts'
-import { isReopened, restOf, seenOf, unrested } from './rest.ts'
+import { isReopened, restOf, seenOf } from './rest.ts'
 import { statusesOf } from './to-do.ts'
 import type { BoardConfig, Task } from './wire.ts'
 
@@ -112,13 +112,14 @@ export class ClaimSettling {
   /** The task of one that was done has changed. */
   #rest(claim: Claim, isClosed: (status: string) => boolean, turn: Turn): void {
     const task = this.#board.stored(claim.task)
-    if (!task || !claim.end?.rests) return
+    if (!claim.end?.rests) return
     const { rests } = claim.end
+    const { openAt = turn.now, ...before } = rests
     // The main tree is on a branch without it: each worktree’s copy looks like a change then.
-    if (rests.from !== undefined && task.inMain === false) return
-    const seen = { ...rests, ...seenOf(task) }
-    if (isReopened(rests, task, isClosed)) this.#writes.tell(unrested(claim), turn)
-    else this.#writes.keep({ ...claim, end: { ...claim.end, rests: seen } })
+    const there = rests.from !== undefined && task?.inMain === false ? undefined : task
+    const isOver = there !== undefined && isReopened(rests, there, isClosed)
+    const next = isOver ? { ...before, openAt } : { ...before, ...seenOf(there) }
+    this.#writes.keep({ ...claim, end: { ...claim.end, rests: next } })
   }
 
   #settleOne(claim: Claim, isOpen: IsOpen, turn: Turn): void {

@@ -2,7 +2,7 @@
 // published anew drops none of them. Also the agenda: what is due at a time, for the one alarm.
 
 import type { Sql } from '../shared/sql.ts'
-import { REST_MS, type Rest } from './rest.ts'
+import { type Rest, restsUntil } from './rest.ts'
 import type { Session } from './wire.ts'
 
 /** What is stored of a claim. All times in ms. */
@@ -124,8 +124,9 @@ export function sqliteClaimStore(sql: Sql) {
     restless: (): Claim[] =>
       sql
         .all<{ claim: string }>(
-          `SELECT claim FROM claims JOIN tasks ON tasks.id = claims.task WHERE ended = 4
-            AND file_hash IS NOT json_extract(claim, '$.end.rests.file')`,
+          `SELECT claim FROM claims LEFT JOIN tasks ON tasks.id = claims.task WHERE ended = 4
+            AND (file_hash <> ifnull(json_extract(claim, '$.end.rests.file'), '')
+              OR json_extract(claim, '$.end.rests.openAt') IS NOT NULL)`,
         )
         .map(({ claim }) => JSON.parse(claim) as Claim),
     /** Those that were done so long ago that their tasks may be offered. */
@@ -172,7 +173,7 @@ export function sqliteClaimStore(sql: Sql) {
         session.status,
         session.health,
         startedAt,
-        end?.rests ? end.at + REST_MS : expiresAt,
+        end?.rests ? restsUntil(end.at, end.rests) : expiresAt,
         stageOf(end),
         session.id,
         version,

@@ -7,7 +7,9 @@ import type { Task } from './wire.ts'
 type Copied = Pick<Task, 'status' | 'inMain' | 'trees'> & { fileHash: string; copyHash: string }
 
 /** So long at most. */
-export const REST_MS = 86_400_000
+const REST_MS = 86_400_000
+/** While git checks out a branch, what is published may look so for a moment. */
+const SETTLES_MS = 5_000
 
 /** The copies of a task as they were last seen. Empty: it was away. */
 export interface Rest {
@@ -18,6 +20,8 @@ export interface Rest {
   copy?: string
   /** The marks of its linked worktrees, as JSON. */
   trees?: Readonly<Record<string, string>>
+  /** Since then a copy has changed and is open, in ms. */
+  openAt?: number
 }
 
 /** `began`: the main tree's copy when the claim began, for who releases it while that has none. */
@@ -26,8 +30,12 @@ export function restOf(task: Copied | undefined, began: string | undefined): Res
   return { ...(from !== undefined && { from }), ...seenOf(task) }
 }
 
+/** When its task may be offered again, in ms. */
+export const restsUntil = (at: number, { openAt }: Rest): number =>
+  openAt === undefined ? at + REST_MS : Math.min(openAt + SETTLES_MS, at + REST_MS)
+
 /** What is seen now. */
-export function seenOf(task: Copied | undefined): Omit<Rest, 'from'> {
+export function seenOf(task: Copied | undefined): Omit<Rest, 'from' | 'openAt'> {
   if (!task) return {}
   const marks = (task.trees ?? []).map((mark) => [mark.tree, JSON.stringify(mark)])
   return {

@@ -174,8 +174,9 @@ describe('what was released as done', () => {
   it('is offered when it was opened again: in main, in a tree, after it was merged', () => {
     const opened = done()
     opened.change({ upserts: [todo('A-1', { title: 'Again' })] })
+    expect(opened.next(NOW + 4_999)).toBe('nothing_ready')
+    expect(opened.next(NOW + 5_000)).toBe('A-1')
     expect(opened.task('A-1')).not.toHaveProperty('done')
-    expect(opened.next()).toBe('A-1')
 
     const inTree = done({ ...todo('A-1'), copy: '1'.repeat(32) })
     const trees = [mark('feat', { status: 'todo', title: 'Again' })]
@@ -193,7 +194,21 @@ describe('what was released as done', () => {
     const trees = [mark('feat', { status: 'doing' })]
     const it = done({ ...todo('A-1', { trees }), copy: '1'.repeat(32) })
     it.change({ upserts: [{ ...todo('A-1', { trees }), copy: '1'.repeat(32) }] })
+    it.claims.expire(NOW + 5_000)
     expect(it.task('A-1')).not.toHaveProperty('done')
+  })
+
+  it('is not offered for what a checkout looks like for a moment', () => {
+    const it = done()
+    const merged = closed('A-1')
+    it.change({ upserts: [merged] }, NOW + 1_000)
+    it.change({ upserts: [todo('A-1')] }, NOW + 2_000)
+    it.change({ upserts: [merged] }, NOW + 6_000)
+    it.change({ upserts: [todo('A-1')] }, NOW + 8_000)
+    it.change({ deletes: ['task:A-1'] }, NOW + 9_000)
+    it.claims.expire(NOW + 60_000)
+    it.change({ upserts: [merged] }, NOW + 60_000)
+    expect(it.task('A-1')).toMatchObject({ done: SHOWN })
   })
 
   it('stays so where its task was away, before it was released or after', () => {
