@@ -50,14 +50,15 @@ function filesOf(dir: string, commit: string): Map<string, string> {
   const listed = git(dir, 'ls-tree', '-z', '--name-only', commit, `${FOLDER}/`)
   const paths = listed.split('\0').filter((path) => path !== '')
   const files = new Map(
-    paths.map((path) => [
-      path.slice(FOLDER.length + 1),
-      `${git(dir, 'show', `${commit}:${path}`)}\n`,
-    ]),
+    paths.map((path) => [path.slice(FOLDER.length + 1), textIn(dir, `${commit}:${path}`)]),
   )
   committed.set(commit, files)
   return files
 }
+
+/** To the last line end: Backlog.md ends its files with empty lines. */
+const textIn = (dir: string, blob: string): string =>
+  spawnSync('git', ['-C', dir, 'show', blob], { encoding: 'utf8' }).stdout
 
 const statusIn = (text: string) => /^status: (.*)$/m.exec(text)?.[1] ?? ''
 const idIn = (name: string) => /^task-\d+/.exec(name)?.[0].toUpperCase() ?? ''
