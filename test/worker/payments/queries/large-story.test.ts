@@ -1,26 +1,10 @@
 // A payment with more than one answer of libSQL's server can hold, on both engines.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
+import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../../../../worker/payments/domain/types.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { MINUTE } from '../../../support/ledger-setup.ts'
-import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { setupOver } from '../ledger/writer-setup.ts'
-
-let libsql: LibsqlServer
-beforeAll(async () => {
-  libsql = await startLibsql()
-})
-afterAll(() => libsql.close())
-
-const empty: Record<string, () => Promise<Database>> = {
-  'in this process': async () => sqliteDatabase(),
-  'on libSQL’s server': async () => {
-    await libsql.wipe()
-    return libsql.database
-  },
-}
+import { emptyDatabases } from './engines.ts'
 
 const EVENTS = 230
 /** As many quotes as a gateway's JSON has: each is two characters in the server's answer. */
@@ -31,7 +15,7 @@ const FITS = Math.floor((4 << 20) / RAW_BYTES)
 const isWhole = ({ raw, rawBytes }: EventRecord) => raw !== undefined && rawBytes === undefined
 const isBare = ({ raw, rawBytes }: EventRecord) => raw === undefined && rawBytes === RAW_BYTES
 
-describe.each(Object.entries(empty))('a large story %s', (_, make) => {
+describe.each(emptyDatabases())('a large story %s', (_, make) => {
   it(
     'has every event, in order, and what the gateway sent up to 4 MiB',
     async () => {

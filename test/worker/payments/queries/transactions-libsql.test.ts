@@ -1,27 +1,11 @@
 // The list of payments and the search in it, on both engines.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type LibsqlServer, startLibsql } from '../../../../tools/harness/database.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type LedgerSetup, MINUTE, T0 } from '../../../support/ledger-setup.ts'
-import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { setupOver } from '../ledger/writer-setup.ts'
+import { emptyDatabases } from './engines.ts'
 
-let libsql: LibsqlServer
-beforeAll(async () => {
-  libsql = await startLibsql()
-})
-afterAll(() => libsql.close())
-
-const empty: Record<string, () => Promise<Database>> = {
-  'in this process': async () => sqliteDatabase(),
-  'on libSQL’s server': async () => {
-    await libsql.wipe()
-    return libsql.database
-  },
-}
-
-describe.each(Object.entries(empty))('payments %s', (_, make) => {
+describe.each(emptyDatabases())('payments %s', (_, make) => {
   let w: LedgerSetup
   beforeEach(async () => {
     w = setupOver(await make())
