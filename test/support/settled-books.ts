@@ -49,6 +49,21 @@ export function shopWith(payments: readonly Booked[]): Shop {
   const setup = setUpPayments()
   const queries = readable(libsqlQueries(database))
   const edge = processEdge({ payments: { ...setup.payments, queries } })
+  const { books, asked } = booksOf(edge)
+  return {
+    books,
+    asked,
+    async compared(text, reading = {}) {
+      const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
+      const read = readSettlement(bytes, reading)
+      if (!read.ok) throw new Error(`${read.needs}: ${read.message}`)
+      return await compare(read.settlement, books)
+    },
+  }
+}
+
+/** What an edge answers of its gateway `bank`. `asked`: how many rows, each time. */
+export function booksOf(edge: ReturnType<typeof processEdge>): Pick<Shop, 'books' | 'asked'> {
   const ask = async (path: string, body?: object) => {
     const Authorization = `Bearer ${await token({ scope: 'payments:read', repos: [] })}`
     const headers = { Authorization, 'Content-Type': 'application/json' }
@@ -68,16 +83,7 @@ export function shopWith(payments: readonly Booked[]): Shop {
       for (const movement of movements) if (!('invalid' in movement)) yield movement
     },
   }
-  return {
-    books,
-    asked,
-    async compared(text, reading = {}) {
-      const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-      const read = readSettlement(bytes, reading)
-      if (!read.ok) throw new Error(`${read.needs}: ${read.message}`)
-      return await compare(read.settlement, books)
-    },
-  }
+  return { books, asked }
 }
 
 const literal = (value: string | number | null): string =>

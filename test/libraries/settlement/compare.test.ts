@@ -1,13 +1,11 @@
 // A settlement against the books of a real edge: each row in one class, and nothing changes.
 
 import { describe, expect, it } from 'vitest'
-import type { Movements, Settled } from '../../../libraries/api/types.ts'
-import type { Books } from '../../../libraries/settlement/books.ts'
 import { compare } from '../../../libraries/settlement/compare.ts'
 import { readSettlement } from '../../../libraries/settlement/read-settlement.ts'
-import { token } from '../../support/edge.ts'
 import { processEdge } from '../../support/in-process-edge.ts'
 import { reported, setUpPayments } from '../../support/payments-setup.ts'
+import { booksOf } from '../../support/settled-books.ts'
 
 const DAY = '1970-01-01'
 
@@ -27,24 +25,7 @@ async function shop(orders: Record<string, 'open' | 'paid' | 'refunded' | 'late'
       await setup.payments.refund('bank', { transactionId, amount: 25_000, reason: 'Back' })
     }
   }
-  const ask = async (path: string, body?: object) => {
-    const Authorization = `Bearer ${await token({ scope: 'payments:read', repos: [] })}`
-    const headers = { Authorization, 'Content-Type': 'application/json' }
-    const init = { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }
-    return await (await edge.fetch(`/api/payments${path}`, init)).json()
-  }
-  const asked: number[] = []
-  const books: Books = {
-    async settle(rows) {
-      asked.push(rows.length)
-      return ((await ask('/reconcile', { gateway: 'bank', rows })) as Settled).rows
-    },
-    async *movements(after, before) {
-      const { movements } = (await ask(`/movements?after=${after}&before=${before}`)) as Movements
-      for (const movement of movements) if (!('invalid' in movement)) yield movement
-    },
-  }
-  return { setup, ids, books, asked }
+  return { setup, ids, ...booksOf(edge) }
 }
 
 function settlementOf(...rows: string[]) {
