@@ -169,33 +169,21 @@ const HOUR_MS = 60 * 60 * 1_000
 /** Back, as a machine that ran local time; and ahead; and from one to the other. */
 const MOVES_MS = [-HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, HOUR_MS]
 
-/** The clock of the machine that the edge, the sidecar and the gateways run on. */
-const moveClock: Fault = {
-  brief: 4_000,
-  full: 24_000,
-  async run({ system }, ms) {
-    for (const moved of MOVES_MS) {
-      await system.moveClock(moved)
-      await sleep(ms / MOVES_MS.length)
-    }
-    await system.moveClock(0)
-  },
-}
-
 /** As a time service sets it, or a machine that wakes: steps of 0.1 to 60 s, either way. */
 const STEPS_MS = [-100, 400, -600, 400, -9_600, 400, -29_600, 30_400, -29_600]
 
-const stepClock: Fault = {
-  brief: 3_000,
-  full: 18_000,
+/** The clock of the machine that the edge, the sidecar and the gateways run on. */
+const clockFault = (moves: readonly number[], brief: number, full: number): Fault => ({
+  brief,
+  full,
   async run({ system }, ms) {
-    for (const moved of STEPS_MS) {
+    for (const moved of moves) {
       await system.moveClock(moved)
-      await sleep(ms / STEPS_MS.length)
+      await sleep(ms / moves.length)
     }
     await system.moveClock(0)
   },
-}
+})
 
 const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
   [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
@@ -220,8 +208,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'lock-database': lockDatabase,
   'evict-ledger': evictLedger,
   'evict-board': evictBoard,
-  'move-clock': moveClock,
-  'step-clock': stepClock,
+  'move-clock': clockFault(MOVES_MS, 4_000, 24_000),
+  'step-clock': clockFault(STEPS_MS, 3_000, 18_000),
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),
   ...proxyFaults('sidecar-edge'),
