@@ -12,7 +12,7 @@ const task = (status: string, copyHash: string, more: Partial<Copied> = {}): Cop
   return { ...copied, fileHash: JSON.stringify(copied) }
 }
 const mark = (tree: string, status: string): NonNullable<Task['trees']>[number] => {
-  return { tree, status, dir: `/work/${tree}` }
+  return { tree, status, dir: `/trees/${tree}` }
 }
 const isClosed = (status: string) => status === 'done'
 /** As publications come one after the other; whether one of them reopened it. */
