@@ -182,15 +182,24 @@ if (!hasSystemd)
   console.warn('There is no systemd-analyze: the units of the pages are not checked.')
 
 describe.skipIf(!hasSystemd)('the units of docs/serve.md and docs/deploy.md', () => {
-  it.each(['serve', 'deploy'])(
-    'of %s is one that systemd takes, and does not restart on exit 2',
-    async (page) => {
+  it.each([
+    ['serve', '/var/lib/signalbox'],
+    ['deploy', '/srv/project'],
+  ])(
+    'of %s is one that systemd takes, waits for its disk, and starts again for ever but on exit 2',
+    async (page, disk) => {
       const [, text = ''] =
         /^```ini\n(\[Unit\].*?)^```$/ms.exec(await readFile(`docs/${page}.md`, 'utf8')) ?? []
-      expect(text).toContain('\nRestartPreventExitStatus=2\n')
+      const [unit = '', service = ''] = text.split('[Service]')
+      expect(unit).toContain('\nStartLimitIntervalSec=0\n')
+      expect(unit).toContain(`\nRequiresMountsFor=${disk}\n`)
+      expect(service).toContain('\nRestartPreventExitStatus=2\n')
+      expect(service).toMatch(/^RestartSec=\d+$/m)
       const file = join(folder, `${page}.service`)
       await writeFile(file, text.replace('/usr/local/bin/signalbox', process.execPath))
-      await promisify(execFile)('systemd-analyze', ['verify', file])
+      const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', file])
+      // A name that it does not know is only a warning.
+      expect(stderr.split('\n').filter((line) => line.includes(file))).toEqual([])
     },
   )
 })
