@@ -5,7 +5,7 @@
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { OtherDatabase } from '../worker/payments/ledger/ledger.ts'
+import { LedgerRefused, OtherDatabase } from '../worker/payments/ledger/ledger.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   type Installation,
@@ -70,7 +70,7 @@ export function healthCheck(plan: HealthPlan): HealthCheck {
       const mismatch = mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
       if (mismatch !== undefined) return mismatch
     } catch (error) {
-      if (error instanceof OtherDatabase) return error.message
+      if (error instanceof OtherDatabase || error instanceof LedgerRefused) return error.message
       return 'The database of payments cannot be read.'
     }
     return (await isWritable()) ? undefined : 'The data folder cannot be written: is the disk full?'

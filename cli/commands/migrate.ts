@@ -1,10 +1,12 @@
 // Brings the database of payments to the schema of this version.
 
+import { messageOf } from '../../sidecar/log.ts'
 import { keptInstallation, refuseOther, VARIABLE } from '../../system/installation.ts'
 import { MigrationError, migrate } from '../../system/migrate.ts'
 import { readScripts } from '../../system/migration-scripts.ts'
 import { StartError } from '../../system/start-error.ts'
 import { isServed } from '../../worker/payments/config/payments-config.ts'
+import { LedgerRefused } from '../../worker/payments/ledger/ledger.ts'
 import { isEmbedded } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { readInstallation } from '../../worker/payments/ledger/libsql/installation-libsql.ts'
@@ -23,6 +25,9 @@ const OPTIONS = [
   new Setting('--new', 'it is to be a new shop: forget the database that is expected'),
   ENV,
 ] as const
+
+/** Their message is a sentence. */
+const SENTENCES = [MigrationError, StartError, LedgerRefused]
 
 type Options = OptionsOf<typeof OPTIONS>
 
@@ -84,8 +89,8 @@ async function run({ options }: Input<Options>, context: Context): Promise<numbe
     if (options.new && set !== undefined) io.out(`${VARIABLE} is still ${set}: change it.\n`)
     return 0
   } catch (error) {
-    const isSentence = error instanceof MigrationError || error instanceof StartError
-    notice(isSentence ? error.message : `${new URL(url).host}: ${error}.`)
+    const isSentence = SENTENCES.some((known) => error instanceof known)
+    notice(isSentence ? messageOf(error) : `${new URL(url).host}: ${error}.`)
     return 1
   }
 }

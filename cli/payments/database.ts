@@ -90,7 +90,7 @@ async function on(
     if (error instanceof UsageError || error instanceof StartError) throw error
     // The rest of an address may be secret.
     const name = 'file' in location ? location.file : new URL(location.url).host
-    noticeTo(context.io)(`${name}: ${messageOf(error)}.`)
+    noticeTo(context.io)(`${name}: ${messageOf(error).replace(/\.$/, '')}.`)
     return 1
   }
 }

@@ -58,6 +58,16 @@ it('ends with 2 without an address or for one that it has no use for, and with 1
   expect(nobody.err).toContain('127.0.0.1:9')
 })
 
+it('says that the server refuses the token', async () => {
+  const libsql = await startLibsql()
+  const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: 'of-another' }
+  const refused = await run('migrate', env)
+  await libsql.close()
+  const why = 'it answered 401, so LIBSQL_AUTH_TOKEN is missing, wrong or expired'
+  const err = `signalbox migrate: The database of payments refuses this host: ${why}.\n`
+  expect(refused).toEqual({ code: 1, out: '', err })
+})
+
 it('makes no new shop of a server that came back empty, unless somebody says that it is one', async () => {
   const libsql = await startLibsql({ script: '' })
   const dataDir = tempFolder()

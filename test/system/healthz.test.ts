@@ -5,7 +5,7 @@ import { FakeClock } from '../../libraries/testing/fake-clock.ts'
 import { noteBackup } from '../../system/backup.ts'
 import { type HealthPlan, healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
 import { prepareSchema } from '../../system/migrate.ts'
-import { OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
+import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   Installation,
@@ -78,6 +78,14 @@ it('is bad with another schema, and while the database cannot be read', async ()
     clock,
   })
   expect(await away()).toBe('The database of payments cannot be read.')
+})
+
+it('names the token that the database refuses', async () => {
+  const read = () => Promise.reject(new LedgerRefused('LIBSQL_AUTH_TOKEN is wrong'))
+  const { check } = await setUp({ database: () => ({ read }) })
+  expect(await check()).toBe(
+    'The database of payments refuses this host: LIBSQL_AUTH_TOKEN is wrong.',
+  )
 })
 
 it('is bad with another database than it is to be, and good again with that', async () => {

@@ -8,13 +8,27 @@ import type { VerifiedWebhook } from '../domain/types.ts'
 
 /** The database could not be reached for longer than a caller waits. */
 export class LedgerUnavailable extends PaymentFailure {
-  override readonly name = 'LedgerUnavailable'
+  override readonly name: string = 'LedgerUnavailable'
   readonly code = 'ledger_unavailable'
 
   /** `why`: for the log. */
-  constructor(why: string, options: { cause?: unknown; transactionId?: string } = {}) {
+  constructor(
+    why: string,
+    options: { cause?: unknown; transactionId?: string } = {},
+    sentence = 'The database of payments cannot be reached.',
+  ) {
     const cause = options.cause === undefined ? why : `${why}: ${options.cause}`
-    super('The database of payments cannot be reached.', { ...options, cause })
+    super(sentence, { ...options, cause })
+  }
+}
+
+/** The database answers, and not us: with another token or address it would. Nothing was done. */
+export class LedgerRefused extends LedgerUnavailable {
+  override readonly name = 'LedgerRefused'
+
+  /** `why`: a clause. */
+  constructor(why: string) {
+    super(why, {}, `The database of payments refuses this host: ${why}.`)
   }
 }
 

@@ -5,7 +5,7 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { GatewayGuard } from '../gateways/guard.ts'
 import type { Refusals } from '../gateways/refusals.ts'
-import { LedgerUnavailable, OtherDatabase, SchemaMismatch } from './ledger.ts'
+import { LedgerRefused, LedgerUnavailable, OtherDatabase, SchemaMismatch } from './ledger.ts'
 import { type Ledger, OPERATIONS, type Operated } from './operations.ts'
 
 /** What the object is for: the ledger, and beside it the guard and the count of refusals. */
@@ -27,8 +27,9 @@ const METHODS: ReadonlySet<string> = new Set(Object.keys({ ...OPERATIONS, ...BES
 
 const isMethod = (name: string): name is keyof LedgerApi => METHODS.has(name)
 
-/** Failures that callers know. */
+/** Failures that callers know. One that is a kind of another is before it. */
 const FAILURES = {
+  ledger_refused: LedgerRefused,
   ledger_unavailable: LedgerUnavailable,
   schema_mismatch: SchemaMismatch,
   other_database: OtherDatabase,
@@ -60,9 +61,9 @@ export async function answerCall(
     // JSON has no undefined.
     return { ok: true, value: await method(...args.map((arg) => arg ?? undefined)) }
   } catch (error) {
-    for (const failure of Object.values(FAILURES)) {
+    for (const [name, failure] of Object.entries(FAILURES)) {
       if (!(error instanceof failure)) continue
-      return { ok: false, code: error.code, message: String(error.why) }
+      return { ok: false, code: name as keyof typeof FAILURES, message: String(error.why) }
     }
     log('error', 'payments.ledger.failed', { method: name, error: String(error) })
     return { ok: false, code: 'failed', message: String(error) }

@@ -8,7 +8,7 @@ import { type PendingEvent, pendingEvent } from '../domain/outbox.ts'
 import { isTold } from '../domain/payment.ts'
 import type { AlertRow, WebhookEventRow } from '../domain/rows.ts'
 import { groupCommit } from './group-commit.ts'
-import { OtherDatabase, SchemaMismatch, StaleRows } from './ledger.ts'
+import { LedgerRefused, OtherDatabase, SchemaMismatch, StaleRows } from './ledger.ts'
 import type { Store } from './libsql/store-libsql.ts'
 import type { Keys, Operation } from './operation.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -20,6 +20,8 @@ export interface WriterDeps {
   clock: Clock
   log: Log
 }
+
+const REFUSALS = [LedgerRefused, OtherDatabase, SchemaMismatch]
 
 type Decided = { answer: unknown } | { error: unknown }
 
@@ -53,8 +55,9 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps) {
       dispatch(newEvents(rows))
       return decided
     } catch (error) {
-      const isRefused = error instanceof SchemaMismatch || error instanceof OtherDatabase
-      if (isRefused) return operations.map(() => ({ error }))
+      // No operation is at fault, and no retry helps.
+      if (REFUSALS.some((refusal) => error instanceof refusal))
+        return operations.map(() => ({ error }))
       throw error
     }
   }

@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../libraries/testing/fake-clock.ts'
-import { type Arrival, LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import {
+  type Arrival,
+  LedgerRefused,
+  LedgerUnavailable,
+} from '../../../../worker/payments/ledger/ledger.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import {
   answerCall,
@@ -111,6 +115,17 @@ describe('the ledger in an object', () => {
     await answer
     expect(stubs).toBe(4)
     expect(clock.pending).toBe(0)
+  })
+
+  it('says what the database refuses, and asks once', async () => {
+    const why = 'it answered 401, so LIBSQL_AUTH_TOKEN is wrong'
+    const refused = { redeliver: () => Promise.reject(new LedgerRefused(why)) }
+    const ledger = ledgerOver(object(refused))
+    await expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+      message: `The database of payments refuses this host: ${why}.`,
+    })
+    expect(stubs).toBe(1)
   })
 
   it('does not repeat a call to an overloaded object', async () => {

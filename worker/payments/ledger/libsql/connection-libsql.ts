@@ -15,6 +15,7 @@ import {
   type Sql,
   Stmt,
 } from '@libsql/hrana-client'
+import { LedgerRefused } from '../ledger.ts'
 import { DatabaseUnreachable } from './database-libsql.ts'
 import type { BoundStatement } from './statement-libsql.ts'
 
@@ -81,8 +82,8 @@ export function openConnection(address: DatabaseAddress): Connection {
         await transaction.execute()
         hasAnswered = true
       } catch (cause) {
-        const isKnown = cause instanceof ClientError && !(cause instanceof ProtoError)
-        if (hasAnswered && isLost && isKnown) {
+        const isOfClient = cause instanceof ClientError && !(cause instanceof ProtoError)
+        if (hasAnswered && isLost && (isOfClient || cause instanceof LedgerRefused)) {
           throw new ConnectionGone('the server has forgotten it', { cause })
         }
         // A server that stopped half-way has left the transaction open, with its lock.
@@ -160,6 +161,13 @@ function codeOf(error: ClientError): string {
   return error instanceof ProtoError ? 'HRANA_PROTO_ERROR' : 'SERVER_ERROR'
 }
 
+/** What nobody can wait for: a retry of a second would hold up every webhook until its deadline. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'LIBSQL_AUTH_TOKEN is missing, wrong or expired',
+  403: 'LIBSQL_AUTH_TOKEN does not allow that',
+  404: 'LIBSQL_URL is not a database, or not that of LIBSQL_AUTH_TOKEN',
+}
+
 /** Reads the body as well, so that all that the network can do to a call happens in here. */
 export function fetchUntil(signal: AbortSignal): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -170,12 +178,16 @@ export function fetchUntil(signal: AbortSignal): (request: Request) => Promise<R
       if (status >= 500 || status === 408 || status === 429) {
         throw new DatabaseUnreachable(`it answered ${status}`)
       }
+      // The library finds out by a GET which protocol the server has.
+      if (request.method !== 'GET' && status in REFUSALS) {
+        throw new LedgerRefused(`it answered ${status}, so ${REFUSALS[status]}`)
+      }
       return new Response(body, {
         status,
         headers: { 'content-type': headers.get('content-type') ?? '' },
       })
     } catch (cause) {
-      if (cause instanceof DatabaseUnreachable) throw cause
+      if (cause instanceof DatabaseUnreachable || cause instanceof LedgerRefused) throw cause
       throw new DatabaseUnreachable('the database did not answer', { cause })
     }
   }

@@ -1,7 +1,7 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import { SchemaMismatch, StaleRows } from '../ledger.ts'
+import { LedgerRefused, SchemaMismatch, StaleRows } from '../ledger.ts'
 import type { Keys } from '../operation.ts'
 import type { WorkingSet } from '../working-set.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
@@ -113,7 +113,7 @@ async function loadRows(
   try {
     return await database.load(statements, signal)
   } catch (error) {
-    if (isTransient(error)) throw error
+    if (isTransient(error) || error instanceof LedgerRefused) throw error
     throw (await schemaMismatch(database, error)) ?? withoutLedger(error)
   }
 }

@@ -8,8 +8,12 @@ import {
   isTransient,
 } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
+import { openLedger } from '../../../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { queryRunner } from '../../../../../worker/payments/queries/query-libsql.ts'
+import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { endedSessionsContract } from '../../../../contract/ended-sessions.ts'
+import { ALERTED } from '../../../../support/ledger-fakes.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-setup.ts'
 import { insertPending, paid } from '../shop-payments.ts'
 
@@ -192,6 +196,8 @@ describe('a connection of libSQL', () => {
 useLibsqlLedger()
 
 describe('an error of the database', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
   const place = () => ({ url: libsql.url, authToken: libsql.token })
   const never = new AbortController().signal
   const caught = (work: Promise<unknown>) =>
@@ -229,6 +235,36 @@ describe('an error of the database', () => {
     const close = { baton, requests: [{ type: 'close' }] }
     await call(close)
     expect((await landed).outcome).toBe('parked')
+  })
+
+  it('names LIBSQL_AUTH_TOKEN at once where the server refuses it, to writes and to reads', async () => {
+    const sent = vi.spyOn(globalThis, 'fetch')
+    const refused = libsqlDatabase({ url: libsql.url, authToken: 'of-another' }, Date.now)
+    const { webhook } = openLedger({
+      database: refused,
+      subscribers: ALERTED,
+      deliver: async () => [],
+      clock: hostClock,
+      log: () => undefined,
+    })
+    const sentence = expect.stringMatching(/answered 401, so LIBSQL_AUTH_TOKEN is missing, wrong/)
+    const unavailable = { code: 'ledger_unavailable', message: sentence }
+    await expect(webhook(paid(0))).rejects.toMatchObject(unavailable)
+    const run = queryRunner(refused, () => undefined)
+    const query = { statements: [statement('SELECT 1')], read: () => undefined }
+    await expect(run(query)).rejects.toMatchObject(unavailable)
+    expect(sent.mock.calls.length).toBeLessThan(5)
+  })
+
+  it.each([401, 403, 404])('names LIBSQL_AUTH_TOKEN for a %i', async (status) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('no', { status }))
+    const { write, read } = libsqlDatabase(place(), Date.now)
+    const error = {
+      code: 'ledger_unavailable',
+      message: expect.stringMatching(/LIBSQL_AUTH_TOKEN/),
+    }
+    await expect(write([statement('SELECT 1')], never)).rejects.toMatchObject(error)
+    await expect(read([statement('SELECT 1')])).rejects.toMatchObject(error)
   })
 
   it.each([
