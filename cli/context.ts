@@ -1,13 +1,12 @@
 // What a command is given, and what commands have in common.
 
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { createLog, printable } from '../sidecar/log.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { type Clock, hostClock, STOP_WITHIN_MS } from '../worker/shared/clock.ts'
 import type { Fields, Level } from '../worker/shared/log.ts'
+import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { readPrivate, withSecretFiles } from '../worker/shared/secret-files-node.ts'
 
 export const VERSION = manifest.version
@@ -178,14 +177,9 @@ export function tokenSource(
 ): (() => Promise<string>) | undefined {
   const variable = SIGNALBOX_TOKEN?.trim()
   if (variable && !typed.has('--token-file')) return async () => bearer(variable)
-  return tokenFile === undefined ? undefined : async () => bearer(await readRegular(tokenFile))
-}
-
-/** A pipe without a writer would be waited for. */
-async function readRegular(file: string): Promise<string> {
-  await using handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-  if (!(await handle.stat()).isFile()) throw new Error('it is no regular file')
-  return await handle.readFile('utf8')
+  return tokenFile === undefined
+    ? undefined
+    : async () => bearer((await readPlain(tokenFile, { followsLinks: true })).text)
 }
 
 function bearer(text: string): string {

@@ -1,6 +1,6 @@
 // signalbox.config.ts of the folder that a command runs in.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,7 +20,7 @@ export async function loadOwnConfig(
   dir: string,
   { skips, notice }: ConfigChoice,
 ): Promise<SignalboxFile> {
-  const file = NAMES.map((name) => join(dir, name)).find(existsSync)
+  const file = NAMES.map((name) => join(dir, name)).find(isFile)
   if (file === STANDARD && skips) {
     const why = 'whose signalbox.config.ts is a part of the program'
     throw new UsageError(`--no-config has no effect in a checkout, ${why}.`)
@@ -32,6 +32,10 @@ export async function loadOwnConfig(
   if (loaded.default) return loaded.default
   throw new Error('it has no default export')
 }
+
+/** A pipe would be waited for. */
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 
 /**
  * The file's `signalbox/worker` is that of this package: with npx there may be no other, and a

@@ -1,7 +1,7 @@
 // The running system that a command means, by its data folder. Reads, and makes nothing.
 
 import { existsSync, realpathSync } from 'node:fs'
-import { lstat, readFile, realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isWithin } from '../sidecar/layouts/store-folder.ts'
 import { isRepository, leadingFolder, linkedTreeOf } from '../sidecar/trees/worktrees.ts'
@@ -12,6 +12,7 @@ import { isRunning } from '../system/lock.ts'
 import { findSecretFile } from '../system/secret.ts'
 import { mintTokens, reposOf } from '../system/tokens.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
+import { readPlain } from '../worker/shared/plain-file-node.ts'
 import { coversPath } from '../worker/shared/repos.ts'
 import { withSecretFiles } from '../worker/shared/secret-files-node.ts'
 import { isSecretName } from '../worker/shared/secrets.ts'
@@ -169,7 +170,7 @@ export async function readDataFolder(
   }
   if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
   const file = await findSecretFile({ dataDir: dir, trustsData, env })
-  if (file !== undefined) return { dir, local, secret: (await readFile(file, 'utf8')).trim() }
+  if (file !== undefined) return { dir, local, secret: (await readPlain(file)).text.trim() }
   const where = trustsData ? 'in it' : 'among the files of this user'
   const other = trustsData ? 'without' : 'with'
   throw new UsageError(

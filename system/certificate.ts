@@ -8,11 +8,11 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import * as x509 from '@peculiar/asn1-x509'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { textIn } from '../worker/shared/plain-file-node.ts'
 
 export interface Certificate {
   /** The certificate and its private key. */
@@ -36,7 +36,7 @@ export async function openCertificate(
   names: readonly string[],
   now: number,
 ): Promise<Certificate> {
-  const text = file && (await readFile(file, 'utf8').catch(() => undefined))
+  const text = file && (await textIn(file))
   const kept = text && usable(text, names, now)
   if (kept) return kept
   const pem = make(names, now)

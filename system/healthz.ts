@@ -90,7 +90,8 @@ async function hasRoomIn(folder: string): Promise<boolean> {
 
 async function canWrite(folder: string): Promise<boolean> {
   const file = join(folder, PROBE)
-  const isDone = await writeFile(file, WRITTEN, { mode: 0o600 }).then(
+  await rm(file, { force: true }).catch(() => undefined)
+  const isDone = await writeFile(file, WRITTEN, { mode: 0o600, flag: 'wx' }).then(
     () => true,
     () => false,
   )

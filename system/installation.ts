@@ -2,7 +2,7 @@
 // else it is kept in the user's state folder, beside the secret, from the first payment on that is
 // made at a real gateway. So a folder that was not mounted is not taken for a new shop.
 
-import { lstat, readFile, rm } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makePrivateFolder, replacePrivateFile } from '../sidecar/private-file.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
@@ -15,6 +15,7 @@ import {
   readInstallation,
 } from '../worker/payments/ledger/libsql/installation-libsql.ts'
 import { statement } from '../worker/payments/ledger/libsql/statement-libsql.ts'
+import { textIn } from '../worker/shared/plain-file-node.ts'
 import { type SecretLocation, stateOf } from './secret.ts'
 import { StartError } from './start-error.ts'
 
@@ -41,7 +42,7 @@ export function keptInstallation(location: SecretLocation): KeptInstallation {
     dataDir,
     async read() {
       const path = await file()
-      const text = path && (await readFile(path, 'utf8').catch(() => undefined))
+      const text = path && (await textIn(path))
       const id = text?.trim()
       if (id === undefined || INSTALLATION.test(id)) return id
       const why = `${path} is not the id of a database: signalbox migrate --new forgets it.`

@@ -1,10 +1,10 @@
 // Which database of payments ran last with a data folder: a file of it, or a host. A backup asks,
 // so that it copies no file that was left over. No token is kept.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
 import { fileOf, isEmbedded } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { textIn } from '../worker/shared/plain-file-node.ts'
 
 const NAME = 'database'
 
@@ -16,7 +16,4 @@ export const noteDatabase = (dataDir: string, url: string): Promise<void> =>
 
 /** Undefined: nothing has run there. */
 export const lastDatabase = (dataDir: string): Promise<string | undefined> =>
-  readFile(join(dataDir, NAME), 'utf8').then(
-    (text) => text.trim(),
-    () => undefined,
-  )
+  textIn(join(dataDir, NAME)).then((text) => text?.trim())

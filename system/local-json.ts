@@ -1,13 +1,13 @@
 // local.json: the addresses and tokens of a running system, for programs on the same machine. It
 // exists exactly while the system is ready, so a program that finds it may connect.
 
-import { constants } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import type { NamedBoard } from '../sidecar/boards/names.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { readPlain } from '../worker/shared/plain-file-node.ts'
 import type { LocalGateways } from './gateways.ts'
 
 const text = z.string()
@@ -101,17 +101,14 @@ const fileIn = (dataDir: string): string => join(resolve(dataDir), LOCAL_JSON)
 export const writeLocalJson = (dataDir: string, local: LocalJson | ServeJson): Promise<void> =>
   replacePrivateFile(fileIn(dataDir), `${JSON.stringify(local, null, 2)}\n`)
 
-/** A folder may have come with a repository: a link leads out of it, a pipe never ends. */
-const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
 /**
- * The system that runs with this data folder. Undefined: the file is of another version. Throws
- * what Node throws for a file that cannot be read.
+ * The system that runs with this data folder. Undefined: the file is of another version. Throws as
+ * readPlain does: the folder may have come with a repository.
  */
 export async function readLocalJson(dataDir: string): Promise<LocalJson | ServeJson | undefined> {
-  const written = await readFile(fileIn(dataDir), { encoding: 'utf8', flag: NOT_THROUGH_A_LINK })
+  const file = await readPlain(fileIn(dataDir))
   try {
-    return EITHER.parse(JSON.parse(written))
+    return EITHER.parse(JSON.parse(file.text))
   } catch {
     // The parser's message quotes what it read, and that is tokens.
     return undefined

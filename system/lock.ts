@@ -5,10 +5,11 @@
 // other. Nothing else may open its file: closing a file drops all locks that the process has on it.
 // A text beside it names the holder.
 
-import { readFile, rm, stat } from 'node:fs/promises'
+import { lstat, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Libsql from 'libsql'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { refuseOdd, textIn } from '../worker/shared/plain-file-node.ts'
 import { StartError } from './start-error.ts'
 
 const OF_FOLDER = 'lock'
@@ -29,12 +30,12 @@ export type Lock =
 
 /** Whether a system runs with this folder: one that was killed leaves its local.json behind. */
 export async function isRunning(dir: string): Promise<boolean> {
-  const holder = readHolder(await textOf(join(dir, OF_FOLDER)))
+  const holder = readHolder(await textIn(join(dir, OF_FOLDER)))
   if (holder !== undefined && (await isAlive(holder))) return true
   const file = heldIn(dir, OF_FOLDER)
-  // The library would make the file.
-  const found = await stat(file).catch(() => undefined)
-  return found !== undefined && (await isHeld(file))
+  // The library would make the file, and follow a link.
+  const found = await lstat(file).catch(() => undefined)
+  return found?.isFile() === true && (await isHeld(file))
 }
 
 /**
@@ -48,7 +49,7 @@ export async function takeLock(
   // Nobody looks whether another one is held.
   const held = await hold(heldIn(dir, name), name === OF_FOLDER ? LOOK_MS : 0)
   const file = join(dir, name)
-  const text = await textOf(file)
+  const text = await textIn(file)
   if (!held) {
     const holder = readHolder(text)
     if (!holder || !(await isAlive(holder))) return { ok: false }
@@ -63,9 +64,6 @@ export async function takeLock(
   const release = () => rm(file, { force: true }).finally(() => held.close())
   return { ok: true, inherited: text !== undefined, release }
 }
-
-const textOf = (file: string): Promise<string | undefined> =>
-  readFile(file, 'utf8').catch(() => undefined)
 
 /** Undefined: another process holds it. */
 async function hold(file: string, waitMs: number): Promise<Libsql.Database | undefined> {
@@ -98,7 +96,10 @@ async function isHeld(file: string): Promise<boolean> {
 async function open(file: string, waitMs: number): Promise<Libsql.Database> {
   // Here, since it is a binary of 10 MB, and most commands only ask for a folder's name.
   const { default: Database } = await import('libsql')
+  const found = await lstat(file).catch(() => undefined)
   try {
+    // The library follows a link.
+    if (found) refuseOdd(found)
     return new Database(file, { timeout: waitMs })
   } catch (cause) {
     throw noLocks(file, cause)

@@ -1,10 +1,10 @@
 // Ports of 127.0.0.1. A data folder keeps those of its edge and its simulator.
 
-import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { replacePrivateFile } from '../sidecar/private-file.ts'
+import { readPlain } from '../worker/shared/plain-file-node.ts'
 import type { DataFolder } from './data-folder.ts'
 import { StartError } from './start-error.ts'
 import { until } from './until.ts'
@@ -101,7 +101,7 @@ const PORTS = z.object({ edge: PORT, simulator: PORT })
 /** Without any in a new data folder, and where the file holds something else. */
 async function readPorts(file: string): Promise<z.infer<typeof PORTS>> {
   try {
-    return PORTS.parse(JSON.parse(await readFile(file, 'utf8')))
+    return PORTS.parse(JSON.parse((await readPlain(file)).text))
   } catch {
     return {}
   }

@@ -3,11 +3,12 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { link, lstat, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makePrivateFolder } from '../sidecar/private-file.ts'
 import { isOwnersAlone, stateFolder } from '../sidecar/user-folders.ts'
+import { readPlain } from '../worker/shared/plain-file-node.ts'
 import type { Environment } from './environment.ts'
 import { StartError } from './start-error.ts'
 
@@ -91,15 +92,16 @@ async function secretIn(folder: string): Promise<string | undefined> {
 
 async function readOrMake(file: string): Promise<string> {
   if (!existsSync(file)) await make(file)
-  const secret = (await readFile(file, 'utf8')).trim()
+  const secret = (await readPlain(file)).text.trim()
   if (SECRET.test(secret)) return secret
   throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
 }
 
 async function make(file: string): Promise<void> {
   const fresh = `${file}.${process.pid}`
+  await rm(fresh, { force: true })
   try {
-    await writeFile(fresh, `${newSecret()}\n`, { mode: 0o600 })
+    await writeFile(fresh, `${newSecret()}\n`, { mode: 0o600, flag: 'wx' })
     // Never replaces one that is there, and is never seen half-written.
     await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error

@@ -75,4 +75,30 @@ describe('the code', () => {
     const spread = [...sources, ...tests].filter(({ text }) => literal.test(text))
     expect(spread.map(({ file }) => file)).toEqual([])
   })
+
+  it('only one place opens files that may be others than they should, and those of a board', () => {
+    const opens = /(?<![#.])\b(readFile|readFileSync|createReadStream|openSync)\(/
+    const product = ['cli', 'sidecar', 'system', 'worker'].flatMap(inside)
+    const openers = product.filter(({ text }) => opens.test(text)).map(({ file }) => file)
+    expect(openers.toSorted()).toEqual([
+      // What the kernel says.
+      'cli/claim/agent-process.ts',
+      // What a person has named, and may mean a pipe.
+      'cli/commands/payments/reconcile.ts',
+      // Of the package itself.
+      'cli/deploy/edge-folder.ts',
+      // What the kernel says.
+      'cli/doctor/board.ts',
+      // Of a board: where a path leads is compared, too.
+      'sidecar/layouts/open-here.ts',
+      // What the kernel says.
+      'system/lock.ts',
+      // Of the package itself.
+      'system/migration-scripts.ts',
+      'worker/console/assets-node.ts',
+      // What the kernel says.
+      'worker/shared/descriptors-node.ts',
+      'worker/shared/plain-file-node.ts',
+    ])
+  })
 })

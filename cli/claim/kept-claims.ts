@@ -2,11 +2,12 @@
 // command finds its own, and a running Signalbox the process that holds it.
 
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { makePrivateFolder, replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { type Environment, UsageError } from '../context.ts'
 
 const RELEASE = z.object({
@@ -69,7 +70,7 @@ export async function keptClaims(env: Environment): Promise<KeptClaim[]> {
     names
       .filter((name) => name.endsWith('.json'))
       .map(async (name) => {
-        const text = await readFile(join(dir, name), 'utf8').catch(() => '')
+        const text = (await textIn(join(dir, name))) ?? ''
         try {
           return KEPT.parse(JSON.parse(text))
         } catch {

@@ -1,10 +1,10 @@
 // Makes a Worker of one's own on Cloudflare, or brings it to this version.
 
-import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
 import { makePrivateFolder } from '../../sidecar/private-file.ts'
+import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { define } from '../command.ts'
 import {
@@ -221,7 +221,7 @@ async function isDone(
 
 /** The file of its owner may name another Worker. Throws UsageError. */
 async function checkName(dir: string, { name }: Choice): Promise<void> {
-  const text = await readFile(join(dir, 'wrangler.toml'), 'utf8')
+  const { text } = await readPlain(join(dir, 'wrangler.toml'))
   const [beforeTables = ''] = text.split(/^\s*\[/m)
   const [, named = ''] = /^name\s*=\s*["']([^"']*)["']/m.exec(beforeTables) ?? []
   if (named === name) return

@@ -8,6 +8,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
 import manifest from '../../package.json' with { type: 'json' }
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { openPlain, textIn } from '../../worker/shared/plain-file-node.ts'
 import { UsageError, VERSION } from '../context.ts'
 import { WRANGLER_VERSION } from './wrangler.ts'
 
@@ -90,7 +91,7 @@ export async function lookAtFolder(path: string, kept: string): Promise<EdgeFold
   const dir = join(above, basename(path))
   const stats = await lstat(dir).catch(() => undefined)
   if (stats && !stats.isDirectory()) throw new UsageError(`${dir} is a link, or no folder.`)
-  const record = await readFile(recordFile(kept, dir), 'utf8').then(parseRecord, () => undefined)
+  const record = parseRecord(await textIn(recordFile(kept, dir)))
   const isForeign = !record && stats !== undefined && (await readdir(dir)).length > 0
   return { dir, record, isForeign }
 }
@@ -98,9 +99,9 @@ export async function lookAtFolder(path: string, kept: string): Promise<EdgeFold
 const recordFile = (kept: string, dir: string): string =>
   join(kept, `${hashOf(Buffer.from(dir))}.json`)
 
-function parseRecord(text: string): EdgeRecord | undefined {
+function parseRecord(text: string | undefined): EdgeRecord | undefined {
   try {
-    return RECORD.parse(JSON.parse(text))
+    return RECORD.parse(JSON.parse(text ?? ''))
   } catch {
     return undefined
   }
@@ -190,7 +191,9 @@ async function readHere(dir: string, name: string): Promise<Buffer | undefined> 
     const isRight = n < parts.length ? stats.isDirectory() : stats.isFile()
     if (!isRight) throw new UsageError(`${path} is a link, or not what a deployment writes there.`)
   }
-  return await readFile(join(dir, name))
+  const { handle } = await openPlain(join(dir, name))
+  await using file = handle
+  return await file.readFile()
 }
 
 /** Writes the folder; each file is replaced whole, so that no link is followed. */

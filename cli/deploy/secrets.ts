@@ -2,11 +2,12 @@
 // folder of the user's state, since a folder of code may be pushed to where others read it.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
 import { stateFolder } from '../../sidecar/user-folders.ts'
 import { mintTokens, reposOf } from '../../system/tokens.ts'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { type Environment, UsageError } from '../context.ts'
 
 /** A deployment again gives new ones. */
@@ -26,10 +27,7 @@ const secretFile = (kept: string): string => join(kept, 'auth-secret')
 
 /** Undefined: this machine has none. */
 export const readSecret = (kept: string): Promise<string | undefined> =>
-  readFile(secretFile(kept), 'utf8').then(
-    (text) => text.trim(),
-    () => undefined,
-  )
+  textIn(secretFile(kept)).then((text) => text?.trim())
 
 export const newSecret = (): string => randomBytes(32).toString('hex')
 

@@ -2,8 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
 import type { Environment } from '../context.ts'
 
 /** What is tested with this version of Signalbox. */
@@ -119,7 +119,7 @@ export function deploy(
 
 /** The address of the Worker, by what wrangler wrote. */
 export async function deployedUrl(outputFile: string): Promise<string | undefined> {
-  const text = await readFile(outputFile, 'utf8').catch(() => '')
+  const text = (await textIn(outputFile)) ?? ''
   const entries = text.split('\n').filter(Boolean)
   const targets = entries.flatMap((line) => (JSON.parse(line) as { targets?: string[] }).targets)
   return targets.find((target) => target?.startsWith('https://'))

@@ -1,10 +1,10 @@
 // How the settlement files of each gateway are read, kept in the data folder: once it worked, so
 // that a wrong name is not in the way of every later file.
 
-import { readFile } from 'node:fs/promises'
 import type { Reading } from '../../libraries/settlement/read-settlement.ts'
 import { columnsTyped, wordsTyped } from '../../libraries/settlement/typed.ts'
 import { replacePrivateFile } from '../../sidecar/private-file.ts'
+import { textIn } from '../../worker/shared/plain-file-node.ts'
 import { UsageError } from '../context.ts'
 
 /** In place of names: those that are kept are forgotten. */
@@ -57,7 +57,7 @@ export async function keptNames(kept: KeptReading): Promise<string | undefined> 
 }
 
 async function readAll(file: string): Promise<Record<string, Reading>> {
-  const text = await readFile(file, 'utf8').catch(() => '{}')
+  const text = (await textIn(file)) ?? '{}'
   return JSON.parse(text) as Record<string, Reading>
 }
 

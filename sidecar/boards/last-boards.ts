@@ -2,10 +2,11 @@
 // start has no sidecar, so without this nobody would say so: it would only look ended.
 
 import { hash } from 'node:crypto'
-import { lstat, readFile, realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { EMPTY_HASH } from '../../worker/board/wire.ts'
+import { readPlain } from '../../worker/shared/plain-file-node.ts'
 import { LAYOUT_NAMES } from '../layouts/layout.ts'
 import { isWithin } from '../layouts/store-folder.ts'
 import { makePrivateFolder, replacePrivateFile } from '../private-file.ts'
@@ -30,7 +31,7 @@ const fileIn = ({ cacheDir, dirs }: Memory): string =>
 /** None where there is no file, or one of another version. */
 export async function readLastBoards(memory: Memory): Promise<readonly LastBoard[]> {
   try {
-    return LAST.parse(JSON.parse(await readFile(fileIn(memory), 'utf8')))
+    return LAST.parse(JSON.parse((await readPlain(fileIn(memory))).text))
   } catch {
     return []
   }

@@ -2,9 +2,9 @@
 // meanwhile, and who holds an id that several claim. One independent line for each file. Losing it
 // costs time, and such ids go by the names of the files again: a problem is logged, and no error.
 
-import { createReadStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { openPlain } from '../../worker/shared/plain-file-node.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import { makePrivateFolder } from '../private-file.ts'
@@ -61,7 +61,9 @@ export class HashCache {
     let rest = ''
     let isFirst = true
     try {
-      const stream = createReadStream(this.#file, { encoding: 'utf8', highWaterMark: 1 << 18 })
+      const { handle } = await openPlain(this.#file)
+      // It closes what it reads.
+      const stream = handle.createReadStream({ encoding: 'utf8', highWaterMark: 1 << 18 })
       for await (const chunk of stream) {
         const lines = (rest + String(chunk)).split('\n')
         rest = lines.pop() ?? ''

@@ -3,7 +3,6 @@
 
 import {
   closeSync,
-  constants,
   type Dir,
   fstatSync,
   lstatSync,
@@ -13,16 +12,13 @@ import {
   readSync,
   realpathSync,
 } from 'node:fs'
+import { READ_HERE } from '../../worker/shared/plain-file-node.ts'
 
 /** A folder above is a link, or what was opened is not what stands at the path. */
 class ElsewhereError extends Error {
   override readonly name = 'ElsewhereError'
   readonly code = 'elsewhere'
 }
-
-// Without O_NONBLOCK, opening a named pipe waits for a writer for ever, and the sidecar with it.
-// Windows knows neither flag.
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
 /** Where a descriptor's file is; undefined: this system does not say. */
 export type PathOfFd = (fd: number) => string | undefined
@@ -32,7 +28,7 @@ export type PathOfFd = (fd: number) => string | undefined
  * ElsewhereError where a link above it leads to something else.
  */
 export function openHere(path: string, pathOfFd: PathOfFd = pathByProc): number {
-  const fd = openSync(path, FLAGS)
+  const fd = openSync(path, READ_HERE)
   try {
     const openPath = pathOfFd(fd)
     if (openPath === undefined ? isStillAt(path, fd) : isSame(openPath, path)) return fd

@@ -98,3 +98,26 @@ describe('a start inside a project that runs already', () => {
     expect(await alsoRunning(nested, own(nested))).toBeUndefined()
   })
 })
+
+test('no command waits for a pipe in the place of a file of a data folder', async () => {
+  const project = tempFolder()
+  const state = tempFolder()
+  const dataDir = join(project, '.signalbox')
+  await mkdir(join(project, '.kiro/specs/tea'), { recursive: true })
+  await writeFile(join(project, '.kiro/specs/tea/tasks.md'), '- [ ] 1. Boil water\n')
+  await mkdir(dataDir, { mode: 0o700 })
+  for (const name of ['lock', 'lock.sqlite', 'secret', 'ports.json', 'database']) {
+    execFileSync('mkfifo', [join(dataDir, name)])
+  }
+  await writeFile(join(dataDir, 'local.json'), '{}')
+  const commands = [
+    ['claim'],
+    ['check', '--actor', 'ada'],
+    ['wait', '--until', 'ready', '--timeout', '30s'],
+    ['doctor'],
+  ]
+  const ends = commands.map((words) => run(words, { XDG_STATE_HOME: state }, { cwd: project }))
+  const [claim, check, wait] = await Promise.all(ends)
+  expect([claim?.code, check?.code]).toEqual([1, 1])
+  expect([wait?.code, wait?.out]).toEqual([0, expect.stringContaining('"type":"ready"')])
+})

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isRunning, type Lock, takeLock } from '../../system/lock.ts'
@@ -115,5 +115,20 @@ describe('the lock of a data folder', () => {
       code: 'bad_data_folder',
       message: expect.stringContaining('cannot be locked'),
     })
+  })
+
+  it('is not waited for where a pipe that nobody writes to has its name', async () => {
+    execFileSync('mkfifo', [join(dir, 'lock')])
+    expect(await isRunning(dir)).toBe(false)
+    expect(await take()).toMatchObject({ ok: true, inherited: false })
+  })
+
+  it.each(['a pipe', 'a link'])('is not looked for in %s', async (what) => {
+    const elsewhere = join(dir, 'elsewhere')
+    if (what === 'a pipe') execFileSync('mkfifo', [join(dir, 'lock.sqlite')])
+    else await symlink(elsewhere, join(dir, 'lock.sqlite'))
+    expect(await isRunning(dir)).toBe(false)
+    await expect(take()).rejects.toMatchObject({ code: 'bad_data_folder' })
+    expect(await readdir(dir)).not.toContain('elsewhere')
   })
 })

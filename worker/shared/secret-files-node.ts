@@ -2,9 +2,9 @@
 // NAME, and a credential of systemd has the name of its variable. A file of several variables is
 // read under the same rule. For hosts that are a process.
 
-import { constants } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PlainFileError, readPlain } from './plain-file-node.ts'
 import { isSecretName } from './secrets.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -65,19 +65,17 @@ async function secretIn(name: string, file: string): Promise<string> {
 /** The text of a file that others must not read. `name`: what it is for. Throws SecretFileError. */
 export async function readPrivate(name: string, file: string): Promise<string> {
   try {
-    // A pipe without a writer would be waited for, and the start with it.
-    await using handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    const found = await handle.stat()
-    if (!found.isFile()) throw refused(name, file, 'is no regular file')
-    const { mode, uid } = found
+    const { text, stats } = await readPlain(file, { followsLinks: true })
+    const { mode, uid } = stats
     const others = uid === 0 ? OTHERS_OF_ROOT : OTHERS
     if (process.platform !== 'win32' && (mode & others) !== 0) {
       const enough = uid === 0 ? '640' : '600'
       throw refused(name, file, `can be read or written by others (chmod ${enough} ${file})`)
     }
-    return await handle.readFile('utf8')
+    return text
   } catch (error) {
     if (error instanceof SecretFileError) throw error
+    if (error instanceof PlainFileError) throw refused(name, file, error.why)
     const { code } = error as NodeJS.ErrnoException
     throw refused(name, file, `cannot be read (${code})`)
   }
