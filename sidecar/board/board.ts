@@ -23,7 +23,7 @@ import { ParsedCache } from './parsed-cache.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { type Counts, Relations } from './relations.ts'
 
-type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'whyIgnored'>
+type FileRules = Pick<Store, 'root' | 'within' | 'classify' | 'roleOf' | 'isGuess' | 'whyIgnored'>
 type StoreRules = FileRules & Pick<Store, 'fold' | 'foldStatus' | 'board' | 'remember'>
 const NONE: ReadonlySet<never> = new Set()
 /** In place of the path of a configuration that is in no file. */

@@ -5,7 +5,7 @@ import { type DataRecord, type Key, parseKey } from '../../worker/board/wire.ts'
 import { digest } from '../files/compact.ts'
 import type { Fact } from '../files/facts.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import type { InTrees } from '../trees/tree-files.ts'
+import type { InTrees, TreeMark } from '../trees/tree-files.ts'
 import type { Derived } from './relations.ts'
 
 interface Hashes {
@@ -105,7 +105,8 @@ export function compose(
 
 /** Two tasks that were begun with one id: they have other titles, too. */
 function otherTask(title: string, trees: InTrees | undefined): string | undefined {
-  const other = trees?.marks.find((it) => trees.apart.includes(it.tree) && it.title !== title)
+  const isOther = (it: TreeMark) => it.title !== undefined && it.title !== title
+  const other = trees?.marks.find((it) => trees.apart.includes(it.tree) && isOther(it))
   return other && `another task has this id: “${other.title}” in the worktree ${other.tree}`
 }
 

@@ -9,7 +9,7 @@
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
 import { type Fact, nameOf, type TaskFact } from '../files/facts.ts'
-import type { Store } from '../layouts/layout.ts'
+import { isAbout, type Store } from '../layouts/layout.ts'
 
 interface Held {
   key: Key
@@ -21,7 +21,7 @@ const SUFFIX = /~\d+$/
 /** More than the rank of any file. */
 const OUTSIDE = 1_000
 
-type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf'>
+type HeldStore = Pick<Store, 'fold' | 'classify' | 'whyIgnored' | 'roleOf' | 'isGuess'>
 
 /** It stands in for a file. */
 const inNoFile = ({ path }: Fact): number => Number(path === '')
@@ -153,7 +153,8 @@ export class IdHolders {
   /** Whether it is listed as a task, and not just as part of another one. */
   isListed(fact: Fact): boolean {
     const claims = this.#get(this.nameOf(fact))
-    return !Array.isArray(claims) || this.#isOwn(fact, claims)
+    if (!Array.isArray(claims)) return claims === fact
+    return claims.includes(fact) && this.#isOwn(fact, claims)
   }
 
   countTasks(facts: Iterable<Fact>): number {
@@ -163,7 +164,7 @@ export class IdHolders {
   }
 
   isAbout({ path, id }: Fact): boolean {
-    return this.#store.classify(path) === 'about' || this.#store.roleOf?.(path).about === id
+    return isAbout(this.#store, path, id)
   }
 
   /** Whether two files are about the same task, if both claim its id. */
@@ -221,7 +222,19 @@ export class IdHolders {
   #get(name: string): Fact | Fact[] | undefined {
     const claims = this.#claims.get(name)
     if (this.#unordered.delete(name) && Array.isArray(claims)) this.#order(name, claims)
-    return claims
+    return this.#store.isGuess && claims ? this.#borneOut(claims) : claims
+  }
+
+  /** Without guesses that no file beside them bears out. */
+  #borneOut(claims: Fact | Fact[]): Fact | Fact[] | undefined {
+    const isGuess = ({ path }: Fact) => this.#store.isGuess?.(path) === true
+    const all = [claims].flat()
+    const sure = all.filter((fact) => !isGuess(fact))
+    if (sure.length === all.length) return claims
+    const found = all.filter(
+      (fact) => !isGuess(fact) || sure.some((other) => this.areBeside(other, fact)),
+    )
+    return found.length > 1 ? found : found[0]
   }
 
   #order(name: string, claims: Fact[]): void {

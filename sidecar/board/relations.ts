@@ -64,11 +64,16 @@ export class Relations {
   /** Folded status → as the configuration spells it. */
   #states = new Map<string, string>()
   readonly #foldStatus: (status: string) => string
+  /** Such a file should not stand alone. */
+  readonly #isBeside: (path: string) => boolean
 
-  constructor(store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'roleOf'>) {
+  constructor(
+    store: Pick<Store, 'fold' | 'classify' | 'foldStatus' | 'whyIgnored' | 'roleOf' | 'isGuess'>,
+  ) {
     this.holders = new IdHolders(store)
     this.#fold = (id) => store.fold(id)
     this.#foldStatus = (status) => store.foldStatus(status)
+    this.#isBeside = (path) => store.classify(path) === 'about'
   }
 
   /** `wasHolder`: as an earlier run published it; undefined: it was read now. */
@@ -223,7 +228,7 @@ export class Relations {
     if (this.#isClosed(fact)) return 'closed'
     const { task, invalid } = this.derive(fact, now)
     const isWhole = invalid === undefined && this.holders.about(fact)?.standing !== 'held'
-    return task?.ready && isWhole && !this.holders.isAbout(fact) ? 'ready' : 'waiting'
+    return task?.ready && isWhole && !this.#isBeside(fact.path) ? 'ready' : 'waiting'
   }
 
   get project(): string | undefined {

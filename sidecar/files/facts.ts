@@ -171,7 +171,8 @@ export function factOf(
         staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
         prefix: board.prefix === undefined ? undefined : compact(board.prefix),
       }
-      const isRead = state === 'ok'
+      // Of a broken list the configuration may be whole.
+      const isRead = state === 'ok' || board.invalid === undefined
       const rules = { ...((!isRead && lastRules) || given), isRead }
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.

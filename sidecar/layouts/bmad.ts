@@ -1,9 +1,10 @@
 // The BMAD layout: `sprint-status.yaml` with the status of each epic and story, and a file for each
-// story beside it. Where they differ, the YAML leads.
+// story beside it. Where they differ, the YAML leads. Beside it, or instead, a project has folders
+// of specs: bmad-specs.ts.
 
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { entriesOf, foldersIn } from './checklist.ts'
+import { SpecFolders, STATES } from './bmad-specs.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type Layout, type Parsed, parsedAs, type Store } from './layout.ts'
 import type { Plain } from './plain-yaml.ts'
@@ -24,9 +25,7 @@ const CONFIGS = TOOL.map((name) => join(name, 'bmm/config.yaml'))
 const NAMED_BY = ['implementation_artifacts', 'sprint_artifacts', 'output_folder']
 const ARTIFACTS = '_bmad-output/implementation-artifacts'
 const STATUS_FILE = 'sprint-status.yaml'
-/** Of a spec that was broken down into stories, each with a file of its own, without a sprint. */
-const STORIES_FILE = 'stories.yaml'
-/** Where the tool looks for such specs: in `specs` of the output folder, and in these two. */
+/** Where the tool looks for specs: in `specs` of the output folder, and in these two. */
 const SPECS_BY = ['planning_artifacts', 'implementation_artifacts']
 const SPECS = ['_bmad-output/specs', '_bmad-output/planning-artifacts', ARTIFACTS]
 const OLDER_STATUS_FILE = 'sprint_status.yaml'
@@ -38,6 +37,7 @@ const BOARD = {
   closed: ['done'],
   initial: 'backlog',
 } satisfies BoardConfig
+const SPEC_BOARD: Entry = { kind: 'board', id: 'board', board: { ...BOARD, states: STATES } }
 const STATUSES: Readonly<Record<Kind, readonly string[]>> = {
   epic: ['backlog', 'in-progress', 'done'],
   story: STORY,
@@ -70,7 +70,13 @@ export const bmad = {
     const isMarked = await isThere(MANIFESTS, isFile)
     if (!isMarked && !(await isThere(OLDER, realFolder))) return undefined
     const found = await statusFileIn(root)
-    return isMarked || found.missing === undefined ? bmadStore(root, found) : undefined
+    if (!isMarked && found.missing !== undefined) return undefined
+    const places: string[] = []
+    for (const path of new Set([...found.specsIn, dirname(found.statusFile)])) {
+      // For a link the whole board would be refused.
+      if (((await realFolder(path)) ?? path) === path) places.push(path)
+    }
+    return bmadStore(root, found, new SpecFolders(places, SPEC_BOARD))
   },
 } satisfies Layout
 
@@ -126,36 +132,36 @@ function foldersOf(
   })
 }
 
-function bmadStore(root: string, { statusFile, missing, specsIn }: StatusFile): Store {
+function bmadStore(root: string, { statusFile, missing }: StatusFile, specs: SpecFolders): Store {
   const folder = dirname(statusFile)
   const name = basename(statusFile)
   const alone = `${name} names no such story.`
+  const storiesIn = missing === undefined ? undefined : specs.placeOfStories()
+  const why = storiesIn === undefined ? missing : undefined
   return {
     layout: 'bmad',
     root,
     within: '',
-    tasksIn: statusFile,
-    folders: () => [folder],
+    tasksIn: storiesIn ?? statusFile,
+    folders: () => [folder, ...specs.folders()],
     configFile: statusFile,
-    ...(missing !== undefined && { board: { ...BOARD, invalid: missing } }),
-    unread() {
-      const specs = [...new Set([...specsIn, folder])].flatMap(foldersIn)
-      const found = specs.filter((spec) => entriesOf(spec).some((it) => it.name === STORIES_FILE))
-      const [first] = found
-      if (first === undefined) return undefined
-      const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
-      return `Stories are not read: ${join(first, STORIES_FILE)}${more}. Only ${STATUS_FILE} is.`
-    },
+    ...(missing !== undefined && { board: defined({ ...BOARD, invalid: why }) }),
     classify(path) {
       if (path === statusFile) return 'tasks'
       const isStory = dirname(path) === folder && path.endsWith('.md') && STORY_KEY.test(stem(path))
-      return isStory ? 'about' : undefined
+      return isStory ? 'about' : specs.classify(path)
     },
+    roleOf: (path) => specs.roleOf(path) ?? { folder: dirname(path), rank: 0 },
+    isGuess: specs.isGuess,
     parse(path, kind, text) {
+      const ofSpec = specs.parse(path, text)
+      if (ofSpec) return ofSpec
       if (kind === 'tasks') return parseStatuses(text)
       return kind === 'about' ? parseStory(stem(path), text, alone) : parsedAs([])
     },
     unreadable(path, kind, invalid) {
+      const ofSpec = specs.unreadable(path, invalid)
+      if (ofSpec) return ofSpec
       // Without a task beside it, so that tasks read from this file before are kept.
       if (kind === 'tasks') return [boardEntry(invalid)]
       const id = stem(path)

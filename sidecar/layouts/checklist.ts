@@ -128,7 +128,7 @@ export function checklistStore(tool: Checklists): Store {
       if (!found) return { folder: path, rank: 0 }
       const { change, file } = found
       const { id, folder } = change
-      return { folder, rank: file.rank, ...(file.isOneOfMany && { about: id }) }
+      return { folder, rank: file.rank, ...(file.isOneOfMany && { isAbout: (it) => it === id }) }
     },
     remember,
     parse(path, kind, text) {

@@ -110,8 +110,8 @@ export interface FileRole {
   folder: string
   /** Among files about the same task, the one with the lowest counts. */
   rank: number
-  /** The task that this file of tasks is only about, as others beside it are. */
-  about?: string
+  /** Which tasks this file of tasks is only about, as others beside it are. Absent: none. */
+  isAbout?(id: string): boolean
 }
 
 /** An opened store: everything the sidecar needs to know of one tool's files. Pure. */
@@ -157,6 +157,11 @@ export interface Store {
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Absent: files in one folder, in the order of their paths. */
   roleOf?(path: string): FileRole
+  /**
+   * Whether the ids of a file are guesses by its name: each counts only where a file beside it, of
+   * which that is not so, has that id. Absent: of none.
+   */
+  isGuess?(path: string): boolean
   /** An id of a task that was listed when an earlier run ended. */
   remember?(id: string): void
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
@@ -164,6 +169,11 @@ export interface Store {
   /** Statuses that the tool takes for the same. */
   foldStatus(status: string): string
 }
+
+/** Whether a file only has the title and text of a task. */
+export const isAbout = ({ classify, roleOf }: AboutRules, path: string, id: string): boolean =>
+  classify(path) === 'about' || roleOf?.(path).isAbout?.(id) === true
+type AboutRules = Pick<Store, 'classify' | 'roleOf'>
 
 /** Why a board that was found may have fewer tasks than is expected of it, in one sentence. */
 export function whyFewer(

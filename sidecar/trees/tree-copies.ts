@@ -54,16 +54,16 @@ export class TreeCopies {
   readonly #trees = new Map<string, TreeFiles>()
   /** By their top folders. */
   readonly trees: ReadonlyMap<string, Pick<TreeFiles, 'tree' | 'table'>> = this.#trees
-  readonly #copies = new CopiesByName()
+  readonly #copies: CopiesByName
   /** Files to be read again: another one is compared with them now. */
   readonly due = new Set<string>()
   /** For files with many tasks. */
-  readonly bases: BaseTasks
+  readonly bases = new BaseTasks()
   readonly #unread = new UnreadLists()
 
   constructor(main: MainTree) {
     this.#main = main
-    this.bases = new BaseTasks()
+    this.#copies = new CopiesByName((name) => main.claims(name).length > 0)
   }
 
   /** The tree that has this file. */
@@ -201,7 +201,7 @@ export class TreeCopies {
   of(name: string): InTrees | undefined {
     const claims = this.#main.claims(name)
     const row = claims[0] ?? this.newest(name)
-    const hasAbout = claims.some((claim) => this.#main.isAbout(claim))
+    const areAbout = claims.map((claim) => this.#main.isAbout(claim))
     const found: { mark: TreeMark; hash: string; isApart?: boolean }[] = []
     for (const files of this.#trees.values()) {
       if (!files.isRead) continue
@@ -213,7 +213,7 @@ export class TreeCopies {
       if (others.length > 0 && !isTwin) {
         const hash = others.map(({ fact }) => fact.hash).join(' ')
         const isApart = row !== undefined && this.#isApart(row, others)
-        found.push({ mark: { ...mark, ...shownBy(others, hasAbout) }, hash, isApart })
+        found.push({ mark: { ...mark, ...shownBy(others, areAbout) }, hash, isApart })
       } else if (copies.length === 0 && claims.length > 0 && this.#isGone(files, name, claims)) {
         found.push({ mark: { ...mark, gone: true }, hash: '' })
       }
@@ -365,13 +365,9 @@ export class TreeCopies {
   /** Whether a tree began this apart from the row, with the id that was free in both. */
   #isApart(row: Fact, copies: readonly Copy[]): boolean {
     const copy = copies.find(({ isAbout }) => !isAbout)
-    if (
-      !copy ||
-      copy.shown.invalid ||
-      copy.fact === row ||
-      basename(copy.fact.path) === basename(row.path)
-    )
-      return false
+    if (!copy || copy.shown.invalid || copy.fact === row) return false
+    // Where no file but a list has it, nobody has begun it yet.
+    if (this.#main.isAbout(row) || basename(copy.fact.path) === basename(row.path)) return false
     const { files, fact } = copy
     const other = this.#filesOf(row.path)
     const isRowNew = other

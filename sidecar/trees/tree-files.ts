@@ -5,7 +5,7 @@ import type { Task } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
 import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../files/facts.ts'
 import { FileTable } from '../files/file-table.ts'
-import type { Entry } from '../layouts/layout.ts'
+import { type Entry, isAbout } from '../layouts/layout.ts'
 import type { Tasks } from './history.ts'
 import { mergedIn, type Tree } from './merge-bases.ts'
 
@@ -27,6 +27,8 @@ export interface Copy {
   files: TreeFiles
   /** Its file has only what is about the task. */
   isAbout: boolean
+  /** Its id is a guess by the name of its file. */
+  isGuess: boolean
   name: string
   fact: TaskFact
   shown: Pick<TreeMark, 'status' | 'title' | 'updatedAt' | 'invalid'>
@@ -96,19 +98,30 @@ export const newFiles = (tree: Tree): TreeFiles => ({
 /** The copies of all trees, by the names of their tasks. */
 export class CopiesByName {
   readonly #copies = new Map<string, readonly Copy[]>()
+  readonly #isInMain: (name: string) => boolean
+
+  constructor(isInMain: (name: string) => boolean) {
+    this.#isInMain = isInMain
+  }
 
   get size(): number {
     return this.#copies.size
   }
 
-  of = (name: string): readonly Copy[] => this.#copies.get(name) ?? []
+  /** Without guesses, where nothing says that there is such a task. */
+  of(name: string): readonly Copy[] {
+    const copies = this.#all(name)
+    return copies.every(({ isGuess }) => isGuess) && !this.#isInMain(name) ? [] : copies
+  }
+
+  #all = (name: string): readonly Copy[] => this.#copies.get(name) ?? []
 
   add(copy: Copy): void {
-    this.#copies.set(copy.name, [...this.of(copy.name), copy])
+    this.#copies.set(copy.name, [...this.#all(copy.name), copy])
   }
 
   delete(copy: Copy): void {
-    const others = this.of(copy.name).filter((other) => other !== copy)
+    const others = this.#all(copy.name).filter((other) => other !== copy)
     if (others.length > 0) this.#copies.set(copy.name, others)
     else this.#copies.delete(copy.name)
   }
@@ -121,7 +134,6 @@ export function copiesIn(
   bases: readonly Tasks[] | undefined,
 ) {
   const { store, name: tree } = files.tree
-  const kind = store.classify(path)
   const merged = mergedIn(files.tree, path)
   const copies: Copy[] = []
   const besides: Fact[] = []
@@ -138,9 +150,15 @@ export function copiesIn(
     names.add(name)
     const isOld = bases?.some((base) => base.get(name) === fact.hash)
     if (isOld || merged?.get(name) === fact.hash) continue
-    const isAbout = kind === 'about' || store.roleOf?.(path).about === fact.id
-    const mtimeMs = stat?.mtimeMs ?? 0
-    copies.push({ files, isAbout, name, fact, shown: shownOf(entry, state), mtimeMs })
+    copies.push({
+      files,
+      isAbout: isAbout(store, path, fact.id),
+      isGuess: store.isGuess?.(path) === true,
+      name,
+      fact,
+      shown: shownOf(entry, state),
+      mtimeMs: stat?.mtimeMs ?? 0,
+    })
   }
   return { copies, besides, names }
 }
@@ -177,13 +195,22 @@ export function newerFirst(one: Copy, other: Copy): number {
   )
 }
 
-/** What is about a task has its title, where both trees have such a file. */
-export function shownBy(copies: readonly Copy[], hasAbout: boolean): Copy['shown'] {
-  const own = copies.find(({ isAbout }) => !isAbout)?.shown ?? {}
+/**
+ * What is about a task has its title, where both trees have such a file. `areAbout`: of each file
+ * of the main tree, whether it is.
+ */
+export function shownBy(copies: readonly Copy[], areAbout: readonly boolean[]): Copy['shown'] {
+  const own = copies.find(({ isAbout }) => !isAbout)?.shown
   const about = copies.find(({ isAbout }) => isAbout)?.shown
-  if (about) return { ...about, ...own, ...(about.title !== undefined && { title: about.title }) }
-  if (!hasAbout) return own
-  const { title: _, ...rest } = own
+  if (about) {
+    const { status, ...rest } = about
+    // The tree has the other file, which leads, as the main tree has it.
+    const isLed = !own && areAbout.includes(false)
+    const title = about.title !== undefined && { title: about.title }
+    return { ...rest, ...(!isLed && status !== undefined && { status }), ...own, ...title }
+  }
+  if (!areAbout.includes(true)) return own ?? {}
+  const { title: _, ...rest } = own ?? {}
   return rest
 }
 

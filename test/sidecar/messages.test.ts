@@ -469,13 +469,72 @@ const bmad: Layout = {
   ],
 }
 
+const SPEC = '_bmad-output/specs/spec-tea'
+const STORIES = ['1', '3-2', '4']
+  .map((id) => `- id: "${id}"\n  title: Story ${id}\n  description: It\n`)
+  .join('')
+const storyOf = (status: string) => `---\ntitle: 'Tea'\nstatus: '${status}'\n---\n\n## Intent\n`
+const bmadSpecs: Layout = {
+  name: 'BMAD with a spec folder',
+  files: {
+    '_bmad/_config/manifest.yaml': 'modules: []\n',
+    [`${SPEC}/SPEC.md`]: '# Tea\n',
+    [`${SPEC}/stories.yaml`]: STORIES,
+    [`${SPEC}/stories/1-fill.md`]: storyOf('draft'),
+  },
+  rewrite: (folder) => folder.write(`${SPEC}/stories/1-fill.md`, storyOf('draft')),
+  last(folder) {
+    folder.write(`${SPEC}/stories/4-last.md`, storyOf('done'))
+    return task('spec-tea/4')
+  },
+  cases: [
+    {
+      what: 'a story gets another status',
+      change: (folder) => folder.write(`${SPEC}/stories/1-fill.md`, storyOf('in-progress')),
+      message: task('spec-tea/1'),
+      list: { 'spec-tea/1': { status: 'in-progress', title: 'Story 1' } },
+    },
+    {
+      what: 'a story is begun and gets its file',
+      change: (folder) => folder.write(`${SPEC}/stories/3-2-2024-tea.md`, storyOf('draft')),
+      message: task('spec-tea/3-2'),
+      list: { 'spec-tea/3-2': { status: 'draft', file: `${SPEC}/stories/3-2-2024-tea.md` } },
+    },
+    {
+      what: 'a file is of no story of the list, and another one is',
+      change(folder) {
+        folder.write(`${SPEC}/stories/2-none.md`, storyOf('done'))
+        folder.write(`${SPEC}/stories/3-2-tea.md`, storyOf('done'))
+      },
+      message: task('spec-tea/3-2'),
+      list: { 'spec-tea/3-2': { status: 'done' } },
+    },
+    {
+      what: 'the list gives a story another title, and puts one before all others',
+      change: (folder) =>
+        folder.write(
+          `${SPEC}/stories.yaml`,
+          `- id: "0"\n  title: First\n  description: It\n${STORIES.replace('Story 3-2', 'Heat')}`,
+        ),
+      message: TASKS,
+      list: { 'spec-tea/0': { rank: 1 }, 'spec-tea/3-2': { title: 'Heat', rank: 3 } },
+    },
+    {
+      what: 'the text of the spec changes',
+      change: (folder) => folder.write(`${SPEC}/SPEC.md`, '# Tea for two\n'),
+      message: task('spec-tea'),
+      list: { 'spec-tea': { title: 'Tea for two' } },
+    },
+  ],
+}
+
 let folder: PublishedFolder | undefined
 afterEach(async () => {
   await folder?.close()
   folder = undefined
 })
 
-describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad])(
+describe.each([cairn, backlog, taskMaster, openSpec, kiro, specKit, bmad, bmadSpecs])(
   'a board of $name',
   (layout) => {
     describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {

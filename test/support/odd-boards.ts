@@ -395,3 +395,20 @@ export function cairnBoard(dice: Dice) {
   }
   return { files, expected }
 }
+
+/** A spec folder of BMAD. */
+export function bmadSpec(dice: Dice): Files {
+  const at = '_bmad-output/specs/spec-tea'
+  const files: Files = { [`${at}/SPEC.md`]: cut(dice, encoded(dice, '---\nid: S\n---\n\n# Tea\n')) }
+  const ids = ['"1"', '"2"', '"3-2"', '"auth"', '7', '"1"', '"a/b"', '~', '[]', '"3"', "'größe'"]
+  const text = ids
+    .filter(() => dice.chance(0.6))
+    .map((id) => `- id: ${id}\n  title: ${dice.pick(WORDS)}\n  description: >-\n    It is.\n`)
+  files[`${at}/stories.yaml`] = cut(dice, encoded(dice, text.join('')))
+  for (const name of ['1-fill', '3-2-2024-tea', 'auth-it', '9-none', 'größe-1', '2-']) {
+    const status = dice.pick(['draft', "'done'", 'blocked', 'in-review', '"?"', '[]', '~'])
+    const front = `---\ntitle: '${dice.pick(WORDS)}'\nstatus: ${status} # draft | done\n---\n`
+    if (dice.chance(0.6)) files[`${at}/stories/${name}.md`] = cut(dice, `${front}\n## Intent\n`)
+  }
+  return files
+}

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { IdHolders } from '../../../sidecar/board/id-holders.ts'
@@ -89,7 +90,7 @@ test('where the tool says so, files are about a task by their place, the lowest 
     whyIgnored: () => undefined,
     roleOf: (path) => {
       const [, folder = '', rank = ''] = path.split('/')
-      return { folder, rank: Number(rank), ...(rank !== '' && { about: 'A' }) }
+      return { folder, rank: Number(rank), ...(rank !== '' && { isAbout: (id) => id === 'A' }) }
     },
   })
   const [task1, plan1, plan2, other] = ['/b/', '/b/1', '/b/2', '/a/1'].map((path) => claim(path))
@@ -101,6 +102,29 @@ test('where the tool says so, files are about a task by their place, the lowest 
   roles.remove(task1)
   expect(roles.held('task:a').map(({ fact }) => fact)).toEqual([other, plan1])
   expect(roles.isAbout(claim('/b/1', { id: 'B' }))).toBe(false)
+})
+
+test('a guess counts only where a file beside it has its id, and again when that is back', () => {
+  const holders = new IdHolders({
+    ...store,
+    whyIgnored: () => undefined,
+    roleOf: (path) => ({ folder: dirname(path), rank: 0 }),
+    isGuess: (path) => path.endsWith('guess'),
+  })
+  const [guess, other, list] = [claim('/b/guess'), claim('/a/guess'), claim('/b/list')]
+  const shown = () => holders.held('task:a').map(({ fact }) => fact)
+  for (const fact of [guess, other]) holders.add(fact)
+  expect(shown()).toEqual([])
+  expect([guess, other].map((fact) => holders.isListed(fact))).toEqual([false, false])
+  expect(holders.find('task:A')).toBeUndefined()
+  holders.add(list)
+  expect(holders.claims('task:a')).toEqual([guess, list])
+  expect(holders.isListed(other)).toBe(false)
+  holders.remove(list)
+  expect(shown()).toEqual([])
+  holders.add(list)
+  holders.remove(guess)
+  expect(shown()).toEqual([list])
 })
 
 describe('who was published under an id', () => {

@@ -107,56 +107,6 @@ test('specs of Kiro in folders of specs are not read, which is said', async () =
   expect(more.why).toMatch(/^Specs are not read: \.kiro\/specs\/\S+ and 1 more\./)
 })
 
-test('stories in spec folders of BMAD are not read, which is said', async () => {
-  const out = '_bmad-output'
-  const files = {
-    '_bmad/_config/manifest.yaml': '',
-    [`${out}/implementation-artifacts/sprint-status.yaml`]: 'development_status:\n  1-1-a: done\n',
-    [`${out}/specs/spec-tea/SPEC.md`]: '# Tea\n',
-  }
-  expect((await opened(files)).why).toBeUndefined()
-  const stories = { [`${out}/specs/spec-tea/stories.yaml`]: '- id: "1"\n  title: Fill\n' }
-  expect((await opened({ ...files, ...stories })).why).toBe(
-    `Stories are not read: ${out}/specs/spec-tea/stories.yaml. Only sprint-status.yaml is.`,
-  )
-  const alone = { '_bmad/_config/manifest.yaml': '', ...stories }
-  expect((await opened(alone)).why).toMatch(/^Stories are not read: /)
-})
-
-test.each([
-  ['specs of the output folder', '{project-root}/out', 'out/specs/spec-tea'],
-  ['specs of the project', '{project-root}', 'specs/spec-tea'],
-  ['the folder of plans', '{project-root}/out', 'plans/spec-tea'],
-  ['the folder of plans, by itself', undefined, '_bmad-output/planning-artifacts/spec-tea'],
-  ['the folder of the sprint', '{project-root}/out', 'sprint/spec-tea'],
-])('stories of BMAD are named where its configuration has specs: %s', async (_, output, spec) => {
-  const config = `output_folder: "${output}"
-planning_artifacts: "{project-root}/plans"
-implementation_artifacts: "{project-root}/sprint"
-`
-  const files = {
-    '_bmad/_config/manifest.yaml': '',
-    '_bmad/bmm/config.yaml': output === undefined ? '' : config,
-    'sprint/sprint-status.yaml': 'development_status:\n  1-1-a: done\n',
-    [`${spec}/stories.yaml`]: '- id: "1"\n  title: Fill\n',
-  }
-  expect((await opened(files)).why).toBe(
-    `Stories are not read: ${spec}/stories.yaml. Only sprint-status.yaml is.`,
-  )
-})
-
-test('stories of BMAD outside of the project are not looked for', async () => {
-  const files = {
-    'tea/_bmad/_config/manifest.yaml': '',
-    'tea/_bmad/bmm/config.yaml': 'output_folder: "{project-root}/.."\n',
-    'tea/_bmad-output/implementation-artifacts/sprint-status.yaml':
-      'development_status:\n  1-1-a: done\n',
-    'specs/spec-tea/stories.yaml': '- id: "1"\n  title: Fill\n',
-  }
-  const store = await openStore(join(makeFolder(files), 'tea'))
-  expect(whyFewer(store, 1)).toBeUndefined()
-})
-
 test.each([
   ['config.yaml', 'store: team\n', true],
   ['config.yml', 'store: team\n', true],

@@ -17,6 +17,7 @@ import type { LayoutName } from '../../../worker/board/wire.ts'
 import {
   backlogBoard,
   bmadBoard,
+  bmadSpec,
   cairnBoard,
   Dice,
   type Files,
@@ -33,7 +34,7 @@ const BOARDS = {
   openspec: openSpecBoard,
   kiro: (dice) => listBoard(dice, 'kiro').files,
   'spec-kit': (dice) => listBoard(dice, 'spec-kit').files,
-  bmad: (dice) => bmadBoard(dice).files,
+  bmad: (dice) => ({ ...bmadBoard(dice).files, ...bmadSpec(dice) }),
 } satisfies Record<LayoutName, (dice: Dice) => Files>
 
 /** What only the whole board says of a task or a session. */
