@@ -16,6 +16,7 @@ import {
   type Row,
   type Value,
 } from '../worker/payments/ledger/libsql/statement-libsql.ts'
+import type { Metrics } from '../worker/shared/metrics.ts'
 import { openSqlite } from '../worker/shared/sqlite-libsql.ts'
 import {
   type Copy,
@@ -112,7 +113,20 @@ const noteIn = (dataDir: string) => join(dataDir, 'last-backup')
 export const noteBackup = (dataDir: string): Promise<void> =>
   replacePrivateFile(noteIn(dataDir), `${new Date().toISOString()}\n`)
 
-/** In ms since 1970; 0: never. */
+/** `dataDir`: where backups are noted. */
+export function backupMetric(metrics: Metrics, dataDir: string): void {
+  const backup = metrics.gauge(
+    'signalbox_last_backup_timestamp_seconds',
+    'When the payments were last backed up, as Unix time; 0 if they never were.',
+    {},
+  )
+  metrics.beforeRead(() => backup.set({}, lastBackupAt(dataDir) / 1_000))
+}
+
+/**
+ * In ms since 1970; 0: never.
+ * @forTests What a command has noted.
+ */
 export function lastBackupAt(dataDir: string): number {
   try {
     return statSync(noteIn(dataDir)).mtimeMs

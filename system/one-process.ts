@@ -7,6 +7,13 @@ import type { Log } from '../sidecar/log.ts'
 import { callTransport, EdgeHttp } from '../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../sidecar/watch/watch-chokidar.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
+import {
+  CHECKED_EVERY_MS,
+  healthCheck,
+  healthMetric,
+  healthReport,
+  withHealthz,
+} from '../worker/healthz-process.ts'
 import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
 import { isServed } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
@@ -17,8 +24,8 @@ import { hostClock } from '../worker/shared/clock.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
+import { backupMetric } from './backup.ts'
 import type { DataFolder } from './data-folder.ts'
-import { healthCheck, healthReport, systemMetrics, withHealthz } from './healthz.ts'
 import { guardDatabase, type KeptInstallation } from './installation.ts'
 import { noteDatabase } from './last-database.ts'
 import { prepareSchema } from './migrate.ts'
@@ -73,9 +80,6 @@ export interface System {
   close(): Promise<void>
 }
 
-/** As often as /healthz tries to write. */
-const CHECKED_EVERY_MS = 10_000
-
 /** Throws StartError, or StoreError without a board; nothing runs then. */
 export async function openSystem(plan: SystemPlan): Promise<System> {
   const { data, page, variables, notice, signal } = plan
@@ -91,7 +95,8 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   // A server that does not answer now is compared by the ledger when it does.
   if (isServed(url)) await guard.refuse(database).catch(passing)
   const metrics = new Metrics()
-  const { setHealthy } = systemMetrics(metrics, data.dir)
+  const { setHealthy } = healthMetric(metrics)
+  backupMetric(metrics, data.dir)
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const boards =
     plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))

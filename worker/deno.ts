@@ -4,9 +4,18 @@ import { getCACertificates } from 'node:tls'
 import file from '../signalbox.config.ts'
 import { readConfig, readHostConfig } from './config.ts'
 import { openProcessEdge } from './edge-process.ts'
+import {
+  CHECKED_EVERY_MS,
+  hasSpaceIn,
+  healthCheck,
+  healthMetric,
+  healthReport,
+  withHealthz,
+} from './healthz-process.ts'
 import { gatewayPrefixes } from './payments/config/payments-config.ts'
 import { createFetchOnce } from './payments/gateways/fetch-once-deno.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
+import { Installation } from './payments/ledger/libsql/installation-libsql.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
@@ -27,19 +36,34 @@ const host = readHostConfig(environment, 'deno')
 // Without --allow-sys=ca it ends here, and not each charge with an error.
 if (config.payments) getCACertificates()
 const metrics = new Metrics()
+const installation = new Installation(config.payments?.installation)
+const database = config.payments && libsqlDatabase(config.payments.database, hostClock.now)
+const check = healthCheck({
+  database: () => database,
+  installation,
+  folder: host.dataDir,
+  clock: hostClock,
+  // Whether it may write there cannot be asked without a right that none of this needs.
+  hasRoom: hasSpaceIn,
+})
 const edge = openProcessEdge({
   config,
   host,
-  file,
+  file: withHealthz(file, check),
   openSql,
   gatewayFetch: createFetchOnce(environment),
-  openDatabase: (target) => libsqlDatabase(target, hostClock.now),
+  installation,
+  openDatabase: (target) => database ?? libsqlDatabase(target, hostClock.now),
   log: consoleLog,
   metrics,
 })
+const { setHealthy } = healthMetric(metrics)
+const { signal } = new AbortController()
+const reportHealth = healthReport({ check, setHealthy, log: consoleLog, signal })
+setInterval(() => void reportHealth(), CHECKED_EVERY_MS)
 if (host.metrics) {
   processMetrics(metrics)
-  await edge.looked
+  await Promise.all([edge.looked, reportHealth()])
   await serveMetrics(metrics, host.metrics)
 }
 const server = Deno.serve(

@@ -5,8 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { sidecarMetrics } from '../../sidecar/metrics.ts'
-import { systemMetrics } from '../../system/healthz.ts'
+import { backupMetric } from '../../system/backup.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
+import { healthMetric } from '../../worker/healthz-process.ts'
 import { countingLog } from '../../worker/payments/metrics.ts'
 import { accessMetrics } from '../../worker/shared/access.ts'
 import { type Family, Metrics } from '../../worker/shared/metrics.ts'
@@ -20,7 +21,8 @@ function families(): readonly Family[] {
   accessMetrics(metrics)
   countingLog(metrics, [CONFIGURED], () => undefined)
   sidecarMetrics(metrics)
-  systemMetrics(metrics, 'no folder')
+  healthMetric(metrics)
+  backupMetric(metrics, 'no folder')
   processMetrics(metrics)
   return metrics.read()
 }

@@ -39,3 +39,12 @@ it('shows its numbers under Deno on a port of their own', async () => {
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
   expect((await edge.fetch('/metrics')).status).toBe(404)
 })
+
+it('says under Deno whether it works, to everybody and as a number', async () => {
+  const answer = await edge.fetch('/healthz')
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  expect(text).toMatch(/^signalbox_healthy 1$/m)
+  // It was asked at the start, with no right to do so missing.
+  expect(await readdir(edge.dir)).not.toContain('healthz.tmp')
+})

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { backUp, restore } from '../../system/backup.ts'
+import { backUp, backupMetric, noteBackup, restore } from '../../system/backup.ts'
 import { prepareSchema } from '../../system/migrate.ts'
 import { startLibsql } from '../../tools/harness/database.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
@@ -13,6 +13,8 @@ import {
   openThreaded,
   type ThreadedDatabase,
 } from '../../worker/payments/ledger/libsql/threaded-libsql.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
+import { metricsText } from '../../worker/shared/metrics-node.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { BOTH } from '../support/ledger-fakes.ts'
 import type { LedgerSetup } from '../support/ledger-setup.ts'
@@ -215,4 +217,14 @@ describe('with libSQL’s server', () => {
       await other.close()
     }
   })
+})
+
+it('its time is a metric of the process that runs, as another process has noted it', async () => {
+  const metrics = new Metrics()
+  backupMetric(metrics, dir)
+  const shown = () =>
+    Number(/^signalbox_last_backup_timestamp_seconds (.*)$/m.exec(metricsText(metrics))?.[1])
+  expect(shown()).toBe(0)
+  await noteBackup(dir)
+  expect(Math.abs(shown() - Date.now() / 1_000)).toBeLessThan(60)
 })

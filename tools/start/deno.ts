@@ -25,7 +25,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       // It may be in the folder above, and no request changes what browsers run.
       `--deny-write=${consoleDir}`,
       '--allow-env',
-      '--allow-sys=umask,ca',
+      '--allow-sys=umask,ca,statfs',
       join(home, 'worker/deno.ts'),
     ],
     env: {

@@ -1,25 +1,24 @@
-// GET /healthz of a system in one process: whether its database can be read, and its folder can be
-// written. It needs no token: it is for load balancers and supervisors. The same is a metric, and
-// lines of the log.
+// GET /healthz of a host that is one process (Deno, Node): whether its database can be read, and
+// its folder can be written. It needs no token: it is for load balancers and supervisors. The same
+// is a metric, and lines of the log.
 
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { LedgerRefused, OtherDatabase } from '../worker/payments/ledger/ledger.ts'
-import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
+import type { SignalboxFile } from './payments/define-config.ts'
+import { LedgerRefused, OtherDatabase } from './payments/ledger/ledger.ts'
+import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import {
   type Installation,
   readInstallation,
-} from '../worker/payments/ledger/libsql/installation-libsql.ts'
+} from './payments/ledger/libsql/installation-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
   SCHEMA_VERSION,
-} from '../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import type { Clock } from '../worker/shared/clock.ts'
-import type { Log } from '../worker/shared/log.ts'
-import type { Metrics } from '../worker/shared/metrics.ts'
-import { lastBackupAt } from './backup.ts'
+} from './payments/ledger/libsql/schema-version-libsql.ts'
+import type { Clock } from './shared/clock.ts'
+import type { Log } from './shared/log.ts'
+import type { Metrics } from './shared/metrics.ts'
 
 /** Anybody may ask. */
 const LOOKED_EVERY_MS = 10_000
@@ -37,7 +36,8 @@ const PROBE = 'healthz.tmp'
 export type HealthCheck = () => Promise<string | undefined>
 
 export interface HealthPlan {
-  database(): Pick<Database, 'read'>
+  /** Undefined: no payments are configured. */
+  database(): Pick<Database, 'read'> | undefined
   /** Which database it is to be. */
   installation: Installation
   /** Where databases grow. */
@@ -62,26 +62,38 @@ export function healthCheck(plan: HealthPlan): HealthCheck {
     if (!looked || at - looked.at >= LOOKED_EVERY_MS) looked = { at, isDone: look(at) }
     return looked.isDone
   }
-  return async () => {
+  async function ofDatabase({ read }: Pick<Database, 'read'>): Promise<string | undefined> {
     try {
-      const { read } = database()
       if (installation.expected !== undefined) installation.check(await readInstallation(read))
       // A remote database has another version until it is migrated.
-      const mismatch = mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
-      if (mismatch !== undefined) return mismatch
+      return mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
     } catch (error) {
       if (error instanceof OtherDatabase || error instanceof LedgerRefused) return error.message
       return 'The database of payments cannot be read.'
     }
+  }
+  return async () => {
+    const payments = database()
+    const why = payments && (await ofDatabase(payments))
+    if (why !== undefined) return why
     return (await isWritable()) ? undefined : 'The data folder cannot be written: is the disk full?'
   }
 }
 
 async function hasRoomIn(folder: string): Promise<boolean> {
   try {
-    const { bavail, bsize } = await statfs(folder)
     // It says so of a file system that was mounted anew to be read only, too.
     await access(folder, constants.W_OK)
+    return await hasSpaceIn(folder)
+  } catch {
+    return false
+  }
+}
+
+/** False also where it may not ask. */
+export async function hasSpaceIn(folder: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(folder)
     return bavail * bsize >= ROOM_BYTES
   } catch {
     return false
@@ -117,21 +129,17 @@ export function withHealthz(file: SignalboxFile, check: HealthCheck): SignalboxF
   }
 }
 
-/** What is counted about a system in one process. `dataDir`: where backups are noted. */
-export function systemMetrics(metrics: Metrics, dataDir: string) {
+export function healthMetric(metrics: Metrics) {
   const healthy = metrics.gauge(
     'signalbox_healthy',
     '1 if the service worked when it was last checked, as GET /healthz says, else 0.',
     {},
   )
-  const backup = metrics.gauge(
-    'signalbox_last_backup_timestamp_seconds',
-    'When the payments were last backed up, as Unix time; 0 if they never were.',
-    {},
-  )
-  metrics.beforeRead(() => backup.set({}, lastBackupAt(dataDir) / 1_000))
   return { setHealthy: (isHealthy: boolean) => healthy.set({}, isHealthy ? 1 : 0) }
 }
+
+/** As often as /healthz tries to write at most. */
+export const CHECKED_EVERY_MS = LOOKED_EVERY_MS
 
 export interface HealthReport {
   check: HealthCheck

@@ -2,9 +2,13 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
-import { noteBackup } from '../../system/backup.ts'
-import { type HealthPlan, healthCheck, healthReport, systemMetrics } from '../../system/healthz.ts'
 import { prepareSchema } from '../../system/migrate.ts'
+import {
+  type HealthPlan,
+  healthCheck,
+  healthMetric,
+  healthReport,
+} from '../../worker/healthz-process.ts'
 import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
@@ -102,7 +106,7 @@ it('is bad with another database than it is to be, and good again with that', as
 
 it('is a metric, and an error in the log at once where a start is bad, and once until it turns good', async () => {
   const metrics = new Metrics()
-  const { setHealthy } = systemMetrics(metrics, folder)
+  const { setHealthy } = healthMetric(metrics)
   const lines: unknown[] = []
   const answers = ['The database of payments cannot be read.', 'The same.', 'The same.', undefined]
   const end = new AbortController()
@@ -129,12 +133,10 @@ it('is a metric, and an error in the log at once where a start is bad, and once 
   expect(shown()).toBe('1')
 })
 
-it('has the time of the last backup beside it, as another process has noted it', async () => {
-  const metrics = new Metrics()
-  systemMetrics(metrics, folder)
-  const shown = () =>
-    Number(/^signalbox_last_backup_timestamp_seconds (.*)$/m.exec(metricsText(metrics))?.[1])
-  expect(shown()).toBe(0)
-  await noteBackup(folder)
-  expect(Math.abs(shown() - Date.now() / 1_000)).toBeLessThan(60)
+it('is that of the folder alone where no payments are configured', async () => {
+  const { check } = await setUp({ database: () => undefined })
+  expect(await check()).toBeUndefined()
+  await inTheWay()
+  const full = await setUp({ database: () => undefined, hasRoom: async () => false })
+  expect(await full.check()).toBe('The data folder cannot be written: is the disk full?')
 })
