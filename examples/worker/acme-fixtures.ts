@@ -60,7 +60,7 @@ export function callback(
 export const PAID = JSON.stringify({ event: 'e-1', payment })
 
 /** A payment as Acme writes it. */
-const written = ({ externalReferenceId: _, reference, ...held }: HeldPayment) => ({
+const written = ({ externalReferenceId: _, reference, decimals: __, ...held }: HeldPayment) => ({
   ...held,
   order: reference,
   payer: { email: 'sara@example.org' },
@@ -83,10 +83,12 @@ export const fixtures: GatewayFixtures = {
   },
   healthy({ method, url }, held) {
     if (method === 'GET') return json(written(held))
+    if (url.endsWith('/cancel')) return json({ ...written(held), state: 'cancelled' })
     if (url.endsWith('/refund')) return json({ id: 'r-1', state: 'done' }, 201)
     return json({ id: held.id, page: 'https://acme.example/pay/p-1' }, 201)
   },
-  isMoney: ({ method }) => method === 'POST',
+  isMoney: ({ method, path }) => method === 'POST' && !path.endsWith('/cancel'),
+  isCancel: ({ path }) => path.endsWith('/cancel'),
   sent: ({ reference, amount, currency }) => ({ order: reference, amount, currency }),
   sentRefund: ({ refundAmount }) => ({ amount: refundAmount }),
   refuses: () => json({ code: 'too_small', message: 'Too small.' }, 422),
@@ -95,8 +97,8 @@ export const fixtures: GatewayFixtures = {
     accepted: () => json({ id: 'r-1', state: 'under_way' }, 201),
   },
   signs: 'body',
-  async callback(held, { id, at }) {
-    const raw = { event: id, payment: written(held) }
+  async callback(held, { id, at, edit }) {
+    const raw = edit({ event: id, payment: written(held) })
     return { request: callback(JSON.stringify(raw), { time: String(at / 1_000) }), raw }
   },
   hidden: ['sara@example.org'],

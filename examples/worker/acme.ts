@@ -4,6 +4,7 @@ import {
   type Driver,
   type Gateway,
   type GatewayCall,
+  GatewayRefusedException,
   type GatewayReply,
   InvalidWebhookSignatureException,
   isSuccess,
@@ -11,6 +12,7 @@ import {
   type PaymentStatus,
   parseReply,
   refusal,
+  type SupportsCancel,
   type SupportsRefund,
   type SupportsStatusCheck,
   unexpectedReply,
@@ -25,11 +27,13 @@ const payment = z.object({
   id: z.string().min(1),
   order: z.string(),
   state: z.string(),
-  amount: z.int(),
+  amount: z.int().nonnegative(),
   currency: z.string(),
-  refunded: z.int(),
+  refunded: z.int().nonnegative(),
 })
 const callback = z.object({ event: z.string().min(1), payment })
+// The payment's id, also where the rest cannot be read.
+const named = z.object({ payment: z.object({ id: z.string().min(1) }) })
 const refunded = z.object({ id: z.string().min(1), state: z.enum(['done', 'under_way']) })
 const failure = z.object({ code: z.string(), message: z.string() })
 
@@ -93,7 +97,14 @@ export const acme = {
         // Only what is proven is parsed.
         if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
         const raw: unknown = JSON.parse(body)
-        const { event, payment: reported } = parseReply(callback, raw, 'the callback')
+        const read = callback.safeParse(raw)
+        if (!read.success) {
+          // Acme sends it again, and is asked about the payment that it names.
+          const unreadable = read.error.issues.map(({ path }) => path.join('.')).join(', ')
+          const gatewayTransactionId = named.safeParse(raw).data?.payment.id
+          return { unreadable, ...(gatewayTransactionId && { gatewayTransactionId }) }
+        }
+        const { event, payment: reported } = read.data
         return {
           gateway: key,
           gatewayTransactionId: reported.id,
@@ -148,7 +159,20 @@ export const acme = {
         // Under way: a callback with `refunded` says later that the money was sent.
         return { ok: true, isDone: state === 'done', gatewayRefundId: id }
       },
-    } satisfies Gateway & SupportsRefund & SupportsStatusCheck
+
+      async cancel({ gatewayTransactionId }, call) {
+        const reply = await call.send({
+          endpoint: 'payments/{id}/cancel',
+          method: 'POST',
+          url: `${urlOf(gatewayTransactionId)}/cancel`,
+          headers,
+          isIdempotent: true,
+        })
+        const error = refusalIn(reply)
+        if (error) throw new GatewayRefusedException(error)
+        if (!isSuccess(reply)) throw unexpectedReply('payments/{id}/cancel', reply)
+      },
+    } satisfies Gateway & SupportsCancel & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
 

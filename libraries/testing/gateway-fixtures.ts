@@ -21,6 +21,8 @@ export interface HeldPayment {
   /** In minor units: what was asked for, and what was paid once it was. */
   amount: number
   currency: string
+  /** Of the currency: 1999 with two of them is 19.99. */
+  decimals: number
   /** In minor units: the sum of the refunds that were made. */
   refunded: number
 }
@@ -30,6 +32,8 @@ export interface GatewayEvent {
   id: string
   /** When this delivery was sent, in whole seconds as ms. */
   at: number
+  /** For a gateway that signs: what is sent, and signed, in place of the raw value. */
+  edit<Raw>(raw: Raw): Raw
 }
 
 export interface GatewayFixtures {
@@ -57,6 +61,10 @@ export interface GatewayFixtures {
   sentRefund?(refund: GatewayRefund): object
   /** How the gateway clearly refuses a charge or a refund. */
   refuses: Answer
+  /** Recognizes the request that cancels a payment. Missing: it names one, and is no GET. */
+  isCancel?(sent: Sent): boolean
+  /** How the gateway clearly refuses to cancel. Missing: as it refuses a charge. */
+  refusesCancel?: Answer
   /** Its answers to a refund: one that was made, one that is made later. */
   refunds?: { done?: Answer; accepted?: Answer }
   /**

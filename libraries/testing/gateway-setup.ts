@@ -65,10 +65,7 @@ export class GatewaySetup {
 
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
-    const { pathname, search } = new URL(request.url)
-    const { method, headers } = request
-    const body = await request.clone().text()
-    this.sent.push({ method, path: pathname + search, headers, body })
+    this.sent.push(await sentOf(request))
     return await this.answer(request)
   }
 
@@ -96,6 +93,13 @@ export class GatewaySetup {
   end<T>(work: Promise<T>): Promise<T> {
     return end(this.clock, work)
   }
+}
+
+/** The request stays unread. */
+export async function sentOf(request: Request): Promise<Sent> {
+  const { pathname, search } = new URL(request.url)
+  const { method, headers } = request
+  return { method, path: pathname + search, headers, body: await request.clone().text() }
 }
 
 export const json = (body: unknown, status = 200): Response => Response.json(body, { status })

@@ -31,7 +31,8 @@ const PLANTED: Record<string, Record<string, Words>> = {
   },
   'reads the status, the amount and the currency of a payment': {
     'an amount times 100 in what is read': {
-      'amount: z.int(),': 'amount: z.int().transform((amount) => amount * 100),',
+      'amount: z.int().nonnegative(),':
+        'amount: z.int().nonnegative().transform((amount) => amount * 100),',
     },
     'a fixed currency in a status': { 'currency: read.currency': "currency: 'USD'" },
     'the amount of a status copied from the charge': {
@@ -54,7 +55,7 @@ const PLANTED: Record<string, Record<string, Words>> = {
   'moves nothing for a status that it does not know': {
     'an unknown state as Paid': { "status ?? 'Pending'": "status ?? 'Paid'" },
   },
-  'takes only the gateway’s own refusal for one': {
+  'takes only the gateway’s own refusal of a charge for one': {
     'any 4xx as a refusal': {
       'status !== 422 || !refused.success': 'status < 400',
       'refusal(refused.data.code, refused.data.message)': "refusal(String(status), 'No.')",

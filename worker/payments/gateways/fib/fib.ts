@@ -80,7 +80,7 @@ export const fib = {
         call,
       )
       return {
-        id: payment.paymentId ?? id.toLowerCase(),
+        id: payment.paymentId,
         isBeingPaid,
         rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
         money,
@@ -147,9 +147,9 @@ export const fib = {
         const payment = await read(id, call, externalReferenceId).catch(aboutPayment(id))
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
-        if (payment.id !== id) throw new GatewayUnavailableException(ANOTHER)
+        if ((payment.id ?? id) !== id) throw new GatewayUnavailableException(ANOTHER)
         const ids = {
-          gatewayTransactionId: payment.id,
+          gatewayTransactionId: id,
           ...(externalReferenceId !== undefined && { externalReferenceId }),
         }
         if (!payment.money) return { ...ids, unreadable: 'amount' }
@@ -162,7 +162,7 @@ export const fib = {
           ...payment.set,
           // From what was read, so a repeated callback is a duplicate. With the charge that the
           // callback was for: one that is refused must not make the genuine one a duplicate.
-          eventId: [payment.id, payment.rawStatus, externalReferenceId].filter(Boolean).join(':'),
+          eventId: [id, payment.rawStatus, externalReferenceId].filter(Boolean).join(':'),
           // The payment was read now, so the age of the callback does not matter.
           occurredAt: receivedAt,
           // The bank's reply, since the callback may come from a stranger.
@@ -177,7 +177,7 @@ export const fib = {
         if (!money) throw new GatewayUnavailableException(NO_AMOUNT, { unreadable: 'amount' })
         return {
           known: true,
-          gatewayTransactionId: payment.id,
+          ...(payment.id !== undefined && { gatewayTransactionId: payment.id }),
           ...state,
           ...money,
           ...(isBeingPaid && { isBeingPaid }),
