@@ -1,17 +1,9 @@
-// What each benchmark of this folder gets, and what it answers: numbers, machine and verdicts.
+// What each benchmark of this folder gets, and the one shape of what it answers.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
-import { join, resolve } from 'node:path'
-
-export interface Machine {
-  platform: string
-  cores: number
-  cpu: string
-  memoryGiB: number
-  node: string
-}
+import { resolve } from 'node:path'
+import { percentile, rounded } from './statistics.ts'
 
 /** For one benchmark. Both work folders are removed at its end. */
 export interface BenchRun {
@@ -23,15 +15,54 @@ export interface BenchRun {
   beforeDir: string | undefined
   /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
-  command: string
-  say: (text: string) => void
 }
 
-export interface Verdict {
+/** Returns its rows; `report` gets each as soon as it is measured. */
+export type Bench = (run: BenchRun, report: (row: Row) => void) => Promise<void>
+
+export type Statistic = 'p50' | 'p95' | 'p99' | 'max'
+
+/** A limit of one statistic of a row, in the unit of the row. */
+export type Aim = { of: Statistic } & ({ most: number } | { least: number })
+
+/** What was measured of one system. Rows with the same `what` are compared with each other. */
+export interface Row extends Readonly<Record<Statistic, number>> {
   what: string
-  target: string
-  measured: string
-  reached: boolean
+  system: string
+  /** Of the statistics, such as `ms`. */
+  unit: string
+  count: number
+  aim?: Aim
+  /** What must never be, such as a lost message: with it no aim is reached, however quick. */
+  faults?: readonly string[]
+}
+
+/** The row of measured values. `values` may be one number: a memory, a count. */
+export function rowOf(
+  { what, system, unit }: Pick<Row, 'what' | 'system' | 'unit'>,
+  values: readonly number[],
+  { aim, faults = [] }: Pick<Row, 'aim' | 'faults'> = {},
+): Row {
+  const at = (percent: number) => rounded(percentile(values, percent))
+  return {
+    what,
+    system,
+    unit,
+    count: values.length,
+    p50: at(50),
+    p95: at(95),
+    p99: at(99),
+    max: at(100),
+    ...(aim && { aim }),
+    ...(faults.length > 0 && { faults }),
+  }
+}
+
+/** Of a rival without an aim, too. One without values, since all were lost, reaches nothing. */
+export function isReached({ aim, faults, ...row }: Row): boolean {
+  if (!aim) return true
+  if (faults) return false
+  return 'most' in aim ? row[aim.of] <= aim.most : row[aim.of] >= aim.least
 }
 
 export interface Result {
@@ -39,13 +70,13 @@ export interface Result {
   date: string
   /** The measured revision, with `+` if files were changed. */
   commit: string
-  machine: Machine
+  machine: { platform: string; cores: number; cpu: string; memoryGiB: number; node: string }
   tookMs: number
-  verdicts: Verdict[]
+  rows: Row[]
 }
 
-/** The description of a run. `startedAt` is a value of `performance.now`. */
-export function circumstances(command: string, startedAt: number): Omit<Result, 'verdicts'> {
+/** `startedAt`: a value of `performance.now`. */
+export function resultOf(command: string, startedAt: number, rows: Row[]): Result {
   const [first] = cpus()
   return {
     command,
@@ -59,6 +90,7 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
       node: process.versions.node,
     },
     tookMs: Math.round(performance.now() - startedAt),
+    rows,
   }
 }
 
@@ -81,13 +113,3 @@ function commit(): string {
     return 'unknown'
   }
 }
-
-export function save(dir: string, name: string, result: Result, plot: string): void {
-  mkdirSync(dir, { recursive: true })
-  writeFileSync(join(dir, `${name}.json`), `${compact(JSON.stringify(result, null, 2))}\n`)
-  writeFileSync(join(dir, `${name}.svg`), plot)
-}
-
-/** Lists of numbers are on one line, so that a diff of two runs is readable. */
-const compact = (json: string): string =>
-  json.replaceAll(/\[[\d\s.,e+-]*\]/g, (list) => list.replaceAll(/\s+/g, ' '))

@@ -2,6 +2,8 @@
 // would add to the measured time.
 
 import * as http from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import type { Target } from './target.ts'
 
 export interface Message {
@@ -9,51 +11,67 @@ export interface Message {
   id?: string
 }
 
-export interface Events {
-  close(): void
-}
+/** The stream of a target. What is awaited rejects when it breaks. */
+export class Messages {
+  readonly #request: http.ClientRequest
+  readonly #ended = Promise.withResolvers<never>()
+  #onMessage: (message: Message, at: number) => void = () => undefined
+  #isClosed = false
 
-/** What is needed to read from a target. */
-export type Streaming = Pick<Target, 'system' | 'url' | 'headers'>
-
-/**
- * `at`: when the bytes arrived (`performance.now`, ms). `onEnd`: the stream ended without `close`.
- */
-export function openEvents(
-  target: Streaming,
-  onMessage: (message: Message, at: number) => void,
-  onEnd: (why: string) => void,
-): Promise<Events> {
-  const { promise, resolve, reject } = Promise.withResolvers<Events>()
-  let isClosed = false
-  const ended = (why: string) => {
-    reject(new Error(`The stream of ${target.system} did not open: ${why}`))
-    if (!isClosed) onEnd(why)
-  }
-  const headers = { ...target.headers, accept: 'text/event-stream' }
-  const request = http.get(target.url('/api/events'), { headers, agent: false }, (response) => {
-    if (response.statusCode !== 200) return ended(`it answered ${response.statusCode}`)
-    let rest = ''
-    response.setEncoding('utf8')
-    response.on('data', (text: string) => {
-      const at = performance.now()
-      const blocks = (rest + text).split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const message = dataOf(block)
-        if (message) onMessage(message, at)
-        else if (block.startsWith(': connected')) resolve({ close })
-      }
+  private constructor(target: Target, opened: () => void) {
+    this.#ended.promise.catch(() => undefined)
+    const fail = (why: string) => {
+      if (!this.#isClosed) this.#ended.reject(new Error(`The stream of ${target.system}: ${why}`))
+    }
+    const headers = { ...target.headers, accept: 'text/event-stream' }
+    this.#request = http.get(target.url('/api/events'), { headers, agent: false }, (response) => {
+      if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
+      let rest = ''
+      response.setEncoding('utf8')
+      response.on('data', (text: string) => {
+        const at = performance.now()
+        const blocks = (rest + text).split('\n\n')
+        rest = blocks.pop() ?? ''
+        for (const block of blocks) {
+          const message = dataOf(block)
+          if (message) this.#onMessage(message, at)
+          else if (block.startsWith(': connected')) opened()
+        }
+      })
+      response.on('error', (error) => fail(error.message))
+      response.on('end', () => fail('it ended'))
     })
-    response.on('error', (error) => ended(error.message))
-    response.on('end', () => ended('it ended'))
-  })
-  request.on('error', (error) => ended(error.message))
-  const close = () => {
-    isClosed = true
-    request.destroy()
+    this.#request.on('error', (error) => fail(error.message))
   }
-  return promise
+
+  static async open(target: Target): Promise<Messages> {
+    const opened = Promise.withResolvers<void>()
+    const messages = new Messages(target, opened.resolve)
+    await Promise.race([opened.promise, messages.#ended.promise])
+    return messages
+  }
+
+  /** When its bytes arrived (`performance.now`); undefined: there was none in time. */
+  async next(
+    waitMs: number,
+    isMeant: (message: Message) => boolean = () => true,
+  ): Promise<number | undefined> {
+    const arrived = Promise.withResolvers<number | undefined>()
+    this.#onMessage = (message, at) => {
+      if (isMeant(message)) arrived.resolve(at)
+    }
+    const timer = setTimeout(() => arrived.resolve(undefined), waitMs)
+    try {
+      return await Promise.race([arrived.promise, this.#ended.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#request.destroy()
+  }
 }
 
 /** The message of one block; undefined for a comment, `retry` or an id alone. */
@@ -66,22 +84,28 @@ export interface Answer {
   status: number
   etag: string | undefined
   text: string
+  /** On the wire, without the head. */
+  bytes: number
 }
 
 const agent = new http.Agent({ keepAlive: true })
 
-export function read(target: Target, path: string, etag?: string): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const headers = { ...target.headers, ...(etag && { 'if-none-match': etag }) }
-  const request = http.get(target.url(path), { headers, agent }, (response) => {
-    const chunks: Buffer[] = []
-    response.on('data', (chunk: Buffer) => chunks.push(chunk))
-    response.on('error', reject)
-    response.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8')
-      resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, text })
-    })
+/** `more`: headers, such as those for a compressed answer, which is unpacked. */
+export async function read(
+  target: Target,
+  path: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const headers = { ...target.headers, ...more }
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    http.get(target.url(path), { headers, agent }, resolve).on('error', reject)
   })
-  request.on('error', reject)
-  return promise
+  const body = await buffer(response)
+  const isPacked = response.headers['content-encoding'] === 'gzip'
+  return {
+    status: response.statusCode ?? 0,
+    etag: response.headers.etag,
+    text: (isPacked ? gunzipSync(body) : body).toString('utf8'),
+    bytes: body.length,
+  }
 }

@@ -1,17 +1,15 @@
 // What a person with a phone waits for: a page of the board on a slow line and a slow processor,
 // from the save of one file until its card is painted. In Chromium, with the real page.
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
-import { type BenchRun, circumstances, type Result } from './bench.ts'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { launchChromium } from '../../test/support/chromium.ts'
+import { type Bench, rowOf } from './bench.ts'
 import { type BenchBoard, idOf, makeBoard, nextRank, retitleTask } from './board.ts'
 import { stopsToo } from './child.ts'
-import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
-import { percentile } from './statistics.ts'
 import { startTarget, type Target } from './target.ts'
 
-export interface Device {
+interface Device {
   name: 'phone' | 'desktop'
   viewport: { width: number; height: number }
   /** Both ways; undefined: as fast as the machine. */
@@ -20,24 +18,59 @@ export interface Device {
   cpu: number
 }
 
-/** What a page reads after a message. */
-export type Reading = 'changes' | 'whole' | 'whole, not compressed'
+const PHONE: Device = {
+  name: 'phone',
+  viewport: { width: 390, height: 844 },
+  line: { kbitPerS: 400, latencyMs: 100 },
+  cpu: 4,
+}
+const DESKTOP: Device = { name: 'desktop', viewport: { width: 1440, height: 900 }, cpu: 1 }
 
-export interface PhoneRow {
-  device: Device['name']
-  reading: Reading
-  tasks: number
-  /** Until the first card is on the screen. */
-  load: { ms: number; bytes: number }
-  /** From the save until the text is on the screen. */
-  ms: { count: number; p50: number; p95: number; max: number }
-  values: number[]
-  /** All that came during one edit, with headers; the median. */
-  bytes: number
+interface Series {
+  device: Device
+  /** The rival reads its whole list after each message, as the page did before there was `?since=`. */
+  readsWhole: boolean
+  saves: number
 }
 
-/** The line of a phone is slow: the whole list, not compressed, takes minutes. */
-const WAIT_MS = 300_000
+const FULL: { tasks: number; series: Series[] } = {
+  tasks: 20_000,
+  series: [
+    { device: PHONE, readsWhole: false, saves: 30 },
+    { device: DESKTOP, readsWhole: false, saves: 30 },
+    { device: PHONE, readsWhole: true, saves: 10 },
+  ],
+}
+const QUICK: typeof FULL = {
+  tasks: 1_000,
+  series: FULL.series.map((series) => ({ ...series, saves: 2 })),
+}
+const MOST_MS = 1_000
+const WAIT_MS = 60_000
+
+export const runPhone: Bench = async (run, report) => {
+  const { tasks, series } = run.isQuick ? QUICK : FULL
+  const board = makeBoard(join(run.workDir, 'board'), tasks)
+  const target = await startTarget('signalbox-node', board.dir, join(run.workDir, 'data'))
+  const browser = await launchChromium()
+  const forget = stopsToo(() => browser.close())
+  try {
+    for (const each of series) {
+      const { load, edits, bytes } = await measure(browser, target, board, each)
+      const system = `${each.device.name}${each.readsWhole ? ', the whole list' : ''}`
+      const at = `${tasks.toLocaleString('en')} tasks`
+      const aim = each.readsWhole ? {} : ({ aim: { of: 'max', most: MOST_MS } } as const)
+      report(rowOf({ what: `save to screen, ${at}`, system, unit: 'ms' }, edits, aim))
+      report(rowOf({ what: `one edit, ${at}`, system, unit: 'bytes' }, bytes))
+      report(rowOf({ what: `the page, ${at}, until it is shown`, system, unit: 'ms' }, [load.ms]))
+      report(rowOf({ what: `the page, ${at}`, system, unit: 'bytes' }, [load.bytes]))
+    }
+  } finally {
+    forget()
+    await browser.close()
+    await target.stop()
+  }
+}
 
 /** `shown` resolves to the time at which the card has this text and was painted. */
 const IN_THE_PAGE = `globalThis.shown = (selector, text) =>
@@ -56,32 +89,25 @@ const IN_THE_PAGE = `globalThis.shown = (selector, text) =>
     look()
   })`
 
-/** As the page was before there was \`?since=\`. */
 const READS_WHOLE = `const before = globalThis.fetch
   globalThis.fetch = (url, init) => before(String(url).replace(/[?&]since=[^&]*/, ''), init)`
 
-async function measurePhone(
+async function measure(
   browser: Browser,
   target: Target,
   board: BenchBoard,
-  plan: { device: Device; reading: Reading; saves: number },
-): Promise<PhoneRow> {
-  const { device, reading, saves } = plan
-  const context = await browser.newContext({
-    viewport: device.viewport,
-    isMobile: device.name === 'phone',
-  })
+  { device, readsWhole, saves }: Series,
+) {
+  const isMobile = device.name === 'phone'
+  const context = await browser.newContext({ viewport: device.viewport, isMobile })
   try {
     const { origin } = target.url('/')
     const token = target.headers.authorization?.replace('Bearer ', '')
-    const headers = { Origin: origin }
-    const signedIn = await context.request.post(`${origin}/api/session`, {
-      data: { token },
-      headers,
-    })
+    const signIn = { data: { token }, headers: { Origin: origin } }
+    const signedIn = await context.request.post(`${origin}/api/session`, signIn)
     if (!signedIn.ok()) throw new Error(`The page was refused: ${await signedIn.text()}`)
     await context.addInitScript(IN_THE_PAGE)
-    if (reading !== 'changes') await context.addInitScript(READS_WHOLE)
+    if (readsWhole) await context.addInitScript(READS_WHOLE)
     const page = await context.newPage()
     const line = await slowedDown(await context.newCDPSession(page), device)
 
@@ -89,10 +115,9 @@ async function measurePhone(
     await page.goto(target.url('/').href, { waitUntil: 'commit', timeout: WAIT_MS })
     const load = { ms: (await shownAt(page, '[data-card]')) - from, bytes: line.bytes() }
     await page.getByText('Live', { exact: true }).waitFor({ timeout: WAIT_MS })
-    if (reading === 'whole, not compressed') await line.refuseCompression()
 
     const cards = await visibleCards(page)
-    const values: number[] = []
+    const edits: number[] = []
     const bytes: number[] = []
     for (let save = 0; save <= saves; save++) {
       const id = cards[save % cards.length] ?? idOf(0)
@@ -106,13 +131,10 @@ async function measurePhone(
       await line.isQuiet()
       // The first save runs cold code on both sides.
       if (save === 0) continue
-      values.push(ms)
+      edits.push(ms)
       bytes.push(line.bytes() - before)
     }
-    const at = (percent: number) => percentile(values, percent)
-    const ms = { count: values.length, p50: at(50), p95: at(95), max: at(100) }
-    const row = { device: device.name, reading, tasks: board.size, load }
-    return { ...row, ms, values, bytes: percentile(bytes, 50) }
+    return { load, edits, bytes }
   } finally {
     await context.close()
   }
@@ -147,8 +169,6 @@ async function slowedDown(cdp: CDPSession, { line, cpu }: Device) {
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpu })
   return {
     bytes: () => bytes,
-    refuseCompression: () =>
-      cdp.send('Network.setExtraHTTPHeaders', { headers: { 'Accept-Encoding': 'identity' } }),
     async isQuiet(): Promise<void> {
       while (open.size > 0 || Date.now() - lastAt < QUIET_MS) {
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -171,115 +191,3 @@ const visibleCards = (page: Page): Promise<string[]> =>
       return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
     })
     .map((card) => card.dataset.card)`)
-
-const TARGETS = { maxMs: 1_000 }
-const PHONE: Device = {
-  name: 'phone',
-  viewport: { width: 390, height: 844 },
-  line: { kbitPerS: 400, latencyMs: 100 },
-  cpu: 4,
-}
-const DESKTOP: Device = { name: 'desktop', viewport: { width: 1440, height: 900 }, cpu: 1 }
-
-interface Series {
-  device: Device
-  reading: Reading
-  saves: number
-}
-
-/** Each edit of the last one takes a minute and a half. */
-const FULL: { tasks: number; series: Series[] } = {
-  tasks: 20_000,
-  series: [
-    { device: PHONE, reading: 'changes', saves: 30 },
-    { device: DESKTOP, reading: 'changes', saves: 30 },
-    { device: PHONE, reading: 'whole', saves: 10 },
-    { device: PHONE, reading: 'whole, not compressed', saves: 2 },
-  ],
-}
-const QUICK: typeof FULL = {
-  tasks: 1_000,
-  series: FULL.series.map((series) => ({ ...series, saves: 2 })),
-}
-
-export interface PhoneResult extends Result {
-  targets: { maxMs: number }
-  phone: Device
-  rows: PhoneRow[]
-}
-
-export async function runPhone(run: BenchRun): Promise<PhoneResult> {
-  const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) =>
-    existsSync(path),
-  )
-  if (executablePath === undefined) throw new Error('There is no Chromium on this machine.')
-  const startedAt = performance.now()
-  const { tasks, series } = run.isQuick ? QUICK : FULL
-  const board = makeBoard(join(run.workDir, 'board'), tasks)
-  const target = await startTarget('signalbox-node', board.dir, join(run.workDir, 'data'))
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
-  const forget = stopsToo(() => browser.close())
-  const rows: PhoneRow[] = []
-  try {
-    for (const plan of series) {
-      const row = await measurePhone(browser, target, board, plan)
-      rows.push(row)
-      run.say(inWords(row))
-    }
-  } finally {
-    forget()
-    await browser.close()
-    await target.stop()
-  }
-  const verdicts = rows
-    .filter(({ reading }) => reading === 'changes')
-    .map(({ device, ms }) => ({
-      what: `the slowest of ${ms.count} edits at ${tasks} tasks, ${device}`,
-      target: `${TARGETS.maxMs} ms`,
-      measured: `${ms.max} ms`,
-      reached: ms.max <= TARGETS.maxMs,
-    }))
-  const about = circumstances(run.command, startedAt)
-  return { ...about, targets: TARGETS, phone: PHONE, verdicts, rows }
-}
-
-const inWords = ({ device, reading, load, ms, bytes }: PhoneRow): string =>
-  `${device}, ${reading}: opened in ${load.ms} ms with ${load.bytes} bytes; ` +
-  `an edit ${ms.p50} ms (p95 ${ms.p95}, at most ${ms.max}) with ${bytes} bytes`
-
-const COLORS: Record<Reading, string> = {
-  changes: LOOKS['signalbox-node'].color,
-  whole: LOOKS['chokidar-tuned'].color,
-  'whole, not compressed': LOOKS.chokidar.color,
-}
-
-export function phonePicture({ rows, machine, phone, targets }: PhoneResult): Picture {
-  const { kbitPerS, latencyMs } = phone.line ?? { kbitPerS: 0, latencyMs: 0 }
-  return {
-    title: 'From a saved file to the text on the screen',
-    about: [
-      `Phone: ${kbitPerS} kbit/s, ${latencyMs} ms latency, a processor ${phone.cpu} times slower. One dot per edit, strokes are p50 and p95.`,
-      'Whole: the page reads its list again after each message, as before there was ?since=.',
-      measuredOn(machine, 'one Node process'),
-    ],
-    parts: [
-      {
-        axis: { from: 100, to: 200_000, label: 'milliseconds', format: (ms) => `${ms}` },
-        groups: (['phone', 'desktop'] as const).map((device) => ({
-          label: device,
-          target: { value: targets.maxMs, label: '1 s' },
-          rows: rows
-            .filter((row) => row.device === device)
-            .map(({ reading, ms, values, bytes }) => ({
-              label: reading,
-              color: COLORS[reading],
-              values,
-              marks: [ms.p50, ms.p95],
-              note: `at most ${ms.max} ms, ${bytes.toLocaleString('en')} bytes`,
-              missing: 0,
-            })),
-        })),
-      },
-    ],
-  }
-}

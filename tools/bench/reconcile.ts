@@ -4,40 +4,21 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { type Bench, rowOf } from './bench.ts'
 import { openStore } from './payments/database.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
-import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
 import { memoryOf } from './proc.ts'
 
 const FULL = { lines: 100_000, movements: 1_000_000 }
 const QUICK: typeof FULL = { lines: 2_000, movements: 20_000 }
-const TARGETS = { reconcileMs: 60_000, memoryMiB: 100 }
+const MOST = { reconcileMs: 60_000, memoryMiB: 100 }
 
 /** The day of the file. The other movements are of the month before. */
 const DAY = Date.parse('2026-11-27T00:00:00Z')
 const DAY_MS = 86_400_000
 const PLANTED = 20
 
-interface Books {
-  lines: number
-  reconcileMs: number
-  differences: number
-  movements: number
-  exportMs: number
-  exportMiB: number
-  /** The edge's memory: before the export, and the most while it was read. */
-  memoryMiB: number
-  peakMiB: number
-}
-
-export interface ReconcileResult extends Result {
-  targets: typeof TARGETS
-  books: Books
-}
-
-export async function runReconcile(run: BenchRun): Promise<ReconcileResult> {
-  const startedAt = performance.now()
+export const runReconcile: Bench = async (run, report) => {
   const { lines, movements } = run.isQuick ? QUICK : FULL
   const edge = await startOurNodeEdge(join(run.workDir, 'edge'))
   try {
@@ -47,13 +28,19 @@ export async function runReconcile(run: BenchRun): Promise<ReconcileResult> {
     writeFileSync(tokenFile, token, { mode: 0o600 })
     const file = join(run.workDir, 'settlement.csv')
     writeFileSync(file, settlementOf(lines))
-    const reconciled = await reconcile(file, edge.url, tokenFile)
+    const show = (what: string, unit: string, value: number, most?: number) => {
+      const aim = most !== undefined && { aim: { of: 'p50', most } as const }
+      report(rowOf({ what, system: 'Signalbox, one Node process', unit }, [value], { ...aim }))
+    }
+    const reconcileMs = await reconcile(file, edge.url, tokenFile)
+    show(`a file of ${lines.toLocaleString('en')} lines`, 'ms', reconcileMs, MOST.reconcileMs)
     const before = memoryOf(edge.pid).rssMiB
-    const exported = await exportAll(edge, token)
-    const books = { lines, ...reconciled, movements, memoryMiB: before, ...exported }
-    run.say(inWords(books))
-    const about = circumstances(run.command, startedAt)
-    return { ...about, targets: TARGETS, verdicts: verdictsOf(books), books }
+    const { ms, mebibytes, peakMiB } = await exportAll(edge, token)
+    const what = `${movements.toLocaleString('en')} movements as CSV`
+    show(what, 'ms', ms)
+    show(`${what}: its size`, 'MiB', mebibytes)
+    show(`${what}: memory before`, 'MiB', before)
+    show(`${what}: memory at most`, 'MiB', peakMiB, before + MOST.memoryMiB)
   } finally {
     await edge.stop()
   }
@@ -99,7 +86,7 @@ function settlementOf(lines: number): string {
   return `Transaction ID,Order,Amount,Currency,Date,Type\n${rows.join('\n')}\n`
 }
 
-async function reconcile(file: string, url: string, tokenFile: string) {
+async function reconcile(file: string, url: string, tokenFile: string): Promise<number> {
   const program = join(import.meta.dirname, '../../cli/signalbox.ts')
   const command = ['payments', 'reconcile', file, '--gateway', 'redirect', '--json']
   const at = ['--edge', url, '--token-file', tokenFile]
@@ -112,13 +99,13 @@ async function reconcile(file: string, url: string, tokenFile: string) {
       else reject(new Error(stderr || String(error)))
     })
   })
-  const reconcileMs = Math.round(performance.now() - from)
+  const reconcileMs = performance.now() - from
   const { counts } = JSON.parse(out) as { counts: Record<string, number> }
   const { same = 0, ...others } = counts
   const differences = Object.values(others).reduce((sum, count) => sum + count, 0)
   // Unknown ids are found by their reference and amount.
   if (differences !== PLANTED || same === 0) throw new Error(`found ${JSON.stringify(counts)}`)
-  return { reconcileMs, differences }
+  return reconcileMs
 }
 
 async function exportAll({ url, pid }: { url: string; pid: number }, token: string) {
@@ -130,62 +117,5 @@ async function exportAll({ url, pid }: { url: string; pid: number }, token: stri
     bytes += part.length
     peakMiB = Math.max(peakMiB, memoryOf(pid).rssMiB)
   }
-  const exportMs = Math.round(performance.now() - from)
-  return { exportMs, exportMiB: bytes / 2 ** 20, peakMiB }
-}
-
-function verdictsOf({ reconcileMs, memoryMiB, peakMiB, ...of }: Books): Verdict[] {
-  const more = peakMiB - memoryMiB
-  return [
-    {
-      what: `a file of ${of.lines} lines`,
-      target: `${TARGETS.reconcileMs} ms`,
-      measured: `${reconcileMs} ms`,
-      reached: reconcileMs <= TARGETS.reconcileMs,
-    },
-    {
-      what: `memory for the export of ${of.movements} movements`,
-      target: `${TARGETS.memoryMiB} MiB more`,
-      measured: `${more.toFixed(0)} MiB more`,
-      reached: more <= TARGETS.memoryMiB,
-    },
-  ]
-}
-
-const inWords = (books: Books): string =>
-  `${books.lines} lines reconciled in ${books.reconcileMs} ms, ${books.differences} differences; ` +
-  `${books.movements} movements (${books.exportMiB.toFixed(0)} MiB) in ${books.exportMs} ms, ` +
-  `the edge at ${books.memoryMiB.toFixed(0)} MiB before and ${books.peakMiB.toFixed(0)} MiB at most`
-
-export function reconcilePicture({ books, machine, targets }: ReconcileResult): Picture {
-  const { color } = LOOKS['signalbox-node']
-  return {
-    title: 'The books of a busy shop',
-    about: [
-      `A settlement file of ${books.lines.toLocaleString('en')} lines, compared with as many payments by the command line.`,
-      `${books.movements.toLocaleString('en')} movements exported as CSV: the memory of the edge before, and the most meanwhile.`,
-      measuredOn(machine, 'one Node process, the database a file'),
-    ],
-    parts: [
-      {
-        bars: [
-          {
-            title: 'The whole file',
-            target: targets.reconcileMs / 1_000,
-            format: (seconds) => `${seconds.toFixed(1)} s`,
-            bars: [{ color, value: books.reconcileMs / 1_000 }],
-          },
-          {
-            title: 'Memory of the edge',
-            target: Math.round(books.memoryMiB + targets.memoryMiB),
-            format: (mebibytes) => `${Math.round(mebibytes)} MiB`,
-            bars: [
-              { color: LOOKS['chokidar-tuned'].color, value: books.memoryMiB },
-              { color, value: books.peakMiB },
-            ],
-          },
-        ],
-      },
-    ],
-  }
+  return { ms: performance.now() - from, mebibytes: bytes / 2 ** 20, peakMiB }
 }

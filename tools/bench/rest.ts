@@ -9,13 +9,12 @@ import type { watchBoard } from '../../libraries/client/index.ts'
 import { bundleWorker } from '../start/bundle.ts'
 import type { PrepareEdge } from '../start/edge.ts'
 import { prepareWorkerd } from '../start/workerd.ts'
-import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { type Bench, type BenchRun, rowOf } from './bench.ts'
 import { makeBoard } from './board.ts'
 import { startNode } from './child.ts'
 import { startCountingRelay } from './counting-relay.ts'
 import { AUTH_SECRET, startEdge, tokenFor } from './payments/edge.ts'
-import { measuredOn, type Picture } from './plot/picture.ts'
-import { type Counts, countsIn } from './rest/counts.ts'
+import { countsIn } from './rest/counts.ts'
 import { HOME } from './target.ts'
 
 /** An hour, since the board is compared once in one. */
@@ -29,61 +28,46 @@ const CASES = [
 const READY_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-const TARGETS = { boardAnHour: 5, constructionsAnHour: 2, pageADay: 3_000 }
+const MOST = { boardAnHour: 5, constructionsAnHour: 2, pageADay: 3_000 }
 const REPO = 'bench'
 
-interface RestRow {
-  version: 'this' | 'before'
-  pages: number
-  /** Sidecars beside the one that publishes. */
-  waiting: number
-  forMs: number
-  /** In the whole time, by method and path. */
-  requests: Record<string, number>
-  frames: number
-  /** What the objects did. */
-  did: Counts
-  /** Scaled to a day. */
-  requestsADay: number
-  framesADay: number
-  /** The object was asleep when it was asked at the end. */
-  slept: boolean
-}
-
-interface RestResult extends Result {
-  targets: typeof TARGETS
-  rows: RestRow[]
-}
-
-export async function runRest(run: BenchRun): Promise<RestResult> {
-  const startedAt = performance.now()
+export const runRest: Bench = async (run, report) => {
   const plan = run.isQuick ? QUICK : FULL
-  const homes: [RestRow['version'], string][] = [['this', HOME]]
-  if (run.beforeDir !== undefined) homes.push(['before', run.beforeDir])
-  // All at once: they are counted, and not timed.
-  const rows = await Promise.all(
-    homes.flatMap(([version, home]) =>
-      CASES.map((beside) => measureRest({ ...plan, ...beside, version, home }, run)),
-    ),
-  )
-  for (const row of rows) run.say(inWords(row))
-  return {
-    ...circumstances(run.command, startedAt),
-    targets: TARGETS,
-    verdicts: verdictsOf(rows),
-    rows,
+  const homes = [HOME, ...(run.beforeDir === undefined ? [] : [run.beforeDir])]
+  for (const home of homes) {
+    // All at once: they are counted, and not timed.
+    const [alone, pages, waits] = await Promise.all(
+      CASES.map((beside) => measure({ ...plan, ...beside, home }, run)),
+    )
+    if (!alone || !pages || !waits) throw new Error('There are three cases.')
+    const system = `Signalbox on workerd${home === HOME ? '' : ', before'}`
+    const show = (what: string, unit: string, value: number, most?: number) => {
+      const aim = most !== undefined && home === HOME && { aim: { of: 'p50', most } as const }
+      report(rowOf({ what, system, unit }, [value], { ...aim }))
+    }
+    const days = plan.forMs / DAY_MS
+    const hours = plan.forMs / HOUR_MS
+    show('an idle board', 'requests an hour', alone.requests / hours, MOST.boardAnHour)
+    show('an idle board', 'frames an hour', alone.frames / hours)
+    const { constructions, alarms, rows } = alone.did
+    show('an idle board', 'constructions an hour', constructions / hours, MOST.constructionsAnHour)
+    show('an idle board', 'alarms an hour', alarms / hours)
+    show('an idle board', 'rows an hour', rows / hours)
+    // What their board asks anyway is taken off.
+    const aPage = (pages.requests - alone.requests) / 10 / days
+    show('a page that is visible all day', 'requests a day', aPage, MOST.pageADay)
+    const waiting = (waits.requests - alone.requests) / hours
+    show('a sidecar that waits', 'requests an hour', waiting, MOST.boardAnHour)
+    show('an idle board, asleep at the end', 'of 1', Number(alone.slept))
   }
 }
 
-type RestPlan = typeof FULL &
-  Pick<RestRow, 'version' | 'pages' | 'waiting'> & {
-    home: string
-  }
+type RestPlan = typeof FULL & (typeof CASES)[number] & { home: string }
 
-async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestRow> {
-  const { version, home, pages, waiting, settleMs, forMs } = plan
+async function measure(plan: RestPlan, { workDir }: BenchRun) {
+  const { home, pages, waiting, settleMs, forMs } = plan
   await using stack = new AsyncDisposableStack()
-  const dir = join(workDir, `rest-${version}-${pages}-${waiting}`)
+  const dir = join(workDir, `rest-${home === HOME ? 'this' : 'before'}-${pages}-${waiting}`)
   const board = makeBoard(join(dir, 'board'), plan.tasks)
   const edge = await startEdge(prepareCounted, dir, home, { AUTH_SECRETS: AUTH_SECRET })
   const did = () => countsIn(readFileSync(join(dir, 'edge.log'), 'utf8'))
@@ -113,29 +97,21 @@ async function measureRest(plan: RestPlan, { workDir }: BenchRun): Promise<RestR
   const before = { requests: relay.requests(), frames: relay.frames(), did: did(), at: Date.now() }
   await sleep(forMs)
   const after = did()
-  const asked = [...relay.requests()].map(([what, times]) => {
-    return [what, times - (before.requests.get(what) ?? 0)] as const
-  })
+  const sum = (of: ReadonlyMap<string, number>) => [...of.values()].reduce((all, n) => all + n, 0)
+  const requests = sum(relay.requests()) - sum(before.requests)
   const frames = relay.frames() - before.frames
   const headers = { Authorization: `Bearer ${token}` }
   const status = await fetch(`${edge.url}/api/status?path=${REPO}`, { headers })
   const { awakeSince } = (await status.json()) as { awakeSince: string }
-  const all = asked.reduce((sum, [, times]) => sum + times, 0)
-  const aDay = (times: number) => Math.round((times * DAY_MS) / forMs)
   return {
-    version,
-    pages,
-    waiting,
-    forMs,
+    requests,
     frames,
     did: {
       constructions: after.constructions - before.did.constructions,
       alarms: after.alarms - before.did.alarms,
       rows: after.rows - before.did.rows,
     },
-    requests: Object.fromEntries(asked.filter(([, times]) => times > 0)),
-    requestsADay: aDay(all),
-    framesADay: aDay(frames),
+    /** The object was asleep when it was asked at the end. */
     slept: Date.parse(awakeSince) > before.at,
   }
 }
@@ -156,84 +132,3 @@ const prepareCounted: PrepareEdge = (plan) =>
     await writeFile(entry, lines.join('\n'))
     await bundleWorker(entry, script)
   })
-
-const isAlone = ({ pages, waiting }: RestRow): boolean => pages + waiting === 0
-
-/** What one page or sidecar asks: what its board asks anyway is taken off. */
-const ofEach = (rows: readonly RestRow[], row: RestRow): number => {
-  const alone = rows.find((it) => it.version === row.version && isAlone(it))
-  return Math.round((row.requestsADay - (alone?.requestsADay ?? 0)) / (row.pages + row.waiting))
-}
-
-function verdictsOf(rows: readonly RestRow[]): Verdict[] {
-  const verdict = (what: string, value: number, limit: number, unit: string): Verdict => ({
-    what,
-    target: `${limit} ${unit}`,
-    measured: `${value} ${unit}`,
-    reached: value <= limit,
-  })
-  return rows
-    .filter(({ version }) => version === 'this')
-    .flatMap((row) => {
-      if (row.pages > 0) {
-        const what = 'a page that is visible all day'
-        return verdict(what, ofEach(rows, row), TARGETS.pageADay, 'requests a day')
-      }
-      if (row.waiting > 0) {
-        const anHour = Math.round(ofEach(rows, row) / 24)
-        return verdict('a sidecar that waits', anHour, TARGETS.boardAnHour, 'requests an hour')
-      }
-      const asked = Math.round(row.requestsADay / 24)
-      const made = Math.round((row.did.constructions * HOUR_MS) / row.forMs)
-      return [
-        verdict('an idle board', asked, TARGETS.boardAnHour, 'requests an hour'),
-        verdict('its objects', made, TARGETS.constructionsAnHour, 'constructions an hour'),
-      ]
-    })
-}
-
-const inWords = ({ version, pages, waiting, requests, frames, did, slept }: RestRow) =>
-  `${version}, ${pages} pages, ${waiting} waiting: ${JSON.stringify(requests)}, ` +
-  `${frames} frames, slept: ${slept}; objects: ${JSON.stringify(did)}`
-
-export function restPicture({ machine, rows, targets }: RestResult): Picture {
-  const color = { this: '#1d63d8', before: '#7a8490' }
-  const alone = rows.filter(isAlone)
-  const each = (of: 'pages' | 'waiting') =>
-    rows
-      .filter((row) => row[of] > 0)
-      .map((row) => ({ color: color[row.version], value: ofEach(rows, row) }))
-  const format = (value: number) => Math.round(value).toLocaleString('en')
-  return {
-    title: 'What an idle board asks of the edge',
-    about: [
-      'Requests to the Worker, counted by a relay, for a day. Blue: this version; grey: an earlier one.',
-      measuredOn(machine, 'all on the same machine'),
-    ],
-    parts: [
-      {
-        note: 'A board of which no task changes',
-        bars: [
-          {
-            title: 'The board alone',
-            target: targets.boardAnHour * 24,
-            format,
-            bars: alone.map((row) => ({ color: color[row.version], value: row.requestsADay })),
-          },
-          {
-            title: 'A page that is visible',
-            target: targets.pageADay,
-            format,
-            bars: each('pages'),
-          },
-          {
-            title: 'A second sidecar, which waits',
-            target: targets.boardAnHour * 24,
-            format,
-            bars: each('waiting'),
-          },
-        ],
-      },
-    ],
-  }
-}

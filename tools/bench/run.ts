@@ -1,56 +1,46 @@
-// `npm run bench -- [latency] [refetch] [phone] [watch] [boards] [webhooks] [charge] [fanout]
-// [reconcile] [search] [rest] [--quick] [--out DIR] [--before DIR]`: measures this system and the
-// alternatives, such as an earlier version in DIR, in one run on this machine, and writes numbers and
-// plots.
+// `npm run bench -- [NAME…] [--quick] [--out DIR] [--before DIR]`: measures this system and its rivals,
+// such as an earlier version in DIR, in one run on this machine, and writes numbers, a picture and
+// the table of docs/performance.md.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type BenchRun, type Result, save } from './bench.ts'
-import { boardsPicture, runBoards } from './boards.ts'
-import { chargePicture, runCharge } from './charge.ts'
+import { type Bench, isReached, type Result, type Row, resultOf } from './bench.ts'
+import { runBoards } from './boards.ts'
+import { runCharge } from './charge.ts'
 import { stopAll } from './child.ts'
-import { fanoutPicture, runFanout } from './fanout.ts'
-import { latencyPicture, runLatency } from './latency.ts'
-import { phonePicture, runPhone } from './phone.ts'
-import { type Picture, picture } from './plot/picture.ts'
-import { reconcilePicture, runReconcile } from './reconcile.ts'
-import { refetchPicture, runRefetch } from './refetch.ts'
-import { restPicture, runRest } from './rest.ts'
-import { runSearch, searchPicture } from './search.ts'
-import { runWatch, watchPicture } from './watch.ts'
-import { runWebhooks, webhooksPicture } from './webhooks.ts'
+import { runFanout } from './fanout.ts'
+import { runLatency } from './latency.ts'
+import { runPhone } from './phone.ts'
+import { runReconcile } from './reconcile.ts'
+import { runRefetch } from './refetch.ts'
+import { cellOf, picture, table, withTable } from './report.ts'
+import { runRest } from './rest.ts'
+import { runSearch } from './search.ts'
+import { runWatch } from './watch.ts'
+import { runWebhooks } from './webhooks.ts'
 
+const HOME = resolve(import.meta.dirname, '../..')
+const RESULTS = join(HOME, 'tools/bench/results')
+/** Shows the results that the repository has. */
+const PAGE = join(HOME, 'docs/performance.md')
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
 
-/** What one measures, and its picture. */
-const bench =
-  <Found extends Result>(
-    measure: (run: BenchRun) => Promise<Found>,
-    show: (found: Found) => Picture,
-  ) =>
-  async (run: BenchRun) => {
-    const found = await measure(run)
-    return { found, picture: picture(show(found)) }
-  }
-
-const BENCHES = {
-  latency: bench(runLatency, latencyPicture),
-  refetch: bench(runRefetch, refetchPicture),
-  phone: bench(runPhone, phonePicture),
-  watch: bench(runWatch, watchPicture),
-  boards: bench(runBoards, boardsPicture),
-  webhooks: bench(runWebhooks, webhooksPicture),
-  charge: bench(runCharge, chargePicture),
-  fanout: bench(runFanout, fanoutPicture),
-  reconcile: bench(runReconcile, reconcilePicture),
-  rest: bench(runRest, restPicture),
-  search: bench(runSearch, searchPicture),
+const BENCHES: Readonly<Record<string, { title: string; measure: Bench }>> = {
+  latency: { title: 'From a saved file to a client', measure: runLatency },
+  refetch: { title: 'What a viewer reads after one change', measure: runRefetch },
+  phone: { title: 'From a saved file to the text on the screen', measure: runPhone },
+  watch: { title: 'Many files at once, and a huge board at rest', measure: runWatch },
+  boards: { title: 'Many boards in one process', measure: runBoards },
+  webhooks: { title: 'Callbacks of a gateway, until the answer', measure: runWebhooks },
+  charge: { title: 'A charge, beside its gateway', measure: runCharge },
+  fanout: { title: 'From publishing until the last stream', measure: runFanout },
+  reconcile: { title: 'The books of a busy shop', measure: runReconcile },
+  rest: { title: 'What an idle board asks of the edge', measure: runRest },
+  search: { title: 'Finding a payment', measure: runSearch },
 }
-type BenchName = keyof typeof BENCHES
-const NAMES = Object.keys(BENCHES) as BenchName[]
 
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -73,33 +63,55 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: ${parsed}\n`)
     return 2
   }
-  const { names, isQuick, outDir, beforeDir } = parsed
-  let isReached = true
-  for (const name of names) {
-    const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
-    const workDir = folder(tmpdir())
-    const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
-    // Also after a failure or an interrupt.
-    const clear = () => {
-      for (const dir of [workDir, memoryDir]) {
-        if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
-      }
-    }
-    process.once('exit', clear)
+  const { benches, isQuick, outDir, beforeDir } = parsed
+  let isAllReached = true
+  for (const [name, { title, measure }] of benches) {
+    const startedAt = performance.now()
+    const rows: Row[] = []
+    await inWorkFolders(async (folders) => {
+      await measure({ ...folders, beforeDir, isQuick }, (row) => {
+        rows.push(row)
+        process.stdout.write(`${row.what}, ${row.system}: ${cellOf(row)} ${row.unit}\n`)
+      })
+    })
     const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
-    const say = (text: string) => void process.stdout.write(`${text}\n`)
-    const run = { workDir, memoryDir, beforeDir, isQuick, command, say }
-    const { found, picture } = await BENCHES[name](run)
-    save(outDir, name, found, picture)
-    clear()
-    process.off('exit', clear)
-    for (const { what, target, measured, reached } of found.verdicts) {
-      say(`${reached ? 'reached' : 'MISSED '}  ${what}: ${measured} (target ${target})`)
-      isReached &&= reached
-    }
-    say(`${join(outDir, name)}.json and .svg\n`)
+    save(outDir, name, title, resultOf(command, startedAt, rows))
+    process.stdout.write(`\n${title}\n\n${table(rows)}\n${join(outDir, name)}.json and .svg\n\n`)
+    isAllReached &&= rows.every(isReached)
   }
-  return isReached || isQuick ? 0 : 1
+  return isAllReached || isQuick ? 0 : 1
+}
+
+async function inWorkFolders(
+  measure: (folders: { workDir: string; memoryDir: string | undefined }) => Promise<void>,
+): Promise<void> {
+  const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
+  const workDir = folder(tmpdir())
+  const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
+  // Also after a failure or an interrupt.
+  const clear = () => {
+    for (const dir of [workDir, memoryDir]) {
+      if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+    }
+  }
+  process.once('exit', clear)
+  await measure({ workDir, memoryDir })
+  clear()
+  process.off('exit', clear)
+}
+
+function save(dir: string, name: string, title: string, result: Result): void {
+  mkdirSync(dir, { recursive: true })
+  // A row on a line, so that a diff of two runs is readable.
+  const { rows, ...about } = result
+  const lines = rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n')
+  const json = JSON.stringify({ ...about, rows: [] }, null, 2).replace(
+    '"rows": []',
+    () => `"rows": [\n${lines}\n  ]`,
+  )
+  writeFileSync(join(dir, `${name}.json`), `${json}\n`)
+  writeFileSync(join(dir, `${name}.svg`), picture(title, result))
+  if (dir === RESULTS) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, result))
 }
 
 function parse(args: string[]) {
@@ -110,13 +122,13 @@ function parse(args: string[]) {
   } as const
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    const unknown = positionals.find((name) => !NAMES.includes(name as BenchName) && name !== 'all')
-    if (unknown) return `there is no ${unknown}; there are ${NAMES.join(', ')} and all.`
-    const isAll = positionals.length === 0 || positionals.includes('all')
+    const all = Object.entries(BENCHES)
+    const unknown = positionals.find((name) => !(name in BENCHES))
+    if (unknown) return `there is no ${unknown}; there are ${Object.keys(BENCHES).join(', ')}.`
     // A quick run must not overwrite the real results in the repository.
-    const usual = values.quick ? join(tmpdir(), 'signalbox-bench-quick') : 'tools/bench/results'
+    const usual = values.quick ? join(tmpdir(), 'signalbox-bench-quick') : RESULTS
     return {
-      names: isAll ? NAMES : (positionals as BenchName[]),
+      benches: positionals.length === 0 ? all : all.filter(([name]) => positionals.includes(name)),
       isQuick: values.quick,
       outDir: resolve(values.out ?? usual),
       beforeDir: values.before === undefined ? undefined : resolve(values.before),

@@ -3,37 +3,27 @@
 import { join } from 'node:path'
 import { encodeTime } from 'ulid'
 import { searchText } from '../../worker/payments/domain/search.ts'
-import { type BenchRun, circumstances, type Result } from './bench.ts'
+import { type Bench, rowOf } from './bench.ts'
 import { openStore } from './payments/database.ts'
 import { startOurNodeEdge, tokenFor } from './payments/edge.ts'
-import { LOOKS, measuredOn, type Picture } from './plot/picture.ts'
-import { percentile, randomFrom, rounded, type Summary, summarize } from './statistics.ts'
+import { randomFrom } from './statistics.ts'
 
 const FULL = { payments: 1_000_000, searches: 20 }
 const QUICK: typeof FULL = { payments: 5_000, searches: 3 }
-const TARGETS = { p95Ms: 150 }
+const MOST_P95_MS = 150
 
 const T0 = Date.parse('2026-01-01T00:00:00Z')
 const EVERY_MS = 20_000
 const ROWS_AT_ONCE = 5_000
 
-export interface SearchResult extends Result {
-  targets: typeof TARGETS
-  payments: number
-  /** ms of each answer. */
-  p95Ms: number
-  kinds: { kind: string; ms: Summary }[]
-}
-
-export async function runSearch(run: BenchRun): Promise<SearchResult> {
-  const startedAt = performance.now()
+export const runSearch: Bench = async (run, report) => {
   const { payments, searches } = run.isQuick ? QUICK : FULL
   const edge = await startOurNodeEdge(join(run.workDir, 'edge'))
   try {
     await seed(edge.file, payments)
     const headers = { authorization: `Bearer ${await tokenFor('payments:read')}` }
+    const system = 'Signalbox, one Node process'
     const all: number[] = []
-    const kinds: SearchResult['kinds'] = []
     for (const [kind, { of, finds }] of Object.entries(KINDS)) {
       const took: number[] = []
       for (let n = 0; n < searches; n++) {
@@ -41,24 +31,16 @@ export async function runSearch(run: BenchRun): Promise<SearchResult> {
         const from = performance.now()
         const answer = await fetch(`${edge.url}/api/payments/transactions?${query}`, { headers })
         const { transactions } = (await answer.json()) as { transactions: object[] }
-        took.push(rounded(performance.now() - from))
+        took.push(performance.now() - from)
         if (transactions.length > 0 !== finds) {
           throw new Error(`${kind} found ${transactions.length}: ${query}`)
         }
       }
-      kinds.push({ kind, ms: summarize(took) })
+      report(rowOf({ what: kind, system, unit: 'ms' }, took))
       all.push(...took)
-      run.say(`${kind}: p50 ${summarize(took).p50} ms, at most ${summarize(took).max} ms`)
     }
-    const p95Ms = percentile(all, 95)
-    const verdict = {
-      what: `a search among ${payments} payments`,
-      target: `${TARGETS.p95Ms} ms p95`,
-      measured: `${p95Ms} ms p95`,
-      reached: p95Ms <= TARGETS.p95Ms,
-    }
-    const about = circumstances(run.command, startedAt)
-    return { ...about, targets: TARGETS, verdicts: [verdict], payments, p95Ms, kinds }
+    const what = `any of these, among ${payments.toLocaleString('en')} payments`
+    report(rowOf({ what, system, unit: 'ms' }, all, { aim: { of: 'p95', most: MOST_P95_MS } }))
   } finally {
     await edge.stop()
   }
@@ -180,24 +162,3 @@ const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, gatewa
     value ->> 'createdAt', value ->> 'createdAt', value ->> 'amount', 'IQD' FROM json_each(:rows)`
 const INSERT_TEXT = `REPLACE INTO payment_search (n, text) SELECT t.rowid, value ->> 1
   FROM json_each(:texts) CROSS JOIN payment_transactions t WHERE t.id = value ->> 0`
-
-export function searchPicture({ kinds, payments, machine, targets }: SearchResult): Picture {
-  const { color } = LOOKS['signalbox-node']
-  return {
-    title: 'Finding a payment',
-    about: [
-      `Among ${payments.toLocaleString('en')} payments, by what a customer has of one: the whole answer over HTTP, p50.`,
-      measuredOn(machine, 'one Node process, the database a file'),
-    ],
-    parts: [
-      {
-        bars: kinds.map(({ kind, ms }) => ({
-          title: kind,
-          target: targets.p95Ms,
-          format: (value) => `${value.toFixed(1)} ms`,
-          bars: [{ color, value: ms.p50 }],
-        })),
-      },
-    ],
-  }
-}

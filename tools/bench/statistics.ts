@@ -1,13 +1,5 @@
 // Statistics of measured values. Pure.
 
-export interface Summary {
-  count: number
-  p50: number
-  p90: number
-  p99: number
-  max: number
-}
-
 /** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
 export function percentile(values: readonly number[], percent: number): number {
   if (values.length === 0) return Number.NaN
@@ -15,15 +7,6 @@ export function percentile(values: readonly number[], percent: number): number {
   const rank = Math.ceil((percent / 100) * sorted.length)
   return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1] ?? Number.NaN
 }
-
-/** NaN for an empty list, which is null in JSON. */
-export const summarize = (values: readonly number[]): Summary => ({
-  count: values.length,
-  p50: percentile(values, 50),
-  p90: percentile(values, 90),
-  p99: percentile(values, 99),
-  max: percentile(values, 100),
-})
 
 /** Two decimals: across processes, the clock is not more precise. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100

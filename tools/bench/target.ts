@@ -13,6 +13,14 @@ import { childrenOf } from './proc.ts'
 export const SYSTEMS = ['signalbox', 'signalbox-node', 'chokidar', 'chokidar-tuned'] as const
 export type System = (typeof SYSTEMS)[number]
 
+/** How results name them. "Tuned" ignores the temporary files of a save. */
+export const LABEL: Readonly<Record<System, string>> = {
+  signalbox: 'Signalbox on workerd',
+  'signalbox-node': 'Signalbox, one Node process',
+  chokidar: 'chokidar + SSE',
+  'chokidar-tuned': 'chokidar + SSE, tuned',
+}
+
 export interface Target {
   readonly system: System
   /** The process that watches the files. */

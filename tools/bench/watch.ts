@@ -1,245 +1,164 @@
-// The benchmark `watch`: bursts on two boards, first starts, then a huge board at rest.
+// Bursts on two boards, first starts, and a huge board at rest.
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BenchRun, circumstances, type Result, type Verdict } from './bench.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Bench, type BenchRun, type Row, rowOf } from './bench.ts'
 import { makeBoard } from './board.ts'
-import { type BurstRow, type Medium, measureBursts } from './burst.ts'
-import { type FirstStartRow, firstStartVerdicts, measureFirstStarts } from './first-start.ts'
-import { type IdleRow, measureIdle } from './idle.ts'
-import type { DotRow } from './plot/dot-rows.ts'
-import { LOOKS, measuredOn, type Picture, TUNED } from './plot/picture.ts'
-import { percentile } from './statistics.ts'
-import { type System, startTarget } from './target.ts'
+import { measureBursts } from './burst.ts'
+import { Messages } from './client.ts'
+import { cpuMsOf, memoryOf } from './proc.ts'
+import { HOME, LABEL, startTarget } from './target.ts'
+
+const MOST_BURST_MS = 2_000
+const MOST_AT_REST = { ready: 2_000, memory: 200, cpu: 1 }
+/** First starts, by `system tasks`. */
+const MOST_FIRST: Readonly<Record<string, Partial<Record<FirstKey, number>>>> = {
+  'signalbox-node 100000': { printed: 3_000, published: 12_000, memory: 300, restart: 2_000 },
+  'signalbox-node 20000': { published: 2_500, memory: 150 },
+  'signalbox 100000': { published: 15_000 },
+}
 
 /** One Node process watches the files with the code of the sidecar: it is not measured twice. */
-const SYSTEMS = ['signalbox', 'chokidar', 'chokidar-tuned'] as const satisfies readonly System[]
-type Watching = (typeof SYSTEMS)[number]
+const BURST_RUNS = {
+  memory: { signalbox: 20, chokidar: 2, 'chokidar-tuned': 8 },
+  /** Shows what the disk adds; it has no aim. */
+  disk: { signalbox: 6, chokidar: 1, 'chokidar-tuned': 4 },
+}
+type Medium = keyof typeof BURST_RUNS
+type Watching = keyof typeof BURST_RUNS.memory
 
-const TARGETS = { burstMs: 2_000, readyMs: 2_000, rssMiB: 200, cpuPercent: 1 }
 const FULL = {
   burstBoards: [5_000, 20_000],
-  files: 5_000,
-  runs: { signalbox: 20, chokidar: 2, 'chokidar-tuned': 8 } satisfies Record<Watching, number>,
-  /** Shows what the disk adds; held against no target. */
-  diskRuns: { signalbox: 6, chokidar: 1, 'chokidar-tuned': 4 } satisfies Record<Watching, number>,
-  longestRunMs: 12_000,
-  /** For all runs of one system on one board. */
-  maxMs: 75_000,
-  firstStarts: { boards: [20_000, 100_000], starts: 3 },
-  idleTasks: 100_000,
-  warmStarts: 3,
+  burst: { files: 5_000, longestRunMs: 12_000, mostMs: 75_000 },
+  firstBoards: [20_000, 100_000],
+  starts: 3,
+  restTasks: 100_000,
   settleMs: 10_000,
   /** Longer than the pause between two scans of a store of this size. */
-  idleMs: 120_000,
+  restMs: 120_000,
 }
 const QUICK: typeof FULL = {
-  ...FULL,
   burstBoards: [2_000],
-  files: 500,
-  runs: { signalbox: 2, chokidar: 1, 'chokidar-tuned': 1 },
-  diskRuns: { signalbox: 1, chokidar: 1, 'chokidar-tuned': 1 },
-  longestRunMs: 3_000,
-  firstStarts: { boards: [2_000], starts: 1 },
-  idleTasks: 2_000,
-  warmStarts: 1,
+  burst: { files: 500, longestRunMs: 3_000, mostMs: 3_000 },
+  firstBoards: [2_000],
+  starts: 1,
+  restTasks: 2_000,
   settleMs: 1_000,
-  idleMs: 3_000,
+  restMs: 3_000,
 }
 
-export interface WatchResult extends Result {
-  targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
-  bursts: BurstRow[]
-  firstStarts: FirstStartRow[]
-  idle: IdleRow[]
-}
+type Report = Parameters<Bench>[1]
 
-export async function runWatch(run: BenchRun): Promise<WatchResult> {
-  const startedAt = performance.now()
+export const runWatch: Bench = async (run, report) => {
   const plan = run.isQuick ? QUICK : FULL
-  const bursts: BurstRow[] = []
-  const { memoryDir, workDir } = run
-  const dir = memoryDir ?? workDir
-  const place = memoryDir === undefined ? 'disk' : 'memory'
-  for (const tasks of plan.burstBoards) {
-    bursts.push(...(await burstsOn(tasks, { ...plan, dir, place }, run)))
-  }
-  if (place === 'memory') {
-    const onDisk = { ...plan, dir: workDir, place: 'disk', runs: plan.diskRuns } as const
-    bursts.push(...(await burstsOn(plan.burstBoards.at(-1) ?? 0, onDisk, run)))
-  }
-  const firstStarts = await measureFirstStarts(plan.firstStarts, run)
-  const idle = await idleOn(plan, run)
-  const verdicts = [
-    ...bursts.filter((row) => row.system === 'signalbox' && row.place === place).map(burstVerdict),
-    ...firstStartVerdicts(firstStarts),
-    ...idle.filter(({ system }) => system === 'signalbox').flatMap(idleVerdicts),
-  ]
-  return {
-    ...circumstances(run.command, startedAt),
-    targets: TARGETS,
-    verdicts,
-    bursts,
-    firstStarts,
-    idle,
-  }
+  const usual = run.memoryDir === undefined ? 'disk' : 'memory'
+  for (const tasks of plan.burstBoards) await bursts(tasks, usual, run, report)
+  if (usual === 'memory') await bursts(plan.burstBoards.at(-1) ?? 0, 'disk', run, report)
+  for (const tasks of plan.firstBoards) await firstStarts(tasks, plan.starts, run, report)
+  await atRest(plan, run, report)
 }
 
-async function burstsOn(
-  tasks: number,
-  plan: typeof FULL & { dir: string; place: Medium },
-  run: BenchRun,
-): Promise<BurstRow[]> {
-  const rows: BurstRow[] = []
-  const board = makeBoard(join(plan.dir, `board-${tasks}`), tasks)
+/** On a disk the other process needs longer to write than anyone to notice. */
+async function bursts(tasks: number, place: Medium, run: BenchRun, report: Report) {
+  const { burst } = run.isQuick ? QUICK : FULL
+  const dir = place === 'memory' ? (run.memoryDir ?? run.workDir) : run.workDir
+  const board = makeBoard(join(dir, `board-${tasks}`), tasks)
   // What the edge stores is always on the disk, where it is flushed at every change.
-  const dataDir = join(run.workDir, `data-${plan.place}-${tasks}`)
-  for (const system of SYSTEMS) {
+  const dataDir = join(run.workDir, `data-${place}-${tasks}`)
+  for (const [name, runs] of Object.entries(BURST_RUNS[place])) {
+    const system = name as Watching
     const target = await startTarget(system, board.dir, dataDir)
     try {
-      const row = await measureBursts(target, board, { ...plan, runs: plan.runs[system] })
-      rows.push(row)
-      run.say(inWords(row))
+      const plan = { ...burst, runs: run.isQuick ? 1 : runs }
+      const { values, faults } = await measureBursts(target, board, plan)
+      const what = `${burst.files.toLocaleString('en')} of ${counted(tasks)} replaced at once, ${place}`
+      const hasAim = system === 'signalbox' && place === 'memory'
+      const aim = hasAim && { aim: { of: 'max', most: MOST_BURST_MS } as const }
+      report(rowOf({ what, system: LABEL[system], unit: 'ms' }, values, { ...aim, faults }))
     } finally {
       await target.stop()
     }
   }
-  return rows
 }
 
-async function idleOn(plan: typeof FULL, run: BenchRun): Promise<IdleRow[]> {
-  const tasks = plan.idleTasks
-  const board = makeBoard(join(run.workDir, `board-idle-${tasks}`), tasks)
-  const rows = await measureIdle(
-    SYSTEMS.filter((system) => system !== 'chokidar-tuned'),
-    {
-      boardDir: board.dir,
-      tasks,
-      dataDir: (system) => join(run.workDir, `data-idle-${system}`),
-      warmStarts: plan.warmStarts,
-      settleMs: plan.settleMs,
-      idleMs: plan.idleMs,
-    },
-    run.say,
-  )
-  for (const { system, rssMiB, peakMiB, cpuPercent, idleMs } of rows) {
-    const memory = `${rssMiB} MiB (peak ${peakMiB})`
-    run.say(`${system} at ${tasks}: ${memory}, ${cpuPercent} % of a core in ${idleMs} ms`)
-  }
-  return rows
+type FirstKey = 'printed' | 'published' | 'memory' | 'restart'
+const FIRST: Readonly<Record<FirstKey, [what: string, unit: string]>> = {
+  printed: ['`signalbox ready` is printed', 'ms'],
+  published: ['all is at the edge', 'ms'],
+  memory: ['memory at most', 'MiB'],
+  restart: ['the restart after it', 'ms'],
 }
 
-function inWords({ system, place, tasks, runs }: BurstRow): string {
-  const times = runs.map(({ ms, wrong }) => (ms === null ? `never (${wrong} wrong)` : ms))
-  const written = percentile(
-    runs.map(({ writtenMs }) => writtenMs),
-    50,
-  )
-  const signals = percentile(
-    runs.map((it) => it.signals),
-    50,
-  )
-  const medians = `medians: written in ${written} ms, ${signals} signals`
-  return `${system} at ${tasks} (${place}): all right after ${times.join(', ')} ms; ${medians}`
-}
-
-function burstVerdict({ tasks, files, runs }: BurstRow): Verdict {
-  const inTime = runs.filter(({ ms }) => ms !== null && ms <= TARGETS.burstMs).length
-  const worst = percentile(
-    runs.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY),
-    100,
-  )
-  return {
-    what: `${files} of ${tasks} files replaced at once, all right in the read model`,
-    target: `${TARGETS.burstMs} ms in every run`,
-    measured: `${inTime} of ${runs.length} runs in time, worst ${worst} ms`,
-    reached: inTime === runs.length,
+/** When no file was ever read. On Node all is one process; on workerd the sidecar is measured. */
+async function firstStarts(tasks: number, starts: number, run: BenchRun, report: Report) {
+  const board = makeBoard(join(run.workDir, `board-first-${tasks}`), tasks)
+  for (const system of ['signalbox-node', 'signalbox'] as const) {
+    for (const home of [...(run.beforeDir === undefined ? [] : [run.beforeDir]), HOME]) {
+      const dataDir = join(run.workDir, `data-first-${tasks}`)
+      const found: Record<FirstKey, number>[] = []
+      for (let n = 0; n < starts; n++) {
+        const first = await startTarget(system, board.dir, dataDir, home)
+        const memory = memoryOf(first.pid).peakMiB
+        await first.stop()
+        const second = await startTarget(system, board.dir, dataDir, home)
+        await second.stop()
+        const { printedMs: printed, readyMs: published } = first
+        found.push({ printed, published, memory, restart: second.readyMs })
+        rmSync(dataDir, { recursive: true, force: true })
+      }
+      for (const key of Object.keys(FIRST) as FirstKey[]) {
+        const [words, unit] = FIRST[key]
+        const most = home === HOME ? MOST_FIRST[`${system} ${tasks}`]?.[key] : undefined
+        const name = { system: `${LABEL[system]}${home === HOME ? '' : ', before'}`, unit }
+        const what = `first start, ${counted(tasks)}: ${words}`
+        const values = found.map((it) => it[key])
+        report(rowOf({ what, ...name }, values, mostOf(most)))
+      }
+    }
   }
 }
 
-function idleVerdicts({ tasks, readyMedianMs, rssMiB, peakMiB, cpuPercent }: IdleRow): Verdict[] {
-  const verdict = (what: string, limit: number, value: number, unit: string): Verdict => ({
-    what: `sidecar at ${tasks} tasks, ${what}`,
-    target: `${limit} ${unit}`,
-    measured: `${value} ${unit}`,
-    reached: value <= limit,
-  })
-  return [
-    verdict('ready when nothing changed', TARGETS.readyMs, readyMedianMs, 'ms'),
-    verdict(`memory (at most ${peakMiB} MiB, at the start)`, TARGETS.rssMiB, rssMiB, 'MiB'),
-    verdict('CPU while idle', TARGETS.cpuPercent, cpuPercent, '%'),
-  ]
-}
-
-export function watchPicture({ bursts, idle, targets, machine }: WatchResult): Picture {
-  const boards = Map.groupBy(
-    bursts,
-    ({ tasks, place }) => `${countOf(tasks)}, ${place === 'memory' ? 'in memory' : 'on a disk'}`,
-  )
-  const target = { value: targets.burstMs / 1_000, label: `target ${targets.burstMs / 1_000} s` }
-  const most = Math.max(...bursts.flatMap(({ runs }) => runs.map(({ ms }) => ms ?? 0)))
-  const bars = (value: (row: IdleRow) => number) =>
-    idle.map((row) => ({ color: LOOKS[row.system].color, value: value(row) }))
-  return {
-    title: `${bursts[0]?.files.toLocaleString('en')} files replaced at once, and a huge board at rest`,
-    about: [
-      'One dot is one run: time until every id was right in what clients read, the writing itself included.',
-      TUNED,
-      'A cross: some were still wrong when time was up. Stroke: median.',
-      measuredOn(machine, 'all on the same machine'),
-    ],
-    parts: [
-      {
-        axis: {
-          from: 0.2,
-          to: Math.max(10, (most / 1_000) * 1.2),
-          label: 'seconds from the order to replace, logarithmic',
-          format: (seconds) => `${seconds} s`,
-        },
-        groups: [...boards].map(([label, rows]) => ({ label, target, rows: rows.map(dotRowOf) })),
-      },
-      {
-        note: `${countOf(idle[0]?.tasks ?? 0)}, nothing changes: the process that watches`,
-        legend: idle.map(({ system }) => system),
-        bars: [
-          {
-            title: 'Ready after a restart',
-            target: targets.readyMs / 1_000,
-            format: (seconds) => `${Number(seconds.toFixed(2))} s`,
-            bars: bars(({ readyMedianMs }) => readyMedianMs / 1_000),
-          },
-          {
-            title: 'Memory (resident)',
-            target: targets.rssMiB,
-            format: (mebibytes) => `${Math.round(mebibytes)} MiB`,
-            bars: bars(({ rssMiB }) => rssMiB),
-          },
-          {
-            title: 'CPU while idle, of one core',
-            target: targets.cpuPercent,
-            format: (percent) => `${Number(percent.toFixed(2))} %`,
-            bars: bars(({ cpuPercent }) => cpuPercent),
-          },
-        ],
-      },
-    ],
+async function atRest(plan: typeof FULL, run: BenchRun, report: Report): Promise<void> {
+  const tasks = plan.restTasks
+  const board = makeBoard(join(run.workDir, `board-rest-${tasks}`), tasks)
+  for (const system of ['signalbox', 'chokidar'] as const) {
+    const dataDir = join(run.workDir, `data-rest-${system}`)
+    const readyMs: number[] = []
+    for (let n = 0; n < plan.starts; n++) {
+      const target = await startTarget(system, board.dir, dataDir)
+      // The first one knows nothing yet.
+      if (n > 0) readyMs.push(target.readyMs)
+      await target.stop()
+    }
+    const target = await startTarget(system, board.dir, dataDir)
+    readyMs.push(target.readyMs)
+    // Somebody looks on: a stream is open, and its pings are part of being idle.
+    const messages = await Messages.open(target)
+    try {
+      await sleep(plan.settleMs)
+      const from = { at: performance.now(), cpuMs: cpuMsOf(target.pid) }
+      await sleep(plan.restMs)
+      const tookMs = performance.now() - from.at
+      const cpu = ((cpuMsOf(target.pid) - from.cpuMs) / tookMs) * 100
+      const { rssMiB, peakMiB } = memoryOf(target.pid)
+      const show = (words: string, unit: string, values: number[], most?: number) => {
+        const what = `${counted(tasks)} at rest: ${words}`
+        const aim = system === 'signalbox' ? mostOf(most) : {}
+        report(rowOf({ what, system: LABEL[system], unit }, values, aim))
+      }
+      show('ready after a restart', 'ms', readyMs, MOST_AT_REST.ready)
+      show('memory', 'MiB', [rssMiB], MOST_AT_REST.memory)
+      show('memory at most', 'MiB', [peakMiB])
+      show('of a core', '%', [cpu], MOST_AT_REST.cpu)
+    } finally {
+      messages.close()
+      await target.stop()
+    }
   }
 }
 
-function dotRowOf({ system, runs, withinMs }: BurstRow): DotRow {
-  const values = runs.flatMap(({ ms }) => (ms === null ? [] : [ms / 1_000]))
-  const missing = runs.length - values.length
-  const median = percentile(values, 50)
-  const written = runs.map(({ writtenMs }) => writtenMs / 1_000)
-  const worst = `worst ${seconds(percentile(values, 100))}`
-  const good = `${seconds(median)} s, ${worst} (writing ${seconds(percentile(written, 50))})`
-  return {
-    ...LOOKS[system],
-    values,
-    marks: values.length > 0 ? [median] : [],
-    note: missing > 0 ? `${missing} of ${runs.length} not right in ${withinMs / 1_000} s` : good,
-    missing,
-  }
-}
+const counted = (tasks: number): string => `${tasks.toLocaleString('en')} tasks`
 
-const countOf = (tasks: number): string => `${tasks.toLocaleString('en')} tasks`
-const seconds = (value: number): string => value.toFixed(2)
+const mostOf = (most: number | undefined): Pick<Row, 'aim'> =>
+  most === undefined ? {} : { aim: { of: 'p50', most } }

@@ -1,247 +1,226 @@
-// The benchmark `webhooks`: the handlers take turns, each started fresh for each measurement, so
-// that other work of the machine affects all of them.
+// Callbacks of a gateway. The handlers take turns, each started fresh on a database of its own for
+// each measurement, so that other work of the machine affects all of them; then the rows are checked.
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BenchRun, circumstances, type Result } from './bench.ts'
-import type { HandlerName } from './payments/handlers.ts'
-import {
-  bestOfNaive,
-  errorsIn,
-  type Measured,
-  median,
-  rateOf,
-  samplesOf,
-  webhookVerdicts,
-} from './payments/verdicts.ts'
-import {
-  measurePace,
-  measureRate,
-  type PaceRun,
-  paceRun,
-  type RatePlan,
-  type RateSample,
-} from './payments/webhooks.ts'
-import type { DotGroup, DotRow } from './plot/dot-rows.ts'
-import { measuredOn, type Picture } from './plot/picture.ts'
+import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { type Aim, type Bench, type Row, rowOf } from './bench.ts'
+import { seed, signCallbacks } from './payments/callbacks.ts'
+import { type Handler, type HandlerName, startHandler } from './payments/handlers.ts'
+import { closedLoad, type Load, openLoad, type Supply } from './payments/load.ts'
+import { faultsIn, storedIn } from './payments/stored.ts'
+import { cpuMsOf } from './proc.ts'
+import { percentile, randomFrom } from './statistics.ts'
 
-const TARGETS = {
-  timesNaive: 5,
-  shareOfNoDatabase: 0.5,
+/** Times the naive handler at its best, and shares of others. */
+const LEAST = {
+  signalbox: { timesNaive: 5, shareOfNoDatabase: 0.5 },
   // It verifies, decides and saves on the same two cores; workerd's comparison stores nothing.
   node: { timesNaive: 6, shareOfNoDatabase: 0.33 },
   shareWhileHanging: 0.9,
-  paceMs: 50,
 }
+const MOST_PACE_MS = 50
+
 const FULL = {
   rounds: 5,
   levels: [64, 256],
   /** Where the naive handler may be at its best. */
   naiveLevels: [1, 2, 4, 8],
-  /**
-   * Rounds of the naive handler at `levels`, where it fails. Shown, but not part of the comparison.
-   */
-  overloadRounds: 3,
-  warmUpMs: 2_000,
-  countedMs: 4_000,
-  /** Longer, since libSQL's server may write nothing for many seconds. */
-  overloadMs: 10_000,
-  drainMs: 10_000,
-  /** Enough for the quickest machine that we know. */
-  callbacks: {
-    signalbox: 36_000,
-    node: 36_000,
-    'hanging-listener': 36_000,
-    naive: 12_000,
-    'no-database': 4_000,
-  },
-  paceRuns: 3,
-  pace: {
-    perSecond: 500,
-    forMs: 22_000,
-    warmUpMs: 2_000,
-    mostConnections: 256,
-    drainMs: 10_000,
-  },
+  times: { warmUpMs: 2_000, countedMs: 4_000, drainMs: 10_000 },
+  /** Where it fails: longer, since libSQL's server may write nothing for many seconds. */
+  overload: { rounds: 3, countedMs: 10_000 },
+  pace: { runs: 3, perSecond: 500, forMs: 22_000, warmUpMs: 2_000 },
 }
 const QUICK: typeof FULL = {
-  ...FULL,
   rounds: 1,
+  levels: FULL.levels,
   naiveLevels: [1, 4],
-  overloadRounds: 1,
-  warmUpMs: 500,
-  countedMs: 1_000,
-  overloadMs: 1_000,
-  drainMs: 3_000,
-  callbacks: {
-    signalbox: 8_000,
-    node: 8_000,
-    'hanging-listener': 8_000,
-    naive: 2_000,
-    'no-database': 2_000,
-  },
-  paceRuns: 1,
-  pace: { ...FULL.pace, forMs: 3_000, warmUpMs: 1_000 },
+  times: { warmUpMs: 500, countedMs: 1_000, drainMs: 3_000 },
+  overload: { rounds: 1, countedMs: 1_000 },
+  pace: { ...FULL.pace, runs: 1, forMs: 3_000, warmUpMs: 1_000 },
+}
+/** Callbacks at hand for a second, more than the quickest machine that we know answers. */
+const SUPPLY: Readonly<Record<HandlerName, number>> = {
+  signalbox: 6_000,
+  node: 6_000,
+  'hanging-listener': 6_000,
+  naive: 2_000,
+  'no-database': 1_000,
+}
+const LABEL: Readonly<Record<HandlerName, string>> = {
+  signalbox: 'Signalbox on workerd',
+  node: 'Signalbox, one Node process',
+  'hanging-listener': 'Signalbox on workerd, a listener hangs',
+  naive: 'naive handler',
+  'no-database': 'no database',
 }
 
-export type WebhooksResult = Result & Measured
+interface Rates {
+  perSecond: number[]
+  /** Time on a core for each that was answered `ok`: of the handler, and of a database server. */
+  handlerUs: number[]
+  databaseUs: number[]
+  faults: Set<string>
+}
 
-export async function runWebhooks(run: BenchRun): Promise<WebhooksResult> {
-  const startedAt = performance.now()
+export const runWebhooks: Bench = async (run, report) => {
   const plan = run.isQuick ? QUICK : FULL
   const dir = join(run.workDir, 'webhooks')
-  const rates: RateSample[] = []
-  const measured = async (wanted: RatePlan) => {
-    const sample = await measureRate(wanted, dir)
-    rates.push(sample)
-    run.say(inWords(sample))
+  const found = new Map<string, { name: HandlerName; at: number } & Rates>()
+  const measure = async (name: HandlerName, at: number, times: typeof plan.times) => {
+    const seconds = (times.warmUpMs + times.countedMs) / 1_000
+    const { load, handlerUs, databaseUs, faults } = await onFresh(
+      name,
+      dir,
+      Math.ceil(SUPPLY[name] * seconds),
+      (handler, supply) => closedLoad(supply, { ...times, connections: at, port: handler.port }),
+    )
+    const key = `${name} ${at}`
+    const of = found.get(key) ?? { name, at, ...NOTHING() }
+    found.set(key, of)
+    of.perSecond.push(load.perSecond)
+    of.handlerUs.push(handlerUs)
+    if (databaseUs !== undefined) of.databaseUs.push(databaseUs)
+    for (const fault of faults) of.faults.add(fault)
   }
-  for (let round = 0; round < plan.rounds; round++) {
-    const turn = plansOf(plan)
-    // Every second round has the other order, since the first system runs on a cold machine.
-    for (const wanted of round % 2 === 0 ? turn : turn.toReversed()) await measured(wanted)
-  }
-  const pace: PaceRun[] = []
-  for (let n = 0; n < plan.paceRuns; n++) {
-    const paced = paceRun(await measurePace(plan.pace, dir))
-    pace.push(paced)
-    run.say(paceInWords(paced))
-  }
-  // Last, because its load on the disk would affect the other measurements.
-  for (let round = 0; round < plan.overloadRounds; round++) {
-    for (const connections of plan.levels) {
-      await measured({ ...planOf(plan, 'naive', connections), countedMs: plan.overloadMs })
-    }
-  }
-  const { levels, naiveLevels } = plan
-  const found = { targets: TARGETS, levels, naiveLevels, rates, pace }
-  const verdicts = webhookVerdicts(found)
-  return { ...circumstances(run.command, startedAt), verdicts, ...found }
-}
-
-function plansOf(plan: typeof FULL): RatePlan[] {
-  const { levels, naiveLevels } = plan
-  return [
-    ...levels.flatMap((at) =>
-      (['signalbox', 'node', 'no-database'] as const).map((name) => planOf(plan, name, at)),
+  const [first = 0] = plan.levels
+  const turn: [HandlerName, number][] = [
+    ...plan.levels.flatMap((at) =>
+      (['signalbox', 'node', 'no-database'] as const).map(
+        (name) => [name, at] as [HandlerName, number],
+      ),
     ),
-    ...levels.slice(0, 1).map((at) => planOf(plan, 'hanging-listener', at)),
-    ...naiveLevels.map((at) => planOf(plan, 'naive', at)),
+    ['hanging-listener', first],
+    ...plan.naiveLevels.map((at) => ['naive', at] as [HandlerName, number]),
   ]
-}
-
-function planOf(plan: typeof FULL, handler: RatePlan['handler'], connections: number): RatePlan {
-  const { warmUpMs, countedMs, drainMs } = plan
-  const callbacks = plan.callbacks[handler]
-  return { handler, connections, warmUpMs, countedMs, drainMs, callbacks }
-}
-
-function inWords(sample: RateSample): string {
-  const { handler, connections, perSecond, faults, cpuUs } = sample
-  const cpu = `${cpuUs.handler}${cpuUs.database === undefined ? '' : ` + ${cpuUs.database}`} µs of a core`
-  const wrong = faults.length > 0 ? `; ${faults.join('; ')}` : ''
-  return `${handler}, ${connections} at a time: ${perSecond}/s, ${cpu}, ${errorsShown(sample)}${wrong}`
-}
-
-function paceInWords(paced: PaceRun): string {
-  const { p50, p90, p99, max } = paced.latency
-  const times = `p50 ${p50}, p90 ${p90}, p99 ${p99}, max ${max} ms`
-  return `${paced.handler} at ${paced.perSecond}/s: ${times}, ${errorsShown(paced)}`
-}
-
-function errorsShown(sample: Pick<RateSample, 'errors' | 'sent'>): string {
-  const kinds = Object.entries(sample.errors).map(([what, count]) => `${count} × ${what}`)
-  return kinds.length === 0 ? 'no error' : `${errorsIn(sample)} errors (${kinds.join(', ')})`
-}
-
-const LOOKS: Record<HandlerName, { label: string; color: string }> = {
-  signalbox: { label: 'Signalbox', color: '#1d63d8' },
-  node: { label: 'Signalbox on Node', color: '#0f8a6a' },
-  'hanging-listener': { label: 'Signalbox, a listener hangs', color: '#6aa0f2' },
-  naive: { label: 'naive handler', color: '#c2570c' },
-  'no-database': { label: 'no database', color: '#7a8490' },
-}
-
-export function webhooksPicture(result: WebhooksResult): Picture {
-  const { machine, pace, targets } = result
-  const fastest = Math.max(100, ...result.rates.map(({ perSecond }) => perSecond))
-  const slowest = Math.max(targets.paceMs * 2, ...pace.map(({ latency }) => latency.max))
-  return {
-    title: 'Callbacks of a payment gateway, from the request to the answer',
-    about: [
-      'Each moves another payment; record, move and event are stored before the answer. One dot is one run; stroke: median.',
-      'Naive: one Node process, one transaction of three statements for each. No database: on workerd too, the signature alone.',
-      'On Node: edge and database are one process. The others that store have libSQL’s server beside them.',
-      'The naive handler stands at what is best for it, and at what breaks it. Every handler and database is started fresh for each run.',
-      measuredOn(machine, 'load, handler and database on the same machine'),
-    ],
-    parts: [
-      {
-        axis: {
-          from: 10,
-          to: fastest * 1.2,
-          label: 'callbacks a second, logarithmic',
-          format: (rate) => rate.toLocaleString('en'),
-        },
-        groups: rateGroups(result),
-      },
-      {
-        note: 'Of each run the latencies in even steps, and all of the slowest; strokes: p50 and p99.',
-        axis: {
-          from: 0.5,
-          to: slowest * 1.1,
-          label: 'milliseconds from the moment that each was to be sent, logarithmic',
-          format: (ms) => `${ms} ms`,
-        },
-        groups: [paceGroup(result)],
-      },
-    ],
-  }
-}
-
-function rateGroups({ rates, levels, naiveLevels, targets }: WebhooksResult): DotGroup[] {
-  const best = bestOfNaive(rates).perSecond
-  const row = (handler: HandlerName, at: number, label = LOOKS[handler].label): DotRow[] => {
-    const samples = samplesOf(rates, handler, at)
-    if (samples.length === 0) return []
-    const values = samples.map(({ perSecond }) => perSecond)
-    const errors = samples.reduce((sum, sample) => sum + errorsIn(sample), 0)
-    const rate = `${median(values).toLocaleString('en')}/s`
-    const drawn = {
-      color: LOOKS[handler].color,
-      label,
-      values,
-      marks: [median(values)],
-      note: errors > 0 ? `${rate}, errors: ${errors.toLocaleString('en')}` : rate,
-      missing: 0,
+  for (let round = 0; round < plan.rounds; round++) {
+    // Every second round has the other order, since the first system runs on a cold machine.
+    for (const [name, at] of round % 2 === 0 ? turn : turn.toReversed()) {
+      await measure(name, at, plan.times)
     }
-    return [drawn]
   }
-  return [
-    {
-      label: 'naive handler, few at a time',
-      rows: naiveLevels.flatMap((at) => row('naive', at, `${at} at a time`)),
-    },
-    ...levels.map((at) => {
-      const half = rateOf(rates, 'no-database', at) * targets.shareOfNoDatabase
-      const least = Math.max(best * targets.timesNaive, half)
-      const target = { value: least, label: `target ${Math.round(least).toLocaleString('en')}/s` }
-      const handlers = ['signalbox', 'node', 'hanging-listener', 'naive', 'no-database'] as const
-      return { label: `${at} at a time`, target, rows: handlers.flatMap((name) => row(name, at)) }
-    }),
-  ]
+  const paced = await measurePace(plan, dir)
+  // Last, because its load on the disk would affect the other measurements.
+  for (let round = 0; round < plan.overload.rounds; round++) {
+    for (const at of plan.levels) {
+      await measure('naive', at, { ...plan.times, countedMs: plan.overload.countedMs })
+    }
+  }
+  for (const row of rowsOf(found.values(), first)) report(row)
+  const aim = { of: 'p99', most: MOST_PACE_MS } as const
+  const of = { what: `at ${plan.pace.perSecond} a second`, system: LABEL.signalbox, unit: 'ms' }
+  report(rowOf(of, paced.latencies, { aim, faults: paced.faults }))
 }
 
-function paceGroup({ pace, targets }: WebhooksResult): DotGroup {
-  return {
-    label: `at ${pace[0]?.perSecond} a second`,
-    target: { value: targets.paceMs, label: `target: p99 ${targets.paceMs} ms` },
-    rows: pace.map(({ handler, latency, spread, ...sample }, n) => ({
-      color: LOOKS[handler].color,
-      label: `${LOOKS[handler].label}, run ${n + 1}`,
-      values: spread,
-      marks: [latency.p50, latency.p99],
-      note: `p50 ${latency.p50} · p99 ${latency.p99} ms`,
-      missing: errorsIn(sample),
-    })),
+const NOTHING = (): Rates => ({ perSecond: [], handlerUs: [], databaseUs: [], faults: new Set() })
+
+function rowsOf(found: Iterable<{ name: HandlerName; at: number } & Rates>, fewest: number): Row[] {
+  const all = [...found]
+  const rate = (name: HandlerName, at: number) =>
+    percentile(all.find((it) => it.name === name && it.at === at)?.perSecond ?? [], 50)
+  const naive = Math.max(
+    ...all.filter(({ name }) => name === 'naive').map(({ at }) => rate('naive', at)),
+  )
+  const leastOf = (name: HandlerName, at: number): number | undefined => {
+    if (name === 'hanging-listener') return LEAST.shareWhileHanging * rate('signalbox', at)
+    if (name !== 'signalbox' && name !== 'node') return undefined
+    const { timesNaive, shareOfNoDatabase } = LEAST[name]
+    return Math.max(timesNaive * naive, shareOfNoDatabase * rate('no-database', at))
+  }
+  return all
+    .toSorted((a, b) => a.at - b.at)
+    .flatMap(({ name, at, perSecond, handlerUs, databaseUs, faults }) => {
+      const least = leastOf(name, at)
+      const aim: { aim?: Aim } = least === undefined ? {} : { aim: { of: 'p50', least } }
+      const row = (words: string, unit: string, values: number[], more = {}) =>
+        rowOf({ what: `${at} at a time${words}`, system: LABEL[name], unit }, values, more)
+      const rate = row('', '/s', perSecond, { ...aim, faults: [...faults] })
+      // With few at a time only the rate counts: the naive handler is held at its best.
+      if (at < fewest) return [rate]
+      return [
+        rate,
+        row(', of a core for each', 'µs', handlerUs),
+        ...(databaseUs.length > 0 ? [row(', the database for each', 'µs', databaseUs)] : []),
+      ]
+    })
+}
+
+async function measurePace({ pace, times }: typeof FULL, dir: string) {
+  const latencies: number[] = []
+  const faults = new Set<string>()
+  for (let n = 0; n < pace.runs; n++) {
+    const count = Math.ceil((pace.perSecond * pace.forMs) / 1_000)
+    const { load, ...of } = await onFresh('signalbox', dir, count, ({ port }, supply) =>
+      openLoad(supply, { ...pace, port, mostConnections: 256, drainMs: times.drainMs }),
+    )
+    latencies.push(...load.latencies)
+    for (const fault of of.faults) faults.add(fault)
+  }
+  return { latencies, faults: [...faults] }
+}
+
+/** One measurement: started fresh, given pending transactions, loaded, and checked. */
+async function onFresh<L extends Load>(
+  name: HandlerName,
+  dir: string,
+  callbacks: number,
+  load: (handler: Handler, supply: Supply) => Promise<L>,
+) {
+  const handler = await startHandler(name, dir)
+  try {
+    const supply = await supplyOf(handler, callbacks)
+    const used = () => [handler.pid, handler.databasePid].map((pid) => (pid ? cpuMsOf(pid) : 0))
+    const [handlerFrom = 0, databaseFrom = 0] = used()
+    const loaded = await load(handler, supply)
+    const [handlerTo = 0, databaseTo = 0] = used()
+    // Dispatches after the answers count as well, as far as they are done when the load ends.
+    const each = (ms: number) => (ms * 1_000) / loaded.ok
+    return {
+      load: loaded,
+      handlerUs: each(handlerTo - handlerFrom),
+      databaseUs: handler.databasePid && each(databaseTo - databaseFrom),
+      faults: await faultsOf(name, handler, loaded),
+    }
+  } finally {
+    await handler.stop()
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+const SEED = 20_260_201
+
+/** Each callback once, where it is stored; otherwise again and again. */
+async function supplyOf({ database }: Handler, count: number): Promise<Supply> {
+  const requests = await signCallbacks(0, count)
+  let next = 0
+  if (!database) return () => requests[next++ % count]
+  await seed(database, 0, count)
+  // Payers do not come in the order of their transactions, and the next row in a page is cheap.
+  const random = randomFrom(SEED)
+  for (let last = requests.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1))
+    const [a, b] = [requests[last], requests[other]]
+    if (a && b) [requests[last], requests[other]] = [b, a]
+  }
+  return () => requests[next++]
+}
+
+const OUTBOX = {
+  signalbox: 'taken',
+  node: 'taken',
+  'hanging-listener': 'hanging',
+  naive: 'none',
+  'no-database': 'none',
+} as const satisfies Record<HandlerName, Parameters<typeof faultsIn>[2]>
+
+async function faultsOf(name: HandlerName, { database }: Handler, load: Load): Promise<string[]> {
+  const errors = Object.entries(load.errors).map(([what]) => what)
+  if (!database) return errors
+  try {
+    return [...errors, ...faultsIn(await storedIn(database), load, OUTBOX[name])]
+  } catch (error) {
+    if (!(error instanceof DatabaseUnreachable)) throw error
+    // Too many concurrent writers cause this. Then the stored rows cannot be checked.
+    return [...errors, 'the database did not answer after the load']
   }
 }

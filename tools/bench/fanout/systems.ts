@@ -1,12 +1,12 @@
 // What fans out: ours, the smallest Workers with a shared subscription and without, and nchan.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { WIRE } from '../../../worker/board/wire.ts'
 import { freePort } from '../../harness/free-port.ts'
-import { prepareWorkerd, readWorkerSettings } from '../../start/workerd.ts'
+import { prepareWorkerd } from '../../start/workerd.ts'
 import { startProgram } from '../child.ts'
-import { AUTH_SECRET, startEdge, tokenFor } from '../payments/edge.ts'
+import { AUTH_SECRET, startEdge, startOtherWorker, tokenFor } from '../payments/edge.ts'
 import { childrenOf } from '../proc.ts'
 
 export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'own-sockets', 'nchan'] as const
@@ -33,22 +33,17 @@ const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so'
 
 export const hasNchan = (): boolean => existsSync(NGINX) && existsSync(NCHAN)
 
-/** `home`: of the tree that is measured as ours. */
-export async function startFanout(
-  system: FanoutSystem,
-  dir: string,
-  home = HOME,
-): Promise<FanoutTarget> {
+export async function startFanout(system: FanoutSystem, dir: string): Promise<FanoutTarget> {
   mkdirSync(dir, { recursive: true })
-  if (system === 'signalbox') return await startOurs(dir, home)
+  if (system === 'signalbox') return await startOurs(dir)
   return system === 'nchan' ? await startNchan(dir) : await startWorker(system, dir)
 }
 
 /** A subject may have a quarter of a repository's streams. */
 const SUBJECTS = 8
 
-async function startOurs(dir: string, home: string): Promise<FanoutTarget> {
-  const edge = await startEdge(prepareWorkerd, dir, home, { AUTH_SECRETS: AUTH_SECRET })
+async function startOurs(dir: string): Promise<FanoutTarget> {
+  const edge = await startEdge(prepareWorkerd, dir, HOME, { AUTH_SECRETS: AUTH_SECRET })
   const sign = (sub: string, scope: string) => tokenFor(scope, { repos: ['bench'], sub })
   const readers = await Promise.all(
     Array.from({ length: SUBJECTS }, (_, n) => sign(`reader-${n}`, 'board:read')),
@@ -84,37 +79,14 @@ async function startOurs(dir: string, home: string): Promise<FanoutTarget> {
   }
 }
 
-/** With the runtime's settings of our own edge, so that nothing else than the work differs. */
 async function startWorker(
   system: 'shared-worker' | 'own-sockets',
   dir: string,
 ): Promise<FanoutTarget> {
-  const home = join(dir, 'home')
-  mkdirSync(home, { recursive: true })
-  const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
-  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
-  const file = system === 'own-sockets' ? 'own-sockets-worker.ts' : 'shared-worker.ts'
-  const main = relative(home, join(import.meta.dirname, file))
-  writeFileSync(
-    join(home, 'wrangler.toml'),
-    [
-      `main = ${JSON.stringify(main)}`,
-      `compatibility_date = ${JSON.stringify(compatibility_date)}`,
-      `compatibility_flags = ${JSON.stringify(compatibility_flags)}`,
-      '[[durable_objects.bindings]]',
-      'name = "TOPIC"',
-      'class_name = "Topic"',
-      '',
-    ].join('\n'),
-  )
-  const edge = await startEdge(prepareWorkerd, dir, home, {})
-  return {
-    system,
-    ...plain(edge.port, '/publish'),
-    pid: edge.pid,
-    joined: ': connected',
-    stop: edge.stop,
-  }
+  const name = system === 'own-sockets' ? 'own-sockets-worker.ts' : 'shared-worker.ts'
+  const file = join(import.meta.dirname, name)
+  const { pid, port, stop } = await startOtherWorker(file, dir, { objectClass: 'Topic' })
+  return { system, ...plain(port, '/publish'), pid, joined: ': connected', stop }
 }
 
 async function startNchan(dir: string): Promise<FanoutTarget> {

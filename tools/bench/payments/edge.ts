@@ -66,19 +66,24 @@ const ourVariables = (gatewayUrl = 'http://127.0.0.1:9') => ({
   PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
 })
 
-/** With the same runtime settings as our edge, so that only the work differs. */
-export function startBareEdge(dir: string): Promise<BenchEdge> {
+/** Another Worker, with the runtime's settings of our edge, so that only the work differs. */
+export function startOtherWorker(
+  file: string,
+  dir: string,
+  { variables = {}, objectClass }: { variables?: Record<string, string>; objectClass?: string },
+): Promise<BenchEdge> {
   const home = join(dir, 'home')
   mkdirSync(home, { recursive: true })
   const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
   const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
-  const main = relative(home, join(import.meta.dirname, 'bare-worker.ts'))
-  const settings = { main, compatibility_date, compatibility_flags }
+  const settings = { main: relative(home, file), compatibility_date, compatibility_flags }
   const lines = Object.entries(settings).map(
     ([name, value]) => `${name} = ${JSON.stringify(value)}`,
   )
+  const object = `name = "TOPIC"\nclass_name = "${objectClass}"`
+  if (objectClass !== undefined) lines.push('[[durable_objects.bindings]]', object)
   writeFileSync(join(home, 'wrangler.toml'), `${lines.join('\n')}\n`)
-  return startEdge(prepareWorkerd, dir, home, { API_KEY })
+  return startEdge(prepareWorkerd, dir, home, variables)
 }
 
 /** `home`: the folder of its wrangler.toml. */

@@ -11,7 +11,7 @@ import {
   openStore,
   startDatabase,
 } from './database.ts'
-import { startBareEdge, startOurEdge, startOurNodeEdge } from './edge.ts'
+import { startOtherWorker, startOurEdge, startOurNodeEdge } from './edge.ts'
 
 /**
  * `signalbox`: on workerd. `node`: in one process of Node. `hanging-listener`: on workerd, in a shop
@@ -32,7 +32,10 @@ export interface Handler {
 const START_WAIT_MS = 20_000
 
 export async function startHandler(name: HandlerName, dir: string): Promise<Handler> {
-  if (name === 'no-database') return startBareEdge(dir)
+  if (name === 'no-database') {
+    const file = join(import.meta.dirname, 'bare-worker.ts')
+    return startOtherWorker(file, dir, { variables: { API_KEY } })
+  }
   if (name === 'node') return startNodeEdge(dir)
   const database = await startDatabase(dir)
   try {
