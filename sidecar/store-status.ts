@@ -33,7 +33,8 @@ export class StoreStatus {
   scanned({ state, why, files }: ScanReport): void {
     const { log, store } = this.#deps
     const isOther = state !== this.#scanned?.state || why !== this.#scanned.why
-    const level = state === 'present' || state === 'bare' ? 'info' : 'warn'
+    const isWhole = (state === 'present' || state === 'bare') && why === undefined
+    const level = isWhole ? 'info' : 'warn'
     if (isOther) log(level, `store.${state}`, { root: store.root, files, why })
     this.#scanned = { state, ...(why !== undefined && { why }) }
   }

@@ -2,7 +2,7 @@
 // half-written, or a store that went away as a whole, is neither a change nor a removal. Of a run,
 // only what may leave this machine is kept.
 
-import { lstatSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
@@ -13,7 +13,7 @@ import {
   type Store,
   withInvalid,
 } from '../layouts/layout.ts'
-import { isWithin } from '../layouts/store-folder.ts'
+import { isWithin, lookAt } from '../layouts/store-folder.ts'
 import { conflictLine, limitText } from '../layouts/text.ts'
 import { digest } from './compact.ts'
 import type { ParsedFile } from './facts.ts'
@@ -67,7 +67,7 @@ export function createFileReader(deps: {
     if (copied && copies?.isBusy(path)) return { state: 'later', why: 'git is writing its tree' }
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
-    const { source, stat } = lookAt(store, path)
+    const { source, stat } = readTwice(store, path)
     if (source.state !== 'read') {
       const isElsewhere = source.state === 'refused' && source.elsewhere
       const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
@@ -109,11 +109,11 @@ export function createFileReader(deps: {
 }
 
 /** `stat`: from before the text was read, so that a write meanwhile differs. */
-function lookAt(store: Store, path: string): { source: Source; stat: FileStat | undefined } {
+function readTwice(store: Store, path: string): { source: Source; stat: FileStat | undefined } {
   const first = readSource(store, path)
   if (first.state === 'read') return { source: first, stat: first.stat }
   // There is no descriptor to ask.
-  const stat = statOf(path)
+  const stat = lookAt(path)
   const source = readSource(store, path)
   return { source, stat: source.state === 'read' ? source.stat : stat }
 }
@@ -141,10 +141,10 @@ export function parseFile(store: Store, path: string, kind: FileKind, text: stri
  */
 function whyHidden(store: Store, path: string): string | undefined {
   const { root } = store
-  if (!statOf(root)?.isDirectory()) return `${root} is missing`
+  if (!lookAt(root)?.isDirectory()) return `${root} is missing`
   if (!isReal(root)) return `${root} is behind a link`
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
-    const stat = statOf(folder)
+    const stat = lookAt(folder)
     if (stat && !stat.isDirectory()) return `${folder} is not a folder`
   }
   return isLost(store, path) ? `${store.tasksIn} is missing` : undefined
@@ -158,9 +158,9 @@ export function isLost(
   { tasksIn, folders }: Pick<Store, 'tasksIn' | 'folders'>,
   path: string,
 ): boolean {
-  if (!isWithin(path, tasksIn) || statOf(tasksIn)) return false
+  if (!isWithin(path, tasksIn) || lookAt(tasksIn)) return false
   const others = folders().filter((folder) => folder !== dirname(path))
-  return !others.some((folder) => statOf(join(folder, basename(path))))
+  return !others.some((folder) => lookAt(join(folder, basename(path))))
 }
 
 const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>
@@ -171,15 +171,6 @@ function isReal(path: string): boolean {
     return realpathSync.native(path) === path
   } catch {
     return false
-  }
-}
-
-function statOf(path: string) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    // Whatever the reason is: reading the file reports it.
-    return undefined
   }
 }
 

@@ -3,9 +3,10 @@
 // the thread pool costs more than reading it.
 
 import { isUtf8 } from 'node:buffer'
-import { closeSync, fstatSync, lstatSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, type PathOfFd, readAtMost } from '../layouts/open-here.ts'
+import { isThere } from '../layouts/store-folder.ts'
 import { sizeText } from '../layouts/text.ts'
 import type { FileStat } from './file-stat.ts'
 
@@ -106,7 +107,7 @@ function failure(path: string, error: unknown): Attempt {
       return settled({ state: 'gone' })
     case 'ENOENT':
       // There after all: a link to nothing, or a file that was replaced while it was looked at.
-      return exists(path)
+      return isThere(path)
         ? { source: { state: 'refused', why: 'The file is a link to nothing.' }, again: true }
         : settled({ state: 'gone' })
     case 'ELOOP':
@@ -126,5 +127,3 @@ function failure(path: string, error: unknown): Attempt {
     }
   }
 }
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined

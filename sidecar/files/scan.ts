@@ -7,6 +7,7 @@ import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
 import { openFolderHere } from '../layouts/open-here.ts'
+import { isThere } from '../layouts/store-folder.ts'
 import { isLost } from './file-reader.ts'
 import type { FileStat } from './file-stat.ts'
 import type { FileTable } from './file-table.ts'
@@ -32,7 +33,7 @@ export interface ScanReport {
    * `missing`: the root or the place of its tasks is gone or behind a link, which is not an empty
    * board: nothing is reported. `bare`: there is no place of tasks and no task, and none is known
    * to have been there. `unreadable`: what `why` names could not be read, so nothing of it is
-   * reported gone.
+   * reported gone. `present` with a `why`: what that names is no folder, and hides no other.
    */
   state: 'present' | 'missing' | 'bare' | 'unreadable'
   why?: string
@@ -69,8 +70,10 @@ class Scan {
   readonly #isKnown: IsKnown | undefined
   /** Folder → why it could not be read. */
   readonly #unread = new Map<string, string>()
-  /** Folder → what stands in its place. */
+  /** Folder → that a link stands in its place, or in that of one above. */
   readonly #hidden = new Map<string, string>()
+  /** Folder → that a file or a pipe stands in its place. */
+  readonly #blocked = new Map<string, string>()
   /** How many of its files hold tasks, wherever they are. */
   #tasks = 0
   /** Why tasks are not where they were, though nobody deleted them. */
@@ -110,16 +113,15 @@ class Scan {
     }
     // Read by a hint meanwhile: there again.
     report.gone = report.gone.filter((path) => this.#table.isMissed(path))
-    if (this.#unread.size > 0) {
-      report.state = 'unreadable'
-      report.why = [...this.#unread.values()].join('; ')
-    }
+    if (this.#unread.size > 0) report.state = 'unreadable'
+    const notes = [...this.#unread.values(), ...this.#blocked.values()]
+    if (notes.length > 0) report.why = notes.join('; ')
     return report
   }
 
   async #folder(folder: string): Promise<void> {
     const looked = this.#look(folder)
-    if (looked === 'absent') return
+    if (looked === 'absent' || this.#blocked.has(folder)) return
     const why = typeof looked === 'string' ? looked : await this.#list(folder)
     if (why) this.#unread.set(folder, why)
   }
@@ -186,13 +188,18 @@ class Scan {
       const hidden = this.#hidden.get(dirname(path))
       if (hidden !== undefined && this.#holdsTasks(path)) this.#lost = hidden
       if (this.#unread.has(dirname(path))) continue
+      if (this.#blocked.has(dirname(path))) {
+        // It stands as it was last read.
+        if (this.#holdsTasks(path)) this.#tasks += 1
+        continue
+      }
       const why = this.#file(path)
       if (why) this.#unread.set(path, why)
       else if (this.#table.isMissed(path)) this.#report.gone.push(path)
       if (this.#sliceIsOver()) await this.#giveTurn()
     }
     const { tasksIn } = this.#store
-    if (exists(tasksIn)) return
+    if (isThere(tasksIn) && !this.#blocked.has(tasksIn)) return
     const wasThere = this.#report.gone.some((path) => isLost(this.#store, path))
     if (wasThere) this.#lost = `${tasksIn} is missing`
     else if (this.#tasks === 0) this.#report.state = 'bare'
@@ -207,10 +214,13 @@ class Scan {
     try {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
       if (!stat) return 'absent'
+      if (!stat.isDirectory() && !stat.isSymbolicLink()) {
+        this.#blocked.set(folder, `${folder} is not a folder`)
+        return `${folder} is not a folder`
+      }
       // A link may leave the store, and what it points to is not watched either.
       let hidden: string | undefined
       if (stat.isSymbolicLink()) hidden = `${folder} is not a folder but a link`
-      else if (!stat.isDirectory()) hidden = `${folder} is not a folder`
       else if (realpathSync.native(folder) !== folder) hidden = `${folder} is behind a link`
       if (hidden === undefined) return { directory: true }
       this.#hidden.set(folder, hidden)
@@ -234,8 +244,6 @@ class Scan {
 
 /** A folder, `absent`, or a sentence why its state is unknown. */
 type Looked = { directory: true } | 'absent' | (string & {})
-
-const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
 

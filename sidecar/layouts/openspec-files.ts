@@ -1,12 +1,12 @@
 // Which files a change of OpenSpec has. Any folder in `changes/` is one, whatever it holds; the
 // file of its tasks is the one that its schema tracks, a path or a pattern, else `tasks.md`.
 
-import { lstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { CHECKLIST, type ChangeFiles, entriesOf, foldersIn } from './checklist.ts'
 import { isRecord } from './fields.ts'
 import { readSmall } from './open-here.ts'
 import type { Plain } from './plain-yaml.ts'
+import { isThere } from './store-folder.ts'
 import { readYamlMap, YAML_BYTES } from './yaml.ts'
 
 const METADATA = '.openspec.yaml'
@@ -118,8 +118,6 @@ function trackedOf(root: string, folder: string): Tracked | undefined {
   const found = files.some((path) => matches(relative(folder, path).replaceAll(sep, '/')))
   return { matches, isPattern, found }
 }
-
-const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 function readMap(path: string): ReadonlyMap<string, Plain> | 'unreadable' | undefined {
   const text = readSmall(path, YAML_BYTES)

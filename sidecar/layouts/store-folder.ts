@@ -1,5 +1,6 @@
 // What detecting a layout asks of paths and of the disk. Reads only.
 
+import { lstatSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { sep } from 'node:path'
 import { readSmall } from './open-here.ts'
@@ -23,3 +24,25 @@ export const readConfig = (path: string): string => readSmall(path, YAML_BYTES) 
 
 // Whatever cannot be looked at (no such file, no permission, a loop of links) is not there for us.
 const statOf = (path: string) => stat(path).catch(() => undefined)
+
+/** What stands at a path; a link is not followed. Undefined: it cannot be looked at. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    // A file may stand in the place of a folder above it.
+    return undefined
+  }
+}
+
+/** At such a path nothing can be. Other failures do not say that nothing is. */
+const NOWHERE = new Set(['ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
+
+/** Whether anything stands at a path, a link to nothing too. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return !NOWHERE.has((error as NodeJS.ErrnoException).code ?? '')
+  }
+}

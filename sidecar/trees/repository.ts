@@ -1,14 +1,14 @@
 // The linked worktrees of one repository, and what each has in common with the tree that leads: the
 // main one, if it has the board. git is asked again only when a HEAD or a branch has moved.
 
-import { lstatSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Clock } from '../../worker/shared/clock.ts'
 import { readSmall } from '../layouts/open-here.ts'
+import { isThere, lookAt } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import { type Git, type LogOf, openGit } from './git.ts'
 import type { Commit } from './history.ts'
-import { type GitTree, isThere, linkedTreesOf, treeOf } from './worktrees.ts'
+import { type GitTree, linkedTreesOf, treeOf } from './worktrees.ts'
 
 /** Between two looks, of which many trees make work: an idle board must stay idle. */
 const LOOK_MS = { least: 1_000, most: 5_000, perMs: 100 }
@@ -264,8 +264,8 @@ function ownHead({ common, gitFolder }: GitTree): string {
 }
 
 function signOf(path: string): string {
-  const found = lstatSync(path, { throwIfNoEntry: false, bigint: true })
-  return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
+  const found = lookAt(path)
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''
 }
 
 const SPARSE = /^\s*sparseCheckout\s*=\s*true/im
@@ -280,7 +280,7 @@ const BUSY_MS = 60_000
 
 /** git is writing this tree, so half of it may be of another commit. */
 export function isBusy(gitFolder: string): boolean {
-  const lock = lstatSync(join(gitFolder, 'index.lock'), { throwIfNoEntry: false })
+  const lock = lookAt(join(gitFolder, 'index.lock'))
   if (lock && Date.now() - lock.mtimeMs < BUSY_MS) return true
   return readSmall(join(gitFolder, 'locked'), SMALL_BYTES)?.startsWith('initializing') ?? false
 }

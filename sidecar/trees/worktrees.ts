@@ -2,13 +2,12 @@
 // or those of the linked worktree that was added first. Only git's own small files are read, and no
 // program is run.
 
-import { lstatSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Store } from '../layouts/layout.ts'
 import { readSmall } from '../layouts/open-here.ts'
 import { type Search, StoreError, storesIn } from '../layouts/registry.ts'
-import { isWithin, realFolder } from '../layouts/store-folder.ts'
+import { isThere, isWithin, lookAt, realFolder } from '../layouts/store-folder.ts'
 
 /** A tree whose repository knows it. Real paths. */
 export interface GitTree {
@@ -63,9 +62,6 @@ function backOf(own: string): string | undefined {
   const back = readSmall(join(own, 'gitdir'), POINTER_BYTES)?.trim()
   return back ? resolve(own, back) : undefined
 }
-
-export const isThere = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** A folder with more beside a worktree is looked into no further. */
 const NEIGHBOURS = 1_000
@@ -162,8 +158,7 @@ export async function linkedTreesOf(
 async function treesOf(common: string): Promise<GitTree[]> {
   const main = await mainTreeOf(common)
   const linked = await linkedTreesOf(common)
-  const addedMs = ({ gitFolder }: GitTree) =>
-    lstatSync(join(gitFolder, 'commondir'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const addedMs = ({ gitFolder }: GitTree) => lookAt(join(gitFolder, 'commondir'))?.mtimeMs ?? 0
   const ages = new Map(linked.map((tree) => [tree, addedMs(tree)]))
   linked.sort((one, other) => (ages.get(one) ?? 0) - (ages.get(other) ?? 0))
   return [...(main === undefined ? [] : [{ dir: main, common, gitFolder: common }]), ...linked]

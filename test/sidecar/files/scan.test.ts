@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
 import { chmod, lstat, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -245,6 +246,34 @@ describe('Scan', () => {
     const report = await scan.run(later())
     expect(report).toMatchObject({ state: 'missing', changed: [], gone: [] })
     expect(report.why).toContain('link')
+  })
+
+  it.each(['a pipe', 'a file'])(
+    'passes over %s in place of a folder: the others are read, and what was known of it stands',
+    async (what) => {
+      const done = join(root, 'done')
+      await mkdir(done)
+      await old(join(done, 'T-8.md'), 'T-8')
+      const folders = () => [root, tasks, done]
+      const [fresh, known] = [new ReadingScan(store({ folders })), await settled({ folders })]
+      await rm(done, { recursive: true })
+      if (what === 'a pipe') execFileSync('mkfifo', [done])
+      else await writeFile(done, 'no folder')
+      await writeFile(task('T-1'), 'changed')
+      const why = `${done} is not a folder`
+      const both = { state: 'present', why, gone: [] }
+      expect(await known.run(later())).toMatchObject({ ...both, changed: [task('T-1')] })
+      const { changed, ...first } = await fresh.run(later())
+      expect([changed.length, first]).toEqual([4, expect.objectContaining(both)])
+    },
+  )
+
+  it('does so with the folder of all tasks, and is bare only if nothing was known of it', async () => {
+    const known = await settled()
+    await rm(tasks, { recursive: true })
+    execFileSync('mkfifo', [tasks])
+    expect(await known.run(later())).toMatchObject({ state: 'present', gone: [] })
+    expect(await new ReadingScan(store()).run(later())).toMatchObject({ state: 'bare' })
   })
 
   it('says so when a link has replaced a folder above the store', async () => {

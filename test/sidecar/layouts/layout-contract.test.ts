@@ -13,29 +13,9 @@ import {
   sessionSchema,
   taskSchema,
 } from '../../../worker/board/records.ts'
-import type { LayoutName } from '../../../worker/board/wire.ts'
-import {
-  backlogBoard,
-  bmadBoard,
-  bmadSpec,
-  cairnBoard,
-  Dice,
-  type Files,
-  listBoard,
-  openSpecBoard,
-  taskMasterBoard,
-} from '../../support/odd-boards.ts'
+import { Dice } from '../../support/odd-boards.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
-
-const BOARDS = {
-  cairn: (dice) => cairnBoard(dice).files,
-  'backlog-md': (dice) => backlogBoard(dice).files,
-  'task-master': taskMasterBoard,
-  openspec: openSpecBoard,
-  kiro: (dice) => listBoard(dice, 'kiro').files,
-  'spec-kit': (dice) => listBoard(dice, 'spec-kit').files,
-  bmad: (dice) => ({ ...bmadBoard(dice).files, ...bmadSpec(dice) }),
-} satisfies Record<LayoutName, (dice: Dice) => Files>
+import { BOARDS } from './boards.ts'
 
 /** What only the whole board says of a task or a session. */
 const DERIVED = { ready: false, health: 'done' }

@@ -278,3 +278,12 @@ test('a folder that claims to be a tree of a repository which does not know it s
   expect(await leadingFolder(claims)).toBe(claims)
   expect(await boardsIn(claims)).toEqual([boardAt(claims)])
 })
+
+test('a pointer that leads below a file ends no search', async () => {
+  const { main, tree } = repository()
+  const file = join(main, '.cairn/config.yaml')
+  writeFileSync(join(main, '.git/worktrees/tree/gitdir'), `${file}/.git\n`)
+  expect(await boardsIn(main)).toEqual([boardAt(main), boardAt(join(main, 'packages/tea'))])
+  writeFileSync(join(tree, '.git'), `gitdir: ${file}/worktrees/tree\n`)
+  expect(await leadingFolder(tree)).toBe(tree)
+})
