@@ -133,6 +133,33 @@ describe('payments on a clock that jumps', () => {
     }
   })
 
+  it.each(['made', 'asked about'])(
+    'are asked about at once, and once, that were %s by a clock three hours ahead',
+    async (what) => {
+      const { payments, clock, script } = setUpPayments({})
+      clock.jump(50 * YEAR)
+      let asked = 0
+      script.status = () => reported(++asked < 3 ? 'Pending' : 'Paid')
+      const charge = () => payments.charge(orderOf('order-1'))
+      if (what === 'asked about') await charge()
+      clock.jump(3 * HOUR)
+      if (what === 'made') await charge()
+      else await payments.sweeper.sweep()
+      const before = asked
+      clock.jump(-3 * HOUR)
+      await payments.sweeper.sweep()
+      await payments.sweeper.sweep()
+      expect(asked - before).toBe(1)
+      const isPaid = async () =>
+        (await payments.queries.transactions({ status: 'Paid' }, { limit: 1 })).length === 1
+      for (let sweeps = 0; sweeps < 2; sweeps++) {
+        await clock.advance(6 * MINUTE)
+        await payments.sweeper.sweep()
+      }
+      expect(await isPaid()).toBe(true)
+    },
+  )
+
   it('are answered in time, and two days later each is settled and told, or has an alert', async () => {
     const life = fc.array(step, { minLength: 5, maxLength: 30 })
     await fc.assert(

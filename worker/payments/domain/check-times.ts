@@ -17,7 +17,8 @@ const UNKNOWN_CHECK_MS = 30_000
 /** For a payment that is not checked any more: only its webhook or a person settles it. */
 const UNCHECKED_MS = HOUR_MS
 
-const MIN_WAIT_MS = 5 * MINUTE_MS
+/** A new payment waits for so long. */
+export const MIN_WAIT_MS = 5 * MINUTE_MS
 /** No check is ever stored further ahead than this. */
 export const MAX_WAIT_MS = DAY_MS
 /** A gateway may report an expired payment a moment later. */

@@ -1,6 +1,6 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
-import { MAX_WAIT_MS } from './check-times.ts'
+import { MAX_WAIT_MS, MIN_WAIT_MS } from './check-times.ts'
 import type { PaymentError } from './exceptions.ts'
 import { withPageClosed } from './finish-charge.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
 import type { CheckStatus, PaymentStatus } from './status.ts'
-import { hasCome } from './time.ts'
+import { hasCome, isAhead } from './time.ts'
 import type { AlertDetail } from './types.ts'
 
 export interface CheckSettled {
@@ -42,8 +42,19 @@ export interface CheckSettled {
   failedRefund?: { refundId: string; error: PaymentError }
 }
 
-export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
-  due !== null && hasCome(due, now, MAX_WAIT_MS)
+/**
+ * What a clock wrote that ran ahead is due once that is right again: by its own time, a payer who
+ * has paid would be kept waiting for as long as it ran ahead. Then it waits as a new payment does.
+ */
+export function isCheckDue(
+  { transaction, refunds }: Pick<Payment, 'transaction' | 'refunds'>,
+  now: number,
+): boolean {
+  const { next_check_at: due, created_at, updated_at, last_check_at } = transaction
+  const written = [created_at, updated_at, last_check_at, ...refunds.map((it) => it.updated_at)]
+  const longestMs = written.some((at) => isAhead(at, now)) ? MIN_WAIT_MS : MAX_WAIT_MS
+  return due !== null && hasCome(due, now, longestMs)
+}
 
 export function checkSoon(transaction: TransactionRow, now: number): TransactionRow {
   const { next_check_at: due } = transaction

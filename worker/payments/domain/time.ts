@@ -34,6 +34,10 @@ export const BEHIND_MS = 30_000
 export const hasCome = (at: number, now: number, longestMs: number): boolean =>
   at <= now || at > now + longestMs + BEHIND_MS
 
+/** Whether something happened by a clock that ran ahead, and was set right since. */
+export const isAhead = (at: number | null, now: number): boolean =>
+  at !== null && at > now + BEHIND_MS
+
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined

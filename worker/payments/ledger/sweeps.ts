@@ -103,7 +103,10 @@ export function claimChecks({
     decide(rows) {
       const due = rows
         .all('transactions')
-        .filter((row) => isCheckDue(row, now))
+        .filter(({ id }) => {
+          const payment = rows.payment(id)
+          return payment !== undefined && isCheckDue(payment, now)
+        })
         .toSorted((a, b) => (a.next_check_at ?? 0) - (b.next_check_at ?? 0) || byId(a, b))
         .slice(0, limit)
       const isTheirs = (row: TransactionRow) => isForeign(row, rows.installation)

@@ -19,8 +19,9 @@ import {
 } from '../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
 import type { Payment } from '../../../../worker/payments/domain/payment.ts'
-import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+import type { RefundRow, TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import { BEHIND_MS } from '../../../../worker/payments/domain/time.ts'
 import {
   came,
   MINUTE,
@@ -35,8 +36,23 @@ const settled = { transactionId: '01TX', now: NOW, due, nextCheckAt: NOW + 9 }
 
 describe('a check', () => {
   it('is due at its time and after it', () => {
-    const due = (next_check_at: number | null) => isCheckDue(transactionRow({ next_check_at }), NOW)
+    const due = (next_check_at: number | null) => isCheckDue(paymentOf({ next_check_at }), NOW)
     expect([null, NOW + 1, NOW, NOW - 1].map(due)).toEqual([false, false, true, true])
+  })
+
+  it('is due now once a clock is right again that ran hours ahead, and then waits as a new one', () => {
+    const HOURS = 180 * MINUTE
+    const isDue = (own: object, refunds: RefundRow[] = [], ahead = HOURS + 5 * MINUTE) =>
+      isCheckDue(paymentOf({ next_check_at: NOW + ahead, ...own }, { refunds }), NOW)
+    expect(isDue({})).toBe(false)
+    const [later, nearly] = [NOW + BEHIND_MS + 1, NOW + BEHIND_MS]
+    for (const name of ['created_at', 'updated_at', 'last_check_at']) {
+      expect([isDue({ [name]: later }), isDue({ [name]: nearly })]).toEqual([true, false])
+      // Claimed, or settled since: it is not asked about at each sweep.
+      expect(isDue({ [name]: later }, [], 5 * MINUTE)).toBe(false)
+    }
+    expect(isDue({}, [refundRow({ updated_at: later })])).toBe(true)
+    expect(isDue({ created_at: later, next_check_at: null })).toBe(false)
   })
 
   it.each(PAYMENT_STATUSES)(

@@ -2,7 +2,7 @@
 // The rules are in domain/check.ts, domain/outbox.ts and domain/match.ts; a property holds these
 // to them.
 
-import { MAX_WAIT_MS } from '../../domain/check-times.ts'
+import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../domain/check-times.ts'
 import { LEASE_MS } from '../../domain/outbox.ts'
 import { MAX_RETRY_MS } from '../../domain/retry.ts'
 import { BEHIND_MS } from '../../domain/time.ts'
@@ -13,8 +13,17 @@ const hasCome = (column: string, longestMs: number, by = ':now') =>
 const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS, ':due_by')}
   AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
 
-/** Whether a row of payment_transactions is to be checked. */
-export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
+const isAhead = (column: string) => `${column} > :now + ${BEHIND_MS}`
+
+/**
+ * Whether a row of payment_transactions is to be checked. All that wait are read for it, which are
+ * only the open ones.
+ */
+export const CHECK_DUE = `(${hasCome('next_check_at', MAX_WAIT_MS)}
+  OR (next_check_at > :now + ${MIN_WAIT_MS + BEHIND_MS}
+    AND (${['created_at', 'updated_at', 'last_check_at'].map(isAhead).join(' OR ')}
+      OR EXISTS (SELECT 1 FROM payment_refunds r
+        WHERE r.transaction_id = payment_transactions.id AND ${isAhead('r.updated_at')}))))`
 
 /** Whether an outbox row `o` and a delivery `d` are to be dispatched. */
 export const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`

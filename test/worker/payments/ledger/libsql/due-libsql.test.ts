@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { isCheckDue } from '../../../../../worker/payments/domain/check.ts'
-import { MAX_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
+import { MAX_WAIT_MS, MIN_WAIT_MS } from '../../../../../worker/payments/domain/check-times.ts'
 import { matchTransaction, type PaymentIds } from '../../../../../worker/payments/domain/match.ts'
 import {
   areListenersDue,
@@ -14,8 +14,10 @@ import { MAX_RETRY_MS } from '../../../../../worker/payments/domain/retry.ts'
 import type {
   DeliveryRow,
   OutboxRow,
+  RefundRow,
   TransactionRow,
 } from '../../../../../worker/payments/domain/rows.ts'
+import { BEHIND_MS } from '../../../../../worker/payments/domain/time.ts'
 import {
   CHECK_DUE,
   HAS_DUE_EVENT,
@@ -27,8 +29,9 @@ const COLUMNS = {
   // biome-ignore format: several names a line.
   payment_transactions: [
     'id', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference', 'amount',
-    'currency', 'attempt', 'next_check_at',
+    'currency', 'attempt', 'next_check_at', 'created_at', 'updated_at', 'last_check_at',
   ],
+  payment_refunds: ['id', 'transaction_id', 'updated_at'],
   // biome-ignore format: several names a line.
   payment_webhook_events: [
     'outcome', 'gateway', 'gateway_transaction_id', 'external_reference_id', 'reference', 'amount',
@@ -69,11 +72,9 @@ const isFound = (sql: string, times: { now: number; due_by?: number }): boolean 
 const NOW = 10_000_000
 /** Around each bound of the rules, and NOW itself. */
 const time = fc.constantFrom(
-  ...[NOW, NOW + LEASE_MS, NOW + MAX_RETRY_MS, NOW + MAX_WAIT_MS].flatMap((at) => [
-    at - 1,
-    at,
-    at + 1,
-  ]),
+  ...[0, MIN_WAIT_MS, LEASE_MS, MAX_RETRY_MS, MAX_WAIT_MS]
+    .flatMap((ms) => (ms === 0 ? [NOW] : [NOW + ms, NOW + ms + BEHIND_MS]))
+    .flatMap((at) => [at - 1, at, at + 1]),
 )
 /** Never before NOW. */
 const dueBy = time.filter((at) => at >= NOW)
@@ -81,13 +82,26 @@ const RUNS = { numRuns: 500 }
 
 describe('what the SQL finds is what the domain decides', () => {
   it('of checks that are due', () => {
+    const written = fc.constantFrom(0, NOW + BEHIND_MS, NOW + BEHIND_MS + 1)
+    const payment = fc.record({
+      next_check_at: fc.option(time),
+      created_at: written,
+      updated_at: written,
+      last_check_at: fc.option(written),
+    })
+    const refunds = fc.array(written, { maxLength: 2 })
     fc.assert(
-      fc.property(fc.option(time), (next_check_at) => {
-        put('payment_transactions', [{ next_check_at }])
+      fc.property(payment, refunds, (payment, refunds) => {
+        put('payment_transactions', [{ id: 'a', ...payment }])
+        put(
+          'payment_refunds',
+          refunds.map((updated_at) => ({ transaction_id: 'a', updated_at })),
+        )
         const found = isFound(`EXISTS (SELECT 1 FROM payment_transactions WHERE ${CHECK_DUE})`, {
           now: NOW,
         })
-        expect(found).toBe(isCheckDue({ next_check_at } as TransactionRow, NOW))
+        const of = refunds.map((updated_at) => ({ updated_at }) as RefundRow)
+        expect(found).toBe(isCheckDue({ transaction: payment as TransactionRow, refunds: of }, NOW))
       }),
       RUNS,
     )
