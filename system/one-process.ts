@@ -19,6 +19,7 @@ import { isServed } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
+import { staleWebhooks } from '../worker/payments/stale-webhooks.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
@@ -97,6 +98,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const metrics = new Metrics()
   const { setHealthy } = healthMetric(metrics)
   backupMetric(metrics, data.dir)
+  const stale = staleWebhooks(hostClock, plan.log)
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const boards =
     plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))
@@ -104,10 +106,12 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     metrics,
     beforeMetrics: reportHealth,
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
-    file: withHealthz(plan.file, async () =>
-      signal.aborted ? 'This process is ending.' : await check(),
+    file: withHealthz(
+      plan.file,
+      async () => (signal.aborted ? 'This process is ending.' : await check()),
+      stale.warnings,
     ),
-    log: plan.log,
+    log: stale.log,
     installation,
     onBegun,
     ...(plan.sweepEveryMs !== undefined && { sweepEveryMs: plan.sweepEveryMs }),

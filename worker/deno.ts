@@ -16,6 +16,7 @@ import { gatewayPrefixes } from './payments/config/payments-config.ts'
 import { createFetchOnce } from './payments/gateways/fetch-once-deno.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/http-libsql.ts'
 import { Installation } from './payments/ledger/libsql/installation-libsql.ts'
+import { staleWebhooks } from './payments/stale-webhooks.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
@@ -46,15 +47,16 @@ const check = healthCheck({
   // Whether it may write there cannot be asked without a right that none of this needs.
   hasRoom: hasSpaceIn,
 })
+const stale = staleWebhooks(hostClock, consoleLog)
 const edge = openProcessEdge({
   config,
   host,
-  file: withHealthz(file, check),
+  file: withHealthz(file, check, stale.warnings),
   openSql,
   gatewayFetch: createFetchOnce(environment),
   installation,
   openDatabase: (target) => database ?? libsqlDatabase(target, hostClock.now),
-  log: consoleLog,
+  log: stale.log,
   metrics,
 })
 const { setHealthy } = healthMetric(metrics)

@@ -111,8 +111,12 @@ async function canWrite(folder: string): Promise<boolean> {
   return isDone
 }
 
-/** The file with the route. */
-export function withHealthz(file: SignalboxFile, check: HealthCheck): SignalboxFile {
+/** The file with the route. `warnings`: what a person should look at while the service works. */
+export function withHealthz(
+  file: SignalboxFile,
+  check: HealthCheck,
+  warnings: () => readonly string[],
+): SignalboxFile {
   return {
     ...file,
     async fetch(request, signalbox) {
@@ -123,7 +127,11 @@ export function withHealthz(file: SignalboxFile, check: HealthCheck): SignalboxF
         return new Response(null, { status: 405, headers })
       }
       const error = await check()
-      if (error === undefined) return Response.json({ status: 'ok' }, { headers })
+      if (error === undefined) {
+        const seen = warnings()
+        const body = { status: 'ok', ...(seen.length > 0 && { warnings: seen }) }
+        return Response.json(body, { headers })
+      }
       return Response.json({ status: 'unavailable', error }, { status: 503, headers })
     },
   }

@@ -92,9 +92,19 @@ export async function checkHealth(url: URL): Promise<Finding[]> {
   if (!answer.ok) return [error('health', `${url.origin} does not answer: ${answer.why}.`)]
   const { status, text } = answer
   if (status === 200 && /"status":\s*"ok"/.test(text)) {
-    return [ok('health', 'The service works, as /healthz says.')]
+    const works = ok('health', 'The service works, as /healthz says.')
+    return [works, ...warningsIn(text).map((sentence) => warn('health', sentence))]
   }
   if (status < 500) return []
   const why = /"error":\s*"([^"]+)"/.exec(text)?.[1] ?? firstLineOf(text)
   return [error('health', `The service does not work (/healthz answers ${status}): ${why}`)]
+}
+
+function warningsIn(text: string): string[] {
+  try {
+    const { warnings } = JSON.parse(text) as { warnings?: unknown }
+    return Array.isArray(warnings) ? warnings.map(String) : []
+  } catch {
+    return []
+  }
 }

@@ -128,6 +128,12 @@ describe('doctor', () => {
     await serve(() => Response.json({ status: 'ok' }))
     const good = await run(['doctor', cli.board, '--json'], cli.env())
     expect([good.code, checks(good.out)]).toMatchObject([0, { health: 'ok' }])
+    await serve(() => Response.json({ status: 'ok', warnings: ['Is the clock right?'] }))
+    const warned = await run(['doctor', cli.board], cli.env())
+    expect([warned.code, warned.out]).toEqual([
+      0,
+      expect.stringMatching(/^warn(ing)? +health +Is the clock right\?$/m),
+    ])
     // An application of one's own, which has no such route.
     await serve(() => new Response('<html>', { status: 200 }))
     const other = await run(['doctor', cli.board, '--json'], cli.env())

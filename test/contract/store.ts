@@ -443,8 +443,15 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
 
     describe('claims what is due', () => {
       const isDue = async (now: number) => (await queries.waiting(now)).isDue
-      const check = (id: string, next_check_at: number | null) =>
-        transactionRow({ id, gateway_transaction_id: id, external_reference_id: id, next_check_at })
+      const check = (id: string, next_check_at: number | null, writtenAt = 0) =>
+        transactionRow({
+          id,
+          gateway_transaction_id: id,
+          external_reference_id: id,
+          next_check_at,
+          created_at: writtenAt,
+          updated_at: writtenAt,
+        })
 
       it('of the checks, the earliest first, and those of a clock that was set back', async () => {
         const due = async (now: number, limit = 9) =>
@@ -457,6 +464,10 @@ export function storeContract(name: string, make: () => Promise<StoreSetup>): vo
         const ahead = NOW - MAX_WAIT_MS - BEHIND_MS
         expect([await due(ahead), await isDue(ahead)]).toEqual([['b'], true])
         expect(await due(ahead + 1)).toEqual([])
+        await save({ transactions: [check('ahead', NOW + MINUTE, NOW)] })
+        const [hour, little] = [NOW - 60 * MINUTE, NOW - BEHIND_MS]
+        expect([await due(hour), await isDue(hour)]).toEqual([['ahead'], true])
+        expect([await due(little), await isDue(little)]).toEqual([[], false])
       })
 
       it('of the events, for listeners or for an endpoint, the oldest first', async () => {

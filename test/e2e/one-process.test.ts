@@ -2,6 +2,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { redirect } from '../../simulator/redirect.ts'
 import { SimulatorControl } from '../../tools/harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/types.ts'
 import { run } from '../cli/run.ts'
@@ -77,6 +78,29 @@ describe('signalbox in a project', () => {
     expect(await statusOf(system, transactionId)).toBe('Paid')
     // The listener of signalbox.config.ts prints to the terminal.
     await expect.poll(() => system.stdout, PATIENT).toContain('PaymentSucceeded order-1: 25000 IQD')
+  })
+
+  it('warns in /healthz, which stays 200, while every webhook is refused as stale', async () => {
+    const { url, simulator, gateways } = await system.local()
+    const key = gateways?.redirect?.api_key ?? ''
+    const amount = { currency: 'IQD', value: 1_000 }
+    const data = { transactionId: 'gt-old', currentStatus: 'SUCCESS', orderId: 'old', amount }
+    const timestamp = new Date(Date.now() - 3_600_000).toISOString()
+    for (const eventId of ['old-1', 'old-2', 'old-3']) {
+      const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
+      const sent = await redirect.webhooks.encode({ content }, key)
+      const answer = await fetch(`${url}/payments/webhooks/redirect`, { method: 'POST', ...sent })
+      expect([answer.status, await answer.text()]).toEqual([400, 'stale'])
+    }
+    const healthz = async () => {
+      const answer = await fetch(`${url}/healthz`)
+      return [answer.status, await answer.json()]
+    }
+    const warnings = [expect.stringMatching(/^The last 3 webhooks were refused as stale/)]
+    expect(await healthz()).toEqual([200, { status: 'ok', warnings }])
+    const { gatewayTransactionId } = await system.charge('card-fresh')
+    await new SimulatorControl(simulator).act(gatewayTransactionId ?? '', 'pay')
+    expect(await healthz()).toEqual([200, { status: 'ok' }])
   })
 
   it('prints how payments end, refunds and alerts', async () => {
