@@ -87,6 +87,24 @@ describe('(i) one agent, one task', () => {
     expect(findings(lines)).toEqual([])
   })
 
+  it.each([
+    [29_999, 1],
+    [30_000, 0],
+  ])(
+    'takes a claim as over by the run’s own clock after one that jumped, %i ms later',
+    (ms, found) => {
+      const lines = goodHistory()
+      const at = indexOf(lines, isOf('claim'))
+      const HOURS = 10_800_000
+      const ahead = { ...(lines[at] as Line), task: 'T-9', known: 0, t: 0 }
+      const times = { beganAt: HOURS, expiresAt: HOURS + 60_000 }
+      const fault = { kind: 'fault', name: 'ahead-clock', phase: 'end' }
+      const next = { ...ahead, generation: 0.4, t: ms }
+      lines.splice(at, 0, { ...ahead, ...times, generation: 0.2 }, fault, next)
+      expect(findings(lines)).toHaveLength(found)
+    },
+  )
+
   it('finds a claim that is not back with its task', () => {
     expectChanged('last', isOf('returned'), (line) => ({ ...line, isHeld: false }), ['i'])
   })

@@ -5,6 +5,8 @@ import { type Finding, finding, type History, type Line } from './history.ts'
 
 /** A file that was deleted may be published so much later, in ms. */
 const PUBLISHED_MS = 60_000
+/** Faults that set a clock by hours. */
+const JUMPS = ['move-clock', 'ahead-clock']
 
 export function checkClaims(history: History): Finding[] {
   const { of } = history
@@ -16,19 +18,30 @@ export function checkClaims(history: History): Finding[] {
     of('release').some((it) => it.generation === generation && it.line < before) ||
     (gone.get(task) ?? []).some((it) => it.t > t - PUBLISHED_MS && it.line < before)
   /** As its holder knew it then, or was told later: a clock that is set back makes it earlier. */
-  const endOf = (claim: Line<'claim'>, next: number): number => {
+  const toldOf = (claim: Line<'claim'>, next: number) => {
     const told = [claim, ...(renewals.get(claim.generation) ?? [])].filter((it) => it.expiresAt)
-    const from = told.findLastIndex(({ line }) => line < next)
-    return Math.max(...told.slice(from).map((it) => it.expiresAt ?? 0))
+    return told.slice(told.findLastIndex(({ line }) => line < next))
+  }
+  const jumps = of('fault').filter(({ name }) => JUMPS.includes(name))
+  /**
+   * It holds still when the next one of its task begins. If a clock jumped since it was told, half
+   * of its term by the run's own is enough to be over: an answer may take some seconds.
+   */
+  const stillHolds = (claim: Line<'claim'>, next: Line<'claim'>): boolean => {
+    const told = toldOf(claim, next.line)
+    const { t = 0, line = 0 } = told[0] ?? {}
+    const isJumped = jumps.some((it) => it.line > line && it.line < next.line)
+    const isOver = isJumped && next.t - t >= ((claim.expiresAt ?? 0) - claim.beganAt) / 2
+    return !isOver && Math.max(...told.map((it) => it.expiresAt ?? 0)) > next.beganAt
   }
   const unreturned = of('left')
     .filter(({ health }) => health === 'active' || health === 'stalled')
     .map(({ line, generation }) => finding('i', line, `the dead still hold ${generation}`))
   const found = claims.flatMap((claim, n) => {
-    const { task, generation, known, line, beganAt, claimer } = claim
+    const { task, generation, known, line, claimer } = claim
     const found: Finding[] = []
     const before = claims.slice(0, n).findLast((it) => it.task === task)
-    if (before && endOf(before, line) > beganAt && !isOver(before, line)) {
+    if (before && stillHolds(before, claim) && !isOver(before, line)) {
       const why = `${task} was given to ${before.claimer} and ${claimer} at once`
       found.push(finding('i', line, why))
     }
@@ -57,7 +70,7 @@ function goneOf({ of }: History): Map<string | undefined, Line<'write'>[]> {
 
 /** A clock that jumps may end the time in which a closed task is its holder's. */
 function afterAbsence({ of }: History): Finding[] {
-  const moves = of('fault').filter(({ name }) => name === 'move-clock')
+  const moves = of('fault').filter(({ name }) => JUMPS.includes(name))
   const isExcused = ({ how, awayMs, t }: Line<'returned'>) =>
     how === 'closed' && moves.some((it) => it.t > t - awayMs - PUBLISHED_MS && it.t < t)
   const lost = of('returned').filter((it) => !it.isHeld && !isExcused(it))

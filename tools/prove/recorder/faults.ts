@@ -169,6 +169,12 @@ const HOUR_MS = 60 * 60 * 1_000
 /** Back, as a machine that ran local time; and ahead; and from one to the other. */
 const MOVES_MS = [-HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, HOUR_MS]
 
+/**
+ * In a wrong time zone, until somebody sees it. What was planned then is left to the product, and
+ * not made due at the end of the run (`rest.ts`).
+ */
+const AHEAD_MS = [3 * HOUR_MS]
+
 /** As a time service sets it, or a machine that wakes: steps of 0.1 to 60 s, either way. */
 const STEPS_MS = [-100, 400, -600, 400, -9_600, 400, -29_600, 30_400, -29_600]
 
@@ -209,6 +215,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'evict-ledger': evictLedger,
   'evict-board': evictBoard,
   'move-clock': clockFault(MOVES_MS, 4_000, 24_000),
+  'ahead-clock': clockFault(AHEAD_MS, 4_000, 18_000),
   'step-clock': clockFault(STEPS_MS, 3_000, 18_000),
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),

@@ -58,17 +58,30 @@ async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
   }
 }
 
-/** Checks and deliveries that are due later are due now. */
-async function passTime(system: System): Promise<void> {
-  await system.database.query(
+/** No clock that runs right is so far ahead. */
+const AHEAD_MS = 3_600_000
+
+/**
+ * Checks and deliveries that are due later are due now. Not so what a clock planned that ran hours
+ * ahead, and is right again: that the product has to find out by itself.
+ */
+async function passTime({ database, now }: System): Promise<void> {
+  const isAhead = (...columns: string[]) =>
+    columns.map((column) => `ifnull(${column}, 0) > ${now() + AHEAD_MS}`).join(' OR ')
+  await database.query(
     // called_until 0: the gateway was never called for it.
-    `UPDATE payment_transactions SET next_check_at = 0, called_until = MIN(called_until, 1)
-      WHERE next_check_at IS NOT NULL`,
+    `UPDATE payment_transactions AS t SET next_check_at = 0, called_until = MIN(called_until, 1)
+      WHERE next_check_at IS NOT NULL AND NOT (${isAhead('next_check_at')}
+        AND (${isAhead('created_at', 'updated_at', 'last_check_at')} OR EXISTS (
+          SELECT 1 FROM payment_refunds r WHERE r.transaction_id = t.id
+            AND (${isAhead('r.updated_at')}))))`,
   )
-  await system.database.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
-  await system.database.query(
-    'UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL',
-  )
+  for (const table of ['payment_outbox', 'payment_deliveries']) {
+    await database.query(
+      `UPDATE ${table} SET next_attempt_at = 0, leased_until = NULL
+        WHERE NOT (${isAhead('created_at')} AND ${isAhead('next_attempt_at')})`,
+    )
+  }
 }
 
 async function sweep(system: System): Promise<Json> {

@@ -62,6 +62,8 @@ export interface System {
   moveClock(ms: number): Promise<void>
   /** For good, and with tokens of that time. */
   passTime(ms: number): Promise<void>
+  /** By the clock of the edge, in ms. */
+  now(): number
   edgeUrl: string
   secondEdgeUrl: string
   /** Folder of the board's files. */
@@ -100,6 +102,11 @@ export async function startSystem(host: Host): Promise<System> {
     HOME: dir,
     NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`,
     MOVED_CLOCK_FILE: clockFile,
+  }
+  let movedMs = 0
+  const setClock = async (ms: number) => {
+    movedMs = ms
+    await writeFile(clockFile, String(ms))
   }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
@@ -173,9 +180,10 @@ export async function startSystem(host: Host): Promise<System> {
     processes,
     proxies,
     database,
-    moveClock: (ms) => writeFile(clockFile, String(ms)),
+    moveClock: setClock,
+    now: () => Date.now() + movedMs,
     async passTime(ms) {
-      await writeFile(clockFile, String(ms))
+      await setClock(ms)
       // workerd reads no file.
       const moved = { method: 'POST', body: String(ms) }
       if (host === 'workerd') await fetch(`${loopbackUrl(edgePort)}/move-clock`, moved)
