@@ -62,6 +62,8 @@ export interface Io {
   shutdownSignal(options?: ShutdownOptions): AbortSignal
   /** Sends to the parent process, if it has a channel to this one. */
   sendToParent?(message: object): void
+  /** The same, and resolves with the answer. */
+  askParent?(about: object): Promise<{ why?: string }>
 }
 
 const SAID_AFTER_MS = 1_000

@@ -24,6 +24,8 @@ if (compiled !== undefined) enableCompileCache?.(compiled)
  */
 const SAME_SIGNAL_MS = 500
 const LOOK_FOR_NPM_MS = 1_000
+/** Questions to the parent so far. */
+let asked = 0
 
 // Before the command line is read, since a mistake in it is a line of the log, too.
 const [, typedLog] = / --log[= ](\S+)/.exec(` ${process.argv.slice(2).join(' ')}`) ?? []
@@ -81,8 +83,23 @@ function processIo(): Io {
     // A parent that has ended takes nothing any more.
     ...(process.send && {
       sendToParent: (message) => void process.send?.(message, () => undefined),
+      askParent,
     }),
   }
+}
+
+/** The messages of a parent that are no answer are not for us. */
+function askParent(about: object): Promise<{ why?: string }> {
+  const asks = ++asked
+  const { promise, resolve } = Promise.withResolvers<{ why?: string }>()
+  const onMessage = (message: { why?: string }) => {
+    if (!('answers' in message) || message.answers !== asks) return
+    process.off('message', onMessage)
+    resolve(message)
+  }
+  process.on('message', onMessage)
+  process.send?.({ asks, about }, () => undefined)
+  return promise
 }
 
 /** Standard output is for results. */

@@ -20,7 +20,7 @@ interface BoardLockPlan {
   notice(sentence: string): void
 }
 
-interface LockedBoard {
+export interface LockedBoard {
   /** The same for all that find this board. */
   key: string
   name: string

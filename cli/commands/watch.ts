@@ -1,6 +1,6 @@
 // Publishes boards for as long as it runs.
 
-import { openBoards } from '../../sidecar/boards/open-boards.ts'
+import { type BoardsPlan, openBoards } from '../../sidecar/boards/open-boards.ts'
 import { serveHealthz } from '../../sidecar/healthz.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
@@ -22,6 +22,7 @@ const OPTIONS = [
   HEALTHZ,
   new Setting('--wait', 'wait for a board while there is none'),
   new Setting('--exit-with-parent', 'end when standard input closes'),
+  new Setting('--ask-parent', 'take a board only if the process that started this one allows it'),
 ] as const
 
 export const command = define({
@@ -52,7 +53,12 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     wait: waits,
     worktrees,
     exitWithParent,
+    askParent: asks,
   } = input.options
+  const askParent = asks ? io.askParent : undefined
+  if (asks && !askParent) {
+    throw new UsageError('--ask-parent needs a channel to the process that started this one.')
+  }
   const { dirs, repo, followsLinks, plan, url, token, ...publishing } = readPublishing(
     input,
     context,
@@ -62,6 +68,13 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     publishing.log(level, event, fields)
     io.sendToParent?.({ event, ...fields })
   }
+  // The parent holds it for as long as it runs: it may start another one of us.
+  const lock: BoardsPlan['lock'] =
+    askParent &&
+    (async (board) => {
+      const { why } = await askParent(board)
+      return why ?? (() => Promise.resolve())
+    })
   const end = io.shutdownSignal({ withParent: exitWithParent })
   end.addEventListener('abort', () => log('info', 'sidecar.ending', { why: end.reason }))
   const metrics = new Metrics()
@@ -72,6 +85,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     isRepoChosen: true,
     waits,
     log,
+    lock,
     metrics,
     search: { followsLinks, only, worktrees },
     watch: poll ? undefined : watchChokidar,

@@ -35,7 +35,7 @@ export interface BoardsPlan
    * Takes a board for this process alone; a sentence: why it is left out. What it returns gives the
    * board back. `key` is the same for all that find this board. Absent: others may run it, too.
    */
-  lock?: (board: { key: string; name: string }) => Promise<string | Release>
+  lock?: ((board: { key: string; name: string }) => Promise<string | Release>) | undefined
   /** Without a board it waits for one. */
   waits?: boolean | undefined
   /** Where the program git is looked for. Absent: nothing is shown of linked worktrees. */

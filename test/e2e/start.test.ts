@@ -1,8 +1,10 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { localSystemContract } from '../contract/local-system.ts'
-import { Starts, throughNpm } from '../support/local-system.ts'
+import { type Start, Starts, throughNpm } from '../support/local-system.ts'
+import { startProgram } from '../support/program.ts'
+import { programEnv } from '../support/run-home.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 localSystemContract('workerd')
@@ -62,6 +64,43 @@ describe('a start that cannot be', () => {
     await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
     const sentence = await refusal({ dataDir })
     expect(sentence).toMatch(/sqld \(pid \d+\) ended with exit code \d+ before it was ready; see/)
+  })
+})
+
+describe('one Signalbox a board', () => {
+  const sentence = (start: Start) =>
+    `Signalbox already runs for the board ${start.storeDir} at ${localUrl}`
+  let localUrl: string
+  let first: Start
+  beforeEach(async () => {
+    first = await (await starts.start()).ready()
+    localUrl = (await first.local()).url
+  })
+
+  it('a start without a data folder of its choice ends with 1, and says where the board is', async () => {
+    // It stays this start's while its sidecar is started again.
+    process.kill(await first.pidOf('sidecar'), 'SIGKILL')
+    const other = startProgram(
+      [
+        process.execPath,
+        resolve('cli/signalbox.ts'),
+        'start',
+        `--store=${first.storeDir}`,
+        '--port=0',
+      ],
+      { cwd: tempFolder(), env: programEnv(process.env.HOME ?? '') },
+    )
+    expect(await other.ended).toEqual({ code: 1, signal: null })
+    expect(other.output).toContain(
+      `${sentence(first)} (pid ${first.process.pid}, data in ${first.dataDir}): it is left out here.`,
+    )
+    expect(other.output).not.toContain('signalbox ready')
+  })
+
+  it('with one it runs, too, and a line says that claims are not shared', async () => {
+    const other = await (await starts.start({ storeDir: first.storeDir })).ready()
+    expect(other.stderr).toContain(sentence(first))
+    expect(other.stderr).toContain('It runs here, too (--data), and claims are not shared.')
   })
 })
 

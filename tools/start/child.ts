@@ -15,8 +15,8 @@ export interface ChildSpec {
   logFile: string
   /** From SIGTERM to SIGKILL. */
   graceMs: number
-  /** Gets what the process sends by `process.send`. Absent: it has no channel. */
-  onMessage?: (message: unknown) => void
+  /** Gets what the process sends by `process.send`, and may answer. Absent: it has no channel. */
+  onMessage?: (message: unknown, answer: (message: object) => void) => void
 }
 
 export interface Ending {
@@ -64,7 +64,9 @@ export function spawnChild(spec: ChildSpec): Child {
     detached: true,
   })
   closeSync(log)
-  if (spec.onMessage) child.on('message', spec.onMessage)
+  // One that has ended meanwhile takes nothing any more.
+  const answer = (message: object) => void (child.connected && child.send(message, () => undefined))
+  child.on('message', (message) => spec.onMessage?.(message, answer))
   // The lifeline carries nothing; a reset of it is how a child's death may look from here.
   child.stdio[3]?.on('error', () => child.stdio[3]?.destroy())
 

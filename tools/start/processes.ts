@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { LockedBoard } from '../../system/board-lock.ts'
 import {
   type GatewaySecrets,
   type SimulatorSettings,
@@ -78,10 +79,12 @@ export interface SidecarPlan extends Surroundings {
   token: string
   /** Gets what it logs. */
   onEvent?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  /** Says why a board is left out; undefined: the sidecar has it. Absent: it does not ask. */
+  onAsked?: (board: LockedBoard) => Promise<string | undefined>
 }
 
 /** As an operator runs it: its command line, the token in its environment. */
-export const sidecarProcess = ({ onEvent, ...plan }: SidecarPlan): ChildSpec => ({
+export const sidecarProcess = ({ onEvent, onAsked, ...plan }: SidecarPlan): ChildSpec => ({
   name: 'sidecar',
   command: process.execPath,
   args: [
@@ -94,16 +97,21 @@ export const sidecarProcess = ({ onEvent, ...plan }: SidecarPlan): ChildSpec => 
     '--log=json',
     // One that is started again while the board is away waits for it, and does not end.
     '--wait',
+    ...(onAsked ? ['--ask-parent'] : []),
     ...(plan.followsLinks ? ['--follow-links'] : []),
   ],
   env: { ...plan.env, SIGNALBOX_TOKEN: plan.token },
   logFile: plan.logFile,
   // It publishes what is pending before it ends.
   graceMs: 5_000,
-  ...(onEvent && {
-    onMessage(message) {
-      const { event, ...fields } = message as { event: string }
-      onEvent(event, fields)
+  ...((onEvent ?? onAsked) && {
+    onMessage(message, answer) {
+      const { asks, about, event, ...fields } = message as FromSidecar
+      if (about === undefined) onEvent?.(event, fields)
+      else void onAsked?.(about).then((why) => answer({ answers: asks, why }))
     },
   }),
 })
+
+/** What it logs, or a question about a board. */
+type FromSidecar = { event: string; asks?: number; about?: LockedBoard }

@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { thisBoot } from '../../cli/claim/agent-process.ts'
 import { define } from '../../cli/command.ts'
 import {
   announce,
@@ -24,9 +25,10 @@ import {
   TRUST_DATA,
   WRITTEN,
 } from '../../cli/settings.ts'
-import { openStore } from '../../sidecar/layouts/registry.ts'
+import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { compileCache } from '../../sidecar/user-folders.ts'
 import signalbox from '../../signalbox.config.ts'
+import { boardLocks } from '../../system/board-lock.ts'
 import { aborted, DATA_DIR, type Running, runIn } from '../../system/data-folder.ts'
 import {
   checkVariables,
@@ -57,6 +59,7 @@ import { bundleConsole } from './bundle.ts'
 import { spawnChild } from './child.ts'
 import { prepareDeno } from './deno.ts'
 import { followEvents } from './follow-events.ts'
+import { HeldBoards } from './held-boards.ts'
 import { libsqlServer, sidecarProcess, simulatorProcess } from './processes.ts'
 import { Supervisor } from './supervisor.ts'
 import { prepareWorkerd } from './workerd.ts'
@@ -136,6 +139,10 @@ async function run(
     defer(() => supervisor.stop())
     // The edge gets the other ports when it starts, so all are found before anything is started.
     const ports = await claimPorts({ data, port, notice, signal })
+    const isChosen = options.data !== undefined
+    const locks = { env: context.env, machine: thisBoot(), dataDir, isChosen, notice }
+    const held = new HeldBoards(boardLocks(locks))
+    defer(() => held.close())
     const boards: LocalBoard[] = [{ path: repo, dir: storeDir, layout }]
     let local: LocalJson | undefined
     const onFound = (found: LocalBoard) => {
@@ -146,6 +153,7 @@ async function run(
       rewriteLocal()
     }
     const onLeft = (name: string) => {
+      void held.letGo(name)
       boards.splice(0, boards.length, ...boards.filter(({ path }) => path !== name))
       rewriteLocal()
     }
@@ -155,12 +163,16 @@ async function run(
     const sharing = options.share && (await openSharing({ ...sharePlan, what: options.share }))
     if (sharing) defer(sharing.close)
     const gateways = gatewaysIn(env, signalbox)
-    const ofBoards = { path: repo, boards, reading, onFound, onLeft }
+    const ofBoards = { path: repo, boards, held, reading, onFound, onLeft }
     const own = { ...ofBoards, tokens, secret, ports, gateways, sharing }
     const plan = { ...running, ...own, storeDir, followsLinks, host, env, supervisor, notice }
     const up = await Promise.race([bringUp(plan), supervisor.failed, aborted(signal)])
     if (!up) return 0
-    if ('sentence' in up) throw new StartError('child_failed', up.sentence)
+    if ('sentence' in up) {
+      const { refused } = held
+      if (refused !== undefined) throw new StoreError('runs_elsewhere', refused)
+      throw new StartError('child_failed', up.sentence)
+    }
     local = up
 
     supervisor.keepAlive()
@@ -196,6 +208,8 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
   path: string
   /** All that were found so far. */
   boards: readonly LocalBoard[]
+  /** Those that no other Signalbox may have. */
+  held: HeldBoards
   /** Files of those that are being read for the first time, by their names. */
   reading: Map<string, number>
   onFound(board: LocalBoard): void
@@ -278,6 +292,7 @@ async function bringUp(plan: StartPlan): Promise<LocalJson> {
         token: tokens.sidecar,
         env: { ...machine, ...sidecarVariables(env) },
         logFile: data.logFile('sidecar'),
+        onAsked: (board) => plan.held.ask(board),
         onEvent(event, fields) {
           isReady ||= event === 'boards.ready'
           onBoard(event, fields)

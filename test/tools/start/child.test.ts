@@ -54,6 +54,17 @@ describe('a child', () => {
     ])
   })
 
+  it('gets the answers to what it asks', async () => {
+    const asks = `process.on('message', ({ n }) => { console.log(n); process.exit() })
+      process.send({ n: 1 })`
+    const child = spawnChild({
+      ...script('asks', asks),
+      onMessage: (message, answer) => answer({ n: (message as { n: number }).n + 1 }),
+    })
+    expect(await child.ended).toEqual({ code: 0, signal: null })
+    expect(await logged('asks')).toBe('2\n')
+  })
+
   it('that ends by SIGTERM is not killed', async () => {
     const child = spawnChild(
       script('obeys', `process.on('SIGTERM', () => process.exit(0)); console.log('up'); ${STAY}`),
