@@ -218,7 +218,8 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(idOf(await ask('', claim({ task: 'A-3', force: true })))).toBe('A-3')
     })
 
-    it('end with the task: finished where its file closes it, canceled where it goes', async () => {
+    /** Two claims, of which one task is closed, and the other gone. */
+    async function bothEnded() {
       const repo = await published(config(), todo('A-1'), todo('A-2'))
       const ask = await asker(repo)
       const [one, two] = [secret(), secret()]
@@ -226,6 +227,11 @@ export function claimContract({ name, edge, published }: Board): void {
       await ask('', { claim: two, actor: 'bob', task: 'A-2' })
       const closed = taskRecord('A-1', { status: 'done', ready: false })
       await repo.changes({ upserts: [closed], deletes: ['task:A-2'] })
+      return { repo, ask, one, two }
+    }
+
+    it('end with the task: finished where its file closes it, canceled where it goes', async () => {
+      const { repo, ask, one, two } = await bothEnded()
       const health = Object.fromEntries((await sessionsOf(repo)).map((it) => [it.task, it.health]))
       expect(health).toEqual({ 'A-1': 'finished', 'A-2': 'canceled' })
       expect(await ask('/renew', { claim: one })).toMatchObject({
@@ -239,13 +245,7 @@ export function claimContract({ name, edge, published }: Board): void {
     })
 
     it('are back with the task, closed or away for a while, and nobody else gets it meanwhile', async () => {
-      const repo = await published(config(), todo('A-1'), todo('A-2'))
-      const ask = await asker(repo)
-      const [one, two] = [secret(), secret()]
-      await ask('', { claim: one, actor: 'ada', task: 'A-1' })
-      await ask('', { claim: two, actor: 'bob', task: 'A-2' })
-      const closed = taskRecord('A-1', { status: 'done', ready: false })
-      await repo.changes({ upserts: [closed], deletes: ['task:A-2'] })
+      const { repo, ask, one, two } = await bothEnded()
       for (const task of ['A-1', 'A-2']) {
         const other = await ask('', { claim: secret(), actor: 'eve', task, force: true })
         expect(other).toMatchObject({ status: 409, body: { code: 'claimed' } })
