@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict'
 import { assertEqual, names } from './gateway-requests.ts'
 import { type Answer, json, noConnection, page, type Sent, silence } from './gateway-setup.ts'
-import { type Act, FORGED, type It, type Subject, UNAVAILABLE } from './gateway-subject.ts'
+import {
+  type Act,
+  type Faults,
+  FORGED,
+  type It,
+  type Subject,
+  UNAVAILABLE,
+} from './gateway-subject.ts'
 
 /** In the forms of several gateways. */
 const CONFLICT = {
@@ -72,8 +79,9 @@ export function outagesOf(subject: Subject, it: It): void {
 
     if (gateway.checkStatus) {
       it(`reports an unknown status when the answer is ${fault}`, async () => {
-        const setup = subject.setup(subject.own, { everywhere: outage })
-        await assert.rejects(subject.check(setup), UNAVAILABLE)
+        for (const faults of asking(outage)) {
+          await assert.rejects(subject.check(subject.setup(subject.own, faults)), UNAVAILABLE)
+        }
       })
     }
 
@@ -81,9 +89,11 @@ export function outagesOf(subject: Subject, it: It): void {
       for (const { held } of subject.states) {
         const made = await subject.fixtures.callback(held, subject.event)
         if (!made) continue
-        const setup = subject.setup(held, { everywhere: outage })
-        const outcome = await subject.receive(setup, made.request).catch(asIs)
-        if (setup.sent.length > 0) assert.ok(isUnavailable(outcome), `of ${held.state}`)
+        for (const faults of asking(outage)) {
+          const setup = subject.setup(held, faults)
+          const outcome = await subject.receive(setup, made.request).catch(asIs)
+          if (setup.sent.length > 0) assert.ok(isUnavailable(outcome), `of ${held.state}`)
+        }
       }
     })
   }
@@ -103,7 +113,7 @@ export function outagesOf(subject: Subject, it: It): void {
   if (gateway.checkStatus) {
     it('reads no status in a 4xx, a JSON 404 included', async () => {
       for (const status of NO_REFUSALS) {
-        const setup = subject.setup(subject.own, { everywhere: () => json({}, status) })
+        const setup = subject.setup(subject.own, { withToken: () => json({}, status) })
         const outcome = await subject.check(setup).catch(asIs)
         if (isUnavailable(outcome)) continue
         assert.deepEqual(outcome, { known: false }, `JSON with ${status} is no status`)
@@ -111,9 +121,10 @@ export function outagesOf(subject: Subject, it: It): void {
       }
     })
   }
+
   it('takes no 4xx for a proof that a callback is forged, or for what it is about', async () => {
     for (const status of NO_REFUSALS) {
-      const setup = subject.setup(subject.own, { everywhere: () => json({}, status) })
+      const setup = subject.setup(subject.own, { withToken: () => json({}, status) })
       const outcome = await subject.receive(setup, await subject.genuine()).catch(asIs)
       if (setup.sent.length === 0) return
       assert.ok(!('eventId' in Object(outcome)), `JSON with ${status} is no payment`)
@@ -138,6 +149,9 @@ function assertOne(tries: readonly Sent[], { name, id }: Act): void {
   if (tries.length === 1 || id === undefined) return
   for (const sent of tries) assert.ok(names(sent, id), `the id of the ${name} is in every try`)
 }
+
+/** Before a question there may be a request for a token. */
+const asking = (fault: Answer): Faults[] => [{ everywhere: fault }, { withToken: fault }]
 
 /** One outage, and a refusal of every further request, as of one that was carried out before. */
 function thenConflict(outage: Answer): Answer {

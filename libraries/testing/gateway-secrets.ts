@@ -6,7 +6,7 @@ import { maskError, rawMask } from '../../worker/payments/mask.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import type { HeldPayment } from './gateway-fixtures.ts'
 import { type Answer, type GatewaySetup, json, page } from './gateway-setup.ts'
-import { type Faults, type It, REFUSED, type Subject, UNKNOWN_STATE } from './gateway-subject.ts'
+import { type Faults, type It, REFUSED, type Subject, UNKNOWN_STATES } from './gateway-subject.ts'
 
 /** A gateway that repeats what it was sent, in a page or as a refusal of the credentials. */
 const ECHOES: readonly Answer[] = [
@@ -105,7 +105,7 @@ function scenesOf({ fixtures, own, open }: Subject): { held: HeldPayment; faults
   return [
     { held: own, faults: {} },
     { held: open, faults: {} },
-    { held: { ...own, state: UNKNOWN_STATE }, faults: {} },
+    ...UNKNOWN_STATES.map((state) => ({ held: { ...own, state }, faults: {} })),
     { held: open, faults: { atMoney: refuses, atCancel: refusesCancel } },
     ...ECHOES.flatMap((echo) => [
       { held: open, faults: { everywhere: echo } },

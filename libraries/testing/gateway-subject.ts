@@ -21,7 +21,8 @@ import { type Answer, GatewaySetup, type Sent, sentOf } from './gateway-setup.ts
 
 /** Years before the test runs, and an hour before the callback is received. */
 export const SENT_AT = 1_700_000_000_000
-export const RECEIVED_AT = SENT_AT + 3_600_000
+const HOUR_MS = 3_600_000
+export const RECEIVED_AT = SENT_AT + HOUR_MS
 
 export const UNAVAILABLE = { code: 'gateway_unavailable' }
 export const REFUSED = { code: 'gateway_refused' }
@@ -30,14 +31,17 @@ export const FORGED = { code: 'invalid_webhook_signature' }
 /** In minor units. Divisible by ten, since a gateway may not take a last digit of three. */
 const ANOTHER_AMOUNT = 12_340
 export const PART = 120
-export const UNKNOWN_STATE = 'a_word_that_nobody_knows'
+/** Words that no gateway has. The second is found in every object that is used as a table. */
+export const UNKNOWN_STATES = ['a_word_that_nobody_knows', 'constructor']
 
 /** A sentence, and what rejects with an AssertionError if the driver breaks it. */
 export type It = (name: string, run: () => Promise<void>) => void
 
-/** Where a gateway fails. Its other requests, such as that for a token, are answered as usual. */
+/** Where a gateway fails. Its other requests are answered as usual. */
 export interface Faults {
   everywhere?: Answer
+  /** Everywhere but at the request for an access token. */
+  withToken?: Answer
   atMoney?: Answer
   atCancel?: Answer
 }
@@ -84,14 +88,22 @@ export class Subject {
 
   isMoney = (sent: Sent): boolean => this.fixtures.isMoney(sent)
 
+  #isToken({ method, path }: Sent): boolean {
+    const token = this.gateway.tokenRequest?.()
+    if (!token) return false
+    const { pathname, search } = new URL(token.url)
+    return method === token.method && path === pathname + search
+  }
+
   isCancel = (sent: Sent): boolean =>
     this.fixtures.isCancel?.(sent) ?? (sent.method !== 'GET' && names(sent, this.own.id))
 
-  setup(held = this.own, { everywhere, atMoney, atCancel }: Faults = {}): GatewaySetup {
+  setup(held = this.own, { everywhere, withToken, atMoney, atCancel }: Faults = {}): GatewaySetup {
     return new GatewaySetup(this.gateway, async (request) => {
       const sent = await sentOf(request)
       const answer =
         everywhere ??
+        (this.#isToken(sent) ? undefined : withToken) ??
         (this.isCancel(sent) ? atCancel : undefined) ??
         (this.isMoney(sent) ? atMoney : undefined)
       return answer ? await answer(request) : await this.fixtures.healthy(request, held)
@@ -184,7 +196,7 @@ export class Subject {
     const made = await this.fixtures.callback(held, event)
     if (!made) return undefined
     const setup = this.setup(held)
-    const payload = await this.receive(setup, { ...made.request, receivedAt: RECEIVED_AT })
+    const payload = await this.receive(setup, { ...made.request, receivedAt: event.at + HOUR_MS })
     if (!('eventId' in payload)) assert.fail(`It is no event: ${JSON.stringify(payload)}`)
     if (!this.isSigned) assertAsked(setup.sent, held.id)
     return { payload, raw: made.raw, warnings: setup.lines }

@@ -49,14 +49,14 @@ const healthy = ({ method, url, headers }: Request, held: HeldPayment) => {
   return path.includes(SESSIONS) ? json(session(held)) : json({ error: { type: 'unknown' } }, 404)
 }
 
-const TYPES: Record<string, string> = {
-  'complete unpaid requires_payment_method': 'checkout.session.async_payment_failed',
-  'expired unpaid': 'checkout.session.expired',
-}
+const TYPES = new Map([
+  ['complete unpaid requires_payment_method', 'checkout.session.async_payment_failed'],
+  ['expired unpaid', 'checkout.session.expired'],
+])
 
 function eventOf(held: HeldPayment, id: string) {
   if (held.refunded === 0) {
-    const type = TYPES[held.state] ?? 'checkout.session.completed'
+    const type = TYPES.get(held.state) ?? 'checkout.session.completed'
     return { id, type, data: { object: session(held) } }
   }
   const { amount_total: amount, currency, metadata } = session(held)

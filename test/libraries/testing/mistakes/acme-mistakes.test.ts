@@ -4,11 +4,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixtures } from '../../../examples/worker/acme-fixtures.ts'
-import { type GatewayCase, gatewayContract } from '../../../libraries/testing/gateway-contract.ts'
-import type { GatewayFixtures } from '../../../libraries/testing/gateway-fixtures.ts'
-import type { Driver } from '../../../worker/payments/gateways/gateway.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { fixtures } from '../../../../examples/worker/acme-fixtures.ts'
+import { gatewayContract } from '../../../../libraries/testing/gateway-contract.ts'
+import type { GatewayFixtures } from '../../../../libraries/testing/gateway-fixtures.ts'
+import type { Driver } from '../../../../worker/payments/gateways/gateway.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 /** What it says in the driver, and what is said instead. */
 type Words = Record<string, string>
@@ -54,6 +54,75 @@ const PLANTED: Record<string, Record<string, Words>> = {
   },
   'moves nothing for a status that it does not know': {
     'an unknown state as Paid': { "status ?? 'Pending'": "status ?? 'Paid'" },
+    'a state that every object has': {
+      'STATUSES.get(state)': 'Object.fromEntries(STATUSES)[state]',
+    },
+  },
+  'that is null': {
+    'an amount of null as zero': { 'amount: z.int().nonnegative()': 'amount: z.coerce.number()' },
+  },
+  'that is missing in a genuine callback': {
+    'a missing amount as zero': {
+      'amount: z.int().nonnegative()': 'amount: z.int().nonnegative().default(0)',
+    },
+    'a callback that cannot be read, and names no payment': {
+      ', ...(gatewayTransactionId && { gatewayTransactionId })': '',
+    },
+    'a callback that cannot be read as one of nothing': {
+      'return { unreadable, ...(gatewayTransactionId && { gatewayTransactionId }) }':
+        'return { ignored: unreadable }',
+    },
+  },
+  'reads no amount below zero': {
+    'an amount below zero': { 'amount: z.int().nonnegative()': 'amount: z.int()' },
+  },
+  'with more decimals than its currency': {
+    'a part of a cent, rounded': {
+      'amount: z.int().nonnegative()':
+        'amount: z.number().nonnegative().transform((amount) => Math.round(amount))',
+    },
+  },
+  'escapes what it puts into an address': {
+    'an id in an address as it came': { 'encodeURIComponent(id)': 'id' },
+  },
+  'repeats a refund only as the same request': {
+    'a refund that is sent again without its id': {
+      "headers: { ...headers, 'idempotency-key': refundId }": 'headers',
+    },
+  },
+  'sends a refund again as the same request': {
+    'a refund with a new key at every call': {
+      "'idempotency-key': refundId": "'idempotency-key': crypto.randomUUID()",
+    },
+    'the key of a payment as that of its refund': {
+      "'idempotency-key': refundId": "'idempotency-key': gatewayTransactionId",
+    },
+  },
+  'sends a charge again as the same request': {
+    'a charge with a new field at every call': {
+      [ORDER]: 'nonce: crypto.randomUUID(), order: reference, amount, currency',
+    },
+  },
+  'takes only the gateway’s own refusal of a cancellation for one': {
+    'any answer as a cancellation that was made': {
+      "if (!isSuccess(reply)) throw unexpectedReply('payments/{id}/cancel', reply)": '',
+    },
+  },
+  'reports that the gateway refuses to cancel': {
+    'a refusal to cancel as an unknown outcome': {
+      'if (error) throw new GatewayRefusedException(error)': '',
+    },
+  },
+  'reads no status in a 4xx': {
+    'every 4xx as a payment that is not there': {
+      'reply.status === 404': 'reply.status >= 400',
+    },
+  },
+  'refuses every forged callback': {
+    'a callback that is parsed before it is verified': {
+      'const isGenuine =': 'JSON.parse(body)\n        const isGenuine =',
+    },
+    'a signature that nobody compares': { 'if (!isGenuine)': 'if (isGenuine === null)' },
   },
   'takes only the gateway’s own refusal of a charge for one': {
     'any 4xx as a refusal': {
@@ -121,15 +190,12 @@ async function driverWith(words: Words, name: string): Promise<Driver> {
   return acme
 }
 
-/** The names of the cases that fail. */
-async function failing(own: GatewayFixtures): Promise<string[]> {
-  const outcome = async ({ name, run }: GatewayCase) =>
-    run().then(
-      () => [],
-      () => [name],
-    )
+/** The names of the cases that fail, of those whose name has these words. */
+async function failing(own: GatewayFixtures, words = ''): Promise<string[]> {
   const failed: string[] = []
-  for (const each of gatewayContract(own)) failed.push(...(await outcome(each)))
+  for (const { name, run } of gatewayContract(own)) {
+    if (name.includes(words)) await run().catch(() => failed.push(name))
+  }
   return failed
 }
 
@@ -138,11 +204,10 @@ describe('the contract of drivers', () => {
     expect(await failing({ ...fixtures, driver: await driverWith({}, 'sound') })).toEqual([])
   })
 
-  it.each(MISTAKES)('names $mistake', async ({ mistake, words, fails }) => {
+  it.each(MISTAKES)('finds $mistake', async ({ mistake, words, fails }) => {
     const driver = await driverWith(words, mistake)
     const settings = words.api_key === undefined ? fixtures.settings : WRONG_SETTINGS
-    expect(await failing({ ...fixtures, driver, settings })).toContainEqual(
-      expect.stringContaining(fails),
-    )
+    const found = await failing({ ...fixtures, driver, settings }, fails)
+    expect(found, `let in: ${mistake}`).not.toEqual([])
   })
 })
