@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { replaying, without } from './gateway-edits.ts'
 import { assertAsked, assertEqual, names } from './gateway-requests.ts'
-import type { Answer, GatewaySetup } from './gateway-setup.ts'
+import type { Answer, GatewaySetup, Sent } from './gateway-setup.ts'
 import { type It, type Subject, UNAVAILABLE } from './gateway-subject.ts'
 
 /** What it adds to an id: unescaped, it would be another path, a query and a fragment. */
@@ -55,8 +55,8 @@ export function idsOf(subject: Subject, it: It): void {
       await ask(plain, '').catch(asIs)
       // It may refuse such an id, and then sends less.
       await ask(special, SPECIAL).catch(asIs)
-      for (const [at, { path }] of special.sent.entries()) {
-        assert.equal(path.replaceAll(encodeURIComponent(SPECIAL), ''), plain.sent[at]?.path)
+      for (const [at, sent] of special.sent.entries()) {
+        assert.deepEqual(addressOf(sent), addressOf(plain.sent[at]))
       }
     })
   }
@@ -117,6 +117,15 @@ function askingOf(
         return made && (await subject.receive(setup, made.request))
       },
     }),
+  }
+}
+
+/** Its path, and the names of its query: values there may be signatures of the rest. */
+function addressOf({ path }: Pick<Sent, 'path'> = { path: '' }): object {
+  const { pathname, searchParams } = new URL(path, 'https://gateway.test')
+  return {
+    path: pathname.replaceAll(encodeURIComponent(SPECIAL), ''),
+    query: [...searchParams.keys()],
   }
 }
 

@@ -46,6 +46,7 @@ export {
   type SignalboxFile,
 } from '../../worker/payments/define-config.ts'
 export {
+  aboutPayment,
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
