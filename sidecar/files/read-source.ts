@@ -10,8 +10,10 @@ import { isThere } from '../layouts/store-folder.ts'
 import { sizeText } from '../layouts/text.ts'
 import type { FileStat } from './file-stat.ts'
 
-/** A `tasks.json` of that size takes 0.4 s; what is in it is bounded by its layout. */
-const FILE_BYTES = 32 << 20
+/** No person writes a longer task, and nothing else goes on while a file is read. */
+const FILE_BYTES = 1 << 20
+/** A program may have printed all of it. What is published of it is shorter. */
+const RUN_BYTES = 8 << 20
 /** A file may be replaced or written to while it is read. Then it is read up to so many times. */
 const TRIES = 4
 
@@ -36,7 +38,7 @@ export type Source =
       elsewhere?: true
     }
 
-type ReadStore = Pick<Store, 'classify'>
+type ReadStore = Pick<Store, 'classify' | 'listBytes'>
 
 /**
  * Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. `pathOfFd`:
@@ -44,7 +46,7 @@ type ReadStore = Pick<Store, 'classify'>
  */
 export function readSource(store: ReadStore, path: string, pathOfFd?: PathOfFd): Source {
   for (let attempt = 1; ; attempt++) {
-    const { source, again } = tryRead(path, store.classify(path), pathOfFd)
+    const { source, again } = tryRead(store, path, pathOfFd)
     if (!again || attempt === TRIES) return source
   }
 }
@@ -55,22 +57,29 @@ interface Attempt {
   again: boolean
 }
 
-function tryRead(path: string, kind: FileKind | undefined, pathOfFd?: PathOfFd): Attempt {
+function mostBytes({ listBytes = FILE_BYTES }: ReadStore, kind: FileKind | undefined): number {
+  if (kind === 'tasks') return listBytes
+  return kind === 'run' ? RUN_BYTES : FILE_BYTES
+}
+
+function tryRead(store: ReadStore, path: string, pathOfFd?: PathOfFd): Attempt {
   try {
-    return readRegular(path, kind, pathOfFd)
+    return readRegular(store, path, pathOfFd)
   } catch (error) {
     return failure(path, error)
   }
 }
 
-function readRegular(path: string, kind: FileKind | undefined, pathOfFd?: PathOfFd): Attempt {
+function readRegular(store: ReadStore, path: string, pathOfFd?: PathOfFd): Attempt {
+  const kind = store.classify(path)
+  const most = mostBytes(store, kind)
   const fd = openHere(path, pathOfFd)
   try {
     const before = fstatSync(fd)
     if (!before.isFile()) {
       return settled({ state: 'refused', why: 'The path is not a regular file.' })
     }
-    if (before.size > FILE_BYTES) return settled({ state: 'refused', why: tooLarge(before.size) })
+    if (before.size > most) return settled({ state: 'refused', why: tooLarge(before.size, most) })
     const bytes = readAtMost(fd, before.size)
     const { size, mtimeMs } = fstatSync(fd)
     const again = size !== bytes.length || mtimeMs !== before.mtimeMs
@@ -90,8 +99,8 @@ const LINK = 'The file is a link or behind one, and no link is followed.'
 
 const settled = (source: Source): Attempt => ({ source, again: false })
 
-const tooLarge = (size: number): string =>
-  `The file is too large: ${sizeText(size)}, and at most ${sizeText(FILE_BYTES)} are read.`
+const tooLarge = (size: number, most: number): string =>
+  `The file is too large: ${sizeText(size)}, and at most ${sizeText(most)} are read.`
 
 /** A byte order mark is dropped. */
 function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {

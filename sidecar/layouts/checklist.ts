@@ -9,7 +9,7 @@ import { cutTitle, headingText, type Item, readChecklist, TITLE_CHARS } from './
 import { type Order, waitsOf } from './checklist-order.ts'
 import { defined } from './fields.ts'
 import { type Entry, type FileKind, parsedAs, type Store, type TaskSource } from './layout.ts'
-import { limitText, sizeText } from './text.ts'
+import { limitText } from './text.ts'
 
 /** What one tool's checklists have of their own. */
 export interface Checklists {
@@ -112,6 +112,7 @@ export function checklistStore(tool: Checklists): Store {
     within,
     tasksIn,
     board,
+    listBytes: LIST_BYTES,
     folders() {
       const open = places.flatMap(foldersIn)
       for (const folder of open) remember(basename(folder))
@@ -196,13 +197,9 @@ export function entriesOf(folder: string): Dirent[] {
 function whyUnread(kind: FileKind, text: string): string | undefined {
   if (text.includes('\0')) return 'The file is not text: it holds NUL bytes.'
   if (kind !== 'tasks') return undefined
-  const most =
-    text.length > LIST_BYTES
-      ? `${sizeText(text.length)}, and at most ${sizeText(LIST_BYTES)} are read`
-      : hasMore(text.matchAll(BOX), LIST_TASKS) && `more than ${LIST_TASKS} tasks`
-  return most
-    ? `The checklist is too large: ${most}; its tasks stay as they were last read.`
-    : undefined
+  if (!hasMore(text.matchAll(BOX), LIST_TASKS)) return undefined
+  const what = `more than ${LIST_TASKS} tasks`
+  return `The checklist is too large: ${what}; its tasks stay as they were last read.`
 }
 
 function hasMore(found: Iterable<unknown>, most: number): boolean {

@@ -135,6 +135,8 @@ export interface Store {
   readonly configFile?: string
   /** The configuration of a tool that has no file for it, or for as long as that is not there. */
   readonly board?: BoardConfig
+  /** How large a file with many tasks may be. Absent: as any other. */
+  readonly listBytes?: number
   /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */
   classify(path: string): FileKind | undefined
   /**

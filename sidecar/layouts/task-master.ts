@@ -35,6 +35,8 @@ const BEGUN = ['pending', 'in-progress', 'review']
 /** No person writes a task whose fields or id are longer. */
 const FIELDS_CHARS = YAML_BYTES
 const ID_CHARS = 200
+/** It holds all tasks of all tags; what is in it is bounded below. */
+const LIST_BYTES = 32 << 20
 /** Tags, tasks and subtasks of a file, which are all read at once: a large real one has 1,100. */
 const MAX_TASKS = 5_000
 /**
@@ -70,6 +72,7 @@ function taskMasterStore(root: string): Store {
     // The root too: in a fresh one the folder of the tasks may still have to be made.
     folders: () => [root, folder],
     configFile,
+    listBytes: LIST_BYTES,
     classify(path) {
       if (settings.includes(path)) return 'setting'
       return path === configFile ? 'tasks' : undefined

@@ -6,13 +6,18 @@ import { readSource } from '../../../sidecar/files/read-source.ts'
 import type { FileKind } from '../../../sidecar/layouts/layout.ts'
 import { makeFolder } from '../../support/temp-folder.ts'
 
-function open(files: Record<string, string | Uint8Array> = {}, kind: FileKind = 'task') {
+function open(
+  files: Record<string, string | Uint8Array> = {},
+  kind: FileKind = 'task',
+  listBytes?: number,
+) {
   const outer = makeFolder({ 'outside.md': 'secret' })
   const root = join(outer, 'store')
   mkdirSync(root)
   for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
   const classify = (path: string) => (path.startsWith(root) ? kind : undefined)
-  const read = (name: string) => readSource({ classify }, join(root, name))
+  const store = { classify, ...(listBytes !== undefined && { listBytes }) }
+  const read = (name: string) => readSource(store, join(root, name))
   return { outer, root, read }
 }
 
@@ -52,15 +57,20 @@ test('refuses what is not a regular file, and never waits for a pipe', () => {
   }
 })
 
-test('refuses a file that is too large, and names the sizes', () => {
-  const { root, read } = open({ 'a.md': '' })
-  truncateSync(join(root, 'a.md'), 33 << 20)
+test.each([
+  ['task', undefined, 1],
+  ['tasks', undefined, 1],
+  ['tasks', 32, 32],
+  ['run', undefined, 8],
+] as const)('of kind %s, with lists of %s MiB, refuses more than %i MiB', (kind, list, most) => {
+  const { root, read } = open({ 'a.md': '' }, kind, list && list << 20)
+  truncateSync(join(root, 'a.md'), (most + 1) << 20)
   expect(read('a.md')).toEqual({
     state: 'refused',
-    why: 'The file is too large: 33.0 MiB, and at most 32.0 MiB are read.',
+    why: `The file is too large: ${most + 1}.0 MiB, and at most ${most}.0 MiB are read.`,
   })
-  truncateSync(join(root, 'a.md'), 32 << 20)
-  expect(read('a.md')).toHaveProperty('text.length', 32 << 20)
+  truncateSync(join(root, 'a.md'), most << 20)
+  expect(read('a.md')).toHaveProperty('text.length', most << 20)
 })
 
 test('refuses what is not UTF-8, but shows the output of a run that was cut within a character', () => {
