@@ -194,7 +194,7 @@ const fullName = (command: Command): string =>
 function sentenceOf({ code, message }: CommanderError): string {
   const [first = '', nearest] = message.replace(/^error: /, '').split('\n')
   // `--token=…` was meant to be a secret.
-  const what = first.replace(/(?<=--[\w-]+)=.*(?=')/, '')
+  const what = first.replace(/'(--[\w-]+)=.*'/, "'$1'")
   if (code === 'commander.optionMissingArgument') {
     return `${what.replace('argument missing', 'needs a value')}.`
   }

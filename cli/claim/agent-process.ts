@@ -116,15 +116,18 @@ const baseOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(
 
 const psArguments = (pid: number) => ['-o', 'ppid=,stat=,lstart=,comm=', '-p', String(pid)]
 
+/** The time, with one space between its words. */
+const STARTED = /^\S+ \S+ \d+ [\d:]+ \d{4}$/
+
 /**
  * A line of `ps`, such as `  1 Ss   Thu Nov 26 22:58:28 2026     /sbin/launchd`.
  * @forTests Lines of a Mac's ps are read on Linux, too.
  */
 export function byPs(line: string | undefined): Seen | undefined {
-  const found = /^\s*(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d{4})\s+(.+?)\s*$/.exec(line ?? '')
-  if (!found) return undefined
-  const [, parent, state = '', startedAt = '', command = ''] = found
-  if (state.startsWith('Z')) return undefined
+  const [parent, state = '', ...words] = line?.trim().split(/\s+/) ?? []
+  const startedAt = words.slice(0, 5).join(' ')
+  const command = words.slice(5).join(' ')
+  if (!STARTED.test(startedAt) || command === '' || state.startsWith('Z')) return undefined
   return {
     parent: Number(parent),
     startedAt,

@@ -222,7 +222,7 @@ async function isDone(
 /** The file of its owner may name another Worker. Throws UsageError. */
 async function checkName(dir: string, { name }: Choice): Promise<void> {
   const { text } = await readPlain(join(dir, 'wrangler.toml'))
-  const [beforeTables = ''] = text.split(/^\s*\[/m)
+  const [beforeTables = ''] = text.split(/^[ \t]*\[/m)
   const [, named = ''] = /^name\s*=\s*["']([^"']*)["']/m.exec(beforeTables) ?? []
   if (named === name) return
   throw new UsageError(

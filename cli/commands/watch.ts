@@ -106,7 +106,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
     return FAILED
   }
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
-  const edge = { url: url.href.replace(/\/+$/, ''), token }
+  const edge = { url: url.href.replace(/(?<!\/)\/+$/, ''), token }
   void watchClaims({ ...edge, at: [edge.url], env: context.env, signal: end })
   const { ready, ended } = open.run(end)
   void ready.then(() => {

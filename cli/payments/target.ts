@@ -64,7 +64,7 @@ export async function readTarget(
   return {
     file,
     env: await variablesIn(options.env, env, prefixes),
-    edge: options.edge?.href.replace(/\/+$/, ''),
+    edge: options.edge?.href.replace(/(?<!\/)\/+$/, ''),
     token: await readToken(input, env),
     isRunning: false,
     differing: [],

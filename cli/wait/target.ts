@@ -105,7 +105,7 @@ export function edgeAt(
   refuseNeedless(input, ['--data', '--trust-data'], 'with --url')
   const token = tokenSource(input, env)
   if (!token) throw missing({ [TOKEN_FILE.meaning]: token })
-  return { url: url.href.replace(/\/+$/, ''), token }
+  return { url: url.href.replace(/(?<!\/)\/+$/, ''), token }
 }
 
 /** Among those that the edge lists; a board that it does not list yet may still be published. */

@@ -73,8 +73,9 @@ export const amountText = (amount: number, currency: string): string =>
 export function parseAmount(text: string, currency: string): number | undefined {
   const typed = text.trim()
   const decimals = decimalsOf(currency)
-  const isTyped = decimals === 0 ? /^\d+$/ : new RegExp(`^\\d+(\\.\\d{1,${decimals}})?$`)
-  const amount = isTyped.test(typed) ? toMinor(typed, currency) : undefined
+  const [whole, fraction = ''] = /^\d+(?:\.(\d+))?$/.exec(typed) ?? []
+  const isTyped = whole !== undefined && fraction.length <= decimals
+  const amount = isTyped ? toMinor(typed, currency) : undefined
   return isAmount(amount) ? amount : undefined
 }
 

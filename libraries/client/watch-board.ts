@@ -69,7 +69,7 @@ function edgeUrl(given: string | undefined): string {
     throw new BoardError(0, 'invalid_url', 'watchBoard needs the option url outside of a page.')
   }
   try {
-    if (ABSOLUTE.test(given) && new URL(given)) return given.replace(/\/+$/, '')
+    if (ABSOLUTE.test(given) && new URL(given)) return given.replace(/(?<!\/)\/+$/, '')
   } catch {
     // Thrown below.
   }

@@ -85,7 +85,7 @@ function createSend(options: PaymentsOptions): Send {
   if (!url || !token) {
     throw new PaymentsError('invalid_options', url ? NO_TOKEN : NO_URL)
   }
-  const base = `${url.replace(/\/+$/, '')}/api/payments`
+  const base = `${url.replace(/(?<!\/)\/+$/, '')}/api/payments`
   // The browser's fetch fails where it is called as a method of something else.
   const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
 

@@ -107,13 +107,14 @@ function partsOf(text: string, currency: string): { number: string; sign: 1 | -1
   const numbers = folded.match(/\d[\d.,]*/g) ?? []
   const number = (numbers.length === 1 ? (numbers[0] ?? '') : '').replace(/[.,]$/, '')
   const [before = '', after = ''] = number === '' ? [] : folded.split(number)
-  const isBracketed = /\([^)]*$/.test(before) && /^[^(]*\)/.test(after)
+  const isBracketed = before.lastIndexOf('(') > before.lastIndexOf(')') && /^[^(]*\)/.test(after)
   const beside = `${before} ${after}`
     .replace(isBracketed ? /[()]/g : /(?!)/, ' ')
     .replaceAll(/[-+\u2010-\u2015\u2212\p{Sc}]/gu, ' $& ')
   const marks = beside
     .split(/\s+/)
-    .map((part) => part.replace(/^\((.+)\)$/, '$1').replace(/^\.+|[.,]+$/g, ''))
+    .map((part) => part.replace(/^\((.+)\)$/, '$1').replace(/^\.+/, ''))
+    .map((part) => part.replace(/(?<![.,])[.,]+$/, ''))
   const others = marks.filter((mark) => mark !== '' && !isMoney(mark, currency))
   const below = others.filter((mark) => BELOW_0.test(mark))
   const isKnown = others.every((mark) => BELOW_0.test(mark) || ABOVE_0.test(mark))

@@ -22,7 +22,9 @@ const OPTIONS = { ignorecase: process.platform === 'darwin' }
  */
 const WITHIN_MS = 50
 /** With fewer parts none takes that long, and to watch the time costs more than the test. */
-const RISKY = /(?:[*?]+[^*?]+){3}|(?:\*[^*/]*){3}/
+const isRisky = (rule: string): boolean =>
+  (rule.match(/[*?](?=[^*?])/g)?.length ?? 0) > 2 ||
+  rule.split('/').some((part) => part.split('*').length > 3)
 
 interface RuleFile {
   folder: string
@@ -44,8 +46,8 @@ export async function withRulesOf(folder: string, rules: Rules): Promise<Rules> 
     .filter((line) => RULE.test(line))
     .slice(0, MAX_RULES)
   if (text === '') return rules
-  const isRisky = lines.some((line) => RISKY.test(line))
-  return [...rules, { folder, rules: ignore(OPTIONS).add(lines.join('\n')), isRisky }]
+  const own = { folder, rules: ignore(OPTIONS).add(lines.join('\n')) }
+  return [...rules, { ...own, isRisky: lines.some(isRisky) }]
 }
 
 /** The rules that hold in `path`, a folder within that of `rules`; undefined: it is left out. */

@@ -22,6 +22,7 @@ export function maskSecrets(text: string): string {
 function maskPlain(text: string): string {
   let masked = hideJwts(maskPrivateKeys(text))
   for (const shape of SHAPES) masked = masked.replace(shape, MASK)
+  masked = masked.replace(AI_KEY, (found) => (/\d/.test(found) ? MASK : found))
   for (const name of SHORT_NAMES) masked = masked.replace(name, `$1${MASK}`)
   return masked
     .replace(BLOCK, `$1$2$1  ${MASK}\n`)
@@ -145,8 +146,6 @@ const SHAPES: readonly RegExp[] = [
   /\bpypi-[\w-]{50,}/g,
   /\brubygems_[a-f0-9]{48}/g,
   /\bdckr_[a-z]{3}_[\w-]{20,}/g,
-  // OpenAI, Anthropic and those who copied their mark. A digit: `sk-` begins names of styles too.
-  /\bsk-(?=[\w-]{0,60}\d)[\w-]{20,}/g,
   /\bhf_[A-Za-z0-9]{30,}/g,
   // SendGrid, Telegram bots, DigitalOcean, Shopify, Databricks, Vault, Atlassian.
   /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g,
@@ -159,6 +158,9 @@ const SHAPES: readonly RegExp[] = [
   // age
   /\bAGE-SECRET-KEY-1[0-9A-Z]{58}/g,
 ]
+
+/** OpenAI, Anthropic and those who copied their mark. A digit: `sk-` begins names of styles too. */
+const AI_KEY = /\bsk-[\w-]{20,}/g
 
 /**
  * Names of what is secret in the output of programs. Three places know such names, each for its own

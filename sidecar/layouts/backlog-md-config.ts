@@ -72,11 +72,17 @@ function readList(text: string, key: string, problems: string[]): string[] | und
   return value.map((item) => String(item).trim()).filter((item) => item !== '')
 }
 
+/** Of the line of this key. */
+function indentOf(key: string, line: string): string | undefined {
+  const written = line.trimStart()
+  const isNamed = written.startsWith(key) && written.slice(key.length).trimStart().startsWith(':')
+  return isNamed ? line.slice(0, line.length - written.length) : undefined
+}
+
 /** The lines of one key, without their indentation. */
 function blockOf(text: string, key: string): string | undefined {
   const lines = text.split(/\r?\n/)
-  const named = new RegExp(`^(\\s*)${key}\\s*:`)
-  const indents = lines.map((line) => named.exec(line)?.[1])
+  const indents = lines.map((line) => indentOf(key, line))
   const outer = indents.lastIndexOf('')
   const at = outer < 0 ? indents.findLastIndex((indent) => indent !== undefined) : outer
   if (at < 0) return undefined

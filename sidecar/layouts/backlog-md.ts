@@ -232,15 +232,22 @@ function dueDateOf(fields: Fields): string | undefined {
  */
 const quoted = (yaml: string): string =>
   yaml.replace(PEOPLE, (line, key: string, value: string) => {
-    const list = /^\[(.*)\]\s*(#.*)?$/.exec(value)
-    if (list) {
-      const items = (list[1] ?? '').split(',').map((item) => item.trim())
+    const list = listIn(value)
+    if (list !== undefined) {
+      const items = list.split(',').map((item) => item.trim())
       const texts = items.map((item) => (item.startsWith('@') ? JSON.stringify(item) : item))
       return `${key}[${texts.filter((item) => item !== '').join(', ')}]`
     }
-    return /^[['"-]/.test(value) ? line : `${key}${JSON.stringify(value)}`
+    return /^[['"-]/.test(value) ? line : `${key}${JSON.stringify(value.trimEnd())}`
   })
-const PEOPLE = /^([ \t]*(?:assignee|reporter):[ \t]+)(\S.*?)[ \t]*$/gm
+const PEOPLE = /^([ \t]*(?:assignee|reporter):[ \t]+)(\S.*)$/gm
+
+/** What stands between brackets; behind them there may be a comment. */
+function listIn(value: string): string | undefined {
+  if (!value.startsWith('[')) return undefined
+  const end = [...value.matchAll(/\](?=\s*(?:#|$))/g)].at(-1)?.index
+  return end === undefined ? undefined : value.slice(1, end)
+}
 
 /** Empty if it says no title: its tasks then keep its id. */
 function parseMilestone(name: string, text: string): Entry[] {

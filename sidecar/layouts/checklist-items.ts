@@ -99,9 +99,10 @@ function numberedAbove(number = '', above: ReadonlyMap<string, Item>): Item | un
   return undefined
 }
 
-/** Cut first: looking for the end of a line of spaces takes the square of its length. */
 export const headingText = (line: string): string =>
-  cutTitle(line.trim()).replace(/^#+\s+|[\s#]+$/g, '')
+  cutTitle(line.trim())
+    .replace(/^#+\s+/, '')
+    .replace(/(?<![\s#])[\s#]+$/, '')
 
 export const cutTitle = (title: string): string =>
   title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS).toWellFormed()}…` : title

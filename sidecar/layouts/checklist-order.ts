@@ -7,7 +7,7 @@ import type { Item } from './checklist-items.ts'
 export type Order = ReadonlyMap<Item, readonly (readonly Item[])[]>
 
 /** Of a list. Those of persons have some thousand; one of 10,000 tasks could have millions. */
-const MAX_WAITS = 50_000
+export const MAX_WAITS = 50_000
 
 /**
  * The tasks that each one waits for. A part waits for what its whole waits for, if the order does

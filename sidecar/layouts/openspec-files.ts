@@ -4,6 +4,7 @@
 import { join, relative, sep } from 'node:path'
 import { CHECKLIST, type ChangeFiles, entriesOf, foldersIn } from './checklist.ts'
 import { isRecord } from './fields.ts'
+import { globMatcher, isGlob } from './glob.ts'
 import { readSmall } from './open-here.ts'
 import type { Plain } from './plain-yaml.ts'
 import { isThere } from './store-folder.ts'
@@ -108,10 +109,9 @@ function trackedOf(root: string, folder: string): Tracked | undefined {
   const schema = readMap(join(root, 'schemas', named, 'schema.yaml'))
   const pattern = schema === 'unreadable' || !schema ? undefined : trackedBy(schema)
   if (pattern === undefined) return undefined
-  const isPattern = /[*?[]|\{[^}]*(?:,|\.\.)[^}]*\}/.test(pattern)
-  const glob = isPattern ? globPattern(pattern) : undefined
+  const isPattern = isGlob(pattern)
   const normal = pattern.replace(/^(?:\.\/)+/, '')
-  const matches = (inside: string) => (glob ? glob.test(inside) : inside === normal)
+  const matches = isPattern ? globMatcher(normal) : (inside: string) => inside === normal
   const files = [folder, ...foldersBelow(folder)].flatMap((each) =>
     entriesOf(each).flatMap((entry) => (entry.isFile() ? [join(each, entry.name)] : [])),
   )
@@ -136,39 +136,4 @@ function trackedBy(schema: ReadonlyMap<string, Plain>): string | undefined {
   )?.generates
   if (typeof chosen !== 'string' || chosen.split(/[\\/]+/).includes('..')) return undefined
   return chosen
-}
-
-/** `**` is any number of folders, `*` and `?` stay in one; none of them begins with a dot. */
-function globPattern(pattern: string): RegExp {
-  const tokens =
-    pattern.replace(/^(?:\.\/)+/, '').match(/\*\*\/?|\*|\?|\[[^\]]*\]|[{},]|./gsu) ?? []
-  let depth = 0
-  const source = tokens.map((token, at) => {
-    const isFirst = at === 0 || tokens[at - 1]?.endsWith('/')
-    switch (token) {
-      case '**/':
-        return '(?:(?!\\.)[^/]+/)*'
-      case '**':
-        return '(?:(?!\\.)[^/]+/)*(?!\\.)[^/]+'
-      case '*':
-        return `${isFirst ? '(?!\\.)' : ''}[^/]*`
-      case '?':
-        return `${isFirst ? '(?!\\.)' : ''}[^/]`
-      case '{':
-        depth++
-        return '(?:'
-      case '}':
-        return depth-- > 0 ? ')' : '\\}'
-      case ',':
-        return depth > 0 ? '|' : ','
-      default:
-        if (/^\[.+\]$/.test(token)) return token.replace(/^\[!/, '[^').replaceAll('\\', '\\\\')
-        return token.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-    }
-  })
-  try {
-    return new RegExp(`^${source.join('')}$`, 'u')
-  } catch {
-    return /^(?!)/
-  }
 }

@@ -2,6 +2,7 @@
 
 import { basename, dirname, join, resolve } from 'node:path'
 import { checklistStore } from './checklist.ts'
+import { MAX_WAITS } from './checklist-order.ts'
 import type { Layout } from './layout.ts'
 import { phaseOrder } from './spec-kit-phases.ts'
 import { isWithin, readConfig, realFolder } from './store-folder.ts'
@@ -42,10 +43,11 @@ export const specKit = {
       about: ['spec.md'],
       titleOf: (heading) => heading.replace(/^feature specification:\s+/i, ''),
       fieldsIn({ numbers, idOf }) {
-        const byValue = Map.groupBy(numbers.filter(isTask), digitsOf)
+        const byValue = Map.groupBy(new Set(numbers.filter(isTask)), digitsOf)
+        const between = betweenIn(byValue)
         return ({ text, lines, number, group = '' }) => {
           const below = lines.slice(1).map((line) => line.trim())
-          const named = idsAfter([text, ...below].join(' '), byValue)
+          const named = idsAfter([text, ...below].join(' '), between)
           const waitsFor = named.filter((id) => id !== number)
           const [shown, marks] = withoutMarks(text)
           const labels = marks.map((mark) => (mark === 'P' ? PARALLEL : mark))
@@ -75,17 +77,39 @@ function featureIn(root: string): string | undefined {
 const PARALLEL = 'parallel'
 /** `[P] [US1]`: which may run in parallel, and for which user story. */
 const MARKS_FIRST = /^(?:\[(?:P|US\d{1,6})\]\s*)+/
-const MARKS_LAST = /(?:\s{0,40}\[(?:P|US\d{1,6})\])+[.;]?$/
+const MARK_LAST = /\[(P|US\d{1,6})\]$/
+const MARK_CHARS = '[US123456]'.length
 /** What a task waits for, in parentheses of its own; they may end on a later line. */
-const WAITS_ALONE =
-  /\s{0,40}[*_~`]{0,3}\(\s{0,40}[*_~`]{0,3}depends?\s+(?:up)?on\b[^()]{0,1000}(?:\)[*_~`]*[.;]?|$)/i
+const WAITS_ALONE = /\(\s*[*_~`]*depends?\s+(?:up)?on\b[^()]*(?:\)[*_~`]*[.;]?|$)/i
+/** What begins before the parentheses. */
+const EMPHASIS_LAST = /(?<![*_~`])[*_~`]+$/
 
 function withoutMarks(text: string): [text: string, marks: string[]] {
   const first = MARKS_FIRST.exec(text)?.[0] ?? ''
-  const own = text.slice(first.length).replace(WAITS_ALONE, '').trimEnd()
-  const last = MARKS_LAST.exec(own)?.[0] ?? ''
-  const marks = [...`${first}${last}`.matchAll(/\w+/g)].map(([mark]) => mark)
-  return [own.slice(0, own.length - last.length).trim(), marks]
+  const own = withoutWaits(text.slice(first.length)).trimEnd()
+  const [shown, last] = withoutMarksLast(own)
+  const marks = [...first.matchAll(/\w+/g)].map(([mark]) => mark)
+  return [shown.trim(), [...new Set([...marks, ...last])]]
+}
+
+/** One by one: an expression for all of them would begin again at each. */
+function withoutMarksLast(text: string): [text: string, marks: string[]] {
+  const marks: string[] = []
+  let rest = text.replace(/[.;]$/, '')
+  for (;;) {
+    const [found, mark] = MARK_LAST.exec(rest.slice(-MARK_CHARS)) ?? []
+    if (found === undefined || mark === undefined) break
+    marks.push(mark)
+    rest = rest.slice(0, -found.length).trimEnd()
+  }
+  return marks.length > 0 ? [rest, marks.reverse()] : [text, marks]
+}
+
+function withoutWaits(text: string): string {
+  const found = WAITS_ALONE.exec(text)
+  if (!found) return text
+  const before = text.slice(0, found.index).replace(EMPHASIS_LAST, '')
+  return before.trimEnd() + text.slice(found.index + found[0].length)
 }
 
 const WAITS = /\b(?:depends?\s+(?:up)?on|dependenc(?:y|ies)\s*:|depends\s*:)/gi
@@ -108,28 +132,41 @@ const NEAR_CHARS = 400
 type ByValue = ReadonlyMap<number, readonly string[]>
 
 /** The numbers that a text says it depends on. */
-function idsAfter(text: string, list: ByValue): string[] {
-  const ids = [...text.matchAll(WAITS)].flatMap(({ 0: words, index }) => {
+function idsAfter(text: string, between: ReturnType<typeof betweenIn>): string[] {
+  const ids = new Set<string>()
+  for (const { 0: words, index } of text.matchAll(WAITS)) {
     const before = text.slice(Math.max(0, index - NEAR_CHARS), index)
     const rest = text.slice(index + words.length)
     const isEnclosed = before.lastIndexOf('(') > before.lastIndexOf(')')
     const named = (isEnclosed && TO_PARENTHESIS.exec(rest)?.[0]) || LIST.exec(rest)?.[0] || ''
-    return [...named.matchAll(RANGE_OR_ID)].flatMap(([, from = '', to]) =>
-      to === undefined ? [from] : range(from, to.startsWith('T') ? to : `T${to}`, list),
-    )
-  })
-  return [...new Set(ids)]
+    for (const [, from = '', to] of named.matchAll(RANGE_OR_ID)) {
+      ids.add(from)
+      if (to === undefined) continue
+      const last = to.startsWith('T') ? to : `T${to}`
+      for (const id of between(digitsOf(from), digitsOf(last))) ids.add(id)
+      ids.add(last)
+    }
+  }
+  return [...ids]
 }
 
-/** With more, one line of a large list names thousands: then only its ends count. */
+/** Of a longer range only its ends count: one line would name all of a large list. */
 const MAX_RANGE = 500
 
-/** Between the two, those that the list has: a number that was left out belongs to no task. */
-function range(from: string, to: string, list: ByValue): string[] {
-  const [first, last] = [digitsOf(from), digitsOf(to)]
-  const length = last - first <= MAX_RANGE ? Math.max(0, last - first - 1) : 0
-  const between = Array.from({ length }, (_, at) => list.get(first + 1 + at) ?? [])
-  return [from, ...between.flat(), to]
+/**
+ * What a list has between two numbers: one that was left out belongs to no task. Counted before it
+ * is made, over the whole list, since each of its lines could name a range many times.
+ */
+function betweenIn(list: ByValue): (first: number, last: number) => Iterable<string> {
+  let left = MAX_WAITS
+  return function* (first, last) {
+    if (last - first > MAX_RANGE) return
+    let count = 0
+    for (let at = first + 1; at < last; at++) count += 1 + (list.get(at)?.length ?? 0)
+    if (count > left) return
+    left -= count
+    for (let at = first + 1; at < last; at++) yield* list.get(at) ?? []
+  }
 }
 
 const isTask = (number: string): boolean => number.startsWith('T')

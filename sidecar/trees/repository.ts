@@ -240,10 +240,11 @@ class OneRepository implements Repository {
   }
 }
 
-const REF = /^ref: refs\/heads\/(.+?)\s*$/
+const branchOf = (head: string): string | undefined =>
+  /^ref: refs\/heads\/(.+)/.exec(head)?.[1]?.trimEnd()
 
 const branchIn = (folder: string): string | undefined =>
-  REF.exec(readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? '')?.[1]
+  branchOf(readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? '')
 
 /** As git knows it. */
 const headOf = ({ common, gitFolder }: GitTree): string =>
@@ -259,7 +260,7 @@ function leadingHead(leading: GitTree): string {
 /** Another text for each move of a tree's `HEAD` or its branch. */
 function ownHead({ common, gitFolder }: GitTree): string {
   const head = readSmall(join(gitFolder, 'HEAD'), SMALL_BYTES) ?? ''
-  const [, branch] = REF.exec(head) ?? []
+  const branch = branchOf(head)
   return `${head.trim()}\n${branch === undefined ? '' : signOf(join(common, 'refs/heads', branch))}`
 }
 
@@ -268,7 +269,7 @@ function signOf(path: string): string {
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''
 }
 
-const SPARSE = /^\s*sparseCheckout\s*=\s*true/im
+const SPARSE = /^[ \t]*sparseCheckout[ \t]*=[ \t]*true/im
 
 const isSparse = (gitFolder: string): boolean =>
   [join(gitFolder, 'config.worktree'), join(gitFolder, '../../config')].some((path) =>

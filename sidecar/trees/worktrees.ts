@@ -100,8 +100,8 @@ async function mainTreeOf(common: string): Promise<string | undefined> {
 /** `core.worktree`, as a submodule has it. */
 function worktreeIn(common: string): string | undefined {
   const config = readSmall(join(common, 'config'), CONFIG_BYTES) ?? ''
-  const [, named] = /^\s*worktree\s*=\s*"?([^"\r\n]+?)"?\s*$/im.exec(config) ?? []
-  return named && resolve(common, named)
+  const [, named] = /^[ \t]*worktree[ \t]*=[ \t]*"?([^"\s][^"\r\n]*)/im.exec(config) ?? []
+  return named && resolve(common, named.trimEnd())
 }
 
 async function gitFolderOf(dir: string): Promise<string | undefined> {

@@ -109,7 +109,7 @@ export function readPayments(
     endpoint: readEndpoint(text, wrong),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
     installation: readInstallation(text, wrong),
-    publicUrl: publicUrl?.replace(/\/+$/, ''),
+    publicUrl: publicUrl?.replace(/(?<!\/)\/+$/, ''),
     ledgerLocation: readLocation(text, wrong),
   }
 }

@@ -16,7 +16,8 @@ export const routePrefixOf = ({
   payments,
 }: {
   payments?: { webhooks?: { route_prefix?: string } }
-}): string => (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|\/+$/g, '')
+}): string =>
+  (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|(?<!\/)\/+$/g, '')
 
 /**
  * A webhook's path as its route has it. An address that a person entered at a gateway may have a

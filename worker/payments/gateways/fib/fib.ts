@@ -52,7 +52,7 @@ export const fib = {
   ],
   isLive: ({ base_url }) => base_url === PRODUCTION || undefined,
   create(key, { base_url = '', client_id = '', client_secret = '', expires_in, refundable_for }) {
-    const base = base_url.replace(/\/+$/, '')
+    const base = base_url.replace(/(?<!\/)\/+$/, '')
     const address = callbackAddress(key, client_secret)
 
     const requestFor = (id: string, action: 'status' | 'cancel' | 'refund'): GatewayRequest => ({

@@ -82,7 +82,7 @@ export const redirect = {
   },
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
-    const base = base_url.replace(/\/+$/, '')
+    const base = base_url.replace(/(?<!\/)\/+$/, '')
     let apiKeys: readonly VerifyingKey[] | undefined
 
     const post = (action: 'init' | 'reverse', json: unknown): GatewayRequest => ({

@@ -121,10 +121,7 @@ export interface Duplicate {
 export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
   if (reply.status !== 400 && reply.status !== 409) return undefined
   const values = namedValues(reply.body)
-  const isDuplicate = values.some(
-    ({ value }) =>
-      typeof value === 'string' && /^[A-Z_]*EXTERNAL_REFERENCE[A-Z_]*EXIST/.test(value),
-  )
+  const isDuplicate = values.some(({ value }) => typeof value === 'string' && isTaken(value))
   const find = (name: string) => values.find((each) => each.name === name)?.value
   const transactionId = optionalId.parse(find('transactionId'))
   if (!isDuplicate && (reply.status !== 409 || transactionId === undefined)) return undefined
@@ -132,6 +129,13 @@ export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
     transactionId,
     redirectUrl: optionalText.parse(find('redirectUrl')),
   }
+}
+
+/** A code such as `DUPLICATE_EXTERNAL_REFERENCE_EXISTS`. */
+function isTaken(text: string): boolean {
+  const [code = ''] = /^[A-Z_]*/.exec(text) ?? []
+  const [, ...after] = code.split('EXTERNAL_REFERENCE')
+  return after.join().includes('EXIST')
 }
 
 const ERROR_CODES = ['code', 'errorCode', 'error']
@@ -169,7 +173,8 @@ function namedValues(body: unknown, depth = 0): { name: string; value: unknown }
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^\d+(\.\d+)?$/.test(value)) {
     // `+03` is ISO 8601, too, but Date.parse refuses it.
-    const text = value.replace(/(:\S*[+-]\d\d)$/, '$1:00')
+    const isShort = /[+-]\d\d$/.test(value) && value.split(/\s/).at(-1)?.includes(':')
+    const text = isShort ? `${value}:00` : value
     const hasZone = /(z|[+-]\d\d:?\d\d)$/i.test(text) || !text.includes(':')
     const ms = Date.parse(hasZone ? text : `${text}Z`)
     return Number.isNaN(ms) ? undefined : ms

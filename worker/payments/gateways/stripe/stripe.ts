@@ -77,7 +77,7 @@ export const stripe = {
   reads({ base_url = '', secret_key = '' }) {
     const headers = { authorization: `Bearer ${secret_key}` }
     const read = (path: string) => ({
-      url: `${base_url.replace(/\/+$/, '')}${path}?limit=1`,
+      url: `${base_url.replace(/(?<!\/)\/+$/, '')}${path}?limit=1`,
       headers,
     })
     return {
@@ -92,7 +92,7 @@ export const stripe = {
   },
   create(key, settings) {
     const { base_url = '', secret_key = '', webhook_secret = '' } = settings
-    const base = base_url.replace(/\/+$/, '')
+    const base = base_url.replace(/(?<!\/)\/+$/, '')
     const keys = webhook_secret.split(/\s+/).filter(Boolean).map(hmac)
 
     const headers = { authorization: `Bearer ${secret_key}`, 'stripe-version': wire.API_VERSION }
