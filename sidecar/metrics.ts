@@ -39,6 +39,7 @@ export function sidecarMetrics(metrics: Metrics) {
     'boards_unwatched',
     'Boards whose watcher has failed: changes are found by scans.',
   )
+  const missing = gauge('boards_missing', 'Boards whose folder is not there.')
   const connected = gauge(
     'connected',
     '1 while the last answer of the edge was a good one, for each board, else 0.',
@@ -59,6 +60,7 @@ export function sidecarMetrics(metrics: Metrics) {
         boards.set({}, now.boards.length)
         late.set({}, now.boards.filter(({ behind }) => behind).length)
         unwatched.set({}, now.boards.filter((board) => board.unwatched).length)
+        missing.set({}, now.boards.filter(({ store }) => store === 'missing').length)
         connected.set({}, now.connected ? 1 : 0)
         pending.set({}, now.dirty)
         files.set({}, now.files)

@@ -225,8 +225,8 @@ export const redirect = {
   simulate: {
     needs: ['reference', 'amount', 'currency'],
     ways: { Paid: ['pay'], Failed: ['fail'], Expired: ['expire'], Refunded: ['pay', 'refund'] },
-    // Without the fields of an event: its signature is valid, but it cannot be read.
-    probe: (now) => ({ timestamp: time(now) }),
+    // The gateway has no such event type: it is verified, and then ignored.
+    probe: (now) => ({ eventType: 'SIGNALBOX_DOCTOR', timestamp: time(now) }),
   },
   api,
 } satisfies Simulation

@@ -22,6 +22,7 @@ import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import { staleWebhooks } from '../worker/payments/stale-webhooks.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
+import { watchEnds } from '../worker/shared/ends-node.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
@@ -99,6 +100,13 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const { setHealthy } = healthMetric(metrics)
   backupMetric(metrics, data.dir)
   const stale = staleWebhooks(hostClock, plan.log)
+  const end = new AbortController()
+  if (variables.METRICS_PORT) {
+    const { SIGNALBOX_PUBLIC_URL = '' } = variables
+    const tokens = authToken ? { database: () => authToken } : {}
+    const of = { tokens, url: URL.parse(SIGNALBOX_PUBLIC_URL) ?? undefined, signal: end.signal }
+    watchEnds(metrics, of)
+  }
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const boards =
     plan.boards && (await openBoardsHere(plan.boards, plan, metrics, () => ({ edge, auth })))
@@ -129,7 +137,6 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   // The disk may be full: a backup then goes by what it is told.
   if (url !== '') await noteDatabase(data.dir, url).catch(() => undefined)
   let auth = readAuth(variables)
-  const end = new AbortController()
   void reportHealth()
   const checking = setInterval(() => void reportHealth(), CHECKED_EVERY_MS)
   const published = boards?.run(end.signal)

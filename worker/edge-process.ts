@@ -150,13 +150,18 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       metrics: counted,
     })
   let app = appOf(config.auth)
-  const looked = payments?.sweeper.look() ?? Promise.resolve()
+  const countBoards = async () =>
+    counted.listed(await directory.list(['*'], hostClock.now()), repositories.isHeard)
+  const looked = Promise.all([payments?.sweeper.look(), countBoards()]).then(() => undefined)
   work.add(looked)
+  // Nobody reads the number otherwise.
+  const counting = host.metrics && setInterval(() => work.add(countBoards()), sweepEveryMs)
   // What the cron trigger does on Cloudflare.
   const sweeping = payments && setInterval(() => payments.sweepLater(), sweepEveryMs)
 
   const settle = async () => {
     clearInterval(sweeping)
+    clearInterval(counting)
     await work.ended()
     clearTimeout(waking)
   }

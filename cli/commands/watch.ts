@@ -4,6 +4,7 @@ import { type BoardsPlan, openBoards } from '../../sidecar/boards/open-boards.ts
 import { serveHealthz } from '../../sidecar/healthz.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
+import { watchEnds } from '../../worker/shared/ends-node.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type MonitorServer, processMetrics } from '../../worker/shared/metrics-node.ts'
 import { watchClaims } from '../claim/watch-claims.ts'
@@ -95,6 +96,7 @@ async function run(input: Input<OptionsOf<typeof OPTIONS>>, context: Context): P
   try {
     if (port !== undefined) {
       processMetrics(metrics)
+      watchEnds(metrics, { tokens: { edge: token }, url, signal: end })
       healthz = await serveHealthz(port, open.health, metrics)
     }
   } catch (error) {

@@ -9,6 +9,7 @@ import type {
   CredentialReads,
   GatewayRequest,
 } from '../../worker/payments/gateways/gateway.ts'
+import { PROBE } from '../../worker/payments/webhooks/receive.ts'
 import { isLoopback, isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from '../payments/ask.ts'
@@ -194,7 +195,7 @@ function notGranted(answer: Answer, requested = ''): string[] {
 const UNSIGNED = {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
-  body: '{}',
+  body: PROBE,
 } as const
 
 /** Whether the edge has the gateway of this webhook route. */
@@ -242,7 +243,7 @@ async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Fin
   if (answer.ok && answer.status === 401) {
     return [error(key, `The edge verifies with another ${name} than this one.`)]
   }
-  if (answer.ok && [200, 500].includes(answer.status)) {
+  if (answer.ok && answer.status === 200) {
     return [ok(key, `The edge verifies with the same ${name}.`)]
   }
   const what = answer.ok ? `it answers ${answer.status} ${firstLineOf(answer.text)}` : answer.why

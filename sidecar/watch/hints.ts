@@ -192,7 +192,7 @@ export class Hints {
     const isShort = this.isArmed && this.#failedAt - this.#armedAt < LASTED_MS
     const doubled = isShort ? 2 * this.#armAgainMs : least
     this.#armAgainMs = Math.min(Math.max(doubled, least), most)
-    log('error', 'watch.failed', { why, hint: 'Changes are found by scanning only.' })
+    log('error', 'watch.failed', { why, hint: hintFor(why) })
     const watcher = this.#watcher
     this.#watcher = undefined
     this.#onGap('the watcher failed')
@@ -205,6 +205,21 @@ export class Hints {
     if (!wasOpen) this.#deps.onOpen()
   }
 }
+
+/** By the code that the system's sentence begins with. */
+function hintFor(why: string): string {
+  const scans = 'Changes are found by scanning only.'
+  const [code = ''] = /^\w+/.exec(why) ?? []
+  const limit = LIMITS.get(code)
+  if (limit === undefined) return scans
+  return `${scans} Raise it with sysctl: ${limit}. signalbox doctor says how many are needed.`
+}
+
+const LIMITS: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'fs.inotify.max_user_watches'],
+  // Or the process has no descriptors left.
+  ['EMFILE', 'fs.inotify.max_user_instances'],
+])
 
 /**
  * Changes within this long are one message: an agent's save touches several files.

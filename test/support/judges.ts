@@ -2,6 +2,7 @@
 // the environment variable BOARD_TOOLS names a folder in which npm installed them.
 
 import { execFile, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -48,3 +49,12 @@ export async function ask(tool: string, args: string[], cwd: string): Promise<st
 }
 
 export const inTools = (path: string): string => join(BOARD_TOOLS, path)
+
+/** Of Debian's package prometheus: beside the tools, or installed. */
+export const PROMTOOL = [inTools('prometheus/usr/bin/promtool')].find(existsSync) ?? 'promtool'
+
+/** Why it is not asked; empty if it is. Part of the name of what is skipped. */
+export const noPromtool =
+  spawnSync(PROMTOOL, ['--version']).error === undefined
+    ? ''
+    : ' (skipped: there is no promtool, of the package prometheus)'

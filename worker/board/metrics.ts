@@ -1,11 +1,13 @@
 // What is counted about boards.
 
 import type { Metrics } from '../shared/metrics.ts'
+import type { BoardRow } from './directory.ts'
 import type { PublishOutcome } from './repositories.ts'
 import { STREAM_ENDS } from './stream.ts'
 
 const STEPS = ['root', 'buckets', 'entries', 'end', 'changes'] as const
 const OUTCOMES = ['accepted', 'sync_required', 'superseded', 'stale_batch'] as const
+const SIDECARS = ['running', 'offline', 'ended', 'missing'] as const
 const RECORD_BOUNDS = [0, 1, 2, 5, 10, 50, 100, 500, 1_000, 5_000]
 
 export type BoardMetrics = ReturnType<typeof boardMetrics>
@@ -26,7 +28,23 @@ export function boardMetrics(metrics: Metrics) {
     'Records in an accepted batch of changes, deletions included.',
     RECORD_BOUNDS,
   )
+  const boards = metrics.gauge(
+    'signalbox_boards',
+    'Boards in the list of the edge: their sidecar runs, is gone without a word (offline) or was ' +
+      'stopped (ended), or their folder is missing.',
+    { sidecar: SIDECARS },
+  )
   return {
+    /** `isHeard`: whether a sidecar has published this board lately. */
+    listed(rows: readonly BoardRow[], isHeard: (path: string) => boolean): void {
+      const counts = { running: 0, offline: 0, ended: 0, missing: 0 }
+      for (const { path, report } of rows) {
+        if (report.store === 'missing') counts.missing++
+        else if (report.sidecar.state === 'ended') counts.ended++
+        else counts[isHeard(path) ? 'running' : 'offline']++
+      }
+      for (const sidecar of SIDECARS) boards.set({ sidecar }, counts[sidecar])
+    },
     streams: metrics.gauge('signalbox_streams', 'Open event streams.', {}),
     streamEnds: metrics.counter('signalbox_stream_ends_total', 'Event streams that ended.', {
       reason: STREAM_ENDS,

@@ -34,7 +34,7 @@ export type SidecarSockets = () => readonly SidecarSocket[]
  * A sidecar that is silent for so long was killed, and an earlier one may go on. One report that
  * needs a second try is not silence yet.
  */
-const REPORTS_SILENT_MS = REPORT_MS + 20_000
+export const REPORTS_SILENT_MS = REPORT_MS + 20_000
 /** One ping may be lost. */
 const PINGS_SILENT_MS = 2 * SOCKET_PING_MS + 5_000
 /** Nothing was heard for longer than it can be silent: its machine slept, or a clock jumped. */

@@ -5,6 +5,7 @@ import type { Sql } from '../shared/sql.ts'
 import type { Claimed } from './claim-calls.ts'
 import type { Claims } from './claims.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
+import { REPORTS_SILENT_MS } from './presence.ts'
 import {
   type ClaimOutcome,
   NOT_SUBSCRIBED,
@@ -50,6 +51,8 @@ interface Streams {
 export interface ProcessRepositories extends Repositories {
   /** Ends all streams, and every one that is opened later. */
   endStreams(): void
+  /** Whether a sidecar has published it lately. After a start each has its time for that. */
+  isHeard(path: string): boolean
 }
 
 export function processRepositories(host: ProcessHost): ProcessRepositories {
@@ -58,6 +61,9 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   const streams = new Map<string, Streams>()
   const tallyOfAll = new StreamTally(host.roomOfAll)
   const armed = new Map<string, () => void>()
+  /** When its sidecar was last heard. */
+  const heard = new Map<string, number>()
+  const startedAt = host.now()
   let isEnding = false
 
   const find = (path: string, make = false): Opened | undefined => {
@@ -120,6 +126,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   }
   const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
     if (!published.ok) return published
+    heard.set(path, host.now())
     broadcast(path, published.frames)
     // A claim that is back with its task expires, too.
     arm(path, make(path))
@@ -177,6 +184,11 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
         subscribe: (from, sink) => subscribe(path, from, sink),
       }) satisfies RepositoryHandle,
+    isHeard: (path) => {
+      // A time far ahead was taken before the clock was set back, and means nothing.
+      const silentMs = Math.abs(host.now() - (heard.get(path) ?? startedAt))
+      return silentMs < REPORTS_SILENT_MS
+    },
     endStreams() {
       isEnding = true
       for (const cancel of armed.values()) cancel()

@@ -7,7 +7,7 @@ import type { AlertKind, CallKind, Outcome } from './domain/status.ts'
 type Stored = { [Name in `payments.webhook.${Outcome}`]: { gateway: string } }
 
 export interface CountedEvents extends Stored {
-  'payments.webhook.answered': { gateway: string; body: string; ms: number }
+  'payments.webhook.answered': { gateway: string; outcome: string; ms: number }
   'payments.ledger.committed': { operations: number; ms: number }
   'payments.ledger.retry': object
   'payments.alert.raised': { kind: AlertKind }
@@ -24,10 +24,13 @@ export interface CountedEvents extends Stored {
   }
   /** The read that each sweep begins with: nothing is read for the numbers alone. */
   'payments.sweep.waiting': {
+    hasPayments: boolean
     events: Record<'listeners' | 'endpoint', { count: number; oldestAt?: number }>
     alerts: Partial<Record<AlertKind, number>>
     now: number
   }
+  /** Also of one that had nothing to do. */
+  'payments.sweep.ended': { failed: number }
 }
 
 export const counted = <Name extends keyof CountedEvents>(

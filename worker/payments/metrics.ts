@@ -8,8 +8,8 @@ import type { Verdict } from './gateways/breaker.ts'
 import type { WebhookAnswer } from './webhooks/receive.ts'
 
 /**
- * Answers to webhooks that were not stored; the outcome of a stored one is counted instead. The key
- * of an `unknown` gateway is anybody's text, and no label.
+ * What became of webhooks that were not stored; the outcome of a stored one is counted instead. The
+ * key of an `unknown` gateway is anybody's text, and no label.
  */
 const REFUSALS = Object.keys({
   duplicate: true,
@@ -18,7 +18,8 @@ const REFUSALS = Object.keys({
   invalid: true,
   error: true,
   unavailable: true,
-} satisfies Record<Exclude<WebhookAnswer['body'], 'ok' | 'unknown'>, true>)
+  probe: true,
+} satisfies Record<Exclude<WebhookAnswer['body'] | 'probe', 'ok' | 'unknown'>, true>)
 const VERDICTS = ['success', 'failure', 'neutral'] as const satisfies Verdict[]
 const SUBSCRIBERS = ['listeners', 'endpoint'] as const
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
@@ -85,6 +86,16 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
     'Age of the oldest of them, at the last sweep; 0 if there is none.',
     { subscriber: SUBSCRIBERS },
   )
+  const hasPayments = metrics.gauge(
+    'signalbox_has_payments',
+    '1 if the database had a payment at the last sweep, else 0.',
+    {},
+  )
+  const sweepFailures = metrics.gauge(
+    'signalbox_sweep_failures',
+    'Parts of the last sweep that failed; they are due again at the next one.',
+    {},
+  )
 
   const counters: Counters = {
     ...(Object.fromEntries(
@@ -93,7 +104,7 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
         ({ gateway }: { gateway: string }) => webhooks.add({ gateway, outcome }),
       ]),
     ) as Pick<Counters, `payments.webhook.${Outcome}`>),
-    'payments.webhook.answered'({ gateway, body: outcome, ms }) {
+    'payments.webhook.answered'({ gateway, outcome, ms }) {
       webhooks.add({ gateway, outcome })
       webhookSeconds.observe(ms / 1_000)
     },
@@ -111,7 +122,9 @@ export function countingLog(metrics: Metrics, gateways: Iterable<string>, log: L
     },
     'payments.gateway.circuit_opened': ({ gateway, kind }) => circuits.set({ gateway, kind }, 1),
     'payments.event.dispatched': (labels) => deliveries.add(labels),
-    'payments.sweep.waiting'({ events, alerts, now }) {
+    'payments.sweep.ended': ({ failed }) => sweepFailures.set({}, failed),
+    'payments.sweep.waiting'({ events, alerts, now, hasPayments: has }) {
+      hasPayments.set({}, has ? 1 : 0)
       for (const subscriber of SUBSCRIBERS) {
         const { count, oldestAt = now } = events[subscriber]
         outboxEvents.set({ subscriber }, count)

@@ -13,18 +13,19 @@ const WITHIN_MS = 3_600_000
 /** What was read, and was not too old. */
 const FRESH: readonly string[] = ['ok', 'duplicate', 'unavailable']
 
+const ANSWERED = 'payments.webhook.answered' satisfies keyof CountedEvents
+
 export function staleWebhooks(clock: Pick<Clock, 'elapsed'>, log: Log) {
   let inARow = 0
   let lastAt = Number.NEGATIVE_INFINITY
-  function answered({ body }: Pick<CountedEvents['payments.webhook.answered'], 'body'>): void {
-    if (FRESH.includes(body)) inARow = 0
-    if (body !== 'stale') return
+  function answered({ outcome }: CountedEvents[typeof ANSWERED]): void {
+    if (FRESH.includes(outcome)) inARow = 0
+    if (outcome !== 'stale') return
     inARow++
     lastAt = clock.elapsed()
   }
   const watching: Log = (level, event, fields) => {
-    const name: keyof CountedEvents = 'payments.webhook.answered'
-    if (event === name) answered(fields as CountedEvents[typeof name])
+    if (event === ANSWERED) answered(fields as CountedEvents[typeof ANSWERED])
     log(level, event, fields)
   }
   return {

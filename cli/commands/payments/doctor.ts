@@ -19,8 +19,8 @@ Reads signalbox.config.ts and the environment (with --env: that file; with --dat
 running signalbox has; with none of them, the one that runs in the project or above it),
 reads the database, and asks each gateway for an access token. With an edge, it sends two
 callbacks to each webhook route: one that is not signed, and one that is about no payment. It
-charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
-WebhookVerificationFailed. To read payments from the edge, the token needs the scope
+charges nothing and stores nothing. The edge knows both callbacks for what they are: it counts and
+logs them, and raises no alarm. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
   options: OPTIONS,
   run,

@@ -42,6 +42,24 @@ describe('the edge', () => {
     expect(await edge.queries.webhookEvents({}, { limit: 10 })).toEqual([])
   })
 
+  it('knows both callbacks for the doctor’s: no alarm counts them, and none is an error in its log', async () => {
+    const edge = await fakeEdge(OWN)
+    await findings(edge)
+    const counted = edge.lines.filter(({ event }) => event === 'payments.webhook.answered')
+    const outcomes = counted.map(({ fields }) => `${fields.gateway} ${fields.outcome}`)
+    const each = [
+      'redirect probe',
+      'fib probe',
+      'stripe probe',
+      'redirect ignored',
+      'stripe ignored',
+    ]
+    expect(new Set(outcomes)).toEqual(new Set(each))
+    expect(outcomes).toHaveLength(each.length)
+    expect(edge.lines.filter(({ level }) => level === 'error')).toEqual([])
+    expect(edge.events).toEqual([])
+  })
+
   it('with other secrets is an error', async () => {
     const other = {
       REDIRECT_GATEWAY_API_KEY: 'another-api-key-of-the-merchant-32-bytes',

@@ -10,6 +10,7 @@ import { defineConfig, type SignalboxFile } from '../../../worker/payments/defin
 import type { PaymentQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
+import type { Fields, Level } from '../../../worker/shared/log.ts'
 import { type Handler, serve, type TestServer } from '../../support/http.ts'
 import { NOBODY } from '../../support/ledger-fakes.ts'
 import { webhookRequest } from '../../support/payments.ts'
@@ -84,6 +85,10 @@ export interface FakeEdge extends TestServer {
   queries: PaymentQueries
   /** Bodies of the webhooks that came. */
   bodies: string[]
+  /** What the edge logs and counts. */
+  lines: { level: Level; event: string; fields: Fields }[]
+  /** Names of the events that it raised. */
+  events: string[]
 }
 
 /** `first` answers what it wants to itself. */
@@ -102,6 +107,8 @@ export async function fakeEdge(
     clock: hostClock,
     log: () => undefined,
   })
+  const lines: FakeEdge['lines'] = []
+  const events: string[] = []
   const receive = createReceiver({
     ...payments,
     ledger,
@@ -109,11 +116,11 @@ export async function fakeEdge(
       run: () => Promise.reject(new Error('nobody is asked')),
       admit: () => Promise.reject(new Error('nobody is asked')),
     },
-    refusals: { countRefused: async () => undefined },
-    notify: () => undefined,
+    refusals: { countRefused: async () => void events.push('refused') },
+    notify: (name) => void events.push(name),
     later: () => undefined,
     clock: hostClock,
-    log: () => undefined,
+    log: (level, event, fields) => void lines.push({ level, event, fields }),
   })
   const bodies: string[] = []
   const handle: Handler = async (request) => {
@@ -128,5 +135,5 @@ export async function fakeEdge(
     const answer = await receive(key, webhook, 'correlation-1')
     return new Response(answer.body, { status: answer.status })
   }
-  return { ...(await serve(handle)), queries, bodies }
+  return { ...(await serve(handle)), queries, bodies, lines, events }
 }

@@ -92,15 +92,19 @@ describe('a watcher that is stuck', () => {
   function open(watch: Watch) {
     const clock = new FakeClock()
     const logged: string[] = []
+    const hinted: unknown[] = []
     const hints = new Hints({
       store: store as never,
       watch,
       patience: { clock, withinMs: WITHIN_MS },
       clock,
-      log: (_level, event, fields) => logged.push(`${event} ${fields?.why ?? ''}`.trim()),
+      log(_level, event, fields) {
+        logged.push(`${event} ${fields?.why ?? ''}`.trim())
+        if (fields?.hint !== undefined) hinted.push(fields.hint)
+      },
       onOpen: () => undefined,
     })
-    return { clock, logged, hints }
+    return { clock, logged, hinted, hints }
   }
   /** As a scan asks it, after the pause. */
   const askAgain = async (clock: FakeClock, hints: Hints) => {
@@ -179,6 +183,18 @@ describe('a watcher that is stuck', () => {
     events?.onFailed('its events come faster than they can be read')
     await askAgain(clock, hints)
     expect(hints.isArmed).toBe(true)
+  })
+
+  it.each([
+    ['ENOSPC: System limit for number of file watchers reached', 'fs.inotify.max_user_watches'],
+    ['EMFILE: too many open files, watch', 'fs.inotify.max_user_instances'],
+  ])('names the limit of the system that is to be raised: %s', async (why, limit) => {
+    const { hints, clock, hinted } = open(() => Promise.reject(new Error(why)))
+    void hints.arm()
+    await clock.advance(0)
+    expect(hinted).toEqual([
+      `Changes are found by scanning only. Raise it with sysctl: ${limit}. signalbox doctor says how many are needed.`,
+    ])
   })
 
   it('while it ends holds up neither the one that follows nor the end', async () => {

@@ -10,7 +10,7 @@ function setUp() {
   const lines: string[] = []
   const stale = staleWebhooks(clock, (_, event) => lines.push(event))
   const answers = (...bodies: string[]) => {
-    for (const body of bodies) stale.log('debug', 'payments.webhook.answered', { body })
+    for (const outcome of bodies) stale.log('debug', 'payments.webhook.answered', { outcome })
   }
   return { ...stale, clock, lines, answers }
 }

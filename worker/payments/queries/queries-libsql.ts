@@ -28,6 +28,8 @@ export interface WaitingEvents {
 export interface Waiting {
   /** Something is due: the sweeper calls the ledger only then. */
   isDue: boolean
+  /** Anything at all was ever charged. */
+  hasPayments: boolean
   /** Stored events that each subscriber has not accepted. */
   events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
   /** Open alerts, by kind. */
@@ -116,6 +118,7 @@ export function libsqlQueries(
         statements: [statement(WAITING, { now, due_by: now }), statement(OPEN_ALERTS)],
         read: ([rows = [], alerts = []]) => ({
           isDue: rows[0]?.due === 1,
+          hasPayments: rows[0]?.has_payments === 1,
           events: {
             listeners: waitingEvents(rows[0], 'listeners'),
             endpoint: waitingEvents(rows[0], 'endpoint'),
@@ -197,6 +200,7 @@ const waitingIn = (table: string, condition: string, name: string) => {
 
 const WAITING = `SELECT (EXISTS (SELECT 1 FROM payment_transactions WHERE ${CHECK_DUE})
     OR ${HAS_DUE_EVENT} OR ${HAS_PARKED}) AS due,
+  EXISTS (SELECT 1 FROM payment_transactions) AS has_payments,
   ${waitingIn('payment_outbox', 'done_at IS NULL', 'listeners')},
   ${waitingIn('payment_deliveries', "status = 'pending'", 'endpoint')}`
 

@@ -67,6 +67,23 @@ class Sweep {
   }
 
   async look(): Promise<void> {
+    await this.#look()
+    this.#ended()
+  }
+
+  async run(): Promise<SweepReport> {
+    await this.#look()
+    if (!this.#report.isIdle && this.#report.failed === 0) await this.#work()
+    this.#ended()
+    return this.#report
+  }
+
+  #ended(): void {
+    const { failed } = this.#report
+    counted(this.#deps.log, 'debug', 'payments.sweep.ended', { failed })
+  }
+
+  async #look(): Promise<void> {
     const { queries, clock, log } = this.#deps
     await this.#attempt('due', {}, async () => {
       const now = clock.now()
@@ -76,16 +93,13 @@ class Sweep {
     })
   }
 
-  async run(): Promise<SweepReport> {
-    await this.look()
-    if (this.#report.isIdle || this.#report.failed > 0) return this.#report
+  async #work(): Promise<void> {
     // An endpoint that hangs must not hold up the checks.
     await Promise.all([
       this.#attempt('dispatch', {}, () => this.#dispatchDue()),
       this.#settleOpen(),
     ])
     this.#deps.log('info', 'payments.swept', { ...this.#report })
-    return this.#report
   }
 
   async #settleOpen(): Promise<void> {

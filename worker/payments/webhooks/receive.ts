@@ -45,6 +45,12 @@ export interface WebhookAnswer {
   body: 'ok' | 'duplicate' | 'ignored' | 'stale' | 'invalid' | 'unknown' | 'error' | 'unavailable'
 }
 
+/**
+ * What the doctor sends to see that a route refuses what is not signed. It claims nothing, so
+ * whoever sends it forges nothing: refused as any other, it is no sign of somebody who tries.
+ */
+export const PROBE = '{"signalbox":"doctor"}'
+
 export type Receive = (
   key: string,
   request: WebhookRequest,
@@ -84,9 +90,11 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   return async (key, request, correlationId) => {
     const startedAt = clock.elapsed()
     const answer = await receive(key, request, correlationId)
-    const about = { gateway: key, body: answer.body, ms: clock.elapsed() - startedAt }
+    const isProbe = answer.body === 'invalid' && request.body === PROBE
+    const outcome = isProbe ? 'probe' : answer.body
+    const about = { gateway: key, outcome, ms: clock.elapsed() - startedAt }
     counted(log, 'debug', 'payments.webhook.answered', about)
-    const reason = REFUSED.find((name) => name === answer.body)
+    const reason = REFUSED.find((name) => name === outcome)
     if (reason) count(key, reason)
     return answer
   }
@@ -120,7 +128,9 @@ export function createReceiver(deps: ReceiverDeps): Receive {
         return { status: 500, body: 'error' }
       }
       const headers = maskHeaders(request.headers)
-      notify('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
+      if (request.body !== PROBE) {
+        notify('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
+      }
       logLimited(refused, 'payments.webhook.not_verified', { ...fields, reason: error.message })
       return { status: 401, body: 'invalid' }
     }

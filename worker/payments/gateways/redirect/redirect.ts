@@ -189,7 +189,8 @@ export const redirect = {
         apiKeys ??= await Promise.all(keysIn(api_key).map(verifyingKey))
         const claims = await verified(token, apiKeys)
         const read = readClaims(claims, call)
-        return 'unreadable' in read ? read : { gateway: key, ...read, raw: claims }
+        if ('unreadable' in read || 'ignored' in read) return read
+        return { gateway: key, ...read, raw: claims }
       },
 
       async checkStatus({ gatewayTransactionId }, call) {
