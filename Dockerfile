@@ -10,8 +10,8 @@ RUN npm ci && npm run build:package
 FROM node:24-slim
 COPY --from=build /build/dist/signalbox.tgz /tmp/signalbox.tgz
 RUN npm install --global /tmp/signalbox.tgz && rm /tmp/signalbox.tgz \
-  && install --directory --owner node --group node --mode 700 /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 DATA_DIR=/data SIGNALBOX_LOG=json
+  && install --directory --owner node --group node --mode 700 /data /state /backups
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 DATA_DIR=/data XDG_STATE_HOME=/state SIGNALBOX_LOG=json
 USER node
 VOLUME /data
 EXPOSE 8787

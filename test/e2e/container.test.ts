@@ -58,14 +58,59 @@ describe('the image', () => {
   })
 })
 
-it('compose.yaml keeps the data, closes the secret, and waits for a healthy process', async () => {
-  const { services, secrets, volumes } = parse(await readFile('compose.yaml', 'utf8'))
-  const { signalbox, caddy } = services
-  expect(Object.keys(volumes)).toEqual(['data', 'certificates'])
-  expect(signalbox.volumes).toEqual([`data:${linesOf('VOLUME')}`])
-  const [secret] = Object.keys(secrets)
-  expect(signalbox.environment.AUTH_SECRETS_FILE).toBe(`/run/secrets/${secret}`)
-  expect(signalbox).not.toHaveProperty('ports')
-  expect(caddy.command).toContain(`--to signalbox:${linesOf('EXPOSE')}`)
-  expect(caddy.depends_on.signalbox.condition).toBe('service_healthy')
+describe('compose.yaml', () => {
+  const compose = async () => parse(await readFile('compose.yaml', 'utf8'), { merge: true })
+
+  it('keeps the data, closes the secret, and waits for a healthy process', async () => {
+    const { services, secrets, volumes } = await compose()
+    const { signalbox, caddy } = services
+    expect(Object.keys(volumes)).toEqual(['backups', 'certificates', 'data', 'state'])
+    expect(signalbox.volumes).toContain(`data:${linesOf('VOLUME')}`)
+    const [secret] = Object.keys(secrets)
+    expect(signalbox.environment.AUTH_SECRETS_FILE).toBe(`/run/secrets/${secret}`)
+    expect(signalbox).not.toHaveProperty('ports')
+    expect(caddy.command).toContain(`--to signalbox:${linesOf('EXPOSE')}`)
+    expect(caddy.depends_on.signalbox.condition).toBe('service_healthy')
+  })
+
+  it('has the secret outside of the clone, where neither git nor an image takes it', async () => {
+    const { secrets } = await compose()
+    expect(secrets['auth-secret'].file).toBe('../auth-secret')
+    for (const file of ['.gitignore', '.dockerignore']) {
+      expect((await readFile(file, 'utf8')).split('\n')).toContain('auth-secret')
+    }
+  })
+
+  it('limits what each service logs, writes and takes of memory', async () => {
+    const { services } = await compose()
+    expect(Object.keys(services)).toEqual(['signalbox', 'backup', 'caddy'])
+    for (const { read_only, tmpfs, mem_limit, logging } of Object.values<Service>(services)) {
+      expect({ read_only, tmpfs, mem_limit }).toEqual({
+        read_only: true,
+        tmpfs: expect.arrayContaining(['/tmp']),
+        mem_limit: expect.stringMatching(/^\d+m$/),
+      })
+      expect(logging.options).toEqual({ 'max-size': '10m', 'max-file': '5' })
+    }
+  })
+
+  it('backs up into a volume that the user of the image may write, beside the data', async () => {
+    const { services } = await compose()
+    const { backup, signalbox } = services
+    expect(backup.volumes).toEqual(signalbox.volumes)
+    const folders = backup.volumes.map((volume: string) => volume.split(':')[1])
+    const [, install = ''] = linesOf('RUN')
+    const [, made = ''] = /install --directory --owner node .* 700 (.*)$/.exec(install) ?? []
+    // A volume takes the owner of the folder that it is mounted over.
+    expect(made.split(' ')).toEqual(folders)
+    // It reads which database the service has from its folder, with the same secret.
+    expect([backup.environment, backup.secrets]).toEqual([signalbox.environment, signalbox.secrets])
+  })
 })
+
+interface Service {
+  read_only: boolean
+  tmpfs: string[]
+  mem_limit: string
+  logging: { options: object }
+}
