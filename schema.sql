@@ -30,7 +30,12 @@ CREATE TABLE IF NOT EXISTS payment_ledger (
   batch INTEGER NOT NULL,
   -- The database's own id. Our ids at a gateway are derived in its namespace: two installations
   -- that share an account never share a payment. A backup keeps it, a copy draws another one.
-  installation TEXT NOT NULL
+  installation TEXT NOT NULL,
+  -- Since when nothing new is begun, and who asked for that. NULL: payments are not paused. It is
+  -- in this row because each save compares it: no charge that was decided before a pause is stored
+  -- after it.
+  paused_at INTEGER,
+  paused_by TEXT
 ) STRICT;
 
 INSERT INTO payment_ledger (one, batch, installation) VALUES (1, 0, lower(hex(randomblob(16))))

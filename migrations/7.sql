@@ -19,6 +19,9 @@ CREATE TABLE payment_disputes (
 ) STRICT;
 CREATE INDEX payment_disputes_by_transaction ON payment_disputes (transaction_id, id);
 -- step: once
+ALTER TABLE payment_ledger ADD COLUMN paused_at INTEGER;
+ALTER TABLE payment_ledger ADD COLUMN paused_by TEXT;
+-- step: once
 CREATE INDEX payment_refunds_by_gateway_id
   ON payment_refunds (gateway_refund_id) WHERE gateway_refund_id IS NOT NULL;
 -- step: once

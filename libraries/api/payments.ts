@@ -27,11 +27,13 @@ import {
   eventsPageSchema,
   failingEndpointSchema,
   gatewayHealthSchema,
+  gatewaysSchema,
   movementDaySchema,
   movementDaysSchema,
   movementSchema,
   movementSumSchema,
   movementsSchema,
+  pauseSchema,
   refundRecordSchema,
   storedEventSchema,
   storySchema,
@@ -61,14 +63,14 @@ import type { Reason } from '../../worker/shared/problem.ts'
 import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 
 const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
-const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
 const failingSchema = z.object({ endpoints: z.array(failingEndpointSchema) })
 const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
+const resumedSchema = z.object({ resumed: z.literal(true) })
 const redeliveringSchema = z.object({ redelivering: z.literal(true) })
 
 const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch', 'other_database']
 const BODY: readonly Reason[] = ['invalid_argument', 'payload_too_large']
-const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused']
+const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused', 'paused']
 
 const TEXTS = ['text/csv', 'application/jsonl']
 
@@ -177,7 +179,7 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 200: answer('The transaction, which has ended without money.', storySchema) },
     failures: [
       ...(['unknown_transaction', 'in_progress', 'not_cancellable'] as const),
-      ...([...BODY, 'gateway_unavailable', ...DATABASE] as const),
+      ...([...BODY, 'gateway_unavailable', 'paused', ...DATABASE] as const),
     ],
   },
   'GET /api/payments/webhook-events': read(
@@ -290,6 +292,26 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 202: answer('They are being sent.', redeliveringSchema) },
     failures: [...BODY, ...DATABASE],
   },
+  'POST /api/payments/pause': {
+    id: 'pausePayments',
+    summary: 'Begin nothing new, such as before a move to another machine',
+    description:
+      'Until `resume`, on every host and over restarts, what would charge, refund, cancel or ' +
+      'replace a payment is `paused`. What was begun before is settled: webhooks, checks and ' +
+      'deliveries go on. Sent again, it changes nothing.',
+    needs: 'payments:write',
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('Since when, and who asked for it first.', pauseSchema) },
+    failures: ['payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/resume': {
+    id: 'resumePayments',
+    summary: 'Begin new payments again',
+    needs: 'payments:write',
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('Payments are not paused.', resumedSchema) },
+    failures: ['payload_too_large', ...DATABASE],
+  },
   'POST /api/payments/sweep': {
     id: 'sweep',
     summary: 'Do what is due now',
@@ -349,6 +371,8 @@ export const PAYMENTS: Description = {
     Settled: settledSchema,
     Gateway: gatewayHealthSchema,
     Gateways: gatewaysSchema,
+    Pause: pauseSchema,
+    Resumed: resumedSchema,
     SweepReport: sweepReportSchema,
     Acknowledgement: acknowledgementSchema,
     Acknowledged: acknowledgedSchema,

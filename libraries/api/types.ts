@@ -139,7 +139,7 @@ export interface AuditRecord {
   at: string
   /**
    * `late_refund`: of money that came after its payment had ended. `forget`: what may name the
-   * payer was deleted.
+   * payer was deleted. `pause`, `resume`: of all payments.
    */
   action:
     | 'charge'
@@ -151,6 +151,8 @@ export interface AuditRecord {
     | 'redeliver'
     | 'acknowledge'
     | 'forget'
+    | 'pause'
+    | 'resume'
   /** The `sub` of the token, or the name that a caller in process gave itself. */
   subject: string
   /** Ours. */
@@ -647,6 +649,8 @@ export interface GatewayTimeoutEvent {
 
 export interface Gateways {
   gateways: Gateway[]
+  /** Payments are paused. */
+  pause?: Pause
 }
 
 export interface HeldClaim {
@@ -824,6 +828,13 @@ export interface Paid {
   currency: string
 }
 
+/** Nothing new is charged, refunded, cancelled or replaced. */
+export interface Pause {
+  since: string
+  /** The subject of the token. */
+  by: string
+}
+
 export interface PaymentCancelledEvent {
   type: 'PaymentCancelled'
   timestamp: string
@@ -982,6 +993,7 @@ export interface Problem {
     | 'sessions_unavailable'
     | 'directory_full'
     | 'gateway_unavailable'
+    | 'paused'
     | 'ledger_unavailable'
     | 'schema_mismatch'
     | 'other_database'
@@ -1087,6 +1099,10 @@ export interface RequestedCharge {
   /** Sent to the gateway, and not stored. */
   customerPhone?: string
   metadata?: Metadata
+}
+
+export interface Resumed {
+  resumed: true
 }
 
 /** One run of the checks of a task, from its log file. */
@@ -1911,6 +1927,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'other_database'
+    | 'paused'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   createRefund:
@@ -1931,6 +1948,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'other_database'
+    | 'paused'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   listTransactions:
@@ -1994,6 +2012,7 @@ export interface FailureCodes {
     | 'misconfigured'
     | 'not_configured'
     | 'other_database'
+    | 'paused'
     | 'schema_mismatch'
     | 'sessions_unavailable'
   listWebhookEvents:
@@ -2164,6 +2183,34 @@ export interface FailureCodes {
     | 'forbidden'
     | 'payload_too_large'
     | 'invalid_argument'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'other_database'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
+  pausePayments:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'ledger_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'other_database'
+    | 'schema_mismatch'
+    | 'sessions_unavailable'
+  resumePayments:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'payload_too_large'
     | 'internal'
     | 'keys_unavailable'
     | 'ledger_unavailable'

@@ -5,6 +5,7 @@ import type {
   Gateway,
   MovementDays,
   Movements,
+  Pause,
   PaymentResponse,
   RefundResult,
   TransactionStory,
@@ -52,6 +53,10 @@ export function createPayments(options: PaymentsOptions): Payments {
     },
     gateways: {
       list: async () => (await send<{ gateways: Gateway[] }>('GET', '/gateways')).gateways,
+    },
+    pause: () => send<Pause>('POST', '/pause'),
+    resume: async () => {
+      await send('POST', '/resume')
     },
   }
 }

@@ -9,6 +9,7 @@ export type {
   MovementSum,
   Movements,
   Paid,
+  Pause,
   PaymentError,
   PaymentResponse,
   PaymentStatus,

@@ -6,6 +6,7 @@ import type {
   Gateway,
   MovementDays,
   Movements,
+  Pause,
   PaymentResponse,
   PaymentStatus,
   RefundRequest,
@@ -110,6 +111,12 @@ export interface Payments {
     /** The configured gateways, what they support, and whether they work. */
     list(): Promise<Gateway[]>
   }
+  /**
+   * Until `resume`, charges, refunds, cancellations and replacements fail with `paused`. Webhooks,
+   * checks and deliveries go on. Paused before, it is that pause.
+   */
+  pause(): Promise<Pause>
+  resume(): Promise<void>
 }
 
 /** The operations of this client, by their names in the document. */
@@ -123,6 +130,8 @@ type Operations =
   | 'listMovements'
   | 'listMovementDays'
   | 'listGateways'
+  | 'pausePayments'
+  | 'resumePayments'
 
 /** A code of the edge, or one of the client. */
 export type PaymentsErrorCode =

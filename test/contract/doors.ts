@@ -92,6 +92,8 @@ export const DOORS: Record<string, Door> = {
     '/api/payments/failing-endpoints/send-all',
     422,
   ),
+  'POST /api/payments/pause': writes('/api/payments/pause', 200),
+  'POST /api/payments/resume': writes('/api/payments/resume', 200),
   'POST /api/payments/sweep': writes('/api/payments/sweep', 200),
   'POST /api/payments/alerts/:id/acknowledge': writes('/api/payments/alerts/01J/acknowledge', 404),
   'POST /api/payments/deliveries/:id/redeliver': writes(

@@ -16,7 +16,7 @@ import type {
   Transaction,
   VerifiedWebhook,
 } from '../../worker/payments/domain/types.ts'
-import type { Arrival, Check, Recorded } from '../../worker/payments/ledger/ledger.ts'
+import type { Arrival, Check, Paused, Recorded } from '../../worker/payments/ledger/ledger.ts'
 import type { openLedger } from '../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import type { Ledger } from '../../worker/payments/ledger/operations.ts'
 import type { DueClaim } from '../../worker/payments/outbox/dispatch.ts'
@@ -275,7 +275,7 @@ function shownLedger(ledger: Ledger) {
   }
 }
 
-function shownCharge(begun: ChargeBegun) {
+function shownCharge(begun: ChargeBegun | Paused) {
   if (!('transaction' in begun)) return begun
   const { state, transaction: row } = begun
   if (state === 'conflict') return { state, over: begun.over, fields: begun.fields }
@@ -288,7 +288,7 @@ function shownCharge(begun: ChargeBegun) {
   }
 }
 
-const shownRefund = (begun: RefundBegun) =>
+const shownRefund = (begun: RefundBegun | Paused) =>
   'transaction' in begun ? { ...begun, transaction: toTransaction(begun.transaction) } : begun
 
 function shownCheck({ transaction: row, refund }: Check) {

@@ -334,6 +334,14 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/failing-endpoints/send-all', status: 202, body: { endpoint: 'https://a.example' } },
       { path: '/failing-endpoints/send-all', status: 422, body: {} },
     ],
+    'POST /pause': () => [
+      { path: '/pause', status: 200 },
+      { path: '/pause', status: 413, body: 'x'.repeat(70_000) },
+    ],
+    'POST /resume': () => [
+      { path: '/resume', status: 200 },
+      { path: '/resume', status: 413, body: 'x'.repeat(70_000) },
+    ],
     'POST /sweep': () => [
       { path: '/sweep', status: 200 },
       { path: '/sweep', status: 413, body: 'x'.repeat(70_000) },

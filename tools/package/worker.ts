@@ -53,6 +53,7 @@ export {
   InvalidWebhookSignatureException,
   PaymentConflictException,
   type PaymentError,
+  PaymentsPausedException,
 } from '../../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
 export type { EventName, PaymentStatus } from '../../worker/payments/domain/status.ts'

@@ -118,7 +118,7 @@ export const auditRecordSchema = z
       .enum(ACTIONS)
       .describe(
         '`late_refund`: of money that came after its payment had ended. `forget`: what may name ' +
-          'the payer was deleted.',
+          'the payer was deleted. `pause`, `resume`: of all payments.',
       ),
     subject: z
       .string()
@@ -330,6 +330,18 @@ export const gatewayHealthSchema = z.object({
     .describe('Missing: the driver takes any.')
     .exactOptional(),
   isLocal: z.boolean().describe('Simulated by a local Signalbox: charges use no real money.'),
+})
+
+export const pauseSchema = z
+  .object({
+    since: timeSchema,
+    by: z.string().describe('The subject of the token.'),
+  })
+  .describe('Nothing new is charged, refunded, cancelled or replaced.')
+
+export const gatewaysSchema = z.object({
+  gateways: z.array(gatewayHealthSchema),
+  pause: pauseSchema.describe('Payments are paused.').exactOptional(),
 })
 
 export const sweepReportSchema = z.object({

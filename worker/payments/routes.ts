@@ -9,6 +9,7 @@ import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
 import { InvalidArgumentException, PaymentFailure } from './domain/exceptions.ts'
 import { newId } from './domain/new-id.ts'
+import { toPause } from './domain/shown.ts'
 import type { AskedCharge, RefundRequest } from './domain/types.ts'
 import type { Payments } from './payments.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
@@ -106,6 +107,15 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     while (isMore) isMore = await ledger.hurryEvents(waiting)
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
+  })
+  app.post('/pause', async (c) => {
+    const asked = { id: newId(now()), by: c.get('grant').subject }
+    return c.json(toPause(await ledger.pause({ ...asked, now: now() })))
+  })
+  app.post('/resume', async (c) => {
+    const asked = { id: newId(now()), by: c.get('grant').subject }
+    await ledger.resume({ ...asked, now: now() })
+    return c.json({ resumed: true })
   })
   app.post('/sweep', async (c) => c.json(await payments.sweeper.sweep()))
   return app

@@ -49,6 +49,7 @@ export const STATUS_OF = {
   sessions_unavailable: 503,
   directory_full: 503,
   gateway_unavailable: 503,
+  paused: 503,
   ledger_unavailable: 503,
   schema_mismatch: 503,
   other_database: 503,

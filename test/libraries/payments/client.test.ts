@@ -95,6 +95,17 @@ describe('The client of payments', () => {
     expect(await payments.transactions.cancel(id)).toMatchObject({ status: 'Expired' })
   })
 
+  it('pauses payments and resumes them', async () => {
+    const { payments } = setUp()
+    const pause = await payments.pause()
+    expect(pause).toEqual({ since: expect.stringMatching(/Z$/), by: expect.any(String) })
+    expect(await payments.pause()).toEqual(pause)
+    const failure = await failureOf(payments.charges.create(ORDER))
+    expect(failure).toMatchObject({ code: 'paused', status: 503, retryAfterS: 30 })
+    await payments.resume()
+    expect(await payments.charges.create(ORDER)).toMatchObject({ status: 'Pending' })
+  })
+
   it('lists page by page, by filter', async () => {
     const { setup, payments } = setUp()
     for (const reference of ['order-1', 'order-2']) {

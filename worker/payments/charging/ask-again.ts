@@ -1,6 +1,7 @@
 // Asks a gateway once more about an open charge, and cancels it there if that is supported. Whether
 // another attempt may replace it is decided in domain/close-charge.ts.
 
+import type { OpenCharge } from '../domain/begin-charge.ts'
 import { checkedInMs } from '../domain/check-times.ts'
 import {
   GatewayRefusedException,
@@ -25,12 +26,6 @@ import type { OperationDeps } from './call.ts'
 
 export interface AskDeps extends Pick<OperationDeps, 'client' | 'log'> {
   applyAnswer: ApplyAnswer
-}
-
-export interface OpenCharge {
-  transaction: TransactionRow
-  /** The payer may have its page, and pay there. */
-  isPageOpen: boolean
 }
 
 export interface Asked {

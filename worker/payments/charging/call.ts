@@ -9,6 +9,7 @@ import {
   GatewayUnavailableException,
   InvalidArgumentException,
   type PaymentError,
+  PaymentsPausedException,
 } from '../domain/exceptions.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import { type Admitted, CALL_TIMEOUT_MS, type GatewayClient } from '../gateways/client.ts'
@@ -73,13 +74,14 @@ export type AdmittedCall = Extract<Admitted, { ok: true }>
 
 type Begun<State extends { state: string }> =
   | { begun: Extract<State, { state: 'begun' }>; admitted: AdmittedCall }
-  | { begun: Exclude<State, { state: 'begun' | 'not_admitted' }>; admitted?: undefined }
+  | { begun: Exclude<State, { state: 'begun' | 'not_admitted' | 'paused' }>; admitted?: undefined }
 
 /**
  * Begins an operation, with a call of its gateway if the guard admits one. A call that is not made
- * ends at once. Throws GatewayUnavailableException where only the guard is in the way.
+ * ends at once. Throws GatewayUnavailableException where only the guard is in the way, and
+ * PaymentsPausedException.
  */
-export async function withAdmission<State extends { state: string }>(
+export async function withAdmission<State extends { state: string; transactionId?: string }>(
   deps: OperationDeps,
   gateway: AnyGateway,
   kind: 'charge' | 'refund',
@@ -93,6 +95,7 @@ export async function withAdmission<State extends { state: string }>(
   let isCalled = false
   try {
     const begun = await begin(admitted.ok)
+    if (begun.state === 'paused') throw new PaymentsPausedException(begun)
     if (!admitted.ok && begun.state === 'not_admitted') throw admitted.error
     isCalled = admitted.ok && begun.state === 'begun'
     return (isCalled ? { begun, admitted } : { begun }) as Begun<State>

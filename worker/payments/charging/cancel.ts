@@ -1,7 +1,11 @@
 // Cancels an open payment. Only its gateway decides: it may be paid at this very moment.
 
 import type { ClosingBegun } from '../domain/close-charge.ts'
-import { PaymentConflictException, type PaymentError } from '../domain/exceptions.ts'
+import {
+  PaymentConflictException,
+  type PaymentError,
+  PaymentsPausedException,
+} from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
@@ -46,6 +50,7 @@ export function createCancel(deps: CancelDeps): Cancel {
       until: now + CALL_PATIENCE_MS,
     })
     const begun = await inTime(deps, deadlines.begunBy, beginning)
+    if (begun.state === 'paused') throw new PaymentsPausedException(begun)
     if (begun.state === 'ended') return begun.transaction
     if (begun.state !== 'begun') throw refusal(gateway, begun, known, now)
     const asking = close(deps, gateway, begun.transaction, deadlines.askedBy)

@@ -15,6 +15,7 @@ import type { AskedCharge, ChargeRequest, PaymentResponse } from '../domain/type
 import type { OperationContext } from '../facade.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge, gatewayCharge } from '../gateways/outcome.ts'
+import type { Paused } from '../ledger/ledger.ts'
 import {
   type AdmittedCall,
   type Answered,
@@ -29,8 +30,8 @@ import { checkCharge } from './check-charge.ts'
 import { answerAtOnce, responseNow } from './earlier-charge.ts'
 import {
   type NewCharge,
-  openBy,
   openElsewhere,
+  openIn,
   type ReplaceDeps,
   type Tried,
   toReplace,
@@ -80,7 +81,7 @@ export function createCharge(deps: ChargeDeps): Charge {
 /** If `first` has met an open charge that is in the way. */
 async function replaceOpen(deps: ChargeDeps, order: Order, first: Tried): Promise<Tried> {
   const { gateway, deadlines } = order
-  const open = openBy(first, deps.clock.now())
+  const open = openIn(first, deps.clock.now())
   if (!open) return first
   const replaces = await toReplace(deps, gateway, open, deadlines)
   if (replaces === 'nothing') return first
@@ -141,7 +142,7 @@ async function begin(
   { request, gateway, context, deadlines, hash, isRepeat, isReplacing }: Order,
   mayCall: boolean,
   replaces?: Replacement,
-): Promise<ChargeBegun> {
+): Promise<ChargeBegun | Paused> {
   const now = deps.clock.now()
   const { idempotencyKey, correlationId, by } = context
   const beginning = deps.ledger.beginCharge({
@@ -165,7 +166,7 @@ async function begin(
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
+async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun | Paused): Promise<void> {
   if (begun.state !== 'begun') return
   const now = clock.now()
   const nextCheckAt = unknownCheckAt(now)

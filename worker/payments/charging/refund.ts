@@ -23,6 +23,7 @@ import {
   supportsRefund,
 } from '../gateways/gateway.ts'
 import { failedRefund, refundResult, storedPayment } from '../gateways/outcome.ts'
+import type { Paused } from '../ledger/ledger.ts'
 import { refundSchema } from '../request-schemas.ts'
 import {
   type AdmittedCall,
@@ -76,7 +77,11 @@ export function createRefund(deps: OperationDeps): Refund {
 }
 
 /** It began too late for its caller. The gateway was not called: the same request may call it. */
-async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
+async function abandon(
+  { ledger, clock }: OperationDeps,
+  refundId: string,
+  begun: RefundBegun | Paused,
+) {
   if (begun.state !== 'begun') return
   const result = { kind: 'unsent' } as const
   await ledger.finishRefund({ refundId, now: clock.now(), result })

@@ -2,20 +2,19 @@
 // is in the way, and whether it can be ended.
 
 import { within } from '../../shared/clock.ts'
-import type { ChargeBegun } from '../domain/begin-charge.ts'
+import { type ChargeBegun, type OpenCharge, openBy } from '../domain/begin-charge.ts'
 import { DAY_MS } from '../domain/check-times.ts'
 import { closedBy } from '../domain/close-charge.ts'
 import type { References } from '../domain/double-payment.ts'
-import { PaymentConflictException } from '../domain/exceptions.ts'
+import { PaymentConflictException, PaymentsPausedException } from '../domain/exceptions.ts'
 import type { ChargeResult } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import { isStranded, isUnsent, type Replacement } from '../domain/replace-charge.ts'
-import type { TransactionRow } from '../domain/rows.ts'
+import { isUnsent, type Replacement } from '../domain/replace-charge.ts'
 import type { ChargeRequest, PaymentResponse } from '../domain/types.ts'
 import { type AnyGateway, isClosable } from '../gateways/gateway.ts'
 import type { PaymentQueries } from '../queries/queries-libsql.ts'
-import { type AskDeps, askAgain, notClosed, type OpenCharge } from './ask-again.ts'
+import { type AskDeps, askAgain, notClosed } from './ask-again.ts'
 import { type Answered, type Deadlines, inTime, type OperationDeps } from './call.ts'
 
 export interface ReplaceDeps extends OperationDeps, AskDeps {
@@ -32,36 +31,12 @@ export type Tried =
   | { kind: 'found'; begun: FoundCharge }
   | { kind: 'called'; begun: NewCharge; called: Answered<ChargeResult> }
 
-/** Its page has expired, and its gateway has not reported how it ended. */
-export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
-  row.charge_answer !== null && isStranded(row, now)
-
-/**
- * It is open and cannot be paid: it has no page and no code, or they have expired. Or it is open
- * for another request.
- */
-export function openBy(tried: Tried, now: number): OpenCharge | undefined {
-  if (tried.kind === 'called') {
-    const { result, transaction } = tried.called
-    const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
-    return isPageLost ? { transaction, isPageOpen: false } : undefined
-  }
-  const { begun } = tried
-  switch (begun.state) {
-    case 'unknown':
-      return { transaction: begun.transaction, isPageOpen: false }
-    case 'answered': {
-      const { transaction } = begun
-      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
-    }
-    case 'conflict': {
-      const { transaction, over } = begun
-      const isOpen = over === 'reference' && transaction.status === 'Pending'
-      return isOpen ? { transaction, isPageOpen: true } : undefined
-    }
-    default:
-      return undefined
-  }
+/** What is in the way of another attempt. */
+export function openIn(tried: Tried, now: number): OpenCharge | undefined {
+  if (tried.kind === 'found') return openBy(tried.begun, now)
+  const { result, transaction } = tried.called
+  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+  return isPageLost ? { transaction, isPageOpen: false } : undefined
 }
 
 /**
@@ -88,6 +63,7 @@ export async function toReplace(
       until: startedAt + CALL_PATIENCE_MS,
     })
     const begun = await inTime(deps, deadlines.begunBy, beginning)
+    if (begun.state === 'paused') throw new PaymentsPausedException(begun)
     if (begun.state === 'in_progress') {
       throw new PaymentConflictException('in_progress', 'The open payment is being closed.', {
         retryAfterMs: begun.until - startedAt,

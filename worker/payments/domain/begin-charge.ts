@@ -90,6 +90,39 @@ export type FoundCharge =
 
 export type BegunCharge = NewCharge | FoundCharge
 
+/** An open charge that is in the way of another attempt. */
+export interface OpenCharge {
+  transaction: TransactionRow
+  /** The payer may have its page, and pay there. */
+  isPageOpen: boolean
+}
+
+/** Its page has expired, and its gateway has not reported how it ended. */
+export const isExpiredPage = (row: TransactionRow, now: number): boolean =>
+  row.charge_answer !== null && isStranded(row, now)
+
+/**
+ * It is open and cannot be paid: it has no page and no code, or they have expired. Or it is open
+ * for another request.
+ */
+export function openBy(begun: FoundCharge, now: number): OpenCharge | undefined {
+  switch (begun.state) {
+    case 'unknown':
+      return { transaction: begun.transaction, isPageOpen: false }
+    case 'answered': {
+      const { transaction } = begun
+      return isExpiredPage(transaction, now) ? { transaction, isPageOpen: false } : undefined
+    }
+    case 'conflict': {
+      const { transaction, over } = begun
+      const isOpen = over === 'reference' && transaction.status === 'Pending'
+      return isOpen ? { transaction, isPageOpen: true } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
 interface NewCharge {
   /** Call the gateway. */
   state: 'begun'

@@ -113,6 +113,19 @@ export class GatewayRefusedException extends GatewayUnavailableException {
   }
 }
 
+/** Payments are paused: nothing was stored, and nothing was sent to a gateway. */
+export class PaymentsPausedException extends PaymentFailure {
+  override readonly name = 'PaymentsPausedException'
+  readonly code = 'paused'
+
+  /** `transactionId`: of the payment that it is about, if that is stored. */
+  constructor({ transactionId }: Pick<FailureOptions, 'transactionId'>) {
+    super('Payments are paused for maintenance: nothing new is charged, refunded or cancelled.', {
+      transactionId,
+    })
+  }
+}
+
 /** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
 export type PaymentError = api.PaymentError
 

@@ -25,6 +25,7 @@ import type {
   Metadata,
   Movement,
   OpenAlert,
+  PauseRecord,
   RaisedAlert,
   RefundRecord,
   SettledAlert,
@@ -175,6 +176,11 @@ export const toAct = (row: AuditedRow): AuditRecord => ({
     currency: row.amount === null ? null : row.currency,
     detail: row.detail,
   }),
+})
+
+export const toPause = ({ since, by }: { since: number; by: string }): PauseRecord => ({
+  since: isoTime(since),
+  by,
 })
 
 /** With columns of its payment and of its refund. */

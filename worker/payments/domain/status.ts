@@ -125,6 +125,8 @@ export const ACTIONS = [
   'redeliver',
   'acknowledge',
   'forget',
+  'pause',
+  'resume',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -110,4 +110,7 @@ export type BreakerHealth = Breakers['charge']
 /** When the gateway was last asked about a payment, and when it is asked next. */
 export type CheckTimes = api.TransactionStory['check']
 
+/** Since when payments are paused, and who asked for that. */
+export type PauseRecord = api.Pause
+
 export type SweepReport = api.SweepReport

@@ -2,10 +2,12 @@
 // the gateway's answer.
 
 import {
+  type BegunCharge,
   type ChargeBegun,
   type ChargeStart,
   beginCharge as decideBeginCharge,
   type KnownCharges,
+  openBy,
 } from '../domain/begin-charge.ts'
 import {
   type ClosingBegun,
@@ -30,6 +32,7 @@ import {
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { OpenAlert } from '../domain/types.ts'
+import type { Paused } from './ledger.ts'
 import {
   type Keys,
   type Operation,
@@ -41,12 +44,14 @@ import {
 import { applyParkedTo, byTime } from './webhooks.ts'
 import type { WorkingSet } from './working-set.ts'
 
-export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeBegun> {
+export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeBegun | Paused> {
   return {
     keys: chargeKeys(start),
     decide(rows) {
       const known = knownTo(rows, start)
       const begun = decideBeginCharge(known, start)
+      const paused = rows.pause && pausedInstead(rows, begun, start)
+      if (paused) return paused
       if (begun.state === 'answered' || begun.state === 'unknown') {
         if (begun.key) rows.put({ chargeKeys: [begun.key] })
         return { ...begun, transaction: shown(begun.transaction, known) }
@@ -61,6 +66,23 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
       return { state, transaction: shown(transaction, known), earlier }
     },
   }
+}
+
+/** If its gateway would be called for it, or asked to close a page, and was not called before. */
+function pausedInstead(
+  rows: WorkingSet,
+  begun: BegunCharge,
+  { id, now, isReplacing }: ChargeStart,
+): Paused | undefined {
+  if (begun.state === 'not_admitted') return { state: 'paused' }
+  if (begun.state !== 'begun') {
+    const open = isReplacing ? openBy(begun, now) : undefined
+    return open && { state: 'paused', transactionId: open.transaction.id }
+  }
+  const stored = rows.get('transactions', begun.transaction.id)
+  // This call is repeated: it was begun before the pause.
+  if (stored?.called_by === id) return undefined
+  return { state: 'paused', ...(stored && { transactionId: stored.id }) }
 }
 
 /** `replacedId`: of the attempt that it replaces. */
@@ -106,7 +128,7 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
   }
 }
 
-export function beginClosing(start: ClosingStart, rules: Rules): Operation<ClosingBegun> {
+export function beginClosing(start: ClosingStart, rules: Rules): Operation<ClosingBegun | Paused> {
   const { transactionId: id, now: at } = start
   return {
     keys: { payments: [{ id }] },
@@ -118,8 +140,12 @@ export function beginClosing(start: ClosingStart, rules: Rules): Operation<Closi
       if (!('decision' in begun)) return begun
       const { state, decision } = begun
       const { transaction } = decision.payment
-      if (transaction !== payment.transaction) store(rows, decision, rules)
-      if (transaction !== payment.transaction && start.purpose === 'cancel') {
+      const isNew = transaction !== payment.transaction
+      if (isNew && rows.pause && payment.transaction.called_by !== closedBy(start)) {
+        return { state: 'paused', transactionId: id }
+      }
+      if (isNew) store(rows, decision, rules)
+      if (isNew && start.purpose === 'cancel') {
         recordAct(rows, start, { at, action: 'cancel', transaction_id: id })
       }
       return { state, transaction }
@@ -193,7 +219,7 @@ const parkedFor = (rows: WorkingSet, transaction: TransactionRow): WebhookEventR
 
 const isSame = (a: string | null, b: string | null | undefined): boolean => a !== null && a === b
 
-export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+export function beginRefund(start: RefundStart): Operation<RefundBegun | Paused> {
   const { gateway, transactionId: id } = start
   return {
     keys: { payments: [{ id }, { gateway, gateway_transaction_id: id }] },
@@ -203,6 +229,10 @@ export function beginRefund(start: RefundStart): Operation<RefundBegun> {
         return { state: 'not_refundable', status: found.transaction.status }
       }
       const begun = decideBeginRefund(found, start)
+      const isNew = begun.state === 'begun' && !rows.get('refunds', start.id)
+      if (rows.pause && (isNew || begun.state === 'not_admitted')) {
+        return { state: 'paused', ...(found && { transactionId: found.transaction.id }) }
+      }
       if (begun.state !== 'begun') return begun
       const { state, payment, refund } = begun
       const { transaction } = payment

@@ -71,6 +71,20 @@ export interface Asked {
   by: string
 }
 
+/** While payments are paused, nothing new is begun; what was begun is settled. */
+export interface Pause {
+  /** ms */
+  since: number
+  /** The subject that asked for it. */
+  by: string
+}
+
+/** It would have been begun now. `transactionId`: of the payment that it is about. */
+export interface Paused {
+  state: 'paused'
+  transactionId?: string
+}
+
 /** Which payment an event is about, as its driver reads it. */
 export type EventIds = Partial<
   Pick<
@@ -138,4 +152,6 @@ export interface Check {
   disputes: readonly DisputeRow[]
   /** The one under way that is waited for. */
   refund?: RefundRow
+  /** Payments are paused: a charge that was never sent is not sent now. */
+  isPaused?: true
 }

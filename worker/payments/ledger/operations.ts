@@ -15,6 +15,7 @@ import {
   finishRefund,
 } from './charges-and-refunds.ts'
 import type { Operation, Rules } from './operation.ts'
+import { pause, resume } from './pause.ts'
 import {
   acknowledge,
   checkSoon,
@@ -56,6 +57,10 @@ export const OPERATIONS = {
   hurryEvents,
   /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
   acknowledge,
+
+  /** Nothing new is begun until `resume`. Again, it changes nothing. */
+  pause,
+  resume,
 } satisfies Record<string, (input: never, rules: Rules) => Operation<unknown>>
 
 type Operations = typeof OPERATIONS

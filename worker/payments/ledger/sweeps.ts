@@ -113,7 +113,8 @@ export function claimChecks({
       const ours = due.filter((row) => !isTheirs(row))
       const next = (row: TransactionRow) => (isTheirs(row) ? null : until)
       rows.put({ transactions: due.map((row) => ({ ...row, next_check_at: next(row) })) })
-      return ours.flatMap(({ id }) => rows.payment(id) ?? []).map(checkOf)
+      const payments = ours.flatMap(({ id }) => rows.payment(id) ?? [])
+      return payments.map((payment) => checkOf(payment, rows))
     },
   }
 }
@@ -141,15 +142,21 @@ export function claimCheck({
       const claimed = withTransaction(payment, { next_check_at })
       rows.put({ transactions: [claimed.transaction] })
       recordAct(rows, asked, { at: now, action: 'check', transaction_id: id })
-      return { state: 'claimed', check: checkOf(claimed) }
+      return { state: 'claimed', check: checkOf(claimed, rows) }
     },
   }
 }
 
-function checkOf(payment: Payment): Check {
+function checkOf(payment: Payment, { pause }: Pick<WorkingSet, 'pause'>): Check {
   const { transaction, refunds, disputes } = payment
   const refund = refundUnderWay(payment)
-  return { transaction, refunds, disputes, ...(refund && { refund }) }
+  return {
+    transaction,
+    refunds,
+    disputes,
+    ...(refund && { refund }),
+    ...(pause && { isPaused: true }),
+  }
 }
 
 export function settleCheck(settled: CheckSettled, rules: Rules): Operation<undefined> {

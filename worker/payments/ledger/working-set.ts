@@ -15,6 +15,7 @@ import type {
   TransactionRow,
   WebhookEventRow,
 } from '../domain/rows.ts'
+import type { Pause } from './ledger.ts'
 
 export interface Rows {
   transactions: TransactionRow[]
@@ -73,6 +74,8 @@ export interface EventKey {
 /** What is stored beside the rows. */
 export interface Stored {
   installation: string
+  /** Payments are paused. */
+  pause?: Pause | undefined
   /** Events of which only the keys are left. */
   forgotten?: readonly EventKey[]
 }
@@ -82,11 +85,15 @@ export class WorkingSet {
   readonly installation: string
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
   readonly #forgotten: readonly EventKey[]
+  readonly #loadedPause: Pause | undefined
+  #pause: Pause | undefined
   /** What takes the changes of the running operation back, in their order. */
   #undo: (() => void)[] = []
 
-  constructor({ installation, forgotten = [] }: Stored, loaded: Changes) {
+  constructor({ installation, pause, forgotten = [] }: Stored, loaded: Changes) {
     this.installation = installation
+    this.#loadedPause = pause
+    this.#pause = pause
     this.#forgotten = forgotten
     this.#tables = {
       transactions: new Table(loaded.transactions),
@@ -108,6 +115,23 @@ export class WorkingSet {
 
   all<Name extends TableName>(table: Name): readonly Rows[Name][number][] {
     return this.#tables[table].all()
+  }
+
+  /** Payments are paused. */
+  get pause(): Pause | undefined {
+    return this.#pause
+  }
+
+  set pause(pause: Pause | undefined) {
+    const before = this.#pause
+    this.#undo.push(() => {
+      this.#pause = before
+    })
+    this.#pause = pause
+  }
+
+  get isPauseChanged(): boolean {
+    return this.#pause !== this.#loadedPause
   }
 
   /** The event was recorded before, and only its key is left. */
@@ -162,7 +186,7 @@ export class WorkingSet {
   }
 
   get isChanged(): boolean {
-    return TABLES.some((table) => this.#tables[table].isChanged)
+    return this.isPauseChanged || TABLES.some((table) => this.#tables[table].isChanged)
   }
 
   #put<Name extends TableName>(table: Name, row: Rows[Name][number]): void {

@@ -10,8 +10,10 @@ import type {
   Listed,
   WebhookRate,
 } from '../domain/types.ts'
+import type { Pause } from '../ledger/ledger.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
+import { pauseIn, READ_PAUSE } from '../ledger/libsql/pause-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { eventQueries } from './events-libsql.ts'
 import { movementQueries } from './movements-libsql.ts'
@@ -112,6 +114,9 @@ export function libsqlQueries(
         statements: [statement(FAILING)],
         read: ([rows]) => rowsOf<FailingRow>(rows).map(toFailing),
       }),
+    /** Undefined: payments are not paused. */
+    pause: (): Promise<Pause | undefined> =>
+      run({ statements: [READ_PAUSE], read: ([[row = {}] = []]) => pauseIn(row) }),
     /** What waits at `now`, in ms: each sweep begins with it. */
     waiting: (now: number): Promise<Waiting> =>
       run({

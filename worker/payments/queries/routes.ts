@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../../shared/problem.ts'
 import { readQuery } from '../../shared/query.ts'
-import { isoTime } from '../domain/shown.ts'
+import { isoTime, toPause } from '../domain/shown.ts'
 import { MINUTE_MS, startOfMinute } from '../domain/time.ts'
 import type { GatewayHealth, Listed, Transaction, WebhookRates } from '../domain/types.ts'
 import type { Refusals } from '../gateways/refusals.ts'
@@ -131,7 +131,8 @@ export function queryRoutes({ queries, gateways, refused }: QueryDeps, now: () =
 
   app.get('/gateways', async (c) => {
     readQuery(c.req.url, noQuery, WRONG)
-    return c.json({ gateways: await gateways() })
+    const [all, pause] = await Promise.all([gateways(), queries.pause()])
+    return c.json({ gateways: all, ...(pause && { pause: toPause(pause) }) })
   })
   app.get('/webhook-rates', async (c) => {
     const { minutes } = readQuery(c.req.url, ratesQuery, WRONG)

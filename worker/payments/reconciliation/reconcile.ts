@@ -62,7 +62,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
     if (transaction.status !== 'Pending') return await settle(check)
     if (clock.now() - transaction.created_at >= DAY_MS) return await expire(check)
-    const mayRepeat = isRepeatable(transaction, gateway, clock.now())
+    // While payments are paused, one that was never sent is not begun.
+    const mayBegin = !check.isPaused || earlierCall(transaction) === 'unknown'
+    const mayRepeat = mayBegin && isRepeatable(transaction, gateway, clock.now())
     return mayRepeat ? await chargeAgain(gateway, check) : await settle(check)
   }
 

@@ -4,9 +4,8 @@
 import { encodeTime } from 'ulid'
 import { backoffMs, type Clock, pause } from '../../../shared/clock.ts'
 import { type Database, isTransient } from './database-libsql.ts'
-import { SCHEMA_VERSION } from './schema-version-libsql.ts'
 import { type Statement, statement, type Value } from './statement-libsql.ts'
-import { SCHEMA } from './store-libsql.ts'
+import { advance } from './store-libsql.ts'
 
 /** Payments whose last change was before a time in ms, or all of an order. */
 export type Payers = { before: number } | { reference: string }
@@ -48,9 +47,7 @@ export async function countPayers(
  */
 const PAYMENTS_AT_ONCE = 200
 const WRITE_WITHIN_MS = 6_000
-const ADVANCE = `REPLACE INTO payment_ledger (one, batch, installation) VALUES (1,
-  (SELECT batch + 1 FROM payment_ledger WHERE ${SCHEMA} = ${SCHEMA_VERSION}),
-  (SELECT installation FROM payment_ledger))`
+const ADVANCE = advance('true')
 
 /** For the story of each payment. Its id begins with the time, and ends as the payment's. */
 const RECORD = `INSERT INTO payment_audit (id, at, action, subject, transaction_id)

@@ -1,7 +1,13 @@
 // How the rows of a group of operations are loaded, by their keys.
 
 import type { Keys } from '../operation.ts'
-import { type EventKey, type Rows, type TableName, WorkingSet } from '../working-set.ts'
+import {
+  type EventKey,
+  type Rows,
+  type Stored,
+  type TableName,
+  WorkingSet,
+} from '../working-set.ts'
 import { COLUMNS, TABLE } from './columns-libsql.ts'
 import { type Lookup, lookupsOf } from './lookups-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -9,7 +15,7 @@ import { type Row, type Statement, statement } from './statement-libsql.ts'
 /** Statements of one transaction, and how their results are read together. */
 interface Load {
   statements: Statement[]
-  read(results: readonly (readonly Row[])[], installation: string): WorkingSet
+  read(results: readonly (readonly Row[])[], stored: Omit<Stored, 'forgotten'>): WorkingSet
 }
 
 export function loadOf(keys: Keys): Load {
@@ -24,13 +30,13 @@ export function loadOf(keys: Keys): Load {
   )
   return {
     statements: [...parts.map((part) => part.statement), ...forgotten],
-    read(results, installation) {
+    read(results, stored) {
       const loaded: Partial<Rows> = {}
       for (const [at, part] of parts.entries()) {
         part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded)
       }
       const bare = (results[parts.length] ?? []) as unknown as EventKey[]
-      return new WorkingSet({ installation, forgotten: bare }, loaded)
+      return new WorkingSet({ ...stored, forgotten: bare }, loaded)
     },
   }
 }

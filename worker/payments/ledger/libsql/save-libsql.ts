@@ -4,6 +4,7 @@
 
 import { TABLES, type TableName, type TableRow, type WorkingSet } from '../working-set.ts'
 import { COLUMNS, TABLE } from './columns-libsql.ts'
+import { pauseAs } from './pause-libsql.ts'
 import { insertTexts } from './search-libsql.ts'
 import { insertRows, type Statement, statement, WITH_ROWS } from './statement-libsql.ts'
 
@@ -12,6 +13,7 @@ import { insertRows, type Statement, statement, WITH_ROWS } from './statement-li
  * a new row may take over a name that must be unique, from a row that gives it up.
  */
 export const saveOf = (rows: WorkingSet): Statement[] => [
+  ...(rows.isPauseChanged ? [pauseAs(rows.pause)] : []),
   ...TABLES.flatMap((name) => {
     const { inserted, updated } = rows.changesOf(name)
     return [...updatesOf(name, updated), ...insertOf(name, inserted)]

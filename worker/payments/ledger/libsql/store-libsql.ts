@@ -7,23 +7,32 @@ import type { WorkingSet } from '../working-set.ts'
 import { type Database, isTransient, reachable } from './database-libsql.ts'
 import { Installation, readInstallation } from './installation-libsql.ts'
 import { loadOf } from './load-libsql.ts'
+import { PAUSE, pauseIn } from './pause-libsql.ts'
 import { saveOf } from './save-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** NULL while a migration is under way. */
-export const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
+const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
 
-const POSITION = statement(`SELECT batch, installation, ${SCHEMA} AS schema FROM payment_ledger`)
+const POSITION = statement(
+  `SELECT batch, installation, ${PAUSE}, ${SCHEMA} AS schema FROM payment_ledger`,
+)
 
 /**
- * First of a save. `batch` may not be NULL: on another number than was loaded, on another schema,
- * or if the row is missing, the statement fails, and with it all of the transaction. So a ledger
- * stops with the first step of a migration, however long it has been awake.
+ * First of a save, which raises the number of saves and leaves the rest of its row. `batch` may not
+ * be NULL: if `condition` is not true, on another schema, or if the row is missing, the statement
+ * fails, and with it all of the transaction. So a ledger stops with the first step of a migration,
+ * however long it has been awake.
  */
-const ADVANCE = `REPLACE INTO payment_ledger (one, batch, installation) VALUES (1,
-  (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}),
-  (SELECT installation FROM payment_ledger))`
+export const advance = (condition: string): string => `REPLACE INTO payment_ledger
+  (one, batch, installation, ${PAUSE}) VALUES (1,
+  (SELECT batch + 1 FROM payment_ledger WHERE ${condition} AND ${SCHEMA} = ${SCHEMA_VERSION}),
+  (SELECT installation FROM payment_ledger), (SELECT paused_at FROM payment_ledger),
+  (SELECT paused_by FROM payment_ledger))`
+
+/** Fails on another number than was loaded. */
+const ADVANCE = advance('batch = :batch')
 
 export interface Loaded {
   rows: WorkingSet
@@ -55,9 +64,9 @@ export function libsqlStore(database: Database, own = new Installation()) {
         [POSITION, ...statements],
         signal,
       ).catch(refuseOther)
-      const { batch, installation } = await positionIn(database, positions).catch(refuseOther)
-      own.check({ is: 'made', id: installation })
-      return { batch, rows: read(results, installation) }
+      const { batch, ...stored } = await positionIn(database, positions).catch(refuseOther)
+      own.check({ is: 'made', id: stored.installation })
+      return { batch, rows: read(results, stored) }
     },
     /**
      * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
@@ -120,7 +129,8 @@ async function loadRows(
 
 async function positionIn(database: Database, [row]: readonly Row[] = []) {
   if (row?.schema === SCHEMA_VERSION) {
-    return { batch: Number(row.batch), installation: String(row.installation) }
+    const { batch, installation } = row
+    return { batch: Number(batch), installation: String(installation), pause: pauseIn(row) }
   }
   throw (await schemaMismatch(database, undefined)) ?? new SchemaMismatch(LACKS_LEDGER)
 }

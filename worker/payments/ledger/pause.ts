@@ -1,0 +1,37 @@
+// The maintenance switch in the ledger. It is a save like another: what was decided before it on
+// other rows is decided again.
+
+import type { Asked, Pause } from './ledger.ts'
+import { type Operation, recordAct } from './operation.ts'
+
+interface Switched extends Asked {
+  now: number
+}
+
+/** Paused before, it stays that pause. */
+export function pause({ now, ...asked }: Switched): Operation<Pause> {
+  return {
+    keys: {},
+    decide(rows) {
+      if (rows.pause) return rows.pause
+      const pause = { since: now, by: asked.by }
+      rows.pause = pause
+      recordAct(rows, asked, { at: now, action: 'pause' })
+      return pause
+    },
+  }
+}
+
+/** Answers what has ended with it. */
+export function resume({ now, ...asked }: Switched): Operation<Pause | undefined> {
+  return {
+    keys: {},
+    decide(rows) {
+      const { pause } = rows
+      if (!pause) return undefined
+      rows.pause = undefined
+      recordAct(rows, asked, { at: now, action: 'resume' })
+      return pause
+    },
+  }
+}
