@@ -12,6 +12,7 @@ import {
   healthCheck,
   healthMetric,
   healthReport,
+  pauseWarnings,
   withHealthz,
 } from '../worker/healthz-process.ts'
 import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
@@ -117,7 +118,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
     file: withHealthz(
       plan.file,
       async () => (signal.aborted ? 'This process is ending.' : await check()),
-      stale.warnings,
+      async () => [...stale.warnings(), ...(await pauseWarnings(database))],
     ),
     log: stale.log,
     installation,

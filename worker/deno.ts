@@ -10,6 +10,7 @@ import {
   healthCheck,
   healthMetric,
   healthReport,
+  pauseWarnings,
   withHealthz,
 } from './healthz-process.ts'
 import { gatewayPrefixes } from './payments/config/payments-config.ts'
@@ -51,7 +52,10 @@ const stale = staleWebhooks(hostClock, consoleLog)
 const edge = openProcessEdge({
   config,
   host,
-  file: withHealthz(file, check, stale.warnings),
+  file: withHealthz(file, check, async () => [
+    ...stale.warnings(),
+    ...(await pauseWarnings(database)),
+  ]),
   openSql,
   gatewayFetch: createFetchOnce(environment),
   installation,

@@ -5,12 +5,14 @@
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignalboxFile } from './payments/define-config.ts'
+import { isoTime } from './payments/domain/shown.ts'
 import { LedgerRefused, OtherDatabase } from './payments/ledger/ledger.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import {
   type Installation,
   readInstallation,
 } from './payments/ledger/libsql/installation-libsql.ts'
+import { readPause } from './payments/ledger/libsql/pause-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -111,11 +113,23 @@ async function canWrite(folder: string): Promise<boolean> {
   return isDone
 }
 
+/**
+ * Payments are paused, as a sentence that everybody may read: who asked for it is not in it. A
+ * database that cannot be read is another failure.
+ */
+export async function pauseWarnings(
+  database: Pick<Database, 'read'> | undefined,
+): Promise<string[]> {
+  const pause = database && (await readPause(database).catch(() => undefined))
+  if (!pause) return []
+  return [`Payments are paused since ${isoTime(pause.since)}: nothing new is begun.`]
+}
+
 /** The file with the route. `warnings`: what a person should look at while the service works. */
 export function withHealthz(
   file: SignalboxFile,
   check: HealthCheck,
-  warnings: () => readonly string[],
+  warnings: () => Promise<readonly string[]>,
 ): SignalboxFile {
   return {
     ...file,
@@ -128,7 +142,7 @@ export function withHealthz(
       }
       const error = await check()
       if (error === undefined) {
-        const seen = warnings()
+        const seen = await warnings()
         const body = { status: 'ok', ...(seen.length > 0 && { warnings: seen }) }
         return Response.json(body, { headers })
       }

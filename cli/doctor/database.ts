@@ -3,8 +3,10 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
+import { printable } from '../../sidecar/log.ts'
 import { hasPayments, VARIABLE } from '../../system/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
+import { isoTime } from '../../worker/payments/domain/shown.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   embeddedDatabase,
@@ -16,6 +18,7 @@ import {
   otherThan,
   readInstallation,
 } from '../../worker/payments/ledger/libsql/installation-libsql.ts'
+import { readPause } from '../../worker/payments/ledger/libsql/pause-libsql.ts'
 import {
   mismatchOf,
   readEngine,
@@ -75,10 +78,18 @@ async function checkSchema(database: Database, name: string, guarded: Guarded): 
       await checkEngine(database, name),
       mismatch ? error('schema', mismatch) : ok('schema', `It has schema ${SCHEMA_VERSION}.`),
       ...(await checkInstallation(database, guarded)),
+      ...(mismatch ? [] : await checkPause(database)),
     ]
   } catch (thrown) {
     return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
   }
+}
+
+async function checkPause(database: Pick<Database, 'read'>): Promise<Finding[]> {
+  const pause = await readPause(database)
+  if (!pause) return []
+  const since = `since ${isoTime(pause.since)}, by ${printable(pause.by)}`
+  return [warn('payments', `They are paused ${since}. See signalbox payments resume.`)]
 }
 
 /** Without its id, an empty database would be taken for it. */

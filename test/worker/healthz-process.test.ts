@@ -8,6 +8,8 @@ import {
   healthCheck,
   healthMetric,
   healthReport,
+  pauseWarnings,
+  withHealthz,
 } from '../../worker/healthz-process.ts'
 import { LedgerRefused, OtherDatabase } from '../../worker/payments/ledger/ledger.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
@@ -15,6 +17,7 @@ import {
   Installation,
   readInstallation,
 } from '../../worker/payments/ledger/libsql/installation-libsql.ts'
+import { pauseAs } from '../../worker/payments/ledger/libsql/pause-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { metricsText } from '../../worker/shared/metrics-node.ts'
@@ -139,4 +142,25 @@ it('is that of the folder alone where no payments are configured', async () => {
   await inTheWay()
   const full = await setUp({ database: () => undefined, hasRoom: async () => false })
   expect(await full.check()).toBe('The data folder cannot be written: is the disk full?')
+})
+
+it('warns while payments are paused, without naming who asked for it, and stays 200', async () => {
+  const { database, check } = await setUp()
+  const { fetch } = withHealthz({}, check, () => pauseWarnings(database))
+  const answer = async () => {
+    const response = await fetch?.(new Request('http://localhost/healthz'), undefined as never)
+    return [response?.status, await response?.json()]
+  }
+  const { signal } = new AbortController()
+  await database.write([pauseAs({ since: Date.UTC(2026, 2, 1), by: 'ada' })], signal)
+  const paused = 'Payments are paused since 2026-03-01T00:00:00.000Z: nothing new is begun.'
+  expect(await answer()).toEqual([200, { status: 'ok', warnings: [paused] }])
+  await database.write([pauseAs(undefined)], signal)
+  expect(await answer()).toEqual([200, { status: 'ok' }])
+})
+
+it('has no warning of a database that cannot be asked, or is not there', async () => {
+  const read = async () => Promise.reject(new Error('away'))
+  expect(await pauseWarnings({ read })).toEqual([])
+  expect(await pauseWarnings(undefined)).toEqual([])
 })

@@ -87,6 +87,13 @@ describe('the schema of the database', () => {
     expect(await check()).toEqual(fine)
   })
 
+  it('is told with who has paused payments, and since when', async () => {
+    await sql(...statementsOf(script))
+    await sql(`UPDATE payment_ledger SET paused_at = ${NOW}, paused_by = 'ada'`)
+    const paused = 'They are paused since 2026-03-01T10:00:00.000Z, by ada.'
+    expect(await check()).toContain(`warn payments: ${paused} See signalbox payments resume.`)
+  })
+
   it('is missing before that, and the finding says how to create the tables', async () => {
     const none = 'The database of payments has no tables: run signalbox migrate.'
     expect(await check()).toEqual([READ, `error schema: ${none}`])

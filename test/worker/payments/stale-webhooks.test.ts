@@ -41,7 +41,7 @@ it('passes on every line of the log', () => {
 it('leaves /healthz at 200, since a replayed webhook must not take a shop out of its proxy', async () => {
   const { warnings, answers } = setUp()
   const check = async () => undefined
-  const { fetch } = withHealthz({}, check, warnings)
+  const { fetch } = withHealthz({}, check, async () => warnings())
   const answer = async () => {
     const response = await fetch?.(new Request('http://localhost/healthz'), undefined as never)
     return [response?.status, await response?.json()]
