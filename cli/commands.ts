@@ -100,6 +100,14 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     summary: 'ends an open payment at its gateway',
     load: () => import('./commands/payments/cancel.ts'),
   },
+  'payments pause': {
+    summary: 'begins nothing new until payments resume, such as for a move to another machine',
+    load: () => import('./commands/payments/pause.ts'),
+  },
+  'payments resume': {
+    summary: 'ends a pause of payments',
+    load: () => import('./commands/payments/resume.ts'),
+  },
   'payments reconcile': {
     summary: "compares a gateway's settlement file with the books",
     load: () => import('./commands/payments/reconcile.ts'),
@@ -113,5 +121,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
 /** The first word of commands that have two. */
 export const GROUPS: Readonly<Record<string, string>> = {
   boards: 'forgets a board that is gone',
-  payments: 'checks payments, tries them out, finds, ends and reconciles them, and forgets payers',
+  payments: 'checks, tries out, finds, ends, pauses and reconciles payments, and forgets payers',
 }

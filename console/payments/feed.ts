@@ -7,7 +7,7 @@ import { useContext } from 'preact/hooks'
 import type {
   Alert,
   FailingEndpoints,
-  Gateway,
+  Gateways,
   TransactionStory,
   Unreadable,
   WebhookEvent,
@@ -39,7 +39,7 @@ export function openFeed() {
     `/webhook-events?outcome=parked&limit=${MAX_ROWS}`,
     'webhookEvents',
   )
-  const gateways = valueRead<{ gateways: readonly Gateway[] }>('/gateways')
+  const gateways = valueRead<Gateways>('/gateways')
   const rates = valueRead<WebhookRates>('/webhook-rates?minutes=60')
   const failing = valueRead<FailingEndpoints>('/failing-endpoints')
   const freshness = signal<Freshness>({ name: 'loading' })

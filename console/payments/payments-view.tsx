@@ -8,7 +8,7 @@ import { may } from '../data/session.ts'
 import type { LampStatus } from '../frame/lamp.ts'
 import { route } from '../router.ts'
 import { count, timeOf } from '../ui/format.ts'
-import { now } from '../ui/time.tsx'
+import { now, Time } from '../ui/time.tsx'
 import { AttentionList } from './attention-list.tsx'
 import { TestCharge, useReturnFromPayment } from './charge-form.tsx'
 import { FreshnessLamp } from './elements.tsx'
@@ -68,6 +68,7 @@ function Overview({ left }: { left: string | undefined }) {
           <TestCharge />
         </div>
       </header>
+      <PauseNote />
       <AttentionList />
       {isLaidOut(feed) && (
         <>
@@ -82,6 +83,20 @@ function Overview({ left }: { left: string | undefined }) {
         </>
       )}
     </>
+  )
+}
+
+function PauseNote() {
+  const pause = useFeed().gateways.value?.pause
+  return (
+    <p class="hint" role="status">
+      {pause && (
+        <>
+          Payments are paused since <Time at={pause.since} />, by {pause.by}: nothing new is
+          charged, refunded or cancelled. Webhooks and checks go on.
+        </>
+      )}
+    </p>
   )
 }
 

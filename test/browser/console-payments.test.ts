@@ -199,6 +199,14 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
+  it('says in a line who has paused payments, until they are resumed', async () => {
+    const { by } = await start.payments<{ by: string }>('/pause', {})
+    const line = page.getByText(`, by ${by}: nothing new is charged, refunded or cancelled.`)
+    await line.waitFor()
+    await start.payments('/resume', {})
+    await line.waitFor({ state: 'detached' })
+  })
+
   it('keeps the filters in the URL, and finds by the beginning of a reference', async () => {
     await page.getByLabel('Status', { exact: true }).selectOption('Paid')
     await page.getByText('3 payments', { exact: true }).waitFor()

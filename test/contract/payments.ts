@@ -227,6 +227,39 @@ export function paymentsContract(host: Host): void {
     })
   })
 
+  describe(`paused payments on ${host}`, () => {
+    const failed = (answer: { status: number; code: string; headers: Headers }) => [
+      answer.status,
+      answer.code,
+      Number(answer.headers.get('Retry-After')),
+    ]
+    const PAUSED = [503, 'paused', 30]
+
+    it('begin nothing, over a crash, and take in what comes for those that were begun', async () => {
+      const paid = await system.paid()
+      const { transactionId, ...open } = await system.charged()
+      const closable = await charge(order({ gateway: 'fib' }))
+      const pause = await (await system.post('/pause')).json()
+      expect(pause).toEqual({ since: expect.any(String), by: expect.any(String) })
+      await system.edge.crash()
+      expect(await (await system.post('/pause')).json()).toEqual(pause)
+      expect(await system.get('/gateways')).toMatchObject({ pause })
+      const fresh = order()
+      expect(failed(await charge(fresh))).toEqual(PAUSED)
+      const refused = await refund('redirect', paid.transactionId)
+      expect(refused).toMatchObject([503, { code: 'paused' }])
+      const ending = await system.post(`/transactions/${closable.transactionId}/cancel`)
+      expect([ending.status, await ending.json()]).toMatchObject([503, { code: 'paused' }])
+      const other = { gateway: 'fib', reference: closable.reference, amount: 50_000 }
+      expect(failed(await charge(order({ ...other, replace: true })))).toEqual(PAUSED)
+      expect((await system.simulator.payment(closable.gatewayTransactionId)).state).toBe('open')
+      expect(await word(await redirectCallback(claimsOf(open)))).toEqual([200, 'ok'])
+      await system.expectEvents(transactionId, PAID)
+      expect(await (await system.post('/resume')).json()).toEqual({ resumed: true })
+      expect((await charge(fresh)).status).toBe(201)
+    })
+  })
+
   describe(`webhooks on ${host}`, () => {
     it('get a one-word text answer, on both routes, and the second is a duplicate', async () => {
       const { transactionId, ...made } = await system.charged()

@@ -1,4 +1,4 @@
-// Commands that ask an edge about payments: reconcile, find and cancel, against one in this process.
+// Commands that ask an edge about payments: reconcile, find, cancel, pause and resume, against one in this process.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -205,5 +205,29 @@ describe('payments cancel', () => {
     await setup.webhook({ gatewayTransactionId, status: 'Expired' })
     expect(await cancel(id)).toEqual({ code: 0, out: 'order-1 is Expired.\n', err: '' })
     expect(await cancel('nobody')).toMatchObject({ code: 1, err: /no transaction/ })
+  })
+})
+
+describe('payments pause and resume', () => {
+  it('say who has paused payments, and since when, however often they are typed', async () => {
+    scope = 'payments:write'
+    const paused = await payments('pause')
+    expect(paused).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Payments are paused since \S+Z, by \S.*\.\n$/),
+      err: '',
+    })
+    expect(await payments('pause')).toEqual(paused)
+    await expect(order('order-1')).rejects.toMatchObject({ code: 'paused' })
+    const resumed = { code: 0, out: 'Payments are not paused.\n', err: '' }
+    expect(await payments('resume')).toEqual(resumed)
+    expect(await payments('resume')).toEqual(resumed)
+    await order('order-1')
+  })
+
+  it('need the right to write, an edge and a token', async () => {
+    expect(await payments('pause')).toMatchObject({ code: 1, err: /payments:write/ })
+    const { code, err } = await run(['payments', 'resume'], {}, { cwd: dir })
+    expect([code, err]).toEqual([2, expect.stringContaining('--edge URL')])
   })
 })
