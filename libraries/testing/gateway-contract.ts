@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { amountsOf } from './gateway-amounts.ts'
+import { breaksOf } from './gateway-breaks.ts'
 import { factsOf } from './gateway-facts.ts'
 import type { GatewayFixtures } from './gateway-fixtures.ts'
 import { idsOf } from './gateway-ids.ts'
@@ -46,6 +47,7 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
 
   factsOf(subject, it)
   amountsOf(subject, it)
+  breaksOf(subject, it)
   idsOf(subject, it)
   secretsOf(subject, it)
   outagesOf(subject, it)

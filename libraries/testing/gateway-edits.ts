@@ -1,5 +1,6 @@
 // Changes what a gateway sends, wherever it writes an amount or an id: the suite knows no format.
 
+import { parseJson } from '../../worker/payments/gateways/reply.ts'
 import type { Answer } from './gateway-setup.ts'
 
 type Path = readonly string[]
@@ -26,9 +27,9 @@ export const changedAt = (
       : each,
   )
 
-/** A copy of JSON without this text, wherever it stands alone. */
-export const without = (value: unknown, text: string): unknown =>
-  changed(value, (each) => (each === text ? undefined : each))
+/** A copy of JSON without these texts. */
+export const without = (value: unknown, isIt: (text: string) => boolean): unknown =>
+  changed(value, (each) => (typeof each === 'string' && isIt(each) ? undefined : each))
 
 /** The same answers, which are JSON, changed. */
 export const replaying =
@@ -41,11 +42,11 @@ export const replaying =
     return new Response(text, { status: response.status, headers: response.headers })
   }
 
-/** Undefined: it has no body. */
-export async function jsonOf(response: Response): Promise<unknown> {
-  const text = await response.clone().text()
-  return text === '' ? undefined : JSON.parse(text)
-}
+export const jsonOf = async (response: Response): Promise<unknown> =>
+  jsonIn(await response.clone().text())
+
+/** Undefined: it is empty. */
+export const jsonIn = (text: string): unknown => (text === '' ? undefined : parseJson(text))
 
 function changed(
   value: unknown,

@@ -2,7 +2,9 @@
 // and of its refusals, while nothing fails.
 
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
+import { jsonIn } from './gateway-edits.ts'
 import type { HeldPayment } from './gateway-fixtures.ts'
 import { assertAsked, assertHas, bodyOf } from './gateway-requests.ts'
 import {
@@ -33,6 +35,7 @@ export function factsOf(subject: Subject, it: It): void {
     assert.equal(answer.gatewayTransactionId, own.id, 'the payment’s id')
     const { expiresAt = charge.now } = answer
     assert.ok(Math.abs(expiresAt - charge.now) < YEAR_MS, 'expiresAt is in ms')
+    assert.notEqual(answer.redirectUrl, charge.returnUrl ?? '', 'redirectUrl is the gateway’s page')
     assert.equal(call.verdict(), 'success')
   })
 
@@ -43,8 +46,10 @@ export function factsOf(subject: Subject, it: It): void {
 
   it('reports a refusal of the gateway as one', async () => {
     for (const { name, run } of withId) {
-      const answer = await run(subject.setup(own, { atMoney: refuses }))
+      const setup = subject.setup(own, { atMoney: refuses })
+      const answer = await run(setup)
       assert.equal(Object(answer).ok, false, `The refusal of a ${name} is definite`)
+      assert.equal(setup.sent.filter(subject.isMoney).length, 1, 'one request')
     }
   })
 
@@ -65,9 +70,10 @@ export function factsOf(subject: Subject, it: It): void {
       const made = await subject.refund(setup, asked)
       if (!made.ok) assert.fail(`It refused: ${made.error.message}`)
       assert.equal(made.isDone, way === 'done', 'isDone')
-      assert.notEqual(made.gatewayRefundId, refund.refundId, 'gatewayRefundId is the gateway’s')
       const [request, second] = setup.sent.filter(subject.isMoney)
       assert.equal(second, undefined, 'one request')
+      const said = setup.answered[setup.sent.findIndex(subject.isMoney)]
+      assert.ok(said?.includes(made.gatewayRefundId ?? ''), 'gatewayRefundId is in the answer')
       if (request && fixtures.sentRefund) assertHas(bodyOf(request), fixtures.sentRefund(asked))
     })
   }
@@ -94,11 +100,13 @@ export function factsOf(subject: Subject, it: It): void {
   if (gateway.checkStatus) {
     it('reads the status, the amount and the currency of a payment', async () => {
       for (const { status, held, amount } of states) {
-        const { status: read } = await subject.statusOf(held)
+        const { status: read, answered } = await subject.statusOf(held)
         assert.equal(read.status, status, `the status of ${held.state}`)
         assert.equal(read.amount, amount, `the amount of ${held.state}`)
         assert.equal(read.currency, held.currency, `the currency of ${held.state}`)
         assertIds(read, held)
+        const isSaid = answered.some((text) => isDeepStrictEqual(jsonIn(text), read.raw))
+        assert.ok(isSaid || read.raw === undefined, `raw of ${held.state} is the answer, unchanged`)
       }
     })
 

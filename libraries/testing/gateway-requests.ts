@@ -33,6 +33,17 @@ export function bodyOf({ body }: Sent): unknown {
   }
 }
 
+/** Where it is sent, and each address that its body gives to the gateway. */
+export const addressesIn = (sent: Sent): string[] => [
+  sent.path,
+  ...textsIn(bodyOf(sent)).filter((text) => URL.canParse(text)),
+]
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
 /** A repetition with another body or another key is another request for the gateway. */
 export function assertEqual(tries: readonly Sent[]): void {
   const [first, ...more] = tries.map((sent) => ({ ...sent, headers: [...sent.headers] }))

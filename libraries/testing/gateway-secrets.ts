@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { maskError, rawMask } from '../../worker/payments/mask.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import type { HeldPayment } from './gateway-fixtures.ts'
+import { addressesIn } from './gateway-requests.ts'
 import { type Answer, type GatewaySetup, json, page } from './gateway-setup.ts'
 import { type Faults, type It, REFUSED, type Subject, UNKNOWN_STATES } from './gateway-subject.ts'
 
@@ -16,6 +17,7 @@ const ECHOES: readonly Answer[] = [
     const errors = { code: 'unauthorized', error: { message }, errors: [{ title: message }] }
     return json({ message, ...errors }, 401)
   },
+  async (request) => json({ echo: await echoOf(request) }),
 ]
 
 async function echoOf(request: Request): Promise<string> {
@@ -51,11 +53,7 @@ export function secretsOf(subject: Subject, it: It): void {
         const known = granted.ok ? [...secrets, granted.token] : secrets
         const outcome = await call(setup, held).then(masked, masked)
         assertHides([outcome, setup.lines, setup.timeouts], known, 'a secret is in an output')
-        assertHides(
-          setup.sent.map(({ path }) => path),
-          known,
-          'a secret is in an address',
-        )
+        assertHides(setup.sent.flatMap(addressesIn), known, 'a secret is in an address')
         const logged = [outcome instanceof Error ? outcome : '', setup.lines]
         assertHides(logged, hidden, 'a value of the payer is logged')
       }
@@ -109,6 +107,7 @@ function scenesOf({ fixtures, own, open }: Subject): { held: HeldPayment; faults
     { held: open, faults: { atMoney: refuses, atCancel: refusesCancel } },
     ...ECHOES.flatMap((echo) => [
       { held: open, faults: { everywhere: echo } },
+      { held: open, faults: { withToken: echo } },
       { held: open, faults: { atMoney: echo, atCancel: echo } },
     ]),
   ]

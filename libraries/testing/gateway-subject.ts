@@ -98,16 +98,24 @@ export class Subject {
   isCancel = (sent: Sent): boolean =>
     this.fixtures.isCancel?.(sent) ?? (sent.method !== 'GET' && names(sent, this.own.id))
 
-  setup(held = this.own, { everywhere, withToken, atMoney, atCancel }: Faults = {}): GatewaySetup {
-    return new GatewaySetup(this.gateway, async (request) => {
+  /** `answered`: the bodies of its answers. */
+  setup(
+    held = this.own,
+    { everywhere, withToken, atMoney, atCancel }: Faults = {},
+  ): GatewaySetup & { answered: string[] } {
+    const answered: string[] = []
+    const setup = new GatewaySetup(this.gateway, async (request) => {
       const sent = await sentOf(request)
       const answer =
         everywhere ??
         (this.#isToken(sent) ? undefined : withToken) ??
         (this.isCancel(sent) ? atCancel : undefined) ??
         (this.isMoney(sent) ? atMoney : undefined)
-      return answer ? await answer(request) : await this.fixtures.healthy(request, held)
+      const response = await (answer?.(request) ?? this.fixtures.healthy(request, held))
+      answered.push(await response.clone().text())
+      return response
     })
+    return Object.assign(setup, { answered })
   }
 
   async charge(
@@ -115,7 +123,9 @@ export class Subject {
     more: Partial<GatewayCharge> = {},
     call: GatewayCall = setup.call(),
   ): Promise<ChargeAnswer> {
-    return await setup.end(this.gateway.charge({ ...this.fixtures.charge, ...more }, call))
+    const { charge } = this.fixtures
+    const callbackUrl = charge.callbackUrl ?? 'https://edge.test/payments/webhooks/shop'
+    return await setup.end(this.gateway.charge({ ...charge, callbackUrl, ...more }, call))
   }
 
   async refund(
@@ -188,7 +198,7 @@ export class Subject {
     const status = await this.check(setup, held.id)
     if (!status.known) assert.fail('It does not know the payment')
     assertAsked(setup.sent, held.id)
-    return { status, warnings: setup.lines }
+    return { status, warnings: setup.lines, answered: setup.answered }
   }
 
   /** What it reads of a genuine callback about this payment. Undefined: there is none. */

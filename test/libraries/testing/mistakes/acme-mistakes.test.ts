@@ -73,6 +73,11 @@ const PLANTED: Record<string, Record<string, Words>> = {
         'return { ignored: unreadable }',
     },
   },
+  'currency that is missing': {
+    'a missing currency as dollars': {
+      'currency: z.string()': "currency: z.string().default('USD')",
+    },
+  },
   'reads no amount below zero': {
     'an amount below zero': { 'amount: z.int().nonnegative()': 'amount: z.int()' },
   },

@@ -81,6 +81,26 @@ export const CHARGING: Record<string, Mistake> = {
       },
     }),
   },
+  'the page of the shop as that of the gateway': {
+    fails: 'charges, and returns what the gateway made',
+    where: (_, { charge }) => charge.returnUrl !== undefined,
+    plant: (sound) => ({
+      async charge(asked, call) {
+        const made = await sound.charge(asked, call)
+        const { returnUrl: redirectUrl } = asked
+        return made.ok && redirectUrl !== undefined ? { ...made, redirectUrl } : made
+      },
+    }),
+  },
+  'a refused charge that is asked for again': {
+    fails: 'reports a refusal of the gateway as one',
+    plant: (sound) => ({
+      async charge(asked, call) {
+        const made = await sound.charge(asked, call)
+        return made.ok ? made : await sound.charge(asked, call)
+      },
+    }),
+  },
   'an outage as a refusal of a charge': {
     fails: 'reports an unknown outcome of a charge',
     plant: (sound) => ({
@@ -176,6 +196,36 @@ export const REFUNDING: Record<string, Mistake> = {
       async refund(asked, call) {
         const made = await refundBy(sound, asked, call)
         return made.ok ? { ...made, isDone: true } : made
+      },
+    }),
+  },
+  'a refund that is sent twice': {
+    fails: 'sends a refund again as the same request',
+    where: canRefund,
+    plant: (sound) => ({
+      async refund(asked, call) {
+        await refundBy(sound, asked, call)
+        return await refundBy(sound, asked, call)
+      },
+    }),
+  },
+  'a refused refund that is asked for again': {
+    fails: 'reports a refusal of the gateway as one',
+    where: canRefund,
+    plant: (sound) => ({
+      async refund(asked, call) {
+        const made = await refundBy(sound, asked, call)
+        return made.ok ? made : await refundBy(sound, asked, call)
+      },
+    }),
+  },
+  'the id of a payment as that of the gateway for its refund': {
+    fails: 'tells a refund that is',
+    where: canRefund,
+    plant: (sound) => ({
+      async refund(asked, call) {
+        const made = await refundBy(sound, asked, call)
+        return made.ok ? { ...made, gatewayRefundId: asked.gatewayTransactionId } : made
       },
     }),
   },

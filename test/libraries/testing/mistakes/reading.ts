@@ -65,9 +65,9 @@ export const READING_AMOUNTS: Record<string, Mistake> = {
     plant: receiving(floored),
   },
   'what floats make of 1.005': { fails: 'reads amounts in KWD', plant: reading(floored) },
-  'an amount without what is behind its thousands': {
+  'an amount in 32 bits': {
     fails: 'reads amounts in',
-    plant: reading(({ amount }) => (amount > 1_000_000 ? { amount: 1 } : {})),
+    plant: reading(({ amount }) => ({ amount: Math.trunc(amount) | 0 })),
   },
   'the amount of a status copied from the charge': {
     fails: 'reads amounts in',
@@ -214,6 +214,10 @@ export const READING_THE_REST: Record<string, Mistake> = {
   'the external reference that it asked for as that of the answer': {
     fails: 'returns',
     plant: checking((_, { externalReferenceId }) => ({ externalReferenceId })),
+  },
+  'what it asked for as the raw answer': {
+    fails: 'reads the status, the amount and the currency',
+    plant: checking((_, asked) => ({ raw: asked })),
   },
   'a word that nobody knows as paid': {
     fails: 'moves nothing for a status that it does not know',

@@ -4,7 +4,7 @@ import type { GatewayFixtures } from '../../../../libraries/testing/gateway-fixt
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
 import { isSecretName } from '../../../../worker/shared/secrets.ts'
-import { calling, type Mistake, sending } from './mistake.ts'
+import { calling, checkBy, type Mistake, sending } from './mistake.ts'
 
 const secretOf = ({ settings }: GatewayFixtures): string =>
   Object.entries(settings)
@@ -72,6 +72,29 @@ export const REVEALING: Record<string, Mistake> = {
       const to = new URL(url)
       to.searchParams.set('key', secretOf(fixtures))
       return { url: String(to) }
+    }),
+  },
+  'a secret in an address that the gateway gets': {
+    fails: 'reveals no secret where it makes a charge',
+    plant: (sound, fixtures) => ({
+      charge: (asked, call) =>
+        sound.charge({ ...asked, returnUrl: `https://shop.test/?key=${secretOf(fixtures)}` }, call),
+    }),
+  },
+  'the whole answer in an error': {
+    fails: 'reveals no secret where it asks for a status',
+    plant: (sound) => ({
+      async checkStatus(asked, call) {
+        let body: unknown
+        const send: typeof call.send = async (request) => {
+          const reply = await call.send(request)
+          body = reply.body
+          return reply
+        }
+        return await checkBy(sound, asked, { ...call, send }).catch(({ message }: Error) => {
+          throw new GatewayUnavailableException(`${message}: ${JSON.stringify(body)}`)
+        })
+      },
     }),
   },
   'a payer in a warning': {
