@@ -1,7 +1,7 @@
 // Options that several commands have, and all that a variable can set: a variable that is misspelt
 // is compared with these.
 
-import type { RunOutput } from '../sidecar/files/file-reader.ts'
+import type { RunOutput } from '../sidecar/files/parse-file.ts'
 import { LAYOUT_NAMES } from '../sidecar/layouts/layout.ts'
 import { WATCH_WITHIN_MS } from '../sidecar/watch/watch.ts'
 import type { SharePlan } from '../system/share.ts'

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { hostClock as clock } from '../worker/shared/clock.ts'
 import { Board } from './board/board.ts'
-import { type Copies, createFileReader, type RunOutput } from './files/file-reader.ts'
+import { type Copies, createFileReader } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
+import type { RunOutput } from './files/parse-file.ts'
 import { intervalMs } from './files/scan.ts'
 import type { SidecarStatus } from './health.ts'
 import { type Store, whyFewer } from './layouts/layout.ts'
@@ -74,7 +75,7 @@ export function openBoard({
     },
     compare: (...file) => board.trees.compare(...file),
   }
-  const reader = { store, clock, runOutput }
+  const reader = { store, clock, runOutput, slow: new Map<string, string>() }
   const read = createFileReader({ ...reader, copies: { ...copies, isSparing: true } })
   const readWhole = createFileReader({ ...reader, copies: { ...copies, isSparing: false } })
   const board: Board = new Board(store, readWhole)

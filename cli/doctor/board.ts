@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { discoverBoards, type FoundBoard } from '../../sidecar/boards/discover.ts'
 import { nameBoards } from '../../sidecar/boards/names.ts'
-import { parseFile, publishedEntry } from '../../sidecar/files/file-reader.ts'
+import { parseFile } from '../../sidecar/files/parse-file.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import {
   type Entry,
@@ -227,8 +227,7 @@ function noteLongTexts(
   entries: readonly Entry[],
   into: LongTexts,
 ): void {
-  for (const parsed of entries) {
-    const entry = publishedEntry(parsed, 'masked')
+  for (const entry of entries) {
     const name = kind === 'tasks' ? `${entry.id} of ${path}` : path
     const bytes = Buffer.byteLength(JSON.stringify(entry))
     if (bytes > RECORD_BYTES) into.leftOut.push(name)

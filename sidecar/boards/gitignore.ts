@@ -2,8 +2,8 @@
 // itself runs programs that the repository's own configuration names.
 
 import { dirname, join, relative, sep } from 'node:path'
-import { createContext, Script } from 'node:vm'
 import ignore, { type Ignore } from 'ignore'
+import { inTime } from '../in-time.ts'
 import { readSmall } from '../layouts/open-here.ts'
 import { isRepository } from '../trees/worktrees.ts'
 
@@ -66,16 +66,13 @@ export function enter(path: string, rules: Rules): Rules | undefined {
 export const slowFiles = (rules: Rules): readonly string[] =>
   rules.filter(({ isSlow }) => isSlow).map(({ folder }) => join(folder, '.gitignore'))
 
-/** Only a script with a time limit ends an expression that runs. */
-const CALL = new Script('test()')
 const NOTHING = { ignored: false, unignored: false }
 
 function tested(file: RuleFile, path: string): { ignored: boolean; unignored: boolean } {
   if (file.isSlow) return NOTHING
   if (!file.isRisky) return file.rules.test(path)
   try {
-    const test = () => file.rules.test(path)
-    return CALL.runInContext(createContext({ test }), { timeout: WITHIN_MS }) as typeof NOTHING
+    return inTime(WITHIN_MS, () => file.rules.test(path))
   } catch {
     file.isSlow = true
     return NOTHING

@@ -4,21 +4,13 @@
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
-import {
-  type Entry,
-  type FileKind,
-  type Parsed,
-  type Store,
-  withInvalid,
-} from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { isWithin, lookAt } from '../layouts/store-folder.ts'
-import { conflictLine, limitText } from '../layouts/text.ts'
 import { digest } from './compact.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileStat, seen, youngest } from './file-stat.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import { parseFile, type RunOutput, tooSlow } from './parse-file.ts'
 import { readSource, type Source } from './read-source.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
@@ -59,8 +51,10 @@ export function createFileReader(deps: {
   clock: Pick<Clock, 'now'>
   runOutput: RunOutput
   copies?: Copies
+  /** Hashes of files that took too long, by path. Absent: of this reader alone. */
+  slow?: Map<string, string>
 }): FileReader {
-  const { clock, runOutput, copies } = deps
+  const { clock, runOutput, copies, slow = new Map() } = deps
   return (path, knownHash) => {
     const copied = copies?.storeOf(path)
     const store = copied ?? deps.store
@@ -73,7 +67,10 @@ export function createFileReader(deps: {
       const why = whyHidden(store, path) ?? (isElsewhere ? source.why : undefined)
       if (why !== undefined) return { state: 'later', why }
     }
-    if (source.state === 'gone') return { state: 'gone' }
+    if (source.state === 'gone') {
+      slow.delete(path)
+      return { state: 'gone' }
+    }
     if (source.state === 'refused') {
       const { why } = source
       const file: ParsedFile = {
@@ -100,11 +97,16 @@ export function createFileReader(deps: {
       const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...signs }
       return { state: 'parsed', file, unsure: false }
     }
-    const parsed = parseFile(store, path, kind, text)
-    const entries = parsed.entries.map((entry) => publishedEntry(entry, runOutput))
-    const file = { hash, state: parsed.state, entries, chars: text.length, ...signs }
-    const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
-    return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
+    const wasSlow = slow.get(path) === hash
+    const parsed = wasSlow
+      ? tooSlow(store, path, kind)
+      : parseFile(store, path, kind, text, runOutput)
+    const { state, entries, tookTooLong = false } = parsed
+    if (tookTooLong) slow.set(path, hash)
+    else slow.delete(path)
+    const file = { hash, state, entries, chars: text.length, ...signs }
+    const isOdd = state === 'broken' || source.changing === true || text.trim() === ''
+    return { state: 'parsed', file, unsure: isOdd && !tookTooLong && isYoung(stat, clock) }
   }
 }
 
@@ -116,22 +118,6 @@ function readTwice(store: Store, path: string): { source: Source; stat: FileStat
   const stat = lookAt(path)
   const source = readSource(store, path)
   return { source, stat: source.state === 'read' ? source.stat : stat }
-}
-
-/**
- * What a file says. What a merge left unresolved is no more than that, whatever a tool makes of it.
- */
-export function parseFile(store: Store, path: string, kind: FileKind, text: string): Parsed {
-  const parsed = store.parse(path, kind, text)
-  // A program may print such lines.
-  const isOutput = kind === 'run' || kind === 'live'
-  const line = isOutput ? undefined : conflictLine(text, { hasFences: path.endsWith('.md') })
-  if (line === undefined) return parsed
-  const isKept = kind === 'tasks' && parsed.state === 'broken'
-  const rest = isKept ? '; its tasks stay as they were last read' : ''
-  const why = `${basename(path)} has conflict markers, from line ${line} on${rest}.`
-  const entries = parsed.entries.map((entry) => withInvalid(entry, why))
-  return { state: kind === 'tasks' ? parsed.state : 'broken', entries }
 }
 
 /**
@@ -171,22 +157,5 @@ function isReal(path: string): boolean {
     return realpathSync.native(path) === path
   } catch {
     return false
-  }
-}
-
-/** The output without what looks like a secret, or no output at all. */
-export type RunOutput = 'masked' | 'none'
-
-const printable = (output: string): string => maskSecrets(output.replaceAll('\0', '\ufffd'))
-
-/** The entry as it is kept and published; only runs are another. */
-export const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
-  entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
-
-function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
-  return {
-    ...rest,
-    ...(cmd !== undefined && { cmd: maskSecrets(cmd) }),
-    ...(output !== undefined && kind === 'masked' && { output: limitText(output, printable) }),
   }
 }

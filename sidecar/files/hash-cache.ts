@@ -11,7 +11,7 @@ import { makePrivateFolder } from '../private-file.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
 import type { SavedFile } from './facts.ts'
-import type { RunOutput } from './file-reader.ts'
+import type { RunOutput } from './parse-file.ts'
 
 const FORMAT = 6
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */

@@ -1,13 +1,21 @@
 // Takes files into the board, one by one. What is caught half-written waits until its writer is
 // done, or for a second; what cannot be read now is left as it was.
 
-import { setImmediate as otherTurns } from 'node:timers/promises'
+import { setImmediate as otherTurns, setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileReader, type FileState, HALF_WRITTEN_MS } from './file-reader.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5
+/**
+ * After more, as of one large file, the others get as long: a webhook needs several turns, and of a
+ * thousand such files each turn would wait for the next one.
+ */
+const LONG_MS = 50
+const REST_MS = 1_000
+/** Nothing else was done for so long: whoever looks for the reason finds the file's name. */
+const STOOD_MS = 1_000
 
 interface Taken {
   /** Paths whose text is another one now. */
@@ -61,10 +69,17 @@ export class Intake {
     this.#later = false
     let sliceFrom = performance.now()
     for (const [done, path] of paths.entries()) {
-      if (this.#takeOne(path)) news.push(path)
-      if (performance.now() - sliceFrom < SLICE_MS) continue
+      const looked = this.#look(path)
+      const readMs = performance.now() - sliceFrom
+      if (readMs > LONG_MS) {
+        await giveTurns(readMs)
+        sliceFrom = performance.now()
+      }
+      if (looked && this.#takeOne(path, looked)) news.push(path)
+      const ms = performance.now() - sliceFrom
+      if (ms < SLICE_MS) continue
       await onProgress(done + 1)
-      await otherTurns()
+      await giveTurns(ms)
       if (isEnding()) break
       sliceFrom = performance.now()
     }
@@ -72,15 +87,37 @@ export class Intake {
     return { news, later: this.#later }
   }
 
-  #takeOne(path: string): boolean {
-    const { board, read, log } = this.#deps
-    const known = board.hashOf(path)
+  #look(path: string): Looked | undefined {
+    const { board, read } = this.#deps
+    return this.#guarded(path, () => {
+      const known = board.hashOf(path)
+      return { known, seen: read(path, known) }
+    })
+  }
+
+  #takeOne(path: string, looked: Looked): boolean {
+    const { board, read } = this.#deps
+    const taken = this.#guarded(path, () => {
+      // Others may have read it while they had their turn.
+      const known = board.hashOf(path)
+      return this.#ingest(path, known, known === looked.known ? looked.seen : read(path, known))
+    })
+    return taken === true
+  }
+
+  /** Undefined: it failed by a defect of ours. */
+  #guarded<Result>(path: string, work: () => Result): Result | undefined {
+    const { board, log, elapsed } = this.#deps
+    const from = elapsed()
     try {
-      return this.#ingest(path, known, read(path, known))
+      return work()
     } catch (error) {
       log('error', 'file.defect', { path, error })
       board.distrust(path)
-      return false
+      return undefined
+    } finally {
+      const ms = Math.round(elapsed() - from)
+      if (ms > STOOD_MS) log('warn', 'loop.stood', { path, ms })
     }
   }
 
@@ -115,3 +152,12 @@ export class Intake {
     }
   }
 }
+
+interface Looked {
+  /** The hash that was known then. */
+  known: string | undefined
+  seen: FileState
+}
+
+const giveTurns = (ms: number): Promise<void> =>
+  ms > LONG_MS ? sleep(Math.min(ms, REST_MS)) : otherTurns()

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { sep } from 'node:path'
 import { factOf, nameOf } from '../files/facts.ts'
+import { parseFile } from '../files/parse-file.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Tasks } from './history.ts'
 
@@ -49,7 +50,7 @@ export function tasksIn(
   text: string,
 ): { tasks: Tasks; isWhole: boolean } {
   const tasks = new Map<string, string>()
-  const { entries, state } = store.parse(path, store.classify(path) ?? 'tasks', text)
+  const { entries, state } = parseFile(store, path, store.classify(path) ?? 'tasks', text)
   for (const entry of entries) {
     const fact = factOf({ path, hash: '', state }, entry, undefined)
     if (fact?.kind === 'task') tasks.set(nameOf(store, 'task', fact.id), fact.hash)

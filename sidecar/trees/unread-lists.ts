@@ -2,6 +2,7 @@
 // read of them stands, else what the tree's `HEAD` has. No I/O.
 
 import type { ParsedFile } from '../files/facts.ts'
+import { parseFile } from '../files/parse-file.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import type { Tree } from './merge-bases.ts'
 import type { TreeFiles } from './tree-files.ts'
@@ -14,7 +15,7 @@ export class UnreadLists {
 
   /** Takes the text that `HEAD` has. Undefined: nobody knows. */
   learn(path: string, store: Store | undefined, text: string | undefined): void {
-    const parsed = text !== undefined && store?.parse(path, 'tasks', text)
+    const parsed = text !== undefined && store && parseFile(store, path, 'tasks', text)
     this.#heads.set(path, parsed && parsed.state === 'ok' ? parsed.entries : NONE)
   }
 

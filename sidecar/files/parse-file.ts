@@ -1,0 +1,86 @@
+// What a file says, as it is kept and published. The one place where what others wrote is parsed:
+// however it was made, that ends in time.
+
+import { basename } from 'node:path'
+import type { Run } from '../../worker/board/wire.ts'
+import { inTime, TookTooLong } from '../in-time.ts'
+import {
+  type Entry,
+  type FileKind,
+  type Parsed,
+  type Store,
+  withInvalid,
+} from '../layouts/layout.ts'
+import { conflictLine, limitText } from '../layouts/text.ts'
+import { maskSecrets } from './mask-secrets.ts'
+
+/** A shorter text is not watched: that costs 0.1 ms, of 100,000 tasks ten seconds. */
+const UNWATCHED_CHARS = 64 << 10
+/** What is longer and honest takes a few milliseconds. A webhook waits meanwhile. */
+const WITHIN_MS = 250
+/** The largest list within its bounds takes 0.3 s. */
+const LIST_WITHIN_MS = 1_000
+
+/** `tookTooLong`: it was ended, and so it would be again. */
+export type ParsedInTime = Parsed & { tookTooLong?: true }
+
+/** Never throws. `output`: what of a run is kept. */
+export function parseFile(
+  store: Store,
+  path: string,
+  kind: FileKind,
+  text: string,
+  output: RunOutput = 'masked',
+): ParsedInTime {
+  const parse = () => parseWhole(store, path, kind, text, output)
+  if (text.length <= UNWATCHED_CHARS) return parse()
+  const ms = kind === 'tasks' ? LIST_WITHIN_MS : WITHIN_MS
+  try {
+    return inTime(ms, parse)
+  } catch (error) {
+    if (error instanceof TookTooLong) return tooSlow(store, path, kind)
+    throw error
+  }
+}
+
+/** In place of what a file says that took too long before. */
+export function tooSlow(store: Store, path: string, kind: FileKind): ParsedInTime {
+  const why = `${basename(path)} took too long to read, and is read again when it changes.`
+  return { state: 'broken', entries: store.unreadable(path, kind, why), tookTooLong: true }
+}
+
+function parseWhole(...[store, path, kind, text, output]: Required<Parameters<typeof parseFile>>) {
+  const { state, entries } = withoutConflict(store, path, kind, text)
+  return { state, entries: entries.map((entry) => publishedEntry(entry, output)) }
+}
+
+/** What a merge left unresolved is no more than that, whatever a tool makes of it. */
+function withoutConflict(store: Store, path: string, kind: FileKind, text: string): Parsed {
+  const parsed = store.parse(path, kind, text)
+  // A program may print such lines.
+  const isOutput = kind === 'run' || kind === 'live'
+  const line = isOutput ? undefined : conflictLine(text, { hasFences: path.endsWith('.md') })
+  if (line === undefined) return parsed
+  const isKept = kind === 'tasks' && parsed.state === 'broken'
+  const rest = isKept ? '; its tasks stay as they were last read' : ''
+  const why = `${basename(path)} has conflict markers, from line ${line} on${rest}.`
+  const entries = parsed.entries.map((entry) => withInvalid(entry, why))
+  return { state: kind === 'tasks' ? parsed.state : 'broken', entries }
+}
+
+/** The output without what looks like a secret, or no output at all. */
+export type RunOutput = 'masked' | 'none'
+
+const printable = (output: string): string => maskSecrets(output.replaceAll('\0', '\ufffd'))
+
+/** Only runs are another. */
+const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
+  entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
+
+function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
+  return {
+    ...rest,
+    ...(cmd !== undefined && { cmd: maskSecrets(cmd) }),
+    ...(output !== undefined && kind === 'masked' && { output: limitText(output, printable) }),
+  }
+}
