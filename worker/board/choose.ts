@@ -1,7 +1,7 @@
 // Which task a claim gets, or why it gets none. Pure: what is known of the board comes in.
 
 import type { Claim } from './claim-store-sqlite.ts'
-import type { StoredTask } from './columns-sqlite.ts'
+import type { LightTask, StoredTask } from './columns-sqlite.ts'
 import { type Board, freeTasks, isOther, type OpenBoard, orderFor } from './free-tasks.ts'
 import { nextOf } from './next-task.ts'
 import { above } from './parts.ts'
@@ -33,7 +33,7 @@ export interface Known {
 /** The task passes the filters of what is asked for. */
 export const isAskedFor = (
   { label, parent, tag }: Wish,
-  task: Pick<StoredTask, 'labels' | 'parent' | 'tag'>,
+  task: Pick<LightTask, 'labels' | 'parent' | 'tag'>,
 ): boolean =>
   (label === undefined || task.labels?.includes(label) === true) &&
   (parent === undefined || task.parent === parent) &&
@@ -87,13 +87,14 @@ function holderAround(
   })
 }
 
-/** `claims`: all that are kept, the oldest first. */
+/** `claims`: all that are kept, the oldest first. `fileHash`: of the task's file as it is now. */
 export function chooseNext(
   wish: Wish,
-  board: Omit<OpenBoard<StoredTask>, 'holders'>,
+  board: Omit<OpenBoard<LightTask>, 'holders'>,
   claims: readonly Claim[],
   { holders, now }: Known,
-): StoredTask | NotChosen {
+  fileHash: (id: string) => string | undefined,
+): LightTask | NotChosen {
   const { actor } = wish
   const last = new Map(claims.filter(({ end }) => !end?.isTaken).map((it) => [it.task, it]))
   const own = new Map(claims.filter((it) => it.actor === actor).map((it) => [it.task, it]))
@@ -102,23 +103,25 @@ export function chooseNext(
   const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter((task) =>
     isAskedFor(wish, task),
   )
-  const fresh = free.filter((task) => !wasLeftBy(task, own.get(task.id), now))
+  const fresh = free.filter(({ id }) => {
+    const claim = own.get(id)
+    return !claim || !wasLeft(claim, now, () => fileHash(id))
+  })
   const next = nextOf(fresh.length > 0 ? fresh : free, orderFor(held, wish))
   return next ?? { reason: 'nothing_ready' }
 }
 
 /** Its actor abandoned it, or let it expire, and nobody has changed the task since. */
-function wasLeftBy({ fileHash }: StoredTask, own: Claim | undefined, now: number): boolean {
-  if (!own) return false
+function wasLeft(own: Claim, now: number, fileHash: () => string | undefined): boolean {
   const { end, expiresAt, expiredAs } = own
   const wasExpired = end === undefined || end.outcome === 'replaced'
   if (!wasExpired && end.outcome !== 'abandoned') return false
   const { at, file } = wasExpired ? { at: expiresAt, file: expiredAs } : end
-  return now - at < LEFT_MS && (file === undefined || file === fileHash)
+  return now - at < LEFT_MS && (file === undefined || file === fileHash())
 }
 
 /** What its last claim says of a task that nobody holds. Of one that was away, it says anything. */
-function pastOf({ status }: StoredTask, last: Claim | undefined): Past {
+function pastOf({ status }: LightTask, last: Claim | undefined): Past {
   if (!last) return {}
   const { end, tree } = last
   const in_ = tree === undefined ? {} : { tree }

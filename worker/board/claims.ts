@@ -24,7 +24,7 @@ import { GRACE_MS, isFinished, isReturning, isValid, releasedEnd } from './claim
 import { heldOf } from './claim-session.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
-import type { StoredTask } from './columns-sqlite.ts'
+import type { LightTask, StoredTask } from './columns-sqlite.ts'
 import type { Presence } from './presence.ts'
 import { restOf, unrested } from './rest.ts'
 import { statusesOf } from './to-do.ts'
@@ -227,29 +227,33 @@ export class Claims {
     const { task: id } = wish
     const config = this.#config()
     const known = { holders, now }
-    const read = new Map<string, StoredTask | undefined>()
-    const find = (id: string) => {
-      if (!read.has(id)) read.set(id, this.#board.stored(id))
-      return read.get(id)
-    }
+    const stored = (id: string) => this.#board.stored(id)
     if (id !== undefined) {
+      const find = remembering(new Map(), stored)
       return chooseNamed(wish, id, { config, find }, this.#claims.lastOf(id), known)
     }
     const { isClosed } = statusesOf(config)
-    for (const task of this.#board.openTasks(config?.closed ?? [])) read.set(task.id, task)
-    const inTree = [...read.values()].filter((task) => isClosedIn(task, wish.tree, isClosed))
-    const done = inTree.flatMap((task) => task?.id ?? [])
+    const open = this.#board.openTasks(config?.closed ?? [])
+    const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
+    const { tree } = wish
+    const inTree = tree === undefined ? [] : open.filter((it) => isClosedIn(it, tree, isClosed))
     // What waits for them is ready for who works in that tree.
-    const waiting = done.length === 0 ? [] : this.#board.waitingFor(done)
-    for (const task of waiting) if (!isClosed(task.status)) read.set(task.id, task)
-    const open = [...read.values()].filter((task) => task !== undefined)
+    const waiting = inTree.length === 0 ? [] : this.#board.waitingFor(inTree.map(({ id }) => id))
+    for (const task of waiting) {
+      if (isClosed(task.status) || read.has(task.id)) continue
+      read.set(task.id, task)
+      open.push(task)
+    }
     let wholes: Set<string> | undefined
     const hasParts = (whole: string) => {
       wholes ??= this.#board.wholes()
       return wholes.has(whole)
     }
+    const find = remembering(read, stored)
     const board = { config, find, open, waiting: this.#board.withDeps, hasParts }
-    return chooseNext(wish, board, this.#claims.all(), known)
+    const fileHash = (id: string) => stored(id)?.fileHash
+    const found = chooseNext(wish, board, this.#claims.all(), known, fileHash)
+    return 'reason' in found ? found : (stored(found.id) ?? { reason: 'not_found' })
   }
 
   #config(): BoardConfig | undefined {
@@ -276,3 +280,14 @@ export class Claims {
 /** A token of an actor is also for those that it names below itself: `ci/7` of `ci`. */
 export const coversActor = (ofActor: string | undefined, actor: string): boolean =>
   ofActor === undefined || actor === ofActor || actor.startsWith(`${ofActor}/`)
+
+/** Reads each but once. */
+function remembering<Read>(
+  known: Map<string, Read | undefined>,
+  read: (id: string) => Read | undefined,
+) {
+  return (id: string): Read | undefined => {
+    if (!known.has(id)) known.set(id, read(id))
+    return known.get(id)
+  }
+}

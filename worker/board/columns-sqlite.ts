@@ -5,7 +5,8 @@ import type { SessionFilter, TaskFilter } from './board-rows.ts'
 import type { DataRecord, Task } from './wire.ts'
 
 /** What is stored of a task besides its texts; the fields are those that were published. */
-export type StoredTask = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'> & {
+export type LightTask = Omit<Task, 'body' | 'provenance' | 'checks' | 'extra'>
+export type StoredTask = LightTask & {
   fileHash: string
   /** Of the main tree's file alone. */
   copyHash: string
