@@ -55,6 +55,10 @@ export type BoardStore = ReturnType<typeof sqliteBoardStore>
 const SESSIONS = `(
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM sessions UNION ALL
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
+/** A task that reads open, if the value is a list of the closed statuses. */
+const OPEN = 'status NOT IN (SELECT value FROM json_each(?))'
+/** One look at all tasks: of twenty thousand it takes some ms. */
+const PARTS = 'SELECT DISTINCT parent, part_of FROM tasks'
 const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
 /** `epoch` is used when this database is new: it names the life of its log. */
@@ -119,6 +123,9 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         ...values,
       )
       .map(({ light }) => JSON.parse(light) as LightTask)
+
+  const ids = (query: string, ...values: SqlValue[]): Set<string> =>
+    new Set(sql.all<{ id: string }>(query, ...values).map(({ id }) => id))
 
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
@@ -185,15 +192,33 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     },
     /** As it was published. */
     stored: (id: string): StoredTask | undefined => storedTasks('id = ?', id)[0],
-    /** Those with this title, as it stands in their rows. */
-    titled: (title: string): StoredTask[] =>
-      storedTasks('instr(light, ?) > 0', `"title":${JSON.stringify(title)}`).filter(
-        (task) => task.title === title,
-      ),
-    /** Those with another status that could begin, are part of others, or that trees changed. */
-    openTasks: (closed: readonly string[]): LightTask[] =>
+    /** Those with this title, as it stands in their rows. `parent`: only its own. */
+    titled: (title: string, parent: string | undefined): LightTask[] =>
       lightTasks(
-        '(ready = 1 OR related = 1) AND status NOT IN (SELECT value FROM json_each(?))',
+        'parent IS ifnull(?, parent) AND instr(light, ?) > 0',
+        parent ?? null,
+        `"title":${JSON.stringify(title)}`,
+      ).filter((task) => task.title === title),
+    /**
+     * Those with another status that could begin, or that trees changed. Most of a large board
+     * waits: a claim need not read that.
+     */
+    openTasks: (closed: readonly string[]): LightTask[] =>
+      lightTasks(`(ready = 1 OR in_trees = 1) AND ${OPEN}`, JSON.stringify(closed)),
+    /** Those with another status that wait, and are part of others. */
+    waitingParts: (closed: readonly string[]): LightTask[] =>
+      lightTasks(
+        `ready = 0 AND (parent IS NOT NULL OR part_of IS NOT NULL) AND ${OPEN}`,
+        JSON.stringify(closed),
+      ),
+    /** What these are part of, at any depth. May be more. */
+    wholesOfWaiting: (closed: readonly string[]): Set<string> =>
+      ids(
+        `WITH RECURSIVE part AS MATERIALIZED (${PARTS} WHERE ready = 0 AND ${OPEN}), whole (id) AS (
+          SELECT parent FROM part UNION SELECT part_of FROM part
+          UNION SELECT parent FROM tasks JOIN whole USING (id)
+          UNION SELECT part_of FROM tasks JOIN whole USING (id))
+          SELECT id FROM whole`,
         JSON.stringify(closed),
       ),
     /** Those that wait for one of these. May be more. */
@@ -205,13 +230,9 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     withDeps: (): LightTask[] => lightTasks(`ready = 0 AND instr(light, '"deps":') > 0`),
     /** What tasks are part of, closed ones, too. */
     wholes: (): Set<string> =>
-      new Set(
-        sql
-          .all<{ id: string }>(
-            `SELECT DISTINCT json_extract(light, '$.parent') AS id FROM tasks
-              UNION SELECT DISTINCT json_extract(light, '$.partOf') FROM tasks`,
-          )
-          .map(({ id }) => id),
+      ids(
+        `WITH part AS MATERIALIZED (${PARTS})
+          SELECT parent AS id FROM part UNION SELECT part_of FROM part`,
       ),
     /** The session of a claim is no longer kept. */
     forgetSession(id: string): void {

@@ -208,8 +208,8 @@ export class Claims {
   /** Of one of several with a title nobody could say that it is this one. */
   #twinsOf({ id, title, parent }: StoredTask): string[] {
     return this.#board
-      .titled(title)
-      .filter((task) => task.id !== id && (parent === undefined || task.parent === parent))
+      .titled(title, parent)
+      .filter((task) => task.id !== id)
       .map((task) => task.id)
   }
 
@@ -233,7 +233,8 @@ export class Claims {
       return chooseNamed(wish, id, { config, find }, this.#claims.lastOf(id), known)
     }
     const { isClosed } = statusesOf(config)
-    const open = this.#board.openTasks(config?.closed ?? [])
+    const { closed = [] } = config ?? {}
+    const open = this.#board.openTasks(closed)
     const read = new Map<string, LightTask | undefined>(open.map((task) => [task.id, task]))
     const { tree } = wish
     const inTree = tree === undefined ? [] : open.filter((it) => isClosedIn(it, tree, isClosed))
@@ -244,13 +245,14 @@ export class Claims {
       read.set(task.id, task)
       open.push(task)
     }
-    let wholes: Set<string> | undefined
-    const hasParts = (whole: string) => {
-      wholes ??= this.#board.wholes()
-      return wholes.has(whole)
-    }
     const find = remembering(read, stored)
-    const board = { config, find, open, waiting: this.#board.withDeps, hasParts }
+    const hasParts = amongst(() => this.#board.wholes())
+    const waits = {
+      isWhole: amongst(() => this.#board.wholesOfWaiting(closed)),
+      parts: () => this.#board.waitingParts(closed),
+      all: this.#board.withDeps,
+    }
+    const board = { config, find, open, waits, hasParts }
     const fileHash = (id: string) => stored(id)?.fileHash
     const found = chooseNext(wish, board, this.#claims.all(), known, fileHash)
     return 'reason' in found ? found : (stored(found.id) ?? { reason: 'not_found' })
@@ -289,5 +291,14 @@ function remembering<Read>(
   return (id: string): Read | undefined => {
     if (!known.has(id)) known.set(id, read(id))
     return known.get(id)
+  }
+}
+
+/** Reads them when it is asked for the first. */
+function amongst(read: () => ReadonlySet<string>): (id: string) => boolean {
+  let ids: ReadonlySet<string> | undefined
+  return (id) => {
+    ids ??= read()
+    return ids.has(id)
   }
 }

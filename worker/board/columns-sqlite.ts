@@ -79,8 +79,9 @@ export function columnsOf(record: DataRecord, seq: number): Record<string, SqlVa
         status,
         assignee: assignee ?? null,
         ready: Number(ready),
-        // Most of a large board waits, and is no part of anything: a claim need not read that.
-        related: Number((parent ?? partOf ?? trees) !== undefined),
+        parent: parent ?? null,
+        part_of: partOf ?? null,
+        in_trees: Number(trees !== undefined),
         execution: executionState ?? null,
         invalid: Number(invalid !== undefined),
         seq,

@@ -2,7 +2,7 @@
 // agent that waits, and for the page. Pure.
 
 import { nextOf, type Order } from './next-task.ts'
-import { above, type Find, openParts } from './parts.ts'
+import { above, type Find, openParts, type Waits } from './parts.ts'
 import { statusesOf } from './to-do.ts'
 import { type Claimer, isClaim, isClosedIn, type Past, type Row, whyNot } from './why-not.ts'
 import type { BoardConfig, LayoutName, Task } from './wire.ts'
@@ -20,10 +20,10 @@ export interface Board<Of extends Row = Row> {
 }
 
 export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
-  /** Tasks that do not read closed: all that could be begun, and all that are part of others. */
+  /** Tasks that do not read closed: all that could be begun. Of those that wait, there may be any. */
   open: readonly Of[]
-  /** All that wait for others, among them what is no part of anything. */
-  waiting(): readonly Of[]
+  /** Those that wait. */
+  waits: Waits<Of>
   /** Whether a task has had parts, closed ones, too. Asked only of some tools. */
   hasParts(id: string): boolean
 }
@@ -41,7 +41,7 @@ export function freeTasks<Of extends Row>(
   const facts = { find, ...statusesOf(config) }
   const isHeld = ({ id }: Row) => holders.has(id)
   const isOthers = ({ id }: Row) => isOther(holders.get(id), claimer)
-  const hasOpenParts = openParts(open, find, board.waiting)
+  const hasOpenParts = openParts(open, find, board.waits)
   const isShared = new Set<string>()
   for (const [id, holder] of holders) {
     const held = isOther(holder, claimer) && find(id)
@@ -102,7 +102,8 @@ export function readyTasks<Of extends Shown>(
   }
   const find = (id: string) => rows.get(id)
   const hasParts = (id: string) => wholes.has(id)
-  const board = { config, find, holders, open, waiting: () => open, hasParts }
+  const waits = { isWhole: () => false, parts: () => [], all: () => open }
+  const board = { config, find, holders, open, waits, hasParts }
   return {
     tasks: freeTasks(board, ANYBODY, shownPast),
     next: (among) => nextOf(among, orderFor(board, ANYBODY)),

@@ -65,7 +65,7 @@ export function openRepository(
  * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
  * @forTests A database of another one.
  */
-export const BOARD_SCHEMA = 5
+export const BOARD_SCHEMA = 6
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
@@ -79,7 +79,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS tasks (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file_hash TEXT NOT NULL,
     copy_hash TEXT, status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL,
-    related INTEGER NOT NULL, execution TEXT,
+    parent TEXT, part_of TEXT, in_trees INTEGER NOT NULL, execution TEXT,
     invalid INTEGER NOT NULL, seq INTEGER NOT NULL, published TEXT, light TEXT NOT NULL,
     rest TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (seq, id)`,

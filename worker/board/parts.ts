@@ -35,15 +35,46 @@ function wholeOf<Row extends Part>({ partOf, parent }: Part, find: Find<Row>): R
   return direct ?? (parent === undefined ? undefined : find(parent))
 }
 
-/**
- * Whether a task has open parts that must be done before it. `open`: among them all parts that are
- * not closed. `waiting`: all that have deps; seldom asked for.
- */
+/** Tasks that wait. A claim reads those that it needs to know, which is seldom any. */
+export interface Waits<Row> {
+  /** Whether it may have, at any depth, open parts that wait and are not among the open ones. */
+  isWhole(id: string): boolean
+  /** All open parts of others. */
+  parts(): readonly Row[]
+  /** All that have deps, among them what is no part of anything. */
+  all(): readonly Row[]
+}
+
+/** Whether a task has open parts that must be done before it. `open`: all that are ready. */
 export function openParts<Row extends Part>(
   open: readonly Row[],
   find: Find<Row>,
-  waiting: () => readonly Row[],
+  waits: Waits<Row>,
 ): (task: Row) => boolean {
+  let partsOf = partsIn(open, find)
+  let isAll = false
+  let dependents: ReadonlyMap<string, readonly string[]> | undefined
+  return ({ id }) => {
+    const upTo = (part: Row): Row[] => {
+      const chain = [part, ...above(part, find)]
+      return chain.slice(0, chain.map((it) => it.id).indexOf(id))
+    }
+    // What is ready waits for nothing.
+    if (partsOf.get(id)?.some((part) => upTo(part).every((it) => it.ready))) return true
+    if (!isAll && waits.isWhole(id)) {
+      isAll = true
+      partsOf = partsIn([...open, ...waits.parts()], find)
+    }
+    const parts = partsOf.get(id)
+    if (!parts) return false
+    dependents ??= dependentsOf(waits.all())
+    const blocked = reached(id, dependents)
+    return parts.some((part) => !upTo(part).some((it) => blocked.has(it.id)))
+  }
+}
+
+/** By what they are part of. */
+function partsIn<Row extends Part>(open: readonly Row[], find: Find<Row>): Map<string, Row[]> {
   const partsOf = new Map<string, Row[]>()
   for (const part of open) {
     if (part.folder !== undefined || part.optional || part.invalid !== undefined) continue
@@ -54,20 +85,7 @@ export function openParts<Row extends Part>(
       if (whole.optional) break
     }
   }
-  let dependents: ReadonlyMap<string, readonly string[]> | undefined
-  return ({ id }) => {
-    const parts = partsOf.get(id)
-    if (!parts) return false
-    const upTo = (part: Row): Row[] => {
-      const chain = [part, ...above(part, find)]
-      return chain.slice(0, chain.map((it) => it.id).indexOf(id))
-    }
-    // What is ready waits for nothing.
-    if (parts.some((part) => upTo(part).every((it) => it.ready))) return true
-    dependents ??= dependentsOf(waiting())
-    const blocked = reached(id, dependents)
-    return parts.some((part) => !upTo(part).some((it) => blocked.has(it.id)))
-  }
+  return partsOf
 }
 
 function dependentsOf(tasks: readonly Part[]): Map<string, string[]> {

@@ -1,7 +1,9 @@
 // Which task a claim gets, and why it gets none. Each test says what time it is.
 
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ClaimRequest } from '../../../worker/board/claim-calls.ts'
+import { readyTasks } from '../../../worker/board/free-tasks.ts'
 import { whySentence } from '../../../worker/board/why-not.ts'
 import type { DataRecord, Task } from '../../../worker/board/wire.ts'
 import { claimBoard as board, CONFIG, NOW, TTL, todo } from '../../support/claim-board.ts'
@@ -314,4 +316,48 @@ describe('why a task is not ready', () => {
     expect(named('@codex').given({ actor: 'codex' })).toBe('A')
     expect(named('@codex').given({ assignee: 'code' })).toBe('nothing_ready')
   })
+})
+
+const ids = ['A', 'B', 'C', 'D', 'E', 'F']
+const anyTask = fc.record(
+  {
+    status: fc.constantFrom('todo', 'todo', 'todo', 'doing', 'done'),
+    parent: fc.constantFrom('A', 'A', 'B', 'C', 'none'),
+    partOf: fc.constantFrom('A', 'C', 'D', 'none'),
+    deps: fc.subarray(ids, { minLength: 1, maxLength: 2 }),
+    held: fc.constantFrom(undefined, undefined, true as const),
+    optional: fc.constantFrom(undefined, undefined, true as const),
+    folder: fc.constantFrom(undefined, undefined, undefined, 'archive'),
+    rank: fc.nat(3),
+    priority: fc.constantFrom('high', 'low'),
+  },
+  { requiredKeys: ['status', 'held', 'optional', 'folder'] },
+)
+
+it('what agents get, for whom a part of the board is read, is what clients see of all of it', () => {
+  const layouts = fc.constantFrom(...(['cairn', 'kiro', 'openspec', 'task-master'] as const))
+  fc.assert(
+    fc.property(layouts, fc.array(anyTask, { minLength: 6, maxLength: 6 }), (layout, fields) => {
+      const isDone = (id: string) => fields[ids.indexOf(id)]?.status === 'done'
+      const records = fields.map(({ held, optional, folder, ...task }, at) => {
+        const isHeld = held === true && task.status !== 'done'
+        const ready = task.status !== 'done' && !isHeld && (task.deps ?? []).every(isDone)
+        const more = {
+          ...(isHeld && { held }),
+          ...(optional && { optional }),
+          ...(folder && { folder }),
+        }
+        return taskRecord(ids[at] ?? '', { ready, ...task, ...more })
+      })
+      const config = configOf({ layout })
+      const it = board(config, ...records)
+      for (let n = 0; n < ids.length; n++) {
+        const rows = new Map(it.rows().map((row) => [row.id, row]))
+        const shown = readyTasks(rows, config.kind === 'board' ? config.board : undefined)
+        const next = shown.next(shown.tasks)
+        expect(it.given({ actor: `agent-${n}` })).toBe(next?.id ?? 'nothing_ready')
+      }
+    }),
+    { numRuns: 400 },
+  )
 })
