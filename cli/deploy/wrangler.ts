@@ -121,8 +121,12 @@ export function deploy(
 export async function deployedUrl(outputFile: string): Promise<string | undefined> {
   const text = (await textIn(outputFile)) ?? ''
   const entries = text.split('\n').filter(Boolean)
-  const targets = entries.flatMap((line) => (JSON.parse(line) as { targets?: string[] }).targets)
-  return targets.find((target) => target?.startsWith('https://'))
+  const targets = entries.flatMap(
+    (line) => (JSON.parse(line) as { targets?: string[] }).targets ?? [],
+  )
+  // With one, wrangler turns the address at workers.dev off.
+  const [domain] = targets.flatMap((target) => /^(\S+) \(custom domain\b/.exec(target)?.[1] ?? [])
+  return domain ? `https://${domain}` : targets.find((target) => target.startsWith('https://'))
 }
 
 function start(

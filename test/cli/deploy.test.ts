@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { choose } from '../../cli/commands/deploy.ts'
+import { deployedUrl } from '../../cli/deploy/wrangler.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 /** Answers the questions in their order. */
@@ -37,4 +40,14 @@ it('deploy asks for the names and for payments, and offers what Enter takes', as
 it('deploy asks nothing that the last run has chosen', async () => {
   const before = { name: 'my-edge', board: 'b', payments: true }
   expect(await chosen([], before)).toMatchObject({ asked: [], choice: before })
+})
+
+it.each([
+  ['https://my-edge.ada.workers.dev', ['https://my-edge.ada.workers.dev', 'schedule: * * * * *']],
+  ['https://edge.example', ['edge.example (custom domain)', 'schedule: * * * * *']],
+  ['https://edge.example', ['https://a.workers.dev', 'edge.example (custom domain - zone id: 1)']],
+])('deploy names the address at which the Worker is: %s', async (url, targets) => {
+  const file = join(tempFolder(), 'output.ndjson')
+  await writeFile(file, `{"type":"wrangler-session"}\n${JSON.stringify({ targets })}\n`)
+  expect(await deployedUrl(file)).toBe(url)
 })

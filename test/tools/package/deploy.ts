@@ -369,6 +369,20 @@ signalbox: Secrets        AUTH_SECRETS
         expect((await calls()).length).toBe(2)
       })
 
+      it('sends the secret that CI keeps, by the line of the page', async () => {
+        const { run, home, calls } = await theirPlace()
+        const page = await readFile('docs/deploy.md', 'utf8')
+        const line = page.split('\n').find((it) => it.includes('> ~/.local/state/signalbox/edges/'))
+        const secret = 'the-secret-that-ci-keeps-of-32-bytes'
+        const env = { ...MACHINE, HOME: home, AUTH_SECRETS: secret }
+        const script = line?.replaceAll('my-edge', 'lamps') ?? ''
+        await exec('/bin/sh', ['-c', script], { cwd: home, env })
+        // The Worker is new, and still no other one is made.
+        const { code } = await run([...NAMED, '--adopt'])
+        const [upload] = (await calls()).filter(({ args }) => args[0] === 'deploy')
+        expect([code, upload?.secrets]).toEqual([0, { AUTH_SECRETS: secret }])
+      })
+
       it.each(['signalbox-edge', 'signalbox-edge/signalbox', 'signalbox-edge/index.js'])(
         'writes and removes nothing through a link (%s)',
         async (name) => {
