@@ -63,6 +63,8 @@ export interface SystemPlan {
   sweepEveryMs?: number
   /** The end takes no longer. Absent: as on every host. */
   stopWithinMs?: number
+  /** Where its own certificate is, if it is shared. */
+  sharedUrl?: string | undefined
   log: EdgeLog
   sidecarLog: Log
   /** Shows a sentence to the person at the terminal. */
@@ -103,10 +105,9 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
   const stale = staleWebhooks(hostClock, plan.log)
   const end = new AbortController()
   if (variables.METRICS_PORT) {
-    const { SIGNALBOX_PUBLIC_URL = '' } = variables
+    const reached = URL.parse(plan.sharedUrl ?? variables.SIGNALBOX_PUBLIC_URL ?? '')
     const tokens = authToken ? { database: () => authToken } : {}
-    const of = { tokens, url: URL.parse(SIGNALBOX_PUBLIC_URL) ?? undefined, signal: end.signal }
-    watchEnds(metrics, of)
+    watchEnds(metrics, { tokens, url: reached ?? undefined, signal: end.signal })
   }
   const reportHealth = healthReport({ check, setHealthy, log: plan.log, signal })
   const boards =

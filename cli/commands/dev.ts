@@ -173,6 +173,7 @@ async function run(input: Input<DevOptions>, context: Context): Promise<number> 
       file,
       notice,
       signal,
+      sharedUrl: sharing?.shared?.urls[0],
       version: VERSION,
       page: edition.consoleIn(data.edgeDir),
       boards: boards && {

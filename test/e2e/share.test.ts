@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findSecretFile } from '../../system/secret.ts'
 import { lanAddresses } from '../../system/share.ts'
 import { freePort } from '../../tools/harness/free-port.ts'
@@ -10,6 +10,7 @@ import { run } from '../cli/run.ts'
 import { editTask, retitle } from '../support/console-page.ts'
 import { EventStream } from '../support/event-stream.ts'
 import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
 import { type PinnedFetch, pinnedFetch } from '../support/pinned-https.ts'
 
 const isConnected = lanAddresses().length > 0
@@ -160,3 +161,22 @@ describe.skipIf(!isConnected).each(HOSTS)(`%s --share${whySkipped}`, (_, plan) =
     await third.ended
   })
 })
+
+it.skipIf(!isConnected)(
+  `signalbox --share counts the days of its certificate${whySkipped}`,
+  async () => {
+    const starts = new Starts()
+    onTestFinished(() => starts.clear())
+    const port = await freePort()
+    const plan = { launch: oneProcess, args: ['--share'], env: { METRICS_PORT: String(port) } }
+    await (await starts.start(plan)).ready()
+    const name = 'signalbox_certificate_end_timestamp_seconds'
+    const read = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      return Number(RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]) - Date.now() / 1_000
+    }
+    const year = 365 * 86_400
+    await expect.poll(read, PATIENT).toBeGreaterThan(year - 3_600)
+    expect(await read()).toBeLessThan(year + 60)
+  },
+)

@@ -38,7 +38,7 @@ export function openRepository(
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const claimStore = sqliteClaimStore(sql)
-  const presence = new Presence(store, claimStore, sockets)
+  const presence = new Presence(store, claimStore, sockets, log)
   const writes = new ClaimWrites(store, claimStore, log)
   return {
     repository: new Repository(store, new ClaimSettling(store, claimStore, writes), presence),

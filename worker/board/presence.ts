@@ -1,6 +1,7 @@
 // Whether the sidecar of a repository is there, where it holds a socket. Pure except for its store;
 // the host knows the sockets and has one alarm. Where hosts have no such sockets, reports say it.
 
+import type { Log } from '../shared/log.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { resumed } from './claim-ends.ts'
@@ -56,11 +57,13 @@ export class Presence {
   readonly #store: BoardStore
   readonly #agenda: Agenda
   readonly #sockets: SidecarSockets
+  readonly #log: Log
 
-  constructor(store: BoardStore, agenda: Agenda, sockets: SidecarSockets) {
+  constructor(store: BoardStore, agenda: Agenda, sockets: SidecarSockets, log: Log) {
     this.#store = store
     this.#agenda = agenda
     this.#sockets = sockets
+    this.#log = log
   }
 
   /** False: the edge gave nobody this run. */
@@ -224,6 +227,8 @@ export class Presence {
   #lost(state: RepositoryState, now: number): string[] {
     seen(state, this.#pingedAt(state))
     state.offlineSince = state.socket?.closedAt ?? state.lastSeenAt ?? now
+    // Where no process can count the boards, a line is all that an operator can alarm on.
+    this.#log('warn', 'board.sidecar_lost', { since: new Date(state.offlineSince).toISOString() })
     return this.#message(state, now)
   }
 

@@ -21,8 +21,8 @@ export function endMetrics(metrics: Metrics) {
   )
   const certificate = metrics.gauge(
     'signalbox_certificate_end_timestamp_seconds',
-    'When the certificate of SIGNALBOX_PUBLIC_URL, or of the edge of a sidecar, ends, as Unix ' +
-      'time; 0: there is none, or it was never seen.',
+    'When the certificate of SIGNALBOX_PUBLIC_URL, of --share, or of the edge of a sidecar ends, ' +
+      'as Unix time; 0: there is none, or it was never seen.',
     {},
   )
   return { token, certificate }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import type { SidecarSocket } from '../../../worker/board/presence.ts'
 import { EMPTY_HASH, type SyncRequest } from '../../../worker/board/wire.ts'
+import type { Log } from '../../../worker/shared/log.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 
 const root = (run: number | null, sum = EMPTY_HASH): SyncRequest => ({
@@ -17,7 +18,9 @@ const TOLD = expect.stringMatching(/^id: \w+-\d+\ndata: .*tasks-changed/)
 function attached(first = root(null)) {
   const sql = openSql(':memory:')
   const sockets: SidecarSocket[] = []
-  const opened = openRepository(sql, () => sockets)
+  const logged: string[] = []
+  const log: Log = (level, event) => logged.push(`${level} ${event}`)
+  const opened = openRepository(sql, () => sockets, log)
   const { repository, presence } = opened
   repository.sync(first, SOME)
   const attach = (run: number, now: number) => {
@@ -35,18 +38,19 @@ function attached(first = root(null)) {
     for (const socket of sockets) if (socket.run === run) socket.pingedAt = now
   }
   attach(1, SOME)
-  return { ...opened, sql, sockets, attach, detach, ping }
+  return { ...opened, sql, sockets, logged, attach, detach, ping }
 }
 
 describe('a socket that closes', () => {
   it('is told ten seconds later, once', () => {
-    const { presence, nextDue, detach } = attached()
+    const { presence, nextDue, logged, detach } = attached()
     detach(1, SOME + 1)
     expect(nextDue()).toBe(SOME + 10_001)
     expect(presence.due(SOME + 10_000)).toEqual({ frames: [], free: false })
     expect(presence.due(SOME + 10_001)).toEqual({ frames: [TOLD], free: false })
     expect(nextDue()).toBeUndefined()
     expect(presence.due(SOME + 20_000).frames).toEqual([])
+    expect(logged).toEqual(['warn board.sidecar_lost'])
   })
 
   it('is not told when the sidecar dials again, or starts again, before that', () => {

@@ -14,7 +14,15 @@ function published() {
   createBoardTables(sql)
   const store = sqliteBoardStore(sql, 'epoch1')
   store.save({ ...store.state(), published: true })
-  const reads = new Reads(store, new Presence(store, sqliteClaimStore(sql), () => []))
+  const reads = new Reads(
+    store,
+    new Presence(
+      store,
+      sqliteClaimStore(sql),
+      () => [],
+      () => undefined,
+    ),
+  )
   return { sql, store, reads }
 }
 
