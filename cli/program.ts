@@ -23,14 +23,17 @@ const TOKEN = `
 The access token is taken from SIGNALBOX_TOKEN or from a file, never from an option: options show in
 the list of processes.`
 
-/** Their message is one sentence for the person at the terminal. */
-/** Trying again may help: the other process ends, the disk is mounted, the folder is moved. */
-const PASSING: readonly (StartErrorCode | StoreError['code'])[] = [
+/**
+ * Trying again may help: the other process ends, the disk is mounted, the folder is moved.
+ * @forTests The exit codes of docs/remedies.md.
+ */
+export const PASSING: readonly (StartErrorCode | StoreError['code'])[] = [
   'port_taken',
   'other_database',
   'stray_worktree',
   'runs_elsewhere',
 ]
+/** Their message is one sentence for the person at the terminal. */
 const REFUSALS: readonly string[] = ['UsageError', 'StartError', 'StoreError', 'SecretFileError']
 
 /** Runs one command line to its exit code; `argv` without the program. */

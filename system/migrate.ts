@@ -18,10 +18,13 @@ import { backoffMs, type Clock, hostClock, pause } from '../worker/shared/clock.
 import { readScripts, type Scripts } from './migration-scripts.ts'
 import { StartError } from './start-error.ts'
 
+/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+export const MIGRATION_ERRORS = ['schema_newer', 'migration_running', 'migration_failed'] as const
+
 /** The message is a sentence for the person at the terminal. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
-  readonly code: 'schema_newer' | 'migration_running' | 'migration_failed'
+  readonly code: (typeof MIGRATION_ERRORS)[number]
 
   constructor(code: MigrationError['code'], sentence: string, options?: ErrorOptions) {
     super(sentence, options)

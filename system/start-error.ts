@@ -1,17 +1,20 @@
 // Why a start failed.
 
-export type StartErrorCode =
-  | 'bad_configuration'
-  | 'bad_store'
-  | 'other_database'
-  | 'bad_data_folder'
-  | 'data_folder_in_use'
-  | 'port_taken'
-  | 'no_network'
-  | 'not_installed'
-  | 'bundle_failed'
-  | 'child_failed'
-  | 'not_ready_in_time'
+/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+export const START_ERRORS = [
+  'bad_configuration',
+  'bad_store',
+  'other_database',
+  'bad_data_folder',
+  'data_folder_in_use',
+  'port_taken',
+  'no_network',
+  'not_installed',
+  'bundle_failed',
+  'child_failed',
+  'not_ready_in_time',
+] as const
+export type StartErrorCode = (typeof START_ERRORS)[number]
 
 /** The message is one sentence for the person at the terminal. */
 export class StartError extends Error {

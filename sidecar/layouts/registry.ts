@@ -23,15 +23,19 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   bmad,
 }
 
+/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+export const STORE_ERRORS = [
+  'not_a_folder',
+  'no_board',
+  'linked_elsewhere',
+  'linked_folder',
+  'stray_worktree',
+  'runs_elsewhere',
+] as const
+
 export class StoreError extends Error {
   override readonly name = 'StoreError'
-  readonly code:
-    | 'not_a_folder'
-    | 'no_board'
-    | 'linked_elsewhere'
-    | 'linked_folder'
-    | 'stray_worktree'
-    | 'runs_elsewhere'
+  readonly code: (typeof STORE_ERRORS)[number]
 
   constructor(code: StoreError['code'], message: string) {
     super(message)

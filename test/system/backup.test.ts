@@ -118,6 +118,7 @@ describe('a restored database', () => {
     const open = await w.charged({ request: { reference: 'open' } })
     const asked = await w.reached('Paid', { request: { reference: 'refund' } })
     await w.claimed(asked)
+    await w.ledger.pause({ id: w.id(), by: 'ada', now: 7 })
     await backUp({ file }, backup, once)
     const before = await readFile(backup)
     const [{ batch } = {}] = all(file, 'SELECT batch FROM payment_ledger')
@@ -128,6 +129,8 @@ describe('a restored database', () => {
     expect((await stat(restored)).mode & 0o777).toBe(0o600)
     expect((await stat(join(dir, 'data'))).mode & 0o777).toBe(0o700)
     expect(await contentIn(restored)).toEqual(await contentOf(database))
+    const pauses = all(restored, 'SELECT paused_at, paused_by FROM payment_ledger')
+    expect(pauses).toEqual([{ paused_at: 7, paused_by: 'ada' }])
     expect(all(restored, 'SELECT batch FROM payment_ledger')).toEqual([
       { batch: Number(batch) + 1_000_000 },
     ])

@@ -7,8 +7,8 @@ import { TARGET } from '../../payments/target.ts'
 export const command = define({
   usage: '[options]',
   description: `\
-Asks the edge at --edge URL, or of the running signalbox, to end what signalbox payments pause began.
-Where payments are not paused, it changes nothing. Needs a token with payments:write.`,
+Asks the edge at --edge URL, or of the running signalbox, to end what payments pause began. Where
+payments are not paused, it changes nothing. Needs a token with payments:write.`,
   options: TARGET,
   run: (input, context) => switchPayments('resume', input, context),
 })
