@@ -2,9 +2,15 @@
 // or makes no sense. What is none is not read as one.
 
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
 import type { WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
-import { changedAt, jsonOf, numbersThatDiffer, replaying, without } from './gateway-edits.ts'
+import {
+  changedAt,
+  isEqual,
+  jsonOf,
+  numbersThatDiffer,
+  replaying,
+  without,
+} from './gateway-edits.ts'
 import type { HeldPayment } from './gateway-fixtures.ts'
 import type { GatewaySetup } from './gateway-setup.ts'
 import { type It, type Subject, UNAVAILABLE } from './gateway-subject.ts'
@@ -94,7 +100,7 @@ class BrokenGateway {
 
   #broken(one: unknown, other: unknown): unknown {
     const broken = this.#change(one, other, this.#subject.own)
-    if (!isDeepStrictEqual(broken, one)) this.isBroken = true
+    if (!isEqual(broken, one)) this.isBroken = true
     return broken
   }
 }

@@ -64,6 +64,10 @@ function changed(
   return Object.fromEntries(entries.filter(([, each]) => each !== undefined))
 }
 
+/** Of two values of JSON with the same order of fields. */
+export const isEqual = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 

@@ -2,9 +2,8 @@
 // and of its refusals, while nothing fails.
 
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
 import type { VerifiedWebhook } from '../../worker/payments/domain/types.ts'
-import { jsonIn } from './gateway-edits.ts'
+import { isEqual, jsonIn } from './gateway-edits.ts'
 import type { HeldPayment } from './gateway-fixtures.ts'
 import { assertAsked, assertHas, bodyOf } from './gateway-requests.ts'
 import {
@@ -35,7 +34,7 @@ export function factsOf(subject: Subject, it: It): void {
     assert.equal(answer.gatewayTransactionId, own.id, 'the payment’s id')
     const { expiresAt = charge.now } = answer
     assert.ok(Math.abs(expiresAt - charge.now) < YEAR_MS, 'expiresAt is in ms')
-    assert.notEqual(answer.redirectUrl, charge.returnUrl ?? '', 'redirectUrl is the gateway’s page')
+    assert.notEqual(answer.redirectUrl, charge.returnUrl ?? '', 'redirectUrl: the gateway’s page')
     assert.equal(call.verdict(), 'success')
   })
 
@@ -105,7 +104,7 @@ export function factsOf(subject: Subject, it: It): void {
         assert.equal(read.amount, amount, `the amount of ${held.state}`)
         assert.equal(read.currency, held.currency, `the currency of ${held.state}`)
         assertIds(read, held)
-        const isSaid = answered.some((text) => isDeepStrictEqual(jsonIn(text), read.raw))
+        const isSaid = answered.some((text) => isEqual(jsonIn(text), read.raw))
         assert.ok(isSaid || read.raw === undefined, `raw of ${held.state} is the answer, unchanged`)
       }
     })
