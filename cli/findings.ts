@@ -1,6 +1,6 @@
 // What the checks of a doctor found, and how it is printed.
 
-import { jsonText, printable } from '../sidecar/log.ts'
+import { jsonText, printable } from '../worker/shared/printable.ts'
 
 export interface Finding {
   level: 'ok' | 'warn' | 'error'

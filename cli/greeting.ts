@@ -3,12 +3,12 @@
 import { hostname } from 'node:os'
 import { relative } from 'node:path'
 import { renderUnicodeCompact } from 'uqr'
-import { printable } from '../sidecar/log.ts'
 import { DATA_DIR } from '../system/data-folder.ts'
 import type { GatewayHere } from '../system/gateways.ts'
 import type { LocalBoard, LocalJson, Shared } from '../system/local-json.ts'
 import { LOOPBACK } from '../system/ports.ts'
 import type { SharePlan, Sharing } from '../system/share.ts'
+import { printable } from '../worker/shared/printable.ts'
 
 export interface Greeting {
   /** None: payments alone. */

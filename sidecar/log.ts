@@ -2,6 +2,7 @@
 // whatever the caller passes.
 
 import { type Fields, type Level, redact } from '../worker/shared/log.ts'
+import { jsonText, printable } from '../worker/shared/printable.ts'
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error']
 export type Log = (level: Level, event: string, fields?: Fields) => void
@@ -13,26 +14,6 @@ export function messageOf(error: unknown): string {
   // An AggregateError (every address refused) has an empty message and the truth in its code.
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
-
-/** Controls (C0, C1), line breaks, and what turns the direction of a text. */
-const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
-
-/** In JSON, which escapes C0 alone. */
-export const jsonText = (value: unknown, replacer?: (key: string, value: unknown) => unknown) =>
-  JSON.stringify(value, replacer).replaceAll(
-    UNPRINTABLE,
-    (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-
-/**
- * What is not ours, on one line: a name or a title could forge lines, and rewrite what a terminal
- * shows.
- */
-export const printable = (text: string): string =>
-  text.replaceAll(UNPRINTABLE, (it) => {
-    const code = it.codePointAt(0)?.toString(16)
-    return `\\u{${code}}`
-  })
 
 /** The lines of a stack are ours, and its message is not. */
 export function printableStack(stack: string): string {

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { jsonText } from '../../sidecar/log.ts'
+import { jsonText } from '../../worker/shared/printable.ts'
 import { CLAIMING, claimantOf, isPlaced, type Placed, told } from '../claim/own-claim.ts'
 import { passingOn, runCommand } from '../claim/run-command.ts'
 import {

@@ -3,7 +3,6 @@
 
 import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
-import { printable } from '../../sidecar/log.ts'
 import { hasPayments, VARIABLE } from '../../system/installation.ts'
 import { isServed, type PaymentsConfig } from '../../worker/payments/config/payments-config.ts'
 import { isoTime } from '../../worker/payments/domain/shown.ts'
@@ -27,6 +26,7 @@ import {
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
+import { printable } from '../../worker/shared/printable.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 
 type Guarded = Pick<PaymentsConfig, 'installation' | 'realGateways'>

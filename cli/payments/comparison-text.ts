@@ -8,8 +8,8 @@ import {
   isDifference,
 } from '../../libraries/settlement/compare.ts'
 import type { Sum } from '../../libraries/settlement/sums.ts'
-import { printable } from '../../sidecar/log.ts'
 import { majorText } from '../../worker/payments/domain/money.ts'
+import { printable } from '../../worker/shared/printable.ts'
 
 const NAMES: Record<Compared['class'], string> = {
   unreadable: 'unreadable',

@@ -1,7 +1,7 @@
 // Pauses payments and resumes them, by the edge.
 
 import * as z from 'zod'
-import { printable } from '../../sidecar/log.ts'
+import { printable } from '../../worker/shared/printable.ts'
 import { type Context, type Input, missing } from '../context.ts'
 import { runningStart, systemIn } from '../running-system.ts'
 import { EDGE } from '../settings.ts'

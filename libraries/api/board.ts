@@ -127,7 +127,7 @@ const publishedSchema = changesAnswerSchema.extend(wire)
 const reportSchema = boardReportSchema.extend(wire)
 
 const PUBLISH_FAILURES = [
-  ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
+  ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
   ...(['sync_required', 'superseded', 'stale_batch', 'wire_version'] as const),
 ] satisfies Reason[]
 
@@ -160,7 +160,7 @@ const publishing = (
 const TASK = { path: { id: 'The id of the task.' } }
 const UNKNOWN_TASK = { failures: ['unknown_task'] } as const
 
-const SOCKET = ['upgrade_required', 'too_many_sidecars'] as const
+const SOCKET = ['unknown_filter', 'upgrade_required', 'too_many_sidecars'] as const
 
 const OPERATIONS: Record<string, Operation> = {
   'GET /api/events': {
@@ -186,7 +186,7 @@ const OPERATIONS: Record<string, Operation> = {
         headers: ['Cache-Control'],
       },
     },
-    failures: ['invalid_path'],
+    failures: ['invalid_path', 'unknown_filter'],
   },
   'POST /api/tickets': {
     id: 'createTicket',
@@ -194,7 +194,7 @@ const OPERATIONS: Record<string, Operation> = {
     needs: 'board:read',
     query: records.repositoryQuery,
     answers: { 201: { description: 'For the stream of one repository.', schema: ticketSchema } },
-    failures: ['invalid_path'],
+    failures: ['invalid_path', 'unknown_filter'],
   },
   'GET /api/tasks': read({ id: 'listTasks', summary: 'Tasks' }, tasksSchema, {
     query: records.tasksQuery,
@@ -255,7 +255,7 @@ const OPERATIONS: Record<string, Operation> = {
     body: reportSchema,
     answers: { 200: { description: 'It is stored.', schema: z.object(wire) } },
     failures: [
-      ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
+      ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
       ...(['superseded', 'wire_version', 'directory_full'] as const),
     ],
   },
@@ -308,11 +308,9 @@ const OPERATIONS: Record<string, Operation> = {
 }
 
 const CLAIM_FAILURES = [
-  'invalid_path',
-  'invalid_request',
-  'payload_too_large',
+  ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
   'unknown_repository',
-] as const satisfies Reason[]
+] satisfies Reason[]
 
 const claiming = (
   of: Pick<Operation, 'id' | 'summary' | 'description'>,

@@ -2235,6 +2235,7 @@ export interface FailureCodes {
   streamEvents:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'forbidden'
     | 'internal'
@@ -2244,6 +2245,7 @@ export interface FailureCodes {
   createTicket:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2345,6 +2347,7 @@ export interface FailureCodes {
   reportBoard:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2374,6 +2377,7 @@ export interface FailureCodes {
   attachSidecar:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'forbidden'
     | 'not_found'
@@ -2387,6 +2391,7 @@ export interface FailureCodes {
   sync:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2403,6 +2408,7 @@ export interface FailureCodes {
   publishChanges:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2419,6 +2425,7 @@ export interface FailureCodes {
   claimTask:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2440,6 +2447,7 @@ export interface FailureCodes {
   renewClaim:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
@@ -2455,6 +2463,7 @@ export interface FailureCodes {
   releaseClaim:
     | 'invalid_path'
     | 'invalid_request'
+    | 'unknown_filter'
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'

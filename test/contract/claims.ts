@@ -152,6 +152,40 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(tasks).toMatchObject([{ title: 'Renamed', executionState: 'active' }])
     })
 
+    it('show a branch, progress and a summary without what forges lines or turns the text', async () => {
+      const repo = await published(config(), todo('A-1'))
+      const ask = await asker(repo)
+      const claim = secret()
+      await ask('', { claim, actor: 'ada', branch: 'tea\u202egnp' })
+      const progress = 'one\r\n\ttwo \u001b[2J\u2066three\u0085'
+      await ask('/renew', { claim, progress })
+      await ask('/release', { claim, outcome: 'done', summary: 'so\u202efar\n' })
+      const [session] = await sessionsOf(repo)
+      expect(session).toMatchObject({
+        branch: 'tea\\u{202e}gnp',
+        live: { progress: 'one\n\ttwo \\u{1b}[2J\\u{2066}three\\u{85}' },
+        summary: 'so\\u{202e}far\n',
+      })
+    })
+
+    it('name their board once', async () => {
+      const repo = await published(config(), todo('A-1'))
+      const bearer = await token({ scope: WORK, repos: [repo.path, 'other'] })
+      const twice = `path=${encodeURIComponent(repo.path)}&path=other`
+      for (const route of ['', '/renew', '/release']) {
+        const answer = await repo.request(`/claims${route}?${twice}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${bearer}` },
+          body: JSON.stringify({ claim: secret(), actor: 'ada' }),
+        })
+        expect([answer.status, await answer.json()]).toMatchObject([
+          400,
+          { code: 'unknown_filter' },
+        ])
+      }
+      expect(await sessionsOf(repo)).toEqual([])
+    })
+
     it('are renewed, and released as done or abandoned, again and again', async () => {
       const repo = await published(config(), todo('A-1'))
       const ask = await asker(repo)
@@ -319,6 +353,11 @@ export function claimContract({ name, edge, published }: Board): void {
           claim,
           actor: 'bob',
         })),
+        ...['a\u0085b', 'a\u202eb', 'a\u2028b'].flatMap((odd) => [
+          by(odd, {}),
+          by('bob', { client: odd }),
+          by('bob', { model: odd }),
+        ]),
         by('bob', { task: '' }),
         by('bob', { task: 'a'.repeat(1_025) }),
         by('bob', { of: 1 }),

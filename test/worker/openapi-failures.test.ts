@@ -32,6 +32,16 @@ const withQuery =
     return { ...ask, path: `${pathname}?${searchParams}` }
   }
 
+/** With another value at its end: many take the first. */
+const twice =
+  (name: string) =>
+  ({ path, ...ask }: Ask): Ask => {
+    const { pathname, searchParams } = new URL(path, edge.origin)
+    if (!searchParams.has(name)) searchParams.set(name, 'one')
+    searchParams.append(name, 'another')
+    return { ...ask, path: `${pathname}?${searchParams}` }
+  }
+
 /** An edge whose database of payments fails so. */
 function withoutDatabase(failure: Error): Cause {
   const fail = () => Promise.reject(failure)
@@ -68,7 +78,7 @@ async function withoutSessions(): Promise<Cause> {
 
 const CAUSES: Record<string, () => Cause | Promise<Cause>> = {
   invalid_path: () => ({ change: withQuery('path', '') }),
-  unknown_filter: () => ({ change: withQuery('other', 'a') }),
+  unknown_filter: () => ({ change: twice('path') }),
   unknown_repository: () => ({ change: withQuery('path', 'nobody/knows-it') }),
   payload_too_large: () => ({ change: (ask) => ({ ...ask, body: LARGER_THAN_ANY_LIMIT }) }),
   keys_unavailable: withoutKeys,

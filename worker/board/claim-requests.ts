@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { checkFields } from '../shared/fields.ts'
+import { isPrintable, printable, printableLines } from '../shared/printable.ts'
 import { taskSchema } from './records.ts'
 
 const BYTES = new TextEncoder()
@@ -22,11 +23,16 @@ const text = (bytes: number) =>
       error: 'must not hold control characters',
     })
 const name = text(NAME_BYTES)
+/** It stands in logs, lists and refusals, where it could pass for another. */
+const shownName = name.refine(isPrintable, {
+  error: 'must not hold what cannot be seen or turns the direction of a text',
+})
 /** A text of several lines. */
 const prose = z
   .string()
   .max(4_000)
   .refine((value) => value.isWellFormed())
+  .overwrite(printableLines)
 
 const claim = z
   .string()
@@ -41,7 +47,7 @@ const ttlMs = z
 export const claimSchema = z
   .strictObject({
     claim,
-    actor: name.describe('Who works: the same for all claims of one agent.'),
+    actor: shownName.describe('Who works: the same for all claims of one agent.'),
     task: text(1_024).describe('This one. Without it: the next that is free.').exactOptional(),
     label: name.describe('Only a task with this label.').exactOptional(),
     parent: text(1_024).describe('Only a task with this parent.').exactOptional(),
@@ -58,9 +64,10 @@ export const claimSchema = z
       .default(1)
       .describe('How many valid claims this actor may hold on this board, with this one.'),
     force: z.boolean().default(false).describe('Also a task that is not ready.'),
-    client: name.exactOptional(),
-    model: name.exactOptional(),
-    branch: name.exactOptional(),
+    client: shownName.exactOptional(),
+    model: shownName.exactOptional(),
+    // git takes any but C0, and whoever works on such a branch has not named it.
+    branch: name.overwrite(printable).exactOptional(),
   })
   .describe(
     'The same claim again is answered the same while it is valid, or `already_holding`, where ' +

@@ -59,8 +59,14 @@ export interface ClaimEnd {
   rests?: Rest
 }
 
+/** What is left of an ended one for a day: its holder is told that it is lost. */
+export type Forgotten = Pick<Claim, 'generation' | 'task' | 'actor'>
+
 /** The newest ended ones that are kept. */
 const KEPT_ENDED = 1_000
+/** What is left of those before them, and of how many: an agent could claim and release all day. */
+const FORGOTTEN_MS = 86_400_000
+const FORGOTTEN = 100_000
 
 export const CLAIM_TABLES = [
   `CREATE TABLE IF NOT EXISTS claims (
@@ -73,6 +79,10 @@ export const CLAIM_TABLES = [
   `CREATE INDEX IF NOT EXISTS claims_of_actor ON claims (actor) WHERE ended = 0`,
   `CREATE INDEX IF NOT EXISTS claims_watched ON claims (task) WHERE ended = 2`,
   `CREATE INDEX IF NOT EXISTS claims_resting ON claims (expires_at) WHERE ended = 4`,
+  `CREATE TABLE IF NOT EXISTS forgotten_claims (
+    secret TEXT PRIMARY KEY, generation INTEGER NOT NULL, task TEXT NOT NULL, actor TEXT NOT NULL,
+    at REAL NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS forgotten_claims_at ON forgotten_claims (at)`,
   `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
 ]
 
@@ -97,6 +107,13 @@ export function sqliteClaimStore(sql: Sql) {
       .map(({ claim }) => JSON.parse(claim) as Claim)
   return {
     bySecret: (hash: string): Claim | undefined => claims('secret = ?', hash)[0],
+    /** One that ended, and is kept no longer. */
+    forgotten: (hash: string, now: number): Forgotten | undefined =>
+      sql.all<{ generation: number; task: string; actor: string }>(
+        'SELECT generation, task, actor FROM forgotten_claims WHERE secret = ? AND at > ?',
+        hash,
+        now - FORGOTTEN_MS,
+      )[0],
     byGeneration: (generation: number): Claim | undefined =>
       claims('generation = ?', generation)[0],
     /** Those that have not ended. */
@@ -184,15 +201,34 @@ export function sqliteClaimStore(sql: Sql) {
         Number(seq !== undefined),
       )
     },
-    /** The oldest ended ones, which are forgotten. */
-    forgetOldest: (): Claim[] =>
-      sql
+    /** The oldest ended ones, which are forgotten but for their secrets' hashes. */
+    forgetOldest(now: number): Claim[] {
+      const old = sql
         .all<{ claim: string }>(
           `DELETE FROM claims WHERE generation IN (SELECT generation FROM claims WHERE ended > 0
             ORDER BY generation DESC LIMIT -1 OFFSET ?) RETURNING claim`,
           KEPT_ENDED,
         )
-        .map(({ claim }) => JSON.parse(claim) as Claim),
+        .map(({ claim }) => JSON.parse(claim) as Claim)
+      if (old.length === 0) return old
+      for (const { hash, generation, task, actor } of old) {
+        sql.all(
+          'INSERT OR REPLACE INTO forgotten_claims VALUES (?, ?, ?, ?, ?)',
+          hash,
+          generation,
+          task,
+          actor,
+          now,
+        )
+      }
+      sql.all(
+        `DELETE FROM forgotten_claims WHERE at <= ? OR at < (SELECT at FROM forgotten_claims
+          ORDER BY at DESC LIMIT 1 OFFSET ?)`,
+        now - FORGOTTEN_MS,
+        FORGOTTEN,
+      )
+      return old
+    },
 
     /** When the first one of a kind is due, in ms; undefined: none is. */
     plan(what: Planned, at: number | undefined): void {

@@ -62,7 +62,7 @@ export class ClaimWrites {
     const rests = end.outcome === 'done' && { rests: restOf(task, claim.copy) }
     const ended = { ...open, end: { ...end, ...seen(task), ...away, ...rests } }
     this.tell(ended, turn, 'ended')
-    for (const old of this.#claims.forgetOldest()) {
+    for (const old of this.#claims.forgetOldest(turn.now)) {
       this.#board.forgetSession(sessionId(old.generation))
       if (old.end?.rests) this.#board.layOver(old.task, undefined, this.#board.head() + 1)
     }

@@ -65,6 +65,8 @@ export class Claims {
         }
         return { ok: true, answer: { ...this.#whole(known), isRepeated: true }, frames }
       }
+      const forgotten = this.#claims.forgotten(request.hash, now)
+      if (forgotten) return refused(this.#lost(forgotten))
       if (this.#claims.countValid(now) >= MAX_VALID) return refused({ reason: 'too_many_claims' })
       const own = this.#claims.validOf(request.actor, now)
       const [held] = own
@@ -106,7 +108,7 @@ export class Claims {
     return this.#turn(now, (turn) => {
       const { frames } = turn
       const known = this.#claims.bySecret(hash)
-      if (!known) return { ok: false, reason: 'unknown_claim', frames }
+      if (!known) return { ok: false, ...this.#unknown({ hash }, ofActor, now), frames }
       if (!coversActor(ofActor, known.actor)) return { ok: false, reason: 'forbidden', frames }
       if (known.end?.byOther || known.end?.isTaken) {
         return { ok: false, ...this.#lost(known), frames }
@@ -135,7 +137,7 @@ export class Claims {
       const { frames } = turn
       const byOther = 'session' in release
       const known = byOther ? this.#bySession(release.session) : this.#claims.bySecret(release.hash)
-      if (!known) return { ok: false, reason: 'unknown_claim', frames }
+      if (!known) return { ok: false, ...this.#unknown(release, release.ofActor, now), frames }
       if (!coversActor(release.ofActor, known.actor)) {
         return { ok: false, reason: 'forbidden', frames }
       }
@@ -272,7 +274,16 @@ export class Claims {
     return { ...heldOf(claim), json: this.#board.task(claim.task)?.json ?? '{}' }
   }
 
-  #lost({ task, generation }: Claim): ClaimRefusal {
+  /** Of a secret that no claim has which is kept. */
+  #unknown(asked: { hash: string } | { session: string }, of: string | undefined, now: number) {
+    const forgotten = 'hash' in asked ? this.#claims.forgotten(asked.hash, now) : undefined
+    if (!forgotten) return { reason: 'unknown_claim' } as const
+    return coversActor(of, forgotten.actor)
+      ? this.#lost(forgotten)
+      : ({ reason: 'forbidden' } as const)
+  }
+
+  #lost({ task, generation }: Pick<Claim, 'task' | 'generation'>): ClaimRefusal {
     const holder = this.#claims.openOf(task)
     const isOther = holder && holder.generation !== generation
     return { reason: 'claim_lost', generation, ...(isOther && { by: holder.actor }) }

@@ -61,8 +61,9 @@ export function openRepository(
 }
 
 /**
- * Raise it with every change of the tables. On another number the board's tables are dropped: what
- * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
+ * Raise it with every change of the tables, but for a new one that is kept. On another number the
+ * board's tables are dropped: what they hold is a copy of files, and the sidecar sends it again.
+ * Schema 1 had no number.
  * @forTests A database of another one.
  */
 export const BOARD_SCHEMA = 6

@@ -8,7 +8,7 @@ import type { Clock } from '../shared/clock.ts'
 import type { Checked } from '../shared/fields.ts'
 import { type Log, rareLog } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
-import { readQuery } from '../shared/query.ts'
+import { readQuery, refuseRepeated } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import { sha256Hex } from '../shared/sha256.ts'
 import { claimRoutes } from './claim-routes-hono.ts'
@@ -249,6 +249,7 @@ const isStorable = (record: DataRecord): boolean =>
 
 /** The repository the request is about, checked in the order: well-formed, in reach, in scope. */
 function pathOf(c: Context<ApiEnv>, scope: Scope): string {
+  refuseRepeated(c.req.url)
   const grant = c.get('grant')
   const path = c.req.query('path') ?? onlyPath(grant.repos)
   if (path === undefined) {

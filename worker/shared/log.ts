@@ -2,6 +2,7 @@
 // tokens inside texts, are redacted at every depth.
 
 import type { Clock } from './clock.ts'
+import { jsonText } from './printable.ts'
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -14,7 +15,7 @@ export const lineLog =
   (level, event, fields) => {
     if (level === 'debug') return
     const time = new Date().toISOString()
-    write(JSON.stringify({ time, level, event, ...fields }, redact), level)
+    write(jsonText({ time, level, event, ...fields }, redact), level)
   }
 
 /** To the console, where the platform collects it. */

@@ -5,6 +5,15 @@ import * as z from 'zod'
 import { checkFields } from './fields.ts'
 import { Problem, type Reason } from './problem.ts'
 
+/** Which of two is meant, nobody knows. Throws a Problem for a parameter that occurs twice. */
+export function refuseRepeated(url: string): void {
+  const names = [...new URL(url).searchParams.keys()]
+  const repeated = names.find((name, at) => names.indexOf(name) !== at)
+  if (repeated === undefined) return
+  const shown = JSON.stringify(repeated.slice(0, 64).toWellFormed())
+  throw new Problem('unknown_filter', `The query parameter ${shown} must occur only once.`)
+}
+
 /**
  * The parameters that `schema` has. Throws a Problem for any other one, for one that occurs twice
  * and, with `reason`, for a wrong value. `isEmptyMissing`: an empty filter filters by nothing.
@@ -14,6 +23,7 @@ export function readQuery<Schema extends z.ZodObject>(
   schema: Schema,
   { reason, isEmptyMissing = false }: { reason: Reason; isEmptyMissing?: boolean },
 ): z.infer<Schema> {
+  refuseRepeated(url)
   const { searchParams } = new URL(url)
   const known = Object.keys(schema.shape)
   for (const name of new Set(searchParams.keys())) {
@@ -21,9 +31,6 @@ export function readQuery<Schema extends z.ZodObject>(
       const shown = JSON.stringify(name.slice(0, 64).toWellFormed())
       const all = known.length === 0 ? 'takes none' : `knows ${known.join(', ')}`
       throw new Problem('unknown_filter', `There is no query parameter ${shown}: this ${all}.`)
-    }
-    if (searchParams.getAll(name).length > 1) {
-      throw new Problem('unknown_filter', `The query parameter ${name} must occur only once.`)
     }
   }
   const given = [...searchParams].filter(([, value]) => !isEmptyMissing || value !== '')

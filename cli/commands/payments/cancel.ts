@@ -1,7 +1,7 @@
 // Cancels an open payment at its gateway, by the edge.
 
 import * as z from 'zod'
-import { printable } from '../../../sidecar/log.ts'
+import { printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing } from '../../context.ts'
 import { ask } from '../../payments/ask.ts'

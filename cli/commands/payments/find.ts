@@ -1,9 +1,9 @@
 // Finds payments by what somebody has of one, as the console's page does.
 
 import * as z from 'zod'
-import { jsonText, printable } from '../../../sidecar/log.ts'
 import { majorText, toMinor } from '../../../worker/payments/domain/money.ts'
 import { PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
+import { jsonText, printable } from '../../../worker/shared/printable.ts'
 import { define } from '../../command.ts'
 import { type Context, type Input, missing, noticeTo, UsageError } from '../../context.ts'
 import { ask } from '../../payments/ask.ts'

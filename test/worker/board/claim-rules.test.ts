@@ -309,4 +309,32 @@ describe('what has ended', () => {
     }
     expect(claims.renew({ hash: 'ada' }, NOW)).toMatchObject({ ok: false, reason: 'claim_lost' })
   })
+
+  it('and is kept no longer is lost to its holder for a day, and then unknown', () => {
+    const it = board(todo('A-1'))
+    it.claim({ hash: 'ada', actor: 'ada' })
+    it.claims.release(ended('abandoned'), NOW)
+    for (let n = 1; n <= 1_000; n++) {
+      const hash = `bob-${n}`
+      it.claim({ hash, actor: 'bob' }, NOW + n)
+      it.claims.release({ hash, outcome: 'abandoned' }, NOW + n)
+    }
+    const last = NOW + 1_000
+    it.claim({ hash: 'eve', actor: 'eve' }, last)
+    const day = 86_400_000
+    const answers = (now: number, ofActor?: string) => {
+      const as = ofActor === undefined ? {} : { ofActor }
+      return [
+        it.claims.renew({ hash: 'ada', ...as }, now),
+        it.claims.release({ ...ended('done'), ...as }, now),
+      ].map((answer) => (answer.ok ? 'ok' : answer.reason))
+    }
+    expect(it.sessions().some(({ id }) => id === SESSION)).toBe(false)
+    expect(answers(last)).toEqual(['claim_lost', 'claim_lost'])
+    expect(it.claims.renew({ hash: 'ada' }, last)).toMatchObject({ generation: NOW, by: 'eve' })
+    expect(answers(last, 'bob')).toEqual(['forbidden', 'forbidden'])
+    expect(it.given({ hash: 'ada' }, last)).toBe('claim_lost')
+    expect(answers(last + day - 1)).toEqual(['claim_lost', 'claim_lost'])
+    expect(answers(last + day)).toEqual(['unknown_claim', 'unknown_claim'])
+  })
 })
