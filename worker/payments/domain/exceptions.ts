@@ -70,14 +70,19 @@ interface UnavailableOptions extends FailureOptions {
   unreadable?: string | undefined
 }
 
+/** The gateway was not called: its callbacks have used up their limit. */
+export class TooManyCallbacks extends GatewayUnavailableException {}
+
 /**
  * For `catch`, where a gateway could not be asked about the payment that a webhook is about: the
- * webhook gets 500, and the payment is asked about soon, whether or not it is sent again.
+ * webhook gets 500, and the payment is asked about soon, whether or not it is sent again. Not
+ * beyond the limit: whatever id a stranger sends would be looked for.
  */
 export const aboutPayment =
   (gatewayTransactionId: string) =>
   (error: unknown): never => {
     if (!(error instanceof GatewayUnavailableException)) throw error
+    if (error instanceof TooManyCallbacks) throw error
     const { message, unreadable } = error
     const about = { cause: error, gatewayTransactionId, unreadable }
     throw new GatewayUnavailableException(message, about)

@@ -3,7 +3,7 @@
 
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import { GatewayUnavailableException, TooManyCallbacks } from '../domain/exceptions.ts'
 import type { Notify } from '../domain/outbox.ts'
 import type { CallKind } from '../domain/status.ts'
 import type { TokenAnswer } from './access-token.ts'
@@ -33,9 +33,6 @@ export type Admitted =
       end(): Promise<void>
     }
   | { ok: false; error: GatewayUnavailableException }
-
-/** The gateway was not called: its callbacks have used up their limit. */
-export class TooManyCallbacks extends GatewayUnavailableException {}
 
 /**
  * For a whole call: its token, each try, each wait. A charge must be answered within 20 s

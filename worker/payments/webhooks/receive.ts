@@ -7,6 +7,7 @@ import { counted } from '../counted.ts'
 import {
   GatewayUnavailableException,
   InvalidWebhookSignatureException,
+  TooManyCallbacks,
 } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { Notify } from '../domain/outbox.ts'
@@ -14,7 +15,7 @@ import { isoTime } from '../domain/shown.ts'
 import { REFUSED, type Refused } from '../domain/status.ts'
 import { staleness, startOfMinute } from '../domain/time.ts'
 import type { VerifiedWebhook } from '../domain/types.ts'
-import { type GatewayClient, TooManyCallbacks } from '../gateways/client.ts'
+import type { GatewayClient } from '../gateways/client.ts'
 import type {
   AnyGateway,
   GatewayCall,

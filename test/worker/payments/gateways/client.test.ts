@@ -6,9 +6,10 @@ import {
   noConnection,
   page,
 } from '../../../../libraries/testing/gateway-setup.ts'
+import { TooManyCallbacks } from '../../../../worker/payments/domain/exceptions.ts'
 import type { Verdict } from '../../../../worker/payments/gateways/breaker.ts'
 import type { Purpose } from '../../../../worker/payments/gateways/callback-limit.ts'
-import { createClient, TooManyCallbacks } from '../../../../worker/payments/gateways/client.ts'
+import { createClient } from '../../../../worker/payments/gateways/client.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import type { Admission } from '../../../../worker/payments/gateways/guard.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'

@@ -5,6 +5,8 @@ import {
   InvalidWebhookSignatureException,
 } from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/domain/types.ts'
+import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
+import { mollie } from '../../../../worker/payments/gateways/mollie/mollie.ts'
 import { request, verified, webhookRequest } from '../../../support/payments.ts'
 import { type PaymentsSetup, reported, setUpPayments } from '../../../support/payments-setup.ts'
 
@@ -321,3 +323,50 @@ describe('a webhook', () => {
     expect(log).not.toMatch(/cart\?|monkey|shop\.example|qwerty/)
   })
 })
+
+describe('a webhook that its gateway does not sign', () => {
+  const DRIVERS = [
+    ['FIB', fib.create('bank', { client_id: 'shop', client_secret: 'secret' }), fibBody],
+    ['Mollie', mollie.create('bank', { api_key: 'test_key' }), mollieBody],
+  ] as const
+
+  it.each(DRIVERS)(
+    'and that a stranger forges 5,000 times costs %s ten calls, and us as many looks and one line',
+    async (_, { handleWebhook }, bodyOf) => {
+      const counts = new Map<string, number>()
+      const setup = setUpPayments({
+        gateway: { handleWebhook },
+        fetch: async () => new Response('{}', { status: 422 }),
+        wait: async (method) => void counts.set(method, (counts.get(method) ?? 0) + 1),
+      })
+      const forge = (n: number) => {
+        const callback = webhookRequest(bodyOf(n), setup.clock.now())
+        return setup.payments.receive('bank', callback, CORRELATION)
+      }
+      for (let n = 0; n < 5_000; n++) {
+        expect(await forge(n)).toEqual({ status: 500, body: 'error' })
+      }
+      await setup.quiet()
+      const linesOf = (name: string) => setup.lines.filter(({ event }) => event === name)
+      expect(linesOf('payments.webhook.failed')).toHaveLength(10)
+      expect(linesOf('payments.webhook.limited')).toHaveLength(1)
+      expect(counts.get('admit')).toBe(10)
+      expect(counts.get('checkSoon')).toBe(10)
+      // A minute later there are tokens for ten again, and the next line has the count.
+      await setup.clock.advance(60_001)
+      for (let n = 0; n < 11; n++) await forge(n)
+      expect(linesOf('payments.webhook.limited')).toMatchObject([
+        { level: 'warn', fields: { others: 0 } },
+        { level: 'warn', fields: { others: 4_989 } },
+      ])
+    },
+  )
+})
+
+function fibBody(n: number): string {
+  return JSON.stringify({ id: `forged-${n}`, status: 'PAID' })
+}
+
+function mollieBody(n: number): string {
+  return `id=tr_forged${n}`
+}
