@@ -8,6 +8,7 @@ import {
   isDifference,
 } from '../../libraries/settlement/compare.ts'
 import type { Sum } from '../../libraries/settlement/sums.ts'
+import { brief } from '../../libraries/settlement/table.ts'
 import { majorText } from '../../worker/payments/domain/money.ts'
 import { printable } from '../../worker/shared/printable.ts'
 
@@ -83,8 +84,8 @@ function aroundText({ days, skipped, unpaid, chargebacks }: Comparison): string 
 }
 
 function cellsOf({ class: name, line, first, why, row, ours, movement }: Compared): string[] {
-  const named = row?.reference ?? row?.id ?? row?.ours ?? row?.refund
-  const payment = ours?.reference ?? named ?? movement?.reference
+  const named = brief(row?.reference ?? row?.id ?? row?.ours ?? row?.refund ?? '')
+  const payment = ours?.reference ?? (named || movement?.reference)
   const there = row && text(row.type === 'refund' ? -row.amount : row.amount, row.currency)
   const has = ours?.amount !== undefined && ours.currency !== undefined
   const here = has ? `${text(ours.amount ?? 0, ours.currency ?? '')} ${ours.status}` : ''

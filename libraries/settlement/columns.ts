@@ -1,7 +1,7 @@
 // Which column of a settlement file is what: by its name in known reports, or as given.
 
 import { fold } from '../../worker/payments/domain/search.ts'
-import type { Line } from './table.ts'
+import { brief, type Line } from './table.ts'
 
 /**
  * `id`: the gateway's; `ours`: our id, or the external reference that the gateway got. `refund`:
@@ -107,7 +107,7 @@ export function findColumns(lines: readonly Line[], map: ColumnMap): Columns | s
     return { at, money: moneyIn(cells, at, map), maybeRefunded, rows: lines.slice(found + 1) }
   }
   const best = heads.reduce((most, head, n) => (sizeOf(head) > sizeOf(heads[most]) ? n : most), 0)
-  const names = lines[best]?.cells.filter(Boolean).join(', ') ?? ''
+  const names = brief(lines[best]?.cells.filter(Boolean).join(', ') ?? '')
   const lacking = FIELDS.filter((field) => isNeeded(field, map))
     .filter((field) => heads[best]?.[field] === undefined)
     .map((field) => (map[field] === undefined ? field : `${field} (${map[field]})`))

@@ -9,6 +9,7 @@ import type { Books, SettledAnswer } from './books.ts'
 import type { SettledRow, Settlement } from './read-settlement.ts'
 import { type Pair, settleAll } from './settle.ts'
 import { type Sum, sumsOf } from './sums.ts'
+import { brief } from './table.ts'
 
 /** In their order: the first that is so counts. */
 export const CLASSES = ['unreadable', ...SETTLED_AS, 'here_only'] as const
@@ -107,6 +108,6 @@ function firstLines(settled: readonly Pair[]): Map<string, number> {
 function wordsOf({ unknown }: Settlement): Comparison['words'] {
   const byWord = Map.groupBy(unknown, ({ word, column }) => `${column} ${word}`)
   return [...byWord.values()].flatMap(([first, ...others]) =>
-    first ? [{ word: first.word, column: first.column, rows: 1 + others.length }] : [],
+    first ? [{ word: brief(first.word), column: first.column, rows: 1 + others.length }] : [],
   )
 }

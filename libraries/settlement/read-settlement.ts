@@ -15,7 +15,7 @@ import { type ColumnMap, type Columns, columnsFound, findColumns } from './colum
 import { type DateOrder, dateOrderOf, dayIn } from './dates.ts'
 import { isNothing, refundedColumn } from './refunded-column.ts'
 import { type Cells, classify, type MoneyType, type Row, type UnknownWord } from './rows.ts'
-import { type Encoding, type Line, readTable } from './table.ts'
+import { brief, type Encoding, type Line, readTable } from './table.ts'
 import type { Words } from './words.ts'
 
 export interface Reading {
@@ -89,8 +89,9 @@ export function readSettlement(bytes: Uint8Array, reading: Reading = {}): Settle
   const wrong = money.find(({ cells, currency }) => isNoAmount(cells.refunded, currency, how))
   if (wrong && refunded !== undefined) {
     const message =
-      `The column ${refunded.name} has "${wrong.cells.refunded}" in line ${wrong.line}, which is ` +
-      `no amount in ${wrong.currency}. If it has no amounts, give --map refunded=none.`
+      `The column ${refunded.name} has "${brief(wrong.cells.refunded ?? '')}" in line ` +
+      `${wrong.line}, which is no amount in ${brief(wrong.currency)}. If it has no amounts, give ` +
+      '--map refunded=none.'
     return { ok: false, needs: 'refunded', message }
   }
   return { ok: true, settlement: settlementOf(classed, how) }
@@ -133,12 +134,12 @@ const amountsIn = ({ text, cells, currency }: Row): AmountText[] =>
 function bothWays(amounts: readonly AmountText[]): string {
   const isTwofold = (each: AmountText) => amountIn(each, '.') !== amountIn(each, ',')
   const { text } = amounts.find(isTwofold) ?? { text: '' }
-  return `Are there decimals in ${text}? Say it with --decimal , or --decimal .`
+  return `Are there decimals in ${brief(text)}? Say it with --decimal , or --decimal .`
 }
 
 function eitherDay([text = '']: readonly string[]): string {
   const [day, other] = [dayIn(text, 'dmy'), dayIn(text, 'mdy')]
-  return `Is ${text} ${day} or ${other}? Say it with --dates dmy or --dates mdy.`
+  return `Is ${brief(text)} ${day} or ${other}? Say it with --dates dmy or --dates mdy.`
 }
 
 const isNoAmount = (text: string | undefined, currency: string, { signOf }: How): boolean =>
@@ -169,7 +170,7 @@ function settlementOf(
       : undefined
     const sum = Math.abs(amount ?? 0)
     if (amount === undefined) {
-      const why = `${text || 'nothing'} is no amount in ${currency || 'no currency'}`
+      const why = `${brief(text) || 'nothing'} is no amount in ${brief(currency) || 'no currency'}`
       settlement.unreadable.push({ line, why })
     } else settlement.chargebacks.push({ line, amount: isReturned ? sum : -sum, currency })
   }
@@ -193,7 +194,7 @@ function readRow(
 ): SettledRow | string {
   const { id, ours, reference, date } = cells
   if (isBroken) return 'its quotes are wrong'
-  if (!CURRENCY.test(currency)) return `${currency || 'nothing'} is no currency`
+  if (!CURRENCY.test(currency)) return `${brief(currency) || 'nothing'} is no currency`
   const read = (amount: string) => amountOf({ text: amount, currency }, signOf(currency))
   const refunded = Math.abs(
     (kind === undefined || kind === 'payment') && cells.refunded ? (read(cells.refunded) ?? 0) : 0,
@@ -202,16 +203,17 @@ function readRow(
   // Only what was given back is in the row.
   const isOnlyBack = refunded > 0 && (text === '' || amount === 0)
   if (!isOnlyBack && (amount === undefined || amount === 0)) {
-    if (isOfUnknownSign({ text, currency })) return `the sign of ${text} in ${currency} is unknown`
-    return `${text || 'nothing'} is no amount in ${currency}`
+    if (isOfUnknownSign({ text, currency }))
+      return `the sign of ${brief(text)} in ${currency} is unknown`
+    return `${brief(text) || 'nothing'} is no amount in ${currency}`
   }
   const refund = kind === 'refund' || kind === 'refund_failed' ? cells.refund : undefined
   const names = [id, ours, reference, refund].filter((name) => name !== undefined)
   const spoilt = names.find((name) => SCIENTIFIC.test(name))
-  if (spoilt !== undefined) return `${spoilt} is an id that a spreadsheet has shortened`
+  if (spoilt !== undefined) return `${brief(spoilt)} is an id that a spreadsheet has shortened`
   if (names.length === 0) return 'it has no id and no reference'
   const day = date === undefined ? undefined : dayIn(date, dates)
-  if (date !== undefined && day === undefined) return `${date} is no date`
+  if (date !== undefined && day === undefined) return `${brief(date)} is no date`
   const isBack = isOnlyBack || ((amount ?? 0) < 0 && kind !== 'refund_failed')
   return {
     line,

@@ -2,6 +2,7 @@
 // same row. Left unread, it would hide refunds.
 
 import type { Columns } from './columns.ts'
+import { brief } from './table.ts'
 
 /** Nothing was given back. */
 const NOTHING = /^(?:no|non|nein|nee|nie|hayır|لا|false|n\/a|none|null|[^\d\p{L}]*)$/iu
@@ -21,7 +22,7 @@ export function refundedColumn({
   )
   const [first] = filled
   if (first === undefined || (filled.length === 1 && first.isKnown)) return first
-  const names = filled.map(({ name }) => name).join(', ')
+  const names = brief(filled.map(({ name }) => name).join(', '))
   return (
     `There may be refunds in the ${filled.length > 1 ? 'columns' : 'column'} ${names}. ` +
     'Say which with --map refunded=…, or that it has none with --map refunded=none.'

@@ -14,6 +14,12 @@ export interface Line {
   isBroken: boolean
 }
 
+const SHOWN_CHARS = 200
+
+/** What a sentence quotes of a file. A cell may be as long as the file, and any rubbish. */
+export const brief = (text: string): string =>
+  text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1).toWellFormed()}…` : text
+
 const DELIMITERS = [',', ';', '\t', '|']
 
 /** What is read to find the delimiter: titles, the names of the columns, and a few rows. */

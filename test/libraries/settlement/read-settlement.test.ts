@@ -440,3 +440,32 @@ describe('a date', () => {
     expect(row).toHaveProperty('day', '2026-03-04')
   })
 })
+
+describe('what could not be read', () => {
+  const long = 'x'.repeat(100_000)
+  const row = (own: Record<string, string>) => {
+    const cells = { id: 't-1', order: 'o-1', amount: '25000', currency: 'IQD', date: '2026-11-27' }
+    return `${HEAD}\n${Object.values({ ...cells, ...own }).join(',')}\n`
+  }
+
+  it.each([
+    ['an amount', row({ amount: long })],
+    ['a currency', row({ currency: long })],
+    ['a date', row({ date: long })],
+    ['an id', row({ id: `1E+${'1'.repeat(100_000)}` })],
+  ])('is shown with 200 characters of %s', (_, text) => {
+    const { unreadable } = read(text, { decimal: '.' })
+    expect(unreadable.map(({ why }) => why.length < 260)).toEqual([true])
+  })
+
+  it('is so where a column is asked for, or which numbers have decimals', () => {
+    const asked = (text: string, reading: Reading = {}) => {
+      const found = readSettlement(utf8(text), reading)
+      return found.ok ? '' : found.message
+    }
+    for (const text of [`${long},b\n1,2\n`, row({ amount: `1.${'0'.repeat(99_999)}` })]) {
+      expect(asked(text).length).toBeLessThan(500)
+    }
+    expect(asked(`${long},b\n1,2\n`)).toContain(`${'x'.repeat(199)}….`)
+  })
+})
