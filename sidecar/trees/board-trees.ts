@@ -1,14 +1,14 @@
 // The trees that have one board: which they are, and the files of it in each merge base.
 
 import { closeSync, fstatSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { FileStat } from '../files/file-stat.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, readAtMost } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
-import { realFolder } from '../layouts/store-folder.ts'
+import { isWithin, realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
 import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
@@ -179,10 +179,13 @@ export class BoardTrees {
 
   async #filesOf(repository: Repository, { bases }: TreeNow): Promise<Files[] | undefined> {
     const { store } = this.#deps
-    const isOfBoard = (path: string) => isCopied(store.classify(join(repository.top, path)))
+    const of = {
+      folders: placesOf(store).map((place) => pathFrom(repository.top, place)),
+      isOfBoard: (path: string) => isCopied(store.classify(join(repository.top, path))),
+    }
     const all: Files[] = []
     for (const id of bases ?? []) {
-      const files = this.#bases.get(id) ?? (await repository.files(id, isOfBoard))
+      const files = this.#bases.get(id) ?? (await repository.files(id, of))
       if (!files) return undefined
       this.#bases.set(id, files)
       all.push(files)
@@ -216,6 +219,16 @@ function readIndex(
     // Without an index every file is read.
   }
   return { files: new Map(), writtenMs: 0 }
+}
+
+/**
+ * Where all of its files are, also of folders that the main tree has no longer: what is right below
+ * its root. Nothing of it is outside but a configuration, which is the main tree's.
+ */
+function placesOf({ root, folders }: Store): string[] {
+  const within = folders().filter((folder) => isWithin(folder, root))
+  const places = within.map((folder) => join(root, relative(root, folder).split(sep)[0] ?? ''))
+  return [...new Set(places)]
 }
 
 /** The configuration is the main tree's. */

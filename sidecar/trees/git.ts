@@ -3,16 +3,17 @@
 // fetched.
 
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { type Commit, parseLog } from './history.ts'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join, parse } from 'node:path'
+import { setImmediate as otherTurns } from 'node:timers/promises'
+import { type Commit, logReader } from './history.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 << 20
 
 /** No HOME: a user's configuration is not read either. */
 const environment = (path: string): Record<string, string> => ({
-  PATH: path,
+  PATH: foldersIn(path).join(delimiter),
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_OPTIONAL_LOCKS: '0',
@@ -37,10 +38,7 @@ export interface Git {
   /** Object ids of all merge bases of two `HEAD`s. Undefined: git did not answer. */
   mergeBases(one: string, other: string): Promise<string[] | undefined>
   /** Path to blob id, of the files of a commit; links and submodules are left out. */
-  files(
-    commit: string,
-    isOfBoard?: (path: string) => boolean,
-  ): Promise<Map<string, string> | undefined>
+  files(commit: string, of?: FilesOf): Promise<Map<string, string> | undefined>
   blob(id: string): Promise<Buffer | undefined>
   /** A file of a commit. */
   file(commit: string, path: string): Promise<Buffer | undefined>
@@ -52,6 +50,12 @@ export interface Git {
   log(head: string, before: readonly string[], of: LogOf): Promise<Commit[] | undefined>
 }
 
+/** Which files: those in or below these folders, from the top of the tree; an empty name: all. */
+export interface FilesOf {
+  folders: readonly string[]
+  isOfBoard(path: string): boolean
+}
+
 /** Of which files. */
 export interface LogOf {
   /** From the top of the tree; empty: all. */
@@ -60,6 +64,7 @@ export interface LogOf {
 }
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const EVERY: FilesOf = { folders: [''], isOfBoard: () => true }
 const FILE = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s
 
 /**
@@ -67,9 +72,13 @@ const FILE = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s
  * after the other, since each may read a whole history.
  */
 export function openGit(folder: string, path: string): Git {
+  const { platform } = process
+  const program = findGit({ platform, path }, isProgram)
+  const env = environment(path)
   let last: Promise<unknown> = Promise.resolve()
   const give = (input: string, ...args: string[]): Promise<Answer> => {
-    const next = last.then(() => run(folder, path, args, input))
+    if (program === undefined) return Promise.resolve(NONE)
+    const next = last.then(() => run(program, env, ['--git-dir', folder, ...args], input))
     last = next
     return next
   }
@@ -86,15 +95,16 @@ export function openGit(folder: string, path: string): Git {
       const lines = out.toString().split('\n')
       return lines.filter((line) => OBJECT_ID.test(line))
     },
-    async files(commit, isOfBoard = () => true) {
+    async files(commit, { folders, isOfBoard } = EVERY) {
       if (!OBJECT_ID.test(commit)) return undefined
-      const out = await call('ls-tree', '-r', '-z', '--full-tree', commit)
+      const within = folders.includes('') ? [] : folders
+      const out = await call('ls-tree', '-r', '-z', '--full-tree', '--', commit, ...within)
       if (!out) return undefined
       const files = new Map<string, string>()
-      for (const line of out.toString().split('\0')) {
+      await eachPart(out, (line) => {
         const [, id, path] = FILE.exec(line) ?? []
         if (id && path && isOfBoard(path)) files.set(path, id)
-      }
+      })
       return files
     },
     blob: async (id) => (OBJECT_ID.test(id) ? await call('cat-file', 'blob', id) : undefined),
@@ -115,7 +125,10 @@ export function openGit(folder: string, path: string): Git {
       // `--sparse`: commits that changed nothing in the folder are listed, too.
       const within = folder === '' ? [] : ['--sparse', '--', folder]
       const out = await call(...PLAIN, 'log', ...RAW, '--format=%H %ct %P', ...range, ...within)
-      return out && parseLog(out.toString(), isOfBoard)
+      if (!out) return undefined
+      const { take, commits } = logReader(isOfBoard)
+      await eachPart(out, take)
+      return commits()
     },
   }
 }
@@ -145,17 +158,31 @@ const DEVELOPER_TOOLS = [
 ]
 
 /**
- * Whether `git` may be called: it is there, and is more than the offer to install it.
- * @forTests Skips what needs it.
+ * The program git, by its whole path; undefined: there is none, or no more than the offer to
+ * install it. An empty or relative part of PATH is the folder in which git runs, which may have
+ * come with a repository. @forTests Skips what needs it.
  */
-export function hasGit(
+export function findGit(
   { platform, path }: { platform: string; path: string },
-  exists: (file: string) => boolean,
-): boolean {
+  isThere: (file: string) => boolean,
+): string | undefined {
   const name = platform === 'win32' ? 'git.exe' : 'git'
-  const found = path.split(delimiter).find((dir) => dir !== '' && exists(join(dir, name)))
-  const isOffer = platform === 'darwin' && found === '/usr/bin'
-  return found !== undefined && (!isOffer || DEVELOPER_TOOLS.some(exists))
+  const found = foldersIn(path)
+    .map((dir) => join(dir, name))
+    .find(isThere)
+  const isOffer = platform === 'darwin' && found === '/usr/bin/git'
+  return isOffer && !DEVELOPER_TOOLS.some(isThere) ? undefined : found
+}
+
+const foldersIn = (path: string): string[] => path.split(delimiter).filter(isAbsolute)
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
 }
 
 interface Answer {
@@ -164,25 +191,49 @@ interface Answer {
   out: Buffer
 }
 
-function run(folder: string, path: string, args: string[], input: string): Promise<Answer> {
-  const { platform } = process
-  if (!hasGit({ platform, path }, existsSync)) {
-    return Promise.resolve({ code: undefined, out: Buffer.alloc(0) })
-  }
+const NONE: Answer = { code: undefined, out: Buffer.alloc(0) }
+
+/** In the topmost folder: in a repository's own, git would look for more than it is told. */
+function run(
+  program: string,
+  env: Record<string, string>,
+  args: string[],
+  input: string,
+): Promise<Answer> {
   const options = {
-    env: environment(path),
-    cwd: folder,
+    env,
+    cwd: parse(program).root,
     encoding: 'buffer',
     timeout: TIMEOUT_MS,
     maxBuffer: MAX_BYTES,
     killSignal: 'SIGKILL',
   } as const
   return new Promise((done) => {
-    const git = execFile('git', ['--git-dir', folder, ...args], options, (error, out) => {
+    const git = execFile(program, args, options, (error, out) => {
       const code = error ? error.code : 0
       done({ code: typeof code === 'number' ? code : undefined, out })
     })
     // It may end before it has read all.
     git.stdin?.on('error', () => undefined).end(input)
   })
+}
+
+/** Longest work before others get their turn: a hostile repository has half a million paths. */
+const SLICE_MS = 2
+/** The clock is read once in so many. */
+const CLOCK_PARTS = 32
+
+/** Each text that a zero byte ends. */
+async function eachPart(out: Buffer, take: (part: string) => void): Promise<void> {
+  let since = performance.now()
+  let from = 0
+  for (let n = 1; from < out.length; n++) {
+    const zero = out.indexOf(0, from)
+    const end = zero === -1 ? out.length : zero
+    take(out.toString('utf8', from, end))
+    from = end + 1
+    if (n % CLOCK_PARTS !== 0 || performance.now() - since < SLICE_MS) continue
+    await otherTurns()
+    since = performance.now()
+  }
 }

@@ -21,24 +21,29 @@ export interface Commit {
 const HEADER = /^([0-9a-f]{40,64}) (\d+) ([0-9a-f]*)/
 const CHANGE = /^\n?:\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) [A-Z]/
 
-/** Reads `git log --raw -z --no-abbrev --format='%H %ct %P'`, the newest commit first. */
-export function parseLog(out: string, isOfBoard: (path: string) => boolean): Commit[] {
+/**
+ * Reads `git log --raw -z --no-abbrev --format='%H %ct %P'`, the newest commit first. `take` gets
+ * what each zero byte ends, in turn.
+ */
+export function logReader(isOfBoard: (path: string) => boolean) {
   const commits: (Commit & { files: [string, string | undefined][] })[] = []
-  const tokens = out.split('\0')
-  for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at] ?? ''
-    const [, mode = '', blob] = CHANGE.exec(token) ?? []
-    if (blob !== undefined) {
-      const path = tokens[++at] ?? ''
-      // A link, or a submodule, is no file.
-      if (isOfBoard(path))
-        commits.at(-1)?.files.push([path, mode.startsWith('100') ? blob : undefined])
-      continue
+  /** Of the change whose path comes next. A link, or a submodule, is no file. */
+  let change: { blob: string | undefined } | undefined
+  function take(part: string): void {
+    if (change) {
+      if (isOfBoard(part)) commits.at(-1)?.files.push([part, change.blob])
+      change = undefined
+      return
     }
-    const [, id, time, parent] = HEADER.exec(token) ?? []
+    const [, mode = '', blob] = CHANGE.exec(part) ?? []
+    if (blob !== undefined) {
+      change = { blob: mode.startsWith('100') ? blob : undefined }
+      return
+    }
+    const [, id, time, parent] = HEADER.exec(part) ?? []
     if (id) commits.push({ id, parent: parent || undefined, at: Number(time), files: [] })
   }
-  return commits
+  return { take, commits: (): Commit[] => commits }
 }
 
 /** The commits of the main tree, by first parents, from one of them on. */

@@ -128,8 +128,7 @@ class OneRepository implements Repository {
 
   trees = (): readonly TreeNow[] => this.#trees
 
-  files: Git['files'] = (commit, isOfBoard) =>
-    this.#ask(commit, () => this.#git.files(commit, isOfBoard))
+  files: Git['files'] = (commit, of) => this.#ask(commit, () => this.#git.files(commit, of))
 
   common: Git['common'] = (commits) =>
     this.#ask(`common ${commits}`, () => this.#git.common(commits))

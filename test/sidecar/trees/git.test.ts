@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hasGit, openGit } from '../../../sidecar/trees/git.ts'
+import { findGit, openGit } from '../../../sidecar/trees/git.ts'
 import { blobIds } from '../../../sidecar/trees/merge-bases.ts'
 
 let root: string
@@ -38,7 +38,7 @@ test('a file of the merge base has the id that is computed here', async () => {
   const [raw, folded = ''] = blobIds(Buffer.from('one\r\n'), 'sha1')
   expect(raw).not.toBe(folded)
   expect(await calls.files(first)).toEqual(new Map([['a b.md', folded]]))
-  expect(await calls.files(first, () => false)).toEqual(new Map())
+  expect(await calls.files(first, { folders: [''], isOfBoard: () => false })).toEqual(new Map())
   expect((await calls.blob(folded))?.toString()).toBe('one\n')
   expect(await calls.mergeBases('HEAD', 'worktrees/none/HEAD')).toBeUndefined()
   // Two histories that have nothing in common are an answer.
@@ -78,13 +78,75 @@ test('commits are told by first parents, within a folder, and texts come in one 
 
 test('on macOS, git is called only where it is more than the offer to install it', () => {
   const has = (platform: string, path: string, ...files: string[]) =>
-    hasGit({ platform, path }, (file) => files.includes(file))
+    findGit({ platform, path }, (file) => files.includes(file)) !== undefined
   const tools = '/Library/Developer/CommandLineTools/usr/bin/git'
   expect(has('darwin', '/usr/bin', '/usr/bin/git')).toBe(false)
   expect(has('darwin', '/usr/bin', '/usr/bin/git', tools)).toBe(true)
   expect(has('darwin', '/opt/bin:/usr/bin', '/opt/bin/git', '/usr/bin/git')).toBe(true)
   expect(has('linux', '/usr/bin', '/usr/bin/git')).toBe(true)
   expect(has('linux', '/bin:', '/usr/bin/git')).toBe(false)
+})
+
+test.each(['', '.', 'node_modules/.bin', './node_modules/.bin'])(
+  'runs no program of the repository where PATH has the part "%s"',
+  async (part) => {
+    const main = repository()
+    const ran = join(root, 'ran')
+    for (const dir of [join(main, '.git'), main]) {
+      mkdirSync(join(dir, 'node_modules/.bin'), { recursive: true })
+      for (const name of ['git', 'node_modules/.bin/git']) {
+        writeFileSync(join(dir, name), `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 })
+      }
+    }
+    const first = git(main, 'rev-parse', 'HEAD')
+    const calls = openGit(join(main, '.git'), [part, process.env.PATH].join(delimiter))
+    expect(await calls.common([first])).toBe(first)
+    expect(existsSync(ran)).toBe(false)
+  },
+)
+
+test('lists the files of some folders alone, also where a configuration names another work tree', async () => {
+  const main = repository()
+  for (const name of ['board/tasks/a.md', '-r/b.md', 'board*/c.md', 'src/d.md']) {
+    mkdirSync(dirname(join(main, name)), { recursive: true })
+    writeFileSync(join(main, name), name)
+  }
+  git(main, 'add', '.')
+  git(main, 'commit', '-qm', 'second')
+  const head = git(main, 'rev-parse', 'HEAD')
+  git(main, 'config', 'core.worktree', root)
+  const calls = openGit(join(main, '.git'), process.env.PATH ?? '')
+  const seen: string[] = []
+  const isOfBoard = (path: string) => seen.push(path) > 0
+  await calls.files(head, { folders: ['board', '-r', 'none'], isOfBoard })
+  expect(seen).toEqual(['-r/b.md', 'board/tasks/a.md'])
+  const log = await calls.log(head, [], { folder: 'board', isOfBoard: () => true })
+  expect(log?.flatMap(({ files }) => files.map(([path]) => path))).toEqual(['board/tasks/a.md'])
+})
+
+test('gives others their turn while it reads the files of a large commit', async () => {
+  const main = repository()
+  const blob = git(main, 'rev-parse', 'HEAD:a b.md')
+  const paths = Array.from({ length: 100_000 }, (_, n) => `100644 blob ${blob}\t${n}.md`)
+  const made = (command: string, input: string) =>
+    execFileSync('git', ['-C', main, command], { input, encoding: 'utf8' }).trim()
+  const tree = made('mktree', `${paths.join('\n')}\n`)
+  const commit = git(main, 'commit-tree', tree, '-m', 'large')
+  const calls = openGit(join(main, '.git'), process.env.PATH ?? '')
+  let [turns, isReading] = [0, false]
+  const count = () => {
+    turns += 1
+    if (isReading) setImmediate(count)
+  }
+  const isOfBoard = () => {
+    if (!isReading) setImmediate(count)
+    isReading = true
+    return true
+  }
+  const files = await calls.files(commit, { folders: [''], isOfBoard })
+  isReading = false
+  expect(files?.size).toBe(100_000)
+  expect(turns).toBeGreaterThan(3)
 })
 
 test('runs no program that a partial clone names, also for an object that is missing', async () => {

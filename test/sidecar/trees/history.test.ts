@@ -4,8 +4,8 @@ import {
   History,
   isMerge,
   ListHistory,
+  logReader,
   newestIn,
-  parseLog,
 } from '../../../sidecar/trees/history.ts'
 
 const id = (n: number) => String(n).repeat(40)
@@ -31,9 +31,10 @@ test('a log of git is read: what each commit made of the files of a board', () =
     `${id(1)} 10 `,
     `\n${change('100755', id(6), 'A')}`,
     'other',
-    '',
-  ].join('\0')
-  expect(parseLog(log, (path) => path.startsWith('b/'))).toEqual([
+  ]
+  const { take, commits } = logReader((path) => path.startsWith('b/'))
+  for (const part of log) take(part)
+  expect(commits()).toEqual([
     {
       id: id(3),
       parent: id(2),
@@ -47,7 +48,6 @@ test('a log of git is read: what each commit made of the files of a board', () =
     { id: id(2), parent: id(1), at: 20, files: [] },
     { id: id(1), parent: undefined, at: 10, files: [] },
   ])
-  expect(parseLog('', () => true)).toEqual([])
 })
 
 test('a history goes on only with what comes right after it, and knows the place of its commits', () => {
