@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
-import { sqliteDirectory } from './board/directory-sqlite.ts'
+import { processDirectory } from './board/directory-process.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -32,8 +32,9 @@ import { accessMetrics, createAccess } from './shared/access.ts'
 import type { AuthConfig } from './shared/auth-config.ts'
 import { hostClock, pause } from './shared/clock.ts'
 import { compressed } from './shared/compress-hono.ts'
+import { moveAside } from './shared/damaged-file-node.ts'
 import { maxDescriptors, sharesOf } from './shared/descriptors-node.ts'
-import type { Log } from './shared/log.ts'
+import type { Fields, Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
 import { sqlPool } from './shared/sql-pool.ts'
@@ -88,6 +89,9 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     opened.push(sql)
     return sql
   }
+  /** What sidecars send again: the next one that is made is filled by them. */
+  const replace = (name: string, about: Fields = {}) =>
+    log('error', 'board.file_damaged', { ...about, movedTo: moveAside(fileOf(name)) })
   const settings = config.payments
   const database = settings && openDatabase(settings.database)
   let waking: ReturnType<typeof setTimeout> | undefined
@@ -124,7 +128,11 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
       const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
-      return make || existsSync(fileOf(name)) ? pool.sql(fileOf(name)) : undefined
+      if (!make && !existsSync(fileOf(name))) return undefined
+      return pool.sql(fileOf(name), () => {
+        replace(name, { board: path })
+        repositories.letGo(path)
+      })
     },
     maxIdle: host.openRepositories,
     log,
@@ -133,7 +141,11 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     room: streamRoom(config.maxStreams),
     roomOfAll: { ...host.streams, all: shares.streams },
   })
-  const directory = sqliteDirectory(openFile('boards'))
+  const directory = processDirectory(
+    () => deps.openSql(fileOf('boards')),
+    () => replace('boards'),
+  )
+  opened.push(directory)
   const appOf = (auth: AuthConfig) =>
     createApp({
       config: { ...config, auth },

@@ -38,6 +38,9 @@ export interface ProcessHost {
   roomOfAll: StreamRoom
 }
 
+/** A disk that is full may have room by then. */
+const WAKE_AGAIN_MS = 60_000
+
 interface Opened extends OpenRepository {
   awakeSince: string
 }
@@ -53,6 +56,8 @@ export interface ProcessRepositories extends Repositories {
   endStreams(): void
   /** Whether a sidecar has published it lately. After a start each has its time for that. */
   isHeard(path: string): boolean
+  /** Its database was taken away: the next one that is made has other tables. */
+  letGo(path: string): void
 }
 
 export function processRepositories(host: ProcessHost): ProcessRepositories {
@@ -95,10 +100,16 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     const at = nextDue()
     if (at === undefined || isEnding) return
     const wake = () => {
-      const known = find(path)
-      if (!known) return
-      broadcast(path, known.claims.expire(host.now()))
-      arm(path, known)
+      try {
+        const known = find(path)
+        if (!known) return
+        broadcast(path, known.claims.expire(host.now()))
+        arm(path, known)
+      } catch (error) {
+        // Nobody waits for this: thrown, it would end the process, and payments with it.
+        host.log('error', 'board.not_settled', { board: path, error: String(error) })
+        armed.set(path, host.after(WAKE_AGAIN_MS, wake))
+      }
     }
     armed.set(path, host.after(Math.max(0, at - host.now()), wake))
   }
@@ -188,6 +199,11 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       // A time far ahead was taken before the clock was set back, and means nothing.
       const silentMs = Math.abs(host.now() - (heard.get(path) ?? startedAt))
       return silentMs < REPORTS_SILENT_MS
+    },
+    letGo(path) {
+      opened.delete(path)
+      armed.get(path)?.()
+      armed.delete(path)
     },
     endStreams() {
       isEnding = true

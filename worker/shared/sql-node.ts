@@ -20,9 +20,14 @@ function withoutWarning<Result>(load: () => Result): Result {
 /** `file` may be `:memory:`. The caller closes it by `close()`. */
 export function openSql(file: string): Sql & { close(): void } {
   const database = new DatabaseSync(file)
-  // FULL: a power loss must not undo a message that clients have got. Its event id would be used
-  // again for another message, and those clients would miss that one.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  try {
+    // FULL: a power loss must not undo a message that clients have got. Its event id would be used
+    // again for another message, and those clients would miss that one.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  } catch (error) {
+    database.close()
+    throw error
+  }
   const statements = new Map<string, StatementSync>()
   const prepare = (query: string) => {
     const known = statements.get(query) ?? database.prepare(query)

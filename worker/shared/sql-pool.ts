@@ -1,13 +1,17 @@
 // SQLite files of which only so many are open at once: each takes three descriptors, and whoever
 // holds a token for a prefix can name as many repositories as they like.
 
+import { isDamaged } from './file-errors.ts'
 import type { Sql } from './sql.ts'
 
 type OpenSql = Sql & { close(): void }
 
 export interface SqlPool {
-  /** Open while it is used, and as long as there is room. */
-  sql(file: string): Sql
+  /**
+   * Open while it is used, and as long as there is room. `onDamaged`: it is damaged, and closed.
+   * What asked gets the error all the same.
+   */
+  sql(file: string, onDamaged?: () => void): Sql
   close(): void
 }
 
@@ -27,10 +31,27 @@ export function sqlPool(max: number, open: (file: string) => OpenSql): SqlPool {
     opened.set(file, sql)
     return sql
   }
+  /** A transaction has calls in it: it is closed after the last one of them. */
+  let depth = 0
+  function judged<Result>(work: () => Result, file: string, onDamaged?: () => void): Result {
+    depth++
+    try {
+      return work()
+    } catch (error) {
+      if (depth === 1 && isDamaged(error)) {
+        opened.get(file)?.close()
+        opened.delete(file)
+        onDamaged?.()
+      }
+      throw error
+    } finally {
+      depth--
+    }
+  }
   return {
-    sql: (file) => ({
-      all: (query, ...values) => use(file).all(query, ...values),
-      transaction: (run) => use(file).transaction(run),
+    sql: (file, onDamaged) => ({
+      all: (query, ...values) => judged(() => use(file).all(query, ...values), file, onDamaged),
+      transaction: (run) => judged(() => use(file).transaction(run), file, onDamaged),
     }),
     close() {
       for (const sql of opened.values()) sql.close()

@@ -83,6 +83,23 @@ describe('a claim', () => {
     expect(sqlRows(sql).map(({ health }) => health)).toEqual(['canceled', 'active'])
   })
 
+  it('whose end cannot be stored does not end the process, and ends after its grace', async () => {
+    const { clock, sql, open, lines } = board('A-1')
+    await open().claim(asked('ada'))
+    const { transaction } = sql
+    sql.transaction = () => {
+      throw new Error('database or disk is full')
+    }
+    await clock.advance(TTL)
+    const why = 'Error: database or disk is full'
+    const line = { level: 'error', event: 'board.not_settled', board: 'lamps', error: why }
+    expect(lines.at(-1)).toEqual(line)
+    sql.transaction = transaction
+    expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+    await clock.advance(600_000)
+    expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
+  })
+
   it('that is renewed in time never expires, and leaves the alarm alone until it comes', async () => {
     const { clock, sql, open } = board('A-1')
     const repository = open()

@@ -1,7 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
+import { moveAside } from '../../../worker/shared/damaged-file-node.ts'
 import { openDescriptors } from '../../../worker/shared/descriptors-node.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sqlPool } from '../../../worker/shared/sql-pool.ts'
@@ -28,6 +30,28 @@ describe('a pool of databases', () => {
     })
     return { pool, opened }
   }
+
+  it('closes one that is damaged, after the whole of a transaction, and says so once', () => {
+    const pool = sqlPool(2, (file) => openSql(join(dir, file)))
+    const made = pool.sql('damaged')
+    made.all('CREATE TABLE one (text TEXT)')
+    for (let n = 0; n < 200; n++) made.all('INSERT INTO one VALUES (?)', 'x'.repeat(200))
+    pool.close()
+    const bytes = readFileSync(join(dir, 'damaged'))
+    writeFileSync(join(dir, 'damaged'), bytes.fill(0xff, 4_096))
+    let damaged = 0
+    const sql = pool.sql('damaged', () => {
+      damaged++
+      moveAside(join(dir, 'damaged'))
+    })
+    const read = () => sql.transaction(() => sql.all('SELECT sum(length(text)) FROM one'))
+    expect(read).toThrow('database disk image is malformed')
+    expect(damaged).toBe(1)
+    expect(read).toThrow('no such table')
+    expect(readFileSync(join(dir, 'damaged.damaged')).at(5_000)).toBe(0xff)
+    expect(damaged).toBe(1)
+    pool.close()
+  })
 
   it('closes the one that was unused for longest, and opens it again when it is used', () => {
     const { pool, opened } = poolOf(2)
