@@ -4,7 +4,9 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, CommanderError, Help, type Option } from 'commander'
 import type { StoreError } from '../sidecar/layouts/registry.ts'
+import { messageOf } from '../sidecar/log.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
+import { isFullDisk } from '../worker/shared/file-errors.ts'
 import type { Definition } from './command.ts'
 import { COMMANDS, GROUPS, type Listed } from './commands.ts'
 import {
@@ -52,10 +54,16 @@ export async function main(
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {
+    const isFull = isFullDisk(error)
     if (error instanceof Error && REFUSALS.includes(error.name)) {
       refuse(error.message)
       // It may be free soon: a supervisor starts again after all but a wrong use.
-      return 'code' in error && PASSING.some((code) => code === error.code) ? FAILED : USAGE
+      const isPassing = 'code' in error && PASSING.some((code) => code === error.code)
+      return isPassing || isFull ? FAILED : USAGE
+    }
+    if (isFull) {
+      refuse(`The disk is full: ${messageOf(error)}.`)
+      return FAILED
     }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return 0

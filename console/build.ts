@@ -17,7 +17,7 @@ const DIST = join(import.meta.dirname, '../dist/console')
 export async function buildConsole(outDir: string): Promise<Metafile> {
   await rm(outDir, { recursive: true, force: true })
   await mkdir(outDir, { recursive: true })
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: ['main.tsx', 'board/detail/markdown-worker.ts', 'icon.svg'].map(inPage),
     loader: { '.svg': 'copy' },
     outdir: outDir,
@@ -33,8 +33,11 @@ export async function buildConsole(outDir: string): Promise<Metafile> {
     jsxImportSource: 'preact',
     legalComments: 'none',
     metafile: true,
+    // Written here, an error of the disk is one that has its code.
+    write: false,
     logLevel: 'silent',
   })
+  for (const { path, contents } of outputFiles) await writeFile(path, contents)
   const html = await readFile(join(PAGE, 'index.html'), 'utf8')
   await writeFile(join(outDir, 'index.html'), fillIn(html, metafile))
   return metafile

@@ -35,7 +35,7 @@ export class MigrationError extends Error {
 export interface Migrating {
   database: Database
   scripts: Scripts
-  /** Shows a sentence before a migration, and now and then during a long one. */
+  /** Shows a sentence before a migration, at each of its steps, and after it. */
   notice: (sentence: string) => void
   clock: Clock
   /** Missing: it is never aborted. */
@@ -51,24 +51,64 @@ const PARTS_A_NOTICE = 100
 
 /** The schemas that it came from and to; from 0, the database was empty. Throws MigrationError. */
 export async function migrate(migrating: Migrating): Promise<{ from: number; to: number }> {
-  const { scripts, notice } = migrating
+  const { scripts } = migrating
   const write = writerOf(migrating)
   const found = await retryWhileLocked(migrating, () => readSchemaState(write))
   const to = scripts.version
   if (found.version > to || (found.version === to && found.step > 0)) {
     throw new MigrationError('schema_newer', mismatchOf(found, to) ?? '')
   }
-  if (found.version > 0 && found.version < to) {
-    notice(
-      `The database has schema ${found.version} and is brought to schema ${to}. Until then its ` +
-        'payments are not written: gateways send their webhooks again.',
-    )
-    await upgrade(migrating, write, found)
-  }
+  const isUpgrade = found.version > 0 && found.version < to
+  const tell = isUpgrade ? await beginning(migrating, found) : undefined
+  if (isUpgrade) await upgrade(migrating, write, found)
   // It also creates what is missing, such as an index that was dropped.
   const schema = scripts.schema.map((sql) => statement(sql))
   await retryWhileLocked(migrating, () => write(schema))
+  await tell?.()
   return { from: found.version, to }
+}
+
+/** Tells how much there is to do, and what to call when it is done. */
+async function beginning({ scripts, notice, clock, database }: Migrating, from: Position) {
+  const [bytes, startedAt] = [await sizeOf(database), clock.elapsed()]
+  const to = scripts.version
+  const disk = bytes === undefined ? '' : ` It has ${mib(bytes)}, and may take half as much again.`
+  notice(
+    `The database has schema ${from.version} and is brought to schema ${to}, in ` +
+      `${stepsLeft(scripts, from)} steps. Until then its payments are not written: gateways send ` +
+      `their webhooks again.${disk}`,
+  )
+  return async () => {
+    const took = `${((clock.elapsed() - startedAt) / 1_000).toFixed(1)} s`
+    const after = await sizeOf(database)
+    const isKnown = bytes !== undefined && after !== undefined
+    const size = isKnown ? ` and took ${mib(Math.max(after - bytes, 0))} of disk` : ''
+    notice(`The database has schema ${to} now. That was done in ${took}${size}.`)
+  }
+}
+
+const SIZE = `SELECT page_count * page_size AS bytes
+  FROM pragma_page_count() CROSS JOIN pragma_page_size()`
+
+/** Undefined: a server does not say. */
+async function sizeOf({ read }: Pick<Database, 'read'>): Promise<number | undefined> {
+  const [[row] = []] = await read([statement(SIZE)]).catch(() => [])
+  return row && Number(row.bytes)
+}
+
+const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
+
+const stepsOf = ({ migrations }: Scripts, version: number) =>
+  migrations.find(({ to }) => to === version + 1)?.steps ?? []
+
+/** How many are not done, from there to the last schema. */
+function stepsLeft(
+  scripts: Scripts,
+  { version, step }: Pick<Position, 'version' | 'step'>,
+): number {
+  let left = -step
+  for (let at = version; at < scripts.version; at++) left += stepsOf(scripts, at).length
+  return left
 }
 
 type Write = (statements: readonly Statement[]) => Promise<Row[][]>
@@ -86,6 +126,7 @@ type Position = Pick<SchemaState, 'version' | 'step' | 'passed'>
 
 async function upgrade(migrating: Migrating, write: Write, from: Position): Promise<void> {
   const { scripts, notice } = migrating
+  const all = stepsLeft(scripts, from)
   let at = from
   let parts = 0
   while (at.version < scripts.version) {
@@ -99,9 +140,14 @@ async function upgrade(migrating: Migrating, write: Write, from: Position): Prom
     const next = await retryWhileLocked(migrating, go).catch((error: unknown) => {
       throw failed(at, error)
     })
-    parts = next.step === at.step ? parts + 1 : 0
+    const isStepDone = next.step !== at.step || next.version !== at.version
+    parts = isStepDone ? 0 : parts + 1
     at = next
-    if (parts > 0 && parts % PARTS_A_NOTICE === 0) notice(`${parts} parts of it are done.`)
+    const done = all - stepsLeft(scripts, at)
+    if (isStepDone) notice(`Step ${done} of ${all} is done.`)
+    else if (parts % PARTS_A_NOTICE === 0) {
+      notice(`Step ${done + 1} of ${all}: ${parts} parts are done.`)
+    }
   }
 }
 
@@ -124,7 +170,7 @@ async function retryWhileLocked<Result>(
 /** Does a step, or a part of one, and says where that leads. */
 async function advance(scripts: Scripts, write: Write, at: Position): Promise<Position> {
   const { version } = at
-  const { steps = [] } = scripts.migrations.find(({ to }) => to === version + 1) ?? {}
+  const steps = stepsOf(scripts, version)
   const step = steps[at.step]
   if (!step) throw new Error('this version of Signalbox does not have it')
   const isLast = at.step + 1 === steps.length

@@ -19,16 +19,18 @@ import { type NodeEdge, openNodeEdge } from '../worker/node.ts'
 import { isServed } from '../worker/payments/config/payments-config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Database } from '../worker/payments/ledger/libsql/database-libsql.ts'
+import { fileOf } from '../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import { staleWebhooks } from '../worker/payments/stale-webhooks.ts'
 import { type AuthConfig, readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { watchEnds } from '../worker/shared/ends-node.ts'
+import { isDamaged } from '../worker/shared/file-errors.ts'
 import type { Log as EdgeLog } from '../worker/shared/log.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import { backupMetric } from './backup.ts'
-import type { DataFolder } from './data-folder.ts'
+import { type DataFolder, databaseIn } from './data-folder.ts'
 import { guardDatabase, type KeptInstallation } from './installation.ts'
 import { noteDatabase } from './last-database.ts'
 import { prepareSchema } from './migrate.ts'
@@ -133,7 +135,7 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
       await guard.adopt(embedded, isNew)
     },
   }).catch((error: unknown) => {
-    throw refusal(error, variables)
+    throw isDamaged(error) ? damaged(error, url, data.dir) : refusal(error, variables)
   })
   if (isServed(url)) await guard.adopt(database, false).catch(passing)
   // The disk may be full: a backup then goes by what it is told.
@@ -160,6 +162,15 @@ export async function openSystem(plan: SystemPlan): Promise<System> {
 
 function passing(error: unknown): void {
   if (error instanceof StartError) throw error
+}
+
+/** No further start helps, and an empty one in its place would charge paid orders again. */
+function damaged(cause: unknown, url: string, dataDir: string): StartError {
+  const file = fileOf(url)
+  const folder = databaseIn(dataDir) === url ? ` --data ${dataDir}` : ''
+  const why = `The database of payments, ${file}, is damaged. Move it and ${file}-wal away`
+  const how = `bring back a backup: signalbox restore FILE${folder}`
+  return new StartError('damaged_database', `${why}, and ${how}.`, { cause })
 }
 
 /** Where nothing can listen, as Node's errors have it. */

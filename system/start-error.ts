@@ -5,6 +5,7 @@ export const START_ERRORS = [
   'bad_configuration',
   'bad_store',
   'other_database',
+  'damaged_database',
   'bad_data_folder',
   'data_folder_in_use',
   'port_taken',

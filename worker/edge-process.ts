@@ -10,7 +10,7 @@ import { boardMetrics } from './board/metrics.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { streamRoom } from './board/stream-room.ts'
-import type { Config, HostConfig } from './config.ts'
+import { type Config, ConfigError, type HostConfig } from './config.ts'
 import { folderAssets } from './console/assets-node.ts'
 import type { PaymentsConfig } from './payments/config/payments-config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
@@ -34,6 +34,7 @@ import { hostClock, pause } from './shared/clock.ts'
 import { compressed } from './shared/compress-hono.ts'
 import { moveAside } from './shared/damaged-file-node.ts'
 import { maxDescriptors, sharesOf } from './shared/descriptors-node.ts'
+import { isDamaged } from './shared/file-errors.ts'
 import type { Fields, Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 import type { Sql } from './shared/sql.ts'
@@ -84,10 +85,17 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   const work = underWay()
   const opened: { close(): void }[] = []
   const fileOf = (name: string) => join(host.dataDir, `${name}.sqlite`)
-  const openFile = (name: string) => {
-    const sql = deps.openSql(fileOf(name))
-    opened.push(sql)
-    return sql
+  const openSessions = () => {
+    const sessions = fileOf('sessions')
+    try {
+      const sql = deps.openSql(sessions)
+      opened.push(sql)
+      return sql
+    } catch (cause) {
+      if (!isDamaged(cause)) throw cause
+      const why = `${sessions} is damaged: without it, sessions that were ended are good again`
+      throw new ConfigError(`${why}. Change AUTH_SECRETS, and remove it.`)
+    }
   }
   /** What sidecars send again: the next one that is made is filled by them. */
   const replace = (name: string, about: Fields = {}) =>
@@ -112,9 +120,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     })
   const counted = boardMetrics(metrics)
   const sessions = {
-    endedSessions: database
-      ? libsqlEndedSessions(database)
-      : sqliteEndedSessions(openFile('sessions')),
+    endedSessions: database ? libsqlEndedSessions(database) : sqliteEndedSessions(openSessions()),
     metrics: accessMetrics(metrics),
   }
 

@@ -19,6 +19,7 @@ import {
   SCHEMA_VERSION,
 } from './payments/ledger/libsql/schema-version-libsql.ts'
 import type { Clock } from './shared/clock.ts'
+import { isDamaged } from './shared/file-errors.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
 
@@ -71,7 +72,9 @@ export function healthCheck(plan: HealthPlan): HealthCheck {
       return mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
     } catch (error) {
       if (error instanceof OtherDatabase || error instanceof LedgerRefused) return error.message
-      return 'The database of payments cannot be read.'
+      return isDamaged(error)
+        ? 'The database of payments is damaged: signalbox restore brings back a backup.'
+        : 'The database of payments cannot be read.'
     }
   }
   return async () => {

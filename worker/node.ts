@@ -134,7 +134,8 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
 
 function openFile(path: string): Promise<ThreadedDatabase> {
   return openThreaded(path).catch((cause: unknown) => {
-    throw new ConfigError(`LIBSQL_URL: ${path} cannot be opened: ${cause}.`, { cause })
+    const why = `The database of payments ${path} cannot be opened: ${cause}.`
+    throw new ConfigError(why, { cause })
   })
 }
 

@@ -7,6 +7,7 @@ import { COMMANDS, type Listed } from '../../cli/commands.ts'
 import { type ConfigChoice, type Io, saying } from '../../cli/context.ts'
 import { hiding, secretValues } from '../../cli/payments/target.ts'
 import { FakeClock } from '../../libraries/testing/fake-clock.ts'
+import { StartError } from '../../system/start-error.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { REDIRECT } from './payments/fake-system.ts'
 import { run } from './run.ts'
@@ -18,6 +19,35 @@ const refusal = async (...argv: string[]): Promise<string> => {
   expect(err).toMatch(/^signalbox: [^\n]+\.\n$/)
   return err
 }
+
+describe('a full disk', () => {
+  const failingWith = (error: Error) =>
+    run(['full'], {}, {}, {
+      full: {
+        summary: 'fails',
+        load: async () => ({
+          command: {
+            usage: '',
+            description: '',
+            options: [],
+            run: () => Promise.reject(error),
+          },
+        }),
+      },
+    } as unknown as typeof COMMANDS)
+  const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' })
+
+  it.each([
+    [
+      'as what a start is refused for',
+      new StartError('bundle_failed', 'It is full.', { cause: full }),
+      'It is full.',
+    ],
+    ['as itself', full, 'The disk is full: ENOSPC: no space left.'],
+  ])('is exit code 1 %s, in one sentence', async (_, error, sentence) => {
+    expect(await failingWith(error)).toEqual({ code: 1, out: '', err: `signalbox: ${sentence}\n` })
+  })
+})
 
 describe('help', () => {
   it('of everything names every command and the exit codes, on standard output', async () => {

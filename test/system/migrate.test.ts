@@ -140,7 +140,15 @@ describe('a migration', () => {
         is_read: 0,
       })),
     )
-    expect(notices).toEqual([expect.stringContaining('has schema 1 and is brought to schema 3.')])
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /has schema 1 and is brought to schema 3, in 3 steps\..* It has 0\.\d MiB/,
+      ),
+      ...[1, 2, 3].map((step) => `Step ${step} of 3 is done.`),
+      expect.stringMatching(
+        /^The database has schema 3 now\. That was done in 0\.0 s and took \d+\.\d MiB of disk\.$/,
+      ),
+    ])
   })
 
   /** The result without faults. */

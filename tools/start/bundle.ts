@@ -1,6 +1,8 @@
 // What a start builds from its sources: the Worker and the console's page, with esbuild, whose one
 // service process all builds of this process share.
 
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type BuildFailure, build, stop } from 'esbuild'
 import { buildConsole } from '../../console/build.ts'
 import { StartError } from '../../system/start-error.ts'
@@ -33,8 +35,8 @@ export async function bundling(what: string, work: () => Promise<unknown>): Prom
 
 /** One ES module, made as wrangler makes it; what the runtime brings stays an import. */
 export const bundleWorker = (entry: string, outfile: string): Promise<void> =>
-  bundling('The Worker', () =>
-    build({
+  bundling('The Worker', async () => {
+    const { outputFiles } = await build({
       entryPoints: [entry],
       outfile,
       bundle: true,
@@ -45,8 +47,11 @@ export const bundleWorker = (entry: string, outfile: string): Promise<void> =>
       sourcemap: 'inline',
       sourcesContent: false,
       logLevel: 'silent',
-    }),
-  )
+      write: false,
+    })
+    await mkdir(dirname(outfile), { recursive: true })
+    for (const { path, contents } of outputFiles) await writeFile(path, contents)
+  })
 
 /** `outDir`: the folder that the page is served from. */
 export const bundleConsole = (outDir: string): Promise<void> =>

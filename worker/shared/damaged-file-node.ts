@@ -1,5 +1,5 @@
-// A database file that is damaged makes room for a new one. It is kept, so that somebody can look at
-// it; one of before is replaced, or a disk that writes wrongly would fill.
+// A database file that is damaged makes room for a new one. It is kept, so that somebody can look
+// at it; one of before is replaced, or a disk that writes wrongly would fill.
 
 import { renameSync, rmSync } from 'node:fs'
 

@@ -6,21 +6,41 @@ interface FileError {
   /** SQLite's number, whose last byte is the kind. */
   errcode?: unknown
   message?: unknown
+  cause?: unknown
 }
 
-const CORRUPT = 11
-const NOT_A_DATABASE = 26
-/** Deno gives no number with some of them. */
-const DAMAGED = ['database disk image is malformed', 'file is not a database']
+interface Kind {
+  code: RegExp
+  numbers: readonly number[]
+  /** Deno gives no number with some of them. */
+  messages: readonly string[]
+}
 
-/** Whether a database is not what was written: no further try helps. */
-export function isDamaged(error: unknown): boolean {
-  const { code, errcode, message } = (error ?? {}) as FileError
-  const kind = typeof errcode === 'number' ? errcode & 0xff : undefined
+const DAMAGED: Kind = {
+  code: /^SQLITE_(CORRUPT|NOTADB)/,
+  numbers: [11, 26],
+  messages: ['database disk image is malformed', 'file is not a database'],
+}
+const FULL: Kind = {
+  code: /^(ENOSPC|EDQUOT|SQLITE_FULL)$/,
+  numbers: [13],
+  messages: ['database or disk is full'],
+}
+
+/** A database is not what was written: no further try helps. */
+export const isDamaged = (error: unknown): boolean => is(error, DAMAGED)
+
+/** It may have room again. */
+export const isFullDisk = (error: unknown): boolean => is(error, FULL)
+
+/** Or its cause is. */
+function is(error: unknown, kind: Kind): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, errcode, message, cause }: FileError = error
   return (
-    kind === CORRUPT ||
-    kind === NOT_A_DATABASE ||
-    /^SQLITE_(CORRUPT|NOTADB)/.test(String(code)) ||
-    DAMAGED.some((sentence) => sentence === message)
+    kind.code.test(String(code)) ||
+    (typeof errcode === 'number' && kind.numbers.includes(errcode & 0xff)) ||
+    kind.messages.some((sentence) => sentence === message) ||
+    is(cause, kind)
   )
 }
