@@ -51,7 +51,9 @@ export async function expectFired(
 }
 
 function seriesOf(scrapes: readonly [Scrape, Scrape]) {
-  const [before, after] = scrapes.map(valuesOf)
+  // One for both: else what has not changed would.
+  const now = Date.now() / 1_000
+  const [before, after] = scrapes.map((scrape) => valuesOf(scrape, now))
   const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])
   return [...names].map((series) => {
     const [one = '_', other = '_'] = [before?.get(series), after?.get(series)]
@@ -63,20 +65,20 @@ function seriesOf(scrapes: readonly [Scrape, Scrape]) {
 }
 
 /** By the names that Prometheus gives them. */
-function valuesOf(scrape: Scrape): Map<string, string> {
+function valuesOf(scrape: Scrape, now: number): Map<string, string> {
   const own = 'instance="here:9464",job="signalbox"'
   const values = new Map([[`up{${own}}`, scrape === undefined ? '0' : '1']])
   for (const line of scrape?.split('\n') ?? []) {
     const [, name = '', labels, value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
     if (name === '' || name.endsWith('_bucket')) continue
     const all = labels === undefined ? own : `${labels},${own}`
-    values.set(`${name}{${all}}`, atPlay(name, value))
+    values.set(`${name}{${all}}`, atPlay(name, value, now))
   }
   return values
 }
 
 /** promtool's time begins with 0, and the second scrape is at its tenth minute. */
-function atPlay(name: string, value: string): string {
+function atPlay(name: string, value: string, now: number): string {
   if (!/_time(stamp)?_seconds$/.test(name)) return value
-  return String(Number(value) - Date.now() / 1_000 + FIRST * 60)
+  return String(Number(value) - now + FIRST * 60)
 }
