@@ -73,7 +73,9 @@ export async function backUpInto(
   folder: string,
   { days, now }: FolderPlan,
 ): Promise<Copy & { path: string; larger: KeptCopy | undefined; removed: number }> {
-  const [newest] = await copiesIn(folder)
+  // Each is opened: with copies of five minutes for days, twice would be hundreds more.
+  const before = await copiesIn(folder)
+  const [newest] = before
   const path = join(folder, await freeName(folder, now))
   const copy = await backUp(location, path, { overwrites: false })
   if (newest && newest.installation !== copy.installation) {
@@ -84,7 +86,8 @@ export async function backUpInto(
         `${copy.installation}): nothing was copied. Choose another folder.`,
     )
   }
-  const goes = days === undefined ? [] : spare(await copiesIn(folder), days, now)
+  const made = { ...copy, path, madeAt: (await stat(path)).mtimeMs }
+  const goes = days === undefined ? [] : spare([made, ...before], days, now)
   for (const { path: old } of goes) await rm(old)
   const larger = newest && newest.payments > copy.payments ? newest : undefined
   return { ...copy, path, larger, removed: goes.length }

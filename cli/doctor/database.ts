@@ -8,6 +8,7 @@ import { isServed, type PaymentsConfig } from '../../worker/payments/config/paym
 import { isoTime } from '../../worker/payments/domain/shown.ts'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
+  type EmbeddedDatabase,
   embeddedDatabase,
   fileOf,
   isEmbedded,
@@ -25,6 +26,7 @@ import {
   SCHEMA_VERSION,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { isDamaged } from '../../worker/shared/file-errors.ts'
 import { isSafeForSecrets } from '../../worker/shared/loopback.ts'
 import { printable } from '../../worker/shared/printable.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
@@ -54,10 +56,17 @@ export async function checkDatabase(
 async function checkFile(file: string, guarded: Guarded): Promise<Finding[]> {
   // To open it would make it.
   if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
-  const database = embeddedDatabase(file)
+  let database: EmbeddedDatabase
+  try {
+    database = embeddedDatabase(file)
+  } catch (thrown) {
+    return [unreadable(file, thrown)]
+  }
   try {
     const findings = await checkSchema(database, file, guarded)
     return [...findings, ...(await checkPages(database))]
+  } catch (thrown) {
+    return [unreadable(file, thrown)]
   } finally {
     database.close()
   }
@@ -81,9 +90,14 @@ async function checkSchema(database: Database, name: string, guarded: Guarded): 
       ...(mismatch ? [] : await checkPause(database)),
     ]
   } catch (thrown) {
-    return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
+    return [unreadable(name, thrown)]
   }
 }
+
+const unreadable = (name: string, thrown: unknown): Finding =>
+  isDamaged(thrown)
+    ? error('database', `${name} is damaged (${whyOf(thrown)}). See signalbox restore.`)
+    : error('database', `${name} cannot be read: ${whyOf(thrown)}.`)
 
 async function checkPause(database: Pick<Database, 'read'>): Promise<Finding[]> {
   const pause = await readPause(database)

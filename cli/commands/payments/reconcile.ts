@@ -22,7 +22,7 @@ import { define } from '../../command.ts'
 import { type Context, type Input, missing, noticeTo, saying, UsageError } from '../../context.ts'
 import { BooksError, booksAtEdge } from '../../payments/books-at-edge.ts'
 import { comparisonText } from '../../payments/comparison-text.ts'
-import { type KeptReading, keepReading, keptNames, readingOf } from '../../payments/kept-reading.ts'
+import { openKeptReading } from '../../payments/kept-reading.ts'
 import { readTarget, TARGET } from '../../payments/target.ts'
 import { runningStart, systemIn } from '../../running-system.ts'
 import { type OptionsOf, Setting } from '../../setting.ts'
@@ -84,24 +84,24 @@ async function run(input: Input<ReconcileOptions>, context: Context): Promise<nu
     '--token-file FILE, which holds the access token': token,
   }
   if (!file || !gateway || !edge || !token) throw missing(needed)
-  const kept: KeptReading = { file: here && join(here.dir, 'reconcile.json'), gateway }
-  const reading = await readingOf(input.options, kept)
+  const kept = await openKeptReading(here && join(here.dir, 'reconcile.json'), gateway)
+  const reading = await kept.reading(input.options)
   const bytes = await readFile(resolve(cwd, file)).catch((error: unknown) => {
     throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`)
   })
   if (bytes.length > MAX_BYTES) throw new UsageError(`${file} is larger than 200 MiB.`)
   const read = readSettlement(bytes, reading)
   if (!read.ok) {
-    const sentences = [read.message, (await keptNames(kept)) ?? []].flat()
+    const sentences = [read.message, kept.names() ?? []].flat()
     throw new UsageError(printable(sentences.join(' ')))
   }
   const { check, ...books } = booksAtEdge({ edge, token, gateway })
   try {
     const work = () => compare(read.settlement, ask ? { ...books, check } : books, zone)
     const comparison = await saying('comparing with the books…', { io }, work)
-    if (hasMoney(comparison)) await keepReading(reading, kept)
+    if (hasMoney(comparison)) await kept.keep(reading)
     io.out(json ? `${jsonText(comparison)}\n` : comparisonText(comparison))
-    const names = await keptNames(kept)
+    const names = kept.names()
     if (names !== undefined) noticeTo(io)(names)
     return isAgreed(comparison) ? 0 : 1
   } catch (error) {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { UnsecuredJWT } from 'jose'
@@ -118,6 +118,23 @@ describe('a database', () => {
     const none = () => Promise.reject(new Error('no such table: pragma_function_list'))
     const unknown = lineOf(await checkEngine({ read: none }, 'HOST'))
     expect(unknown).toContain('HOST is an engine that does not say what it is')
+  })
+
+  it('that is a damaged file is reported with what brings a backup back', async () => {
+    const file = join(dir, 'damaged.db')
+    const sqlite = new DatabaseSync(file)
+    sqlite.exec(script)
+    sqlite.close()
+    const bytes = readFileSync(file)
+    for (const from of [0, 100]) {
+      writeFileSync(file, Buffer.from(bytes).fill(0xff, from))
+      const database = { url: `file:${file}` }
+      const guarded = { installation: undefined, realGateways: new Set<string>() }
+      const [found] = await checkDatabase({ database, ...guarded }, NOW)
+      expect(found && lineOf(found)).toMatch(
+        /^error database: .*damaged\.db is damaged \(.*\)\. See signalbox restore\.$/,
+      )
+    }
   })
 
   it('that does not answer is reported without its tables', async () => {

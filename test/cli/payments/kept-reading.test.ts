@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { keepReading, keptNames, readingOf } from '../../../cli/payments/kept-reading.ts'
+import { openKeptReading } from '../../../cli/payments/kept-reading.ts'
 import { oneProcess, Starts } from '../../support/local-system.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { run } from '../run.ts'
@@ -13,49 +13,66 @@ let file: string
 beforeEach(() => {
   file = join(tempFolder(), 'reconcile.json')
 })
-const bank = () => ({ file, gateway: 'bank' })
+/** As the next run finds it. */
+const bank = () => openKeptReading(file, 'bank')
 
 describe('how a file is read', () => {
   const given = { map: 'id=Bank No, amount=Net', decimal: ',', delimiter: 'tab' } as const
   const all = { map: { id: 'Bank No', amount: 'Net' }, decimal: ',', delimiter: '\t' }
 
   it('is kept for its gateway once it worked, and not before', async () => {
-    const reading = await readingOf(given, bank())
+    const first = await bank()
+    const reading = await first.reading(given)
     expect(reading).toEqual(all)
-    expect(await readingOf({}, bank())).toEqual({})
-    await keepReading(reading, bank())
-    expect(await readingOf({}, bank())).toEqual(all)
-    expect(await readingOf({ decimal: '.' }, bank())).toEqual({ ...all, decimal: '.' })
-    expect(await readingOf({}, { file, gateway: 'other' })).toEqual({})
+    expect(await (await bank()).reading({})).toEqual({})
+    await first.keep(reading)
+    expect(await (await bank()).reading({})).toEqual(all)
+    expect(await (await bank()).reading({ decimal: '.' })).toEqual({ ...all, decimal: '.' })
+    expect(await (await openKeptReading(file, 'other')).reading({})).toEqual({})
   })
 
   it('is kept nowhere without a data folder', async () => {
-    const nowhere = { file: undefined, gateway: 'bank' }
-    await keepReading(await readingOf(given, nowhere), nowhere)
-    expect(await readingOf({}, nowhere)).toEqual({})
-    expect(await keptNames(nowhere)).toBeUndefined()
+    const nowhere = await openKeptReading(undefined, 'bank')
+    await nowhere.keep(await nowhere.reading(given))
+    expect(await nowhere.reading({})).toEqual({})
+    expect(nowhere.names()).toBeUndefined()
   })
 
   it('adds words to those that it was taught before, and a map replaces another', async () => {
-    await keepReading(await readingOf({ words: 'Sale=payment', map: 'id=A' }, bank()), bank())
-    const reading = await readingOf({ words: 'Vrac=none,Sale=refund', map: 'amount=B' }, bank())
+    const first = await bank()
+    await first.keep(await first.reading({ words: 'Sale=payment', map: 'id=A' }))
+    const next = await bank()
+    const reading = await next.reading({ words: 'Vrac=none,Sale=refund', map: 'amount=B' })
     expect(reading).toEqual({ words: { Sale: 'refund', Vrac: 'none' }, map: { amount: 'B' } })
   })
 
   it('says which names are kept, and forgets them', async () => {
-    await keepReading(await readingOf({ ...given, words: 'Vrac=none' }, bank()), bank())
-    expect(await keptNames(bank())).toBe(
+    const first = await bank()
+    await first.keep(await first.reading({ ...given, words: 'Vrac=none' }))
+    expect((await bank()).names()).toBe(
       "Kept for bank: --map 'id=Bank No,amount=Net' (--map none forgets it) and " +
         "--words 'Vrac=none' (--words none forgets it).",
     )
-    expect(await readingOf({ map: 'none' }, bank())).toEqual({
+    expect(await (await bank()).reading({ map: 'none' })).toEqual({
       decimal: ',',
       delimiter: '\t',
       words: { Vrac: 'none' },
     })
-    expect(await readingOf({ words: 'none' }, bank())).toEqual({ decimal: ',', delimiter: '\t' })
-    expect(await keptNames(bank())).toBeUndefined()
+    const last = await bank()
+    expect(await last.reading({ words: 'none' })).toEqual({ decimal: ',', delimiter: '\t' })
+    expect([last.names(), (await bank()).names()]).toEqual([undefined, undefined])
   })
+
+  it.each(['{"bank": ', '[]', '"bank"', '{"bank": 7}'])(
+    'is a sentence that names the file where that is damaged: %s',
+    async (text) => {
+      await writeFile(file, text)
+      await expect(bank()).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(`${file}, which has how files are read, is damaged`),
+      })
+    },
+  )
 })
 
 describe('payments reconcile in a data folder', () => {
