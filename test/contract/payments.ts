@@ -244,6 +244,10 @@ export function paymentsContract(host: Host): void {
       await system.edge.crash()
       expect(await (await system.post('/pause')).json()).toEqual(pause)
       expect(await system.get('/gateways')).toMatchObject({ pause })
+      const answer = await system.edge.fetch('/healthz')
+      const warnings = [expect.stringMatching(/^Payments are paused since /)]
+      const health = host === 'workerd' ? [404, {}] : [200, { status: 'ok', warnings }]
+      expect([answer.status, await answer.json()]).toMatchObject(health)
       const fresh = order()
       expect(failed(await charge(fresh))).toEqual(PAUSED)
       const refused = await refund('redirect', paid.transactionId)

@@ -55,8 +55,8 @@ export interface ChargeBuilder {
   repeat(): ChargeBuilder
   /**
    * The current payment. It has `redirectUrl` and similar fields while it can be paid. Throws
-   * InvalidArgumentException, PaymentConflictException, GatewayRefusedException and
-   * GatewayUnavailableException.
+   * InvalidArgumentException, PaymentConflictException, PaymentsPausedException,
+   * GatewayRefusedException and GatewayUnavailableException.
    */
   charge(): Promise<PaymentResponse>
 }
@@ -73,8 +73,8 @@ export interface DriverFacade {
   status?: (transactionId: string) => Promise<GatewayStatus | undefined>
   /**
    * Cancels a payment that is open, by our id or the gateway's: it has ended without money then.
-   * Throws PaymentConflictException (`not_cancellable`, such as one that was paid) and
-   * GatewayUnavailableException when its end is not known.
+   * Throws PaymentConflictException (`not_cancellable`, such as one that was paid),
+   * PaymentsPausedException, and GatewayUnavailableException when its end is not known.
    */
   cancel?: (transactionId: string, context?: OperationContext) => Promise<Transaction>
 }

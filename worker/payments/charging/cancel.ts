@@ -23,8 +23,8 @@ export interface CancelDeps extends OperationDeps, AskDeps {
 
 /**
  * By our id. The payment, which has ended without money; undefined: its id is unknown. Throws
- * PaymentConflictException (`not_cancellable`, `in_progress`), GatewayUnavailableException when the
- * outcome is unknown, LedgerUnavailable.
+ * PaymentConflictException (`not_cancellable`, `in_progress`), PaymentsPausedException,
+ * GatewayUnavailableException when the outcome is unknown, LedgerUnavailable.
  */
 export type Cancel = (
   transactionId: string,

@@ -54,8 +54,9 @@ export interface Charged {
 }
 
 /**
- * Throws InvalidArgumentException, PaymentConflictException, GatewayRefusedException,
- * GatewayUnavailableException (the outcome may be unknown), LedgerUnavailable.
+ * Throws InvalidArgumentException, PaymentConflictException, PaymentsPausedException,
+ * GatewayRefusedException, GatewayUnavailableException (the outcome may be unknown),
+ * LedgerUnavailable.
  */
 export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<Charged>
 

@@ -72,7 +72,7 @@ export function beginCharge(start: ChargeStart, rules: Rules): Operation<ChargeB
 function pausedInstead(
   rows: WorkingSet,
   begun: BegunCharge,
-  { id, now, isReplacing }: ChargeStart,
+  { id, now, isReplacing, replaces }: ChargeStart,
 ): Paused | undefined {
   if (begun.state === 'not_admitted') return { state: 'paused' }
   if (begun.state !== 'begun') {
@@ -82,6 +82,10 @@ function pausedInstead(
   const stored = rows.get('transactions', begun.transaction.id)
   // This call is repeated: it was begun before the pause.
   if (stored?.called_by === id) return undefined
+  const replaced = replaces && rows.get('transactions', replaces.transactionId)
+  // So was this request, which has closed the page of the attempt that it replaces.
+  if (replaces?.closedBy !== undefined && replaced?.called_by === replaces.closedBy)
+    return undefined
   return { state: 'paused', ...(stored && { transactionId: stored.id }) }
 }
 

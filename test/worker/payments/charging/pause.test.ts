@@ -165,6 +165,25 @@ describe('What was begun before payments were paused', () => {
     expect(await refunding).toMatchObject({ success: true })
   })
 
+  it('ends as usual: a replacement that closes the page of another cart', async () => {
+    let isClosed = false
+    const setup = setUpPayments({
+      gateway: {
+        async cancel() {
+          isClosed = true
+          await pause(setup)
+        },
+      },
+    })
+    setup.script.status = () => reported(isClosed ? 'Cancelled' : 'Pending')
+    await setup.payments.charge(order)
+    await setup.clock.advance(1)
+    const changed = await tryCharge(setup, { ...again, amount: 50_000 })
+    expect(changed).toMatchObject({ isNew: true, redirectUrl: expect.any(String) })
+    expect(await attemptsOf(setup)).toMatchObject([{ status: 'Cancelled' }, { status: 'Pending' }])
+    expect(await tryCharge(setup, other)).toMatchObject(PAUSED)
+  })
+
   it('is settled by the sweeper: a charge whose answer was lost is found', async () => {
     const setup = setUpPayments()
     const { charge } = setup.script
