@@ -48,7 +48,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   }
   // Mounted before CORS and auth: gateways use neither, and each would cost a webhook as much time
   // as its signature does.
-  if (payments) app.route('/', webhookRoutes(payments, clock.now, log))
+  if (payments) app.route('/', webhookRoutes(payments, clock, log))
   if (deps.compressed) app.use(deps.compressed)
   app.use(requestId({ headerName: 'X-Request-Id' }))
   app.use(
@@ -86,6 +86,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     const grant = await access.authenticate(c.req.raw)
     if (grant.via === 'cookie' && isWrite(c.req.raw)) requireKnownOrigin(c.req.raw, knownOrigins)
     c.set('grant', grant)
+    c.env?.granted?.()
     await next()
   })
   if (payments) {

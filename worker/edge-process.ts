@@ -61,10 +61,16 @@ export interface ProcessEdgeDeps {
   sweepEveryMs?: number | undefined
 }
 
+/** Where descriptors are no bound: each costs memory, too. */
+const MAX_STRANGERS = 1_024
+
 export interface ProcessEdge {
   /** Resolves when what waits in the database was counted, or it did not answer: at most 6 s. */
   looked: Promise<void>
-  fetch(request: Request): Response | Promise<Response>
+  /** `granted` is called when the request has shown its token. */
+  fetch(request: Request, granted?: () => void): Response | Promise<Response>
+  /** How many connections without a token there may be. */
+  strangers: number
   /** These keys verify and sign from now on. Streams that are open stay open. */
   reload(auth: AuthConfig): void
   /** Streams never end by themselves; their clients resume by id. */
@@ -127,6 +133,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   const shares = sharesOf(maxDescriptors(), {
     databases: host.openRepositories,
     streams: host.streams.all,
+    strangers: MAX_STRANGERS,
   })
   const pool = sqlPool(shares.databases, deps.openSql)
   opened.push(pool)
@@ -185,7 +192,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   }
   return {
     looked,
-    fetch: (request) => app.fetch(request),
+    fetch: (request, granted) => app.fetch(request, { granted }),
+    strangers: shares.strangers,
     reload(auth) {
       app = appOf(auth)
     },

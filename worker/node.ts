@@ -22,6 +22,7 @@ import type { Log } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
 import { type MonitorServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
 import { openSql } from './shared/sql-node.ts'
+import { connectionMetrics } from './shared/strangers-node.ts'
 
 /** The edge in this process: HTTP server, repositories, ledger, dispatcher, sweeper. */
 export interface NodeEdge {
@@ -154,7 +155,9 @@ async function listen(
       await Promise.all([edge.looked, beforeMetrics?.()])
       metricsServer = await serveMetrics(metrics, host.metrics)
     }
-    return { server: await serveNode(edge.fetch, host), metricsServer }
+    const { strangers: max } = edge
+    const strangers = { max, metrics: connectionMetrics(metrics) }
+    return { server: await serveNode(edge.fetch, { ...host, strangers }), metricsServer }
   } catch (error) {
     await metricsServer?.close()
     await edge.close()

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { Problem, problemResponse } from './shared/problem.ts'
+import { type ConnectionMetrics, Strangers } from './shared/strangers-node.ts'
 
 export interface NodeServer {
   /** For this machine: of an address that means all of them, the loopback. */
@@ -17,18 +18,35 @@ export interface NodeServer {
   close(graceMs: number): Promise<void>
 }
 
+export interface NodeServerOptions {
+  hostname: string
+  /** 0: any free port. */
+  port: number
+  /** A connection on which nothing moves for so long is cut. */
+  silenceMs: number
+  /** The most connections without a token. Absent: any number. */
+  strangers?: { max: number; metrics?: ConnectionMetrics }
+  /** For the head of a request, and for what is left of its body after the answer. */
+  restMs?: number
+}
+
+/** As long as a client of ours may take for what it should not have sent. */
+const REST_MS = 10_000
+
 /**
- * `port` 0: any free port. A connection on which nothing moves for `silenceMs` is cut. Rejects as
- * Node does when the port is taken.
+ * `granted` is called when a request has shown its token. Rejects as Node does when the port is
+ * taken.
  */
 export async function serveNode(
-  handle: (request: Request) => Response | Promise<Response>,
-  { hostname, port, silenceMs }: { hostname: string; port: number; silenceMs: number },
+  handle: (request: Request, granted: () => void) => Response | Promise<Response>,
+  { hostname, port, silenceMs, strangers: share, restMs = REST_MS }: NodeServerOptions,
 ): Promise<NodeServer> {
   let isClosing = false
+  const strangers = new Strangers(share?.max ?? Infinity, share?.metrics)
   const answerOne = (request: Request, bindings: object) => {
     const { incoming, outgoing } = bindings as HttpBindings
-    return outgoing.shouldKeepAlive ? handle(request) : lastAnswer(incoming, handle(request))
+    const answer = handle(request, () => strangers.leaves(incoming.socket))
+    return outgoing.shouldKeepAlive ? answer : lastAnswer(incoming, answer, restMs)
   }
   const answer = getRequestListener(answerOne, {
     // The global Request and Response belong to the host application too.
@@ -40,13 +58,25 @@ export async function serveNode(
       problemResponse(new Problem('invalid_request', 'The Host header names no host.')),
   })
   const takeTurn = turns()
-  const server = createServer((incoming, outgoing) => {
+  const limits = { headersTimeout: restMs, connectionsCheckingInterval: restMs / 5 }
+  const server = createServer(limits, (incoming, outgoing) => {
+    const { socket } = incoming
     outgoing.once('close', () => {
       if (!incoming.readableEnded) discardRest(incoming)
+      if (!incoming.complete)
+        cutOff(incoming, restMs, () => share?.metrics?.cut.add({ reason: 'slow' }))
       // A connection that is kept alive would keep the server from closing.
-      if (isClosing) incoming.socket.end()
+      if (isClosing) socket.end()
+      else if (!socket.destroyed) strangers.waits(socket)
     })
-    takeTurn(incoming.socket, outgoing, () => void answer(incoming, outgoing))
+    takeTurn(socket, outgoing, () => {
+      strangers.waits(socket, { incoming, outgoing })
+      void answer(incoming, outgoing)
+    })
+  })
+  server.on('connection', (socket: Socket) => {
+    strangers.waits(socket)
+    socket.once('close', () => strangers.leaves(socket))
   })
   // Or what waits for a client that never reads it would stay in memory.
   server.timeout = silenceMs
@@ -98,6 +128,7 @@ function turns() {
 async function lastAnswer(
   incoming: IncomingMessage,
   answer: Response | Promise<Response>,
+  restMs: number,
 ): Promise<Response> {
   const response = await answer
   if (incoming.complete || !response.body) return response
@@ -108,13 +139,25 @@ async function lastAnswer(
       length += chunk.length
       if (length > MAX_DISCARDED_BYTES) incoming.destroy()
     })
-    await finished(incoming).catch(() => undefined)
+    await finished(incoming, { signal: AbortSignal.timeout(restMs) }).catch(() => undefined)
   }
   return new Response(response.body.pipeThrough(new TransformStream({ flush })), response)
 }
 
 /** Twice the largest body that any route takes. */
 const MAX_DISCARDED_BYTES = 16 << 20
+
+/** The client has its answer, and the connection waits for the rest of what it sends. */
+function cutOff(incoming: IncomingMessage, ms: number, onCut: () => void): void {
+  const { socket } = incoming
+  const timer = setTimeout(() => {
+    if (incoming.complete || socket.destroyed) return
+    onCut()
+    socket.destroy()
+  }, ms)
+  socket.once('close', () => clearTimeout(timer))
+  incoming.once('end', () => clearTimeout(timer))
+}
 
 /** A body that is not read would precede the next request of its connection. */
 function discardRest(incoming: IncomingMessage): void {

@@ -26,6 +26,7 @@ const BODIES: Record<
   invalid: { status: 401, means: 'the signature or the token is wrong or missing' },
   unknown: { status: 404, means: 'there is no such gateway' },
   not_allowed: { status: 405, means: 'webhooks are sent with POST' },
+  timeout: { status: 408, means: 'the body is not here within ten seconds: send it again' },
   too_large: { status: 413, means: 'the body is larger than 256 KiB' },
   compressed: { status: 415, means: 'the body has a `Content-Encoding`' },
   error: { status: 500, means: 'something failed: send it again' },

@@ -12,6 +12,7 @@ import { accessMetrics } from '../../worker/shared/access.ts'
 import { endMetrics } from '../../worker/shared/ends-node.ts'
 import { type Family, Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
+import { connectionMetrics } from '../../worker/shared/strangers-node.ts'
 
 const CONFIGURED = 'a key of the configuration'
 
@@ -25,6 +26,7 @@ function families(): readonly Family[] {
   backupMetric(metrics, 'no folder')
   endMetrics(metrics)
   processMetrics(metrics)
+  connectionMetrics(metrics)
   return metrics.read()
 }
 

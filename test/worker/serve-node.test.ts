@@ -4,8 +4,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { type NodeServer, serveNode } from '../../worker/serve-node.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
+import { connectionMetrics } from '../../worker/shared/strangers-node.ts'
 import { upload } from '../support/http.ts'
 import { PATIENT } from '../support/patience.ts'
 
@@ -198,4 +200,55 @@ it('cuts off what is not answered in time when it closes', async () => {
 it('leaves the global Request and Response as they are', () => {
   expect([Request.name, Response.name]).toEqual(['Request', 'Response'])
   expect(Object.getPrototypeOf(Response)).toBe(Function.prototype)
+})
+
+it('answers a whole request while more strangers than their share send a byte now and then', async () => {
+  const metrics = connectionMetrics(new Metrics())
+  const strangers = { max: 8, metrics }
+  const own = await serveNode(
+    async (request, granted) => {
+      if (request.headers.has('authorization')) granted()
+      return new Response(await request.text())
+    },
+    { ...PLACE, strangers },
+  )
+  onTestFinished(() => own.close(0))
+  const known = await send(
+    'POST /known HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nContent-Length: 2\r\n\r\n1',
+    own,
+  )
+  const slow: Socket[] = []
+  for (let n = 0; n < 20; n++) {
+    const head = n % 2 === 0 ? 'Content-Length: 9\r\n\r\n1' : 'X-Slow:'
+    slow.push(await send(`POST / HTTP/1.1\r\nHost: a\r\n${head}`, own))
+  }
+  await expect.poll(() => slow.filter(({ closed }) => closed).length, PATIENT).toBe(12)
+  const answer = await fetch(own.url, { method: 'POST', body: 'a webhook' })
+  expect(await answer.text()).toBe('a webhook')
+  let answered = ''
+  known.on('data', (data) => {
+    answered += data
+  })
+  known.write('2')
+  await expect.poll(() => answered, PATIENT).toContain('12')
+})
+
+it('cuts off who sends the head of a request, or the rest of a refused body, too slowly', async () => {
+  const own = await serveNode(() => new Response('refused', { status: 413 }), {
+    ...PLACE,
+    restMs: 200,
+  })
+  onTestFinished(() => own.close(0))
+  const head = await send('GET / HTTP/1.1\r\nHost: a\r\nX-Slow:', own)
+  const body = await send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1', own)
+  const last = await send(
+    'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\n1',
+    own,
+  )
+  for (const socket of [head, body, last]) {
+    socket.on('error', () => undefined).resume()
+    const drip = setInterval(() => socket.write(' '), 20)
+    onTestFinished(() => clearInterval(drip))
+  }
+  await expect.poll(() => [head, body, last].every(({ closed }) => closed), PATIENT).toBe(true)
 })

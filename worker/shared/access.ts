@@ -36,6 +36,8 @@ type Via = (typeof VIAS)[number]
 
 /** The authentication sets this for every route under `/api`. */
 export type ApiEnv = {
+  /** Of a process: hears that the request has shown its token. */
+  Bindings: { granted?: (() => void) | undefined }
   Variables: {
     grant: Grant
     /** The answer is the host application's. */

@@ -63,7 +63,7 @@ export class DeadlineExceeded extends Error {
  * but nothing waits for it.
  */
 export async function within<Result>(
-  clock: Clock,
+  clock: Pick<Clock, 'after'>,
   ms: number,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

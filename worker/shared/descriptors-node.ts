@@ -34,19 +34,25 @@ const OF_DATABASE = 3
 const OF_PROCESS = 64
 /** For payments and health checks, and for what is accepted only to be refused. */
 const RESERVED = 64
+/** Of those, for connections without a token: webhooks, and who only holds one open. */
+const OF_STRANGERS = 32
 
 export interface Shares {
   /** Databases of repositories that are open at once. */
   databases: number
   /** Streams, each of which has a connection. */
   streams: number
+  /** Connections whose request has no token. */
+  strangers: number
 }
 
 /** What of `wanted` a process with `max` descriptors can have. At least one of each. */
 export function sharesOf(max: number | undefined, wanted: Shares): Shares {
   if (max === undefined) return wanted
-  const free = Math.max(0, max - OF_PROCESS - RESERVED)
+  const spare = Math.max(0, max - OF_PROCESS - RESERVED)
+  const strangers = Math.min(wanted.strangers, Math.max(OF_STRANGERS, Math.floor(spare / 8)))
+  const free = spare - Math.max(0, strangers - OF_STRANGERS)
   const databases = Math.min(wanted.databases, Math.floor(free / 2 / OF_DATABASE))
   const streams = Math.min(wanted.streams, free - databases * OF_DATABASE)
-  return { databases: Math.max(1, databases), streams: Math.max(1, streams) }
+  return { databases: Math.max(1, databases), streams: Math.max(1, streams), strangers }
 }

@@ -2,6 +2,7 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyRefusal, readBytes } from '../../shared/body-limit-hono.ts'
+import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { Problem } from '../../shared/problem.ts'
 import type { WebhookRequest } from '../gateways/gateway.ts'
@@ -19,6 +20,8 @@ import type { Receive, WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
 const MAX_BODY_BYTES = 256 << 10
+/** A gateway sends its few KiB at once. Who takes longer only holds a connection. */
+const BODY_MS = 10_000
 
 export interface WebhookDeps {
   config: {
@@ -30,14 +33,18 @@ export interface WebhookDeps {
 }
 
 /** The routes of `route-names.ts`; mounted at the root. */
-export function webhookRoutes(payments: WebhookDeps, now: () => number, log: Log): Hono {
+export function webhookRoutes(
+  payments: WebhookDeps,
+  clock: Pick<Clock, 'now' | 'after'>,
+  log: Log,
+): Hono {
   const { routePrefix, middleware } = payments.config
   // Copying the request takes about 50 µs, and our own middleware does not read it.
   const isRequestRead = middleware.some((each) => each !== apiMiddleware)
 
   /** The correlation id comes first, so that every answer has it. */
   async function receive(c: Context): Promise<Response> {
-    const receivedAt = now()
+    const receivedAt = clock.now()
     const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), receivedAt)
     const respondTo = async (read: ReadWebhook | Response, { headers }: Request) => {
       if (read instanceof Response) return read
@@ -52,11 +59,11 @@ export function webhookRoutes(payments: WebhookDeps, now: () => number, log: Log
       if (!isRequestRead) {
         return await runMiddleware(middleware, c.req.raw, {
           copy: (request) => request,
-          handler: async (request) => await respondTo(await readWebhook(c, payments), request),
+          handler: async (request) => await respondTo(await readInTime(c), request),
         })
       }
       c.req.raw = withCorrelationId(c.req.raw, correlationId)
-      const read = await readWebhook(c, payments)
+      const read = await readInTime(c)
       const bytes = read instanceof Response ? undefined : read.bytes
       return await runMiddleware(middleware, c.req.raw, {
         copy: (request) => withBody(request, bytes),
@@ -72,6 +79,12 @@ export function webhookRoutes(payments: WebhookDeps, now: () => number, log: Log
     })
     return withHeaders(response, { [CORRELATION_ID]: correlationId })
   }
+
+  const readInTime = (c: Context) =>
+    within(clock, BODY_MS, () => readWebhook(c, payments)).catch((error: unknown) => {
+      if (error instanceof DeadlineExceeded) return respond(408, 'timeout')
+      throw error
+    })
 
   const app = new Hono()
   for (const name of WEBHOOK_ROUTE_NAMES) app.all(routePath(name, routePrefix, ':gateway'), receive)
@@ -103,6 +116,7 @@ const tooLarge = bodyRefusal({
 export type WebhookResponse =
   | WebhookAnswer
   | { status: 405; body: 'not_allowed' }
+  | { status: 408; body: 'timeout' }
   | { status: 413; body: 'too_large' }
   | { status: 415; body: 'compressed' }
 
@@ -112,6 +126,8 @@ const respond = (status: WebhookResponse['status'], body: WebhookResponse['body'
     headers: {
       'Content-Type': 'text/plain; charset=utf-8',
       ...(status === 405 && { Allow: 'POST' }),
+      // What is still to come would precede the next request.
+      ...(status === 408 && { Connection: 'close' }),
       ...(status === 415 && { 'Accept-Encoding': 'identity' }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },

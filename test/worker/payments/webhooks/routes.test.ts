@@ -5,6 +5,7 @@ import {
   routePrefixOf,
   WEBHOOK_ROUTE_NAMES,
 } from '../../../../worker/payments/webhooks/route-names.ts'
+import { webhookRoutes } from '../../../../worker/payments/webhooks/routes.ts'
 import { processEdge } from '../../../support/in-process-edge.ts'
 import { type PaymentsSetup, setUpPayments } from '../../../support/payments-setup.ts'
 
@@ -223,5 +224,28 @@ describe('the routes of webhooks', () => {
     [{ payments: { webhooks: { route_prefix: '/hooks/pay/' } } }, 'hooks/pay'],
   ])('stand below the prefix of %j', (file, prefix) => {
     expect(routePrefixOf(file)).toBe(prefix)
+  })
+})
+
+describe('a body', () => {
+  it.each([
+    ['declares its length', { 'Content-Length': '9' }],
+    ['does not', undefined],
+  ])('has ten seconds, whether it %s', async (_, headers) => {
+    const setup = setUpPayments()
+    const { clock, payments } = setup
+    const app = webhookRoutes(payments, clock, () => undefined)
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Uint8Array.of(1)) })
+    const init = { method: 'POST', body, duplex: 'half' as const, ...(headers && { headers }) }
+    const answering = Promise.resolve(app.request(BANK, init))
+    const state = () => Promise.race([answering.then(({ status }) => status), 'waits'])
+    await expect.poll(() => clock.pending).toBeGreaterThan(0)
+    await clock.advance(9_999)
+    expect(await state()).toBe('waits')
+    await clock.advance(1)
+    const answer = await answering
+    expect([answer.status, await answer.text()]).toEqual([408, 'timeout'])
+    expect(answer.headers.get('Connection')).toBe('close')
+    expect(idOf(answer)).toMatch(ULID)
   })
 })
