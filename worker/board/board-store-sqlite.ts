@@ -14,6 +14,7 @@ import type {
   SessionFilter,
   TaskFilter,
 } from './board-rows.ts'
+import { claimReads } from './claim-reads-sqlite.ts'
 import {
   conditions,
   covered,
@@ -55,10 +56,6 @@ export type BoardStore = ReturnType<typeof sqliteBoardStore>
 const SESSIONS = `(
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM sessions UNION ALL
   SELECT id, hash, task, actor, status, health, started_at, seq, json FROM claims)`
-/** A task that reads open, if the value is a list of the closed statuses. */
-const OPEN = 'status NOT IN (SELECT value FROM json_each(?))'
-/** One look at all tasks: of twenty thousand it takes some ms. */
-const PARTS = 'SELECT DISTINCT parent, part_of FROM tasks'
 const ROWS_OF: Record<List, string> = { tasks: 'tasks', sessions: SESSIONS }
 
 /** `epoch` is used when this database is new: it names the life of its log. */
@@ -102,30 +99,6 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     known[n] = toggleHash(known[n] ?? EMPTY_HASH, hash)
     changedSums.add(n)
   }
-
-  const storedTasks = (where: string, ...values: SqlValue[]): StoredTask[] =>
-    sql
-      .all<{ file: string; copy: string; light: string }>(
-        `SELECT file_hash AS file, ifnull(copy_hash, file_hash) AS copy,
-          ifnull(published, light) AS light FROM tasks WHERE ${where}`,
-        ...values,
-      )
-      .map(({ file, copy, light }) => ({
-        ...(JSON.parse(light) as LightTask),
-        fileHash: file,
-        copyHash: copy,
-      }))
-  // A claim reads nearly all of a board: a fifth of its time was for hashes of the others.
-  const lightTasks = (where: string, ...values: SqlValue[]): LightTask[] =>
-    sql
-      .all<{ light: string }>(
-        `SELECT ifnull(published, light) AS light FROM tasks WHERE ${where}`,
-        ...values,
-      )
-      .map(({ light }) => JSON.parse(light) as LightTask)
-
-  const ids = (query: string, ...values: SqlValue[]): Set<string> =>
-    new Set(sql.all<{ id: string }>(query, ...values).map(({ id }) => id))
 
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
@@ -191,49 +164,17 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       )
     },
     /** As it was published. */
-    stored: (id: string): StoredTask | undefined => storedTasks('id = ?', id)[0],
-    /** Those with this title, as it stands in their rows. `parent`: only its own. */
-    titled: (title: string, parent: string | undefined): LightTask[] =>
-      lightTasks(
-        'parent IS ifnull(?, parent) AND instr(light, ?) > 0',
-        parent ?? null,
-        `"title":${JSON.stringify(title)}`,
-      ).filter((task) => task.title === title),
-    /**
-     * Those with another status that could begin, or that trees changed. Most of a large board
-     * waits: a claim need not read that.
-     */
-    openTasks: (closed: readonly string[]): LightTask[] =>
-      lightTasks(`(ready = 1 OR in_trees = 1) AND ${OPEN}`, JSON.stringify(closed)),
-    /** Those with another status that wait, and are part of others. */
-    waitingParts: (closed: readonly string[]): LightTask[] =>
-      lightTasks(
-        `ready = 0 AND (parent IS NOT NULL OR part_of IS NOT NULL) AND ${OPEN}`,
-        JSON.stringify(closed),
-      ),
-    /** What these are part of, at any depth. May be more. */
-    wholesOfWaiting: (closed: readonly string[]): Set<string> =>
-      ids(
-        `WITH RECURSIVE part AS MATERIALIZED (${PARTS} WHERE ready = 0 AND ${OPEN}), whole (id) AS (
-          SELECT parent FROM part UNION SELECT part_of FROM part
-          UNION SELECT parent FROM tasks JOIN whole USING (id)
-          UNION SELECT part_of FROM tasks JOIN whole USING (id))
-          SELECT id FROM whole`,
-        JSON.stringify(closed),
-      ),
-    /** Those that wait for one of these. May be more. */
-    waitingFor: (ids: readonly string[]): LightTask[] =>
-      lightTasks(
-        'ready = 0 AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(light, value) > 0)',
-        JSON.stringify(ids.map((id) => JSON.stringify(id))),
-      ),
-    withDeps: (): LightTask[] => lightTasks(`ready = 0 AND instr(light, '"deps":') > 0`),
-    /** What tasks are part of, closed ones, too. */
-    wholes: (): Set<string> =>
-      ids(
-        `WITH part AS MATERIALIZED (${PARTS})
-          SELECT parent AS id FROM part UNION SELECT part_of FROM part`,
-      ),
+    stored(id: string): StoredTask | undefined {
+      const [row] = sql.all<{ fileHash: string; copyHash: string; light: string }>(
+        `SELECT file_hash AS fileHash, ifnull(copy_hash, file_hash) AS copyHash,
+          ifnull(published, light) AS light FROM tasks WHERE id = ?`,
+        id,
+      )
+      if (!row) return undefined
+      const { light, ...hashes } = row
+      return { ...(JSON.parse(light) as LightTask), ...hashes }
+    },
+    ...claimReads(sql),
     /** The session of a claim is no longer kept. */
     forgetSession(id: string): void {
       sql.all(

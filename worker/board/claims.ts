@@ -252,7 +252,7 @@ export class Claims {
     const waits = {
       isWhole: amongst(() => this.#board.wholesOfWaiting(closed)),
       parts: () => this.#board.waitingParts(closed),
-      all: this.#board.withDeps,
+      all: () => this.#board.withDeps(closed),
     }
     const board = { config, find, open, waits, hasParts }
     const fileHash = (id: string) => stored(id)?.fileHash

@@ -20,7 +20,7 @@ export interface Board<Of extends Row = Row> {
 }
 
 export interface OpenBoard<Of extends Row = Row> extends Board<Of> {
-  /** Tasks that do not read closed: all that could be begun. Of those that wait, there may be any. */
+  /** Tasks that do not read closed: all that could be begun, and some of those that wait. */
   open: readonly Of[]
   /** Those that wait. */
   waits: Waits<Of>

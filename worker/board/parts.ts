@@ -41,7 +41,7 @@ export interface Waits<Row> {
   isWhole(id: string): boolean
   /** All open parts of others. */
   parts(): readonly Row[]
-  /** All that have deps, among them what is no part of anything. */
+  /** All open ones that have deps, among them what is no part of anything. */
   all(): readonly Row[]
 }
 
