@@ -45,6 +45,7 @@ async function everything(w: LedgerSetup) {
     webhookEvents: await w.queries.webhookEvents({}, page),
     alerts: await w.queries.alerts({ all: true }, page),
     movements: await w.queries.movements({ after: 0, before: T0 * 2 }, 1_000),
+    pause: await w.queries.pause(),
   }
 }
 
@@ -186,6 +187,11 @@ function checkMovements({ stories, movements }: Everything): void {
   }
 }
 
+/** Nothing new is begun while payments are paused. */
+function checkPause(before: Everything, after: Everything): void {
+  if (before.pause && after.pause) expect(after.stories).toHaveLength(before.stories.length)
+}
+
 /** One step of one payment. */
 function checkChange(before: Story | undefined, after: Story): void {
   const then = before?.transaction
@@ -282,6 +288,7 @@ async function play(w: LedgerSetup, life: Life, seen: Set<string>): Promise<stri
     checkAlerts(after)
     checkMovements(after)
     checkOrders(after)
+    checkPause(before, after)
     if (call.event) checkWebhook(call.event, answer, before, after)
     note(after, seen)
 
@@ -298,7 +305,11 @@ async function play(w: LedgerSetup, life: Life, seen: Set<string>): Promise<stri
   return dispatched
 }
 
-function note({ stories, alerts, webhookEvents, movements }: Everything, seen: Set<string>): void {
+function note(
+  { stories, alerts, webhookEvents, movements, pause }: Everything,
+  seen: Set<string>,
+): void {
+  if (pause) seen.add('paused')
   for (const each of movements) if ('kind' in each) seen.add(`moved ${each.kind}`)
   for (const { transaction, refunds } of stories) {
     if (transaction.error) seen.add(transaction.error.code)
@@ -371,7 +382,7 @@ const OUTCOMES = [
   'unchanged', 'illegal', 'rejected', 'parked', 'late_payment', 'amount_mismatch', 'refund_failed',
   'unsettled', 'replaced', 'cancelled', 'moved paid', 'moved late_paid', 'moved refunded',
   'moved refund_failed', 'moved refused_paid', 'refund claimed', 'refund accepted',
-  'refund succeeded', 'refund failed',
+  'refund succeeded', 'refund failed', 'paused',
 ]
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1)

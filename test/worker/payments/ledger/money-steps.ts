@@ -291,6 +291,18 @@ const dispatchDue: fc.Arbitrary<Step> = fc.boolean().map((ok) => async (w, now) 
   },
 }))
 
+const pausing: fc.Arbitrary<Step> = fc
+  .constantFrom('pause' as const, 'resume' as const, 'resume' as const, 'resume' as const)
+  .map((to) => async (w, now) => {
+    const asked = { id: w.id(), by: 'ada', now }
+    return {
+      async make() {
+        await w.ledger[to](asked)
+        return NOTHING
+      },
+    }
+  })
+
 /** Each with the time since the step before it, and which earlier call is then repeated. */
 export const steps = fc.array(
   fc.record({
@@ -306,6 +318,7 @@ export const steps = fc.array(
       { arbitrary: check, weight: 1 },
       { arbitrary: applyParked, weight: 1 },
       { arbitrary: dispatchDue, weight: 1 },
+      { arbitrary: pausing, weight: 2 },
     ),
     waitMs: fc.constantFrom(0, 1, 1_000, 90_000, 600_000),
     again: fc.option(fc.nat(), { nil: undefined, freq: 2 }),
