@@ -248,6 +248,27 @@ const claims: Line[] = [
   { kind: 'left', generation: 1, health: 'canceled' },
 ]
 
+const mark = (status: string | null, own: object = {}): Line => ({
+  kind: 'mark',
+  task: 'W-1',
+  tree: 'tree-1',
+  status,
+  ...own,
+})
+const row = (trees: Record<string, string>): Line => ({ kind: 'row', task: 'W-1', trees })
+
+/** A worktree begins a task, finishes it, and has nothing of it any more. */
+const trees: Line[] = [
+  { kind: 'offered', task: 'W-1', isGiven: true },
+  mark('doing', { isSeen: true }),
+  row({ 'tree-1': 'doing' }),
+  mark(null),
+  mark('done', { isSeen: true }),
+  row({ 'tree-1': 'done' }),
+  mark(null),
+  row({}),
+]
+
 export function goodHistory(): Line[] {
   const payments = PAYMENTS.flatMap(linesOf)
   const stored = payments.filter(({ kind }) => kind === 'stored')
@@ -255,6 +276,7 @@ export function goodHistory(): Line[] {
     { kind: 'run', seed: 1, host: 'workerd', clients: ['c1', 'c2'] },
     ...board,
     ...claims,
+    ...trees,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...payments,
     { kind: 'jump', days: 200 },

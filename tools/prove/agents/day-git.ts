@@ -1,12 +1,8 @@
 // git as people and agents of a day use it, at the time that their clock says.
 
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
-const AS = ['-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false']
+import { git } from '../../harness/git.ts'
 
 export class GitOfDay {
   readonly project: string
@@ -27,14 +23,8 @@ export class GitOfDay {
   /** Throws with what git says. */
   async runIn(dir: string, ...args: string[]): Promise<string> {
     const date = (await this.#now()).toISOString()
-    const env = {
-      ...this.#env,
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_DATE: date,
-    }
-    return (await run('git', [...AS, ...args], { cwd: dir, env })).stdout.trim()
+    const dates = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
+    return await git(dir, { ...this.#env, ...dates }, ...args)
   }
 
   async commit(message: string, dir = this.project): Promise<void> {

@@ -17,22 +17,22 @@ export function checkClaims(history: History): Finding[] {
   const isOver = ({ task, generation, t }: Line<'claim'>, before: number) =>
     of('release').some((it) => it.generation === generation && it.line < before) ||
     (gone.get(task) ?? []).some((it) => it.t > t - PUBLISHED_MS && it.line < before)
-  /** As its holder knew it then, or was told later: a clock that is set back makes it earlier. */
-  const toldOf = (claim: Line<'claim'>, next: number) => {
-    const told = [claim, ...(renewals.get(claim.generation) ?? [])].filter((it) => it.expiresAt)
-    return told.slice(told.findLastIndex(({ line }) => line < next))
+  /** The newest lease that was answered by then, and later ones: a clock set back shortens it. */
+  const leasesOf = (claim: Line<'claim'>, next: number) => {
+    const leases = [claim, ...(renewals.get(claim.generation) ?? [])].filter((it) => it.expiresAt)
+    return leases.slice(leases.findLastIndex(({ line }) => line < next))
   }
   const jumps = of('fault').filter(({ name }) => JUMPS.includes(name))
   /**
-   * It holds still when the next one of its task begins. If a clock jumped since it was told, half
-   * of its term by the run's own is enough to be over: an answer may take some seconds.
+   * It holds still when the next one of its task begins. If a clock jumped since its lease was
+   * answered, it is over after half of its term by the run's clock: an answer may take seconds.
    */
   const stillHolds = (claim: Line<'claim'>, next: Line<'claim'>): boolean => {
-    const told = toldOf(claim, next.line)
-    const { t = 0, line = 0 } = told[0] ?? {}
+    const leases = leasesOf(claim, next.line)
+    const { t = 0, line = 0 } = leases[0] ?? {}
     const isJumped = jumps.some((it) => it.line > line && it.line < next.line)
     const isOver = isJumped && next.t - t >= ((claim.expiresAt ?? 0) - claim.beganAt) / 2
-    return !isOver && Math.max(...told.map((it) => it.expiresAt ?? 0)) > next.beganAt
+    return !isOver && Math.max(...leases.map((it) => it.expiresAt ?? 0)) > next.beganAt
   }
   const unreturned = of('left')
     .filter(({ health }) => health === 'active' || health === 'stalled')

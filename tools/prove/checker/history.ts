@@ -49,7 +49,7 @@ type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
 type EventIds = 'transactionId' | 'gatewayTransactionId'
 
-/** Lines of other kinds (sweep) are for people who read the history. */
+/** Lines of other kinds (sweep, moved) are for people who read the history. */
 interface Kinds {
   /** Always the first line. */
   run: { clients: string[] }
@@ -72,6 +72,18 @@ interface Kinds {
   inherited: { generation: number; isGiven: boolean }
   /** Its process was killed: how it is at the end of the run. */
   left: { generation: number; health: string }
+  /**
+   * From here on the worktree has the task with this status. `isSeen`: its row showed that within a
+   * minute. Null: the row may show anything. `isAway`: its folder has gone, and git knows it still.
+   */
+  mark: { task: string; tree: string; status: string | null } & {
+    isSeen?: boolean
+    isAway?: boolean
+  }
+  /** The status in each worktree that changed the task, by its row. */
+  row: { task: string; trees: Record<string, string> }
+  /** No worktree has anything of the task: whether it was given to somebody. */
+  offered: { task: string; isGiven: boolean }
   connect: { client: string; lastEventId?: string }
   message: Block
   cursor: Block
@@ -92,7 +104,7 @@ interface Kinds {
   cancel: { transactionId: string; status: number }
   /** From here on it is months later: events were forgotten, and came again. */
   jump: object
-  /** What the API tells of a transaction then. */
+  /** The transaction in the API then. */
   later: { transaction: Transaction }
   /** What the shop read of a payment while the run went on. */
   seen: { transaction: Pick<Transaction, 'id' | 'refunds'> }
@@ -124,7 +136,7 @@ export type Kind = keyof Kinds
 type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
 export type Line<K extends Kind = Kind> = Lines[K]
 
-/** Which promise was broken (a to i), and the line that shows it. */
+/** Which promise was broken (a to j), and the line that shows it. */
 export const finding = (check: string, line: number, what: string) => ({ check, line, what })
 export type Finding = ReturnType<typeof finding>
 

@@ -122,8 +122,7 @@ export class BoardLoad {
     fields: Readonly<Record<string, string>>,
     how: string,
   ): Promise<void> {
-    const lines = Object.entries({ title: `v${version}`, ...fields }).map((it) => it.join(': '))
-    await replace(this.#path(task), `---\n${lines.join('\n')}\n---\n`)
+    await replace(this.#path(task), taskText(version, fields))
     this.#record(task, version, how)
   }
 
@@ -168,8 +167,13 @@ export class BoardLoad {
   }
 }
 
+export function taskText(version: number, fields: Readonly<Record<string, string>>): string {
+  const lines = Object.entries({ title: `v${version}`, ...fields }).map((it) => it.join(': '))
+  return `---\n${lines.join('\n')}\n---\n`
+}
+
 /** As the tools save: a temporary file that is renamed. */
-async function replace(path: string, text: string): Promise<void> {
+export async function replace(path: string, text: string): Promise<void> {
   const temp = path.replace(/([^/]+)$/, '.tmp-$1')
   await writeFile(temp, text)
   await rename(temp, path)

@@ -18,6 +18,7 @@ interface Asked {
   ttlMs: number
   task?: string
   assignee?: string
+  tree?: string
 }
 
 export class Claimer {

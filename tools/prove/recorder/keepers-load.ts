@@ -1,5 +1,5 @@
 // Agents whose task is away for a while, as a stash or another branch leaves it, or is closed by
-// mistake: each asks whether it still holds, and somebody else asks for the same task.
+// mistake. Each renews its claim meanwhile, and a rival claims the same task.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,9 +17,9 @@ const HOLDS_MS = 2_000
 const LONGEST_MS = 90_000
 /** Less than the two minutes for which a closed task is its holder's, with what a rest takes. */
 const CLOSED_MS = 20_000
-/** A change is published so much later, also beside a fault. */
+/** Within this time a change is published, during a fault, too. */
 const PUBLISHED_MS = 60_000
-const LOOKS_MS = 250
+const POLL_MS = 250
 
 type How = 'away' | 'closed' | 'killed' | 'kept'
 
@@ -104,7 +104,7 @@ export class KeepersLoad {
     await this.#returns(task, secret, generation, began, 'closed')
   }
 
-  /** It never asks again, and its task is away as it dies: another can have that in the end. */
+  /** It stops renewing while its task is away: once the lease is over, another agent gets it. */
   async #killed(task: KeptTask, generation: number): Promise<void> {
     await this.#board.keep(task, 'away')
     await this.#pause(this.#random.below(2 * SHORT_TTL_MS))
@@ -113,8 +113,8 @@ export class KeepersLoad {
     const until = performance.now() + SHORT_TTL_MS + PUBLISHED_MS
     let given: number | undefined
     while (given === undefined && performance.now() < until && !this.#claimer.isOver) {
-      given = await this.#claim(secret, `heir-${generation}`, task)
-      if (given === undefined) await sleep(LOOKS_MS)
+      given = await this.#claim(secret, `next-${generation}`, task)
+      if (given === undefined) await sleep(POLL_MS)
     }
     if (this.#claimer.isOver) return
     this.#recorder.write({ kind: 'inherited', generation, isGiven: given !== undefined })
@@ -124,7 +124,7 @@ export class KeepersLoad {
     await this.#board.keep(task, 'open')
   }
 
-  /** The holder renews, and somebody else wants the task. */
+  /** The holder renews, and a rival claims the task. */
   async #meanwhile(task: KeptTask, secret: string, generation: number, ms: number): Promise<void> {
     const until = performance.now() + ms
     do {
@@ -132,7 +132,7 @@ export class KeepersLoad {
       await this.#claimer.renew(secret, generation)
       const rival = randomBytes(16).toString('base64url')
       const taken = await this.#claim(rival, `rival-${generation}`, task)
-      // The checker says what is wrong with that.
+      // A finding of the checker.
       if (taken !== undefined) await this.#claimer.release({ claim: rival, outcome: 'abandoned' })
     } while (performance.now() < until && !this.#over.signal.aborted)
   }
@@ -150,7 +150,7 @@ export class KeepersLoad {
     const until = performance.now() + PUBLISHED_MS
     let isHeld = await this.#claimer.renew(secret, generation)
     while (!isHeld && performance.now() < until && !this.#claimer.isOver) {
-      await sleep(LOOKS_MS)
+      await sleep(POLL_MS)
       isHeld = await this.#claimer.renew(secret, generation)
     }
     if (this.#claimer.isOver) return

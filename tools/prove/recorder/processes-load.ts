@@ -33,7 +33,7 @@ interface Home {
 interface Answer {
   code: number
   line: { type?: string; task?: string; generation?: number; expiresAt?: string; end?: object }
-  said: string
+  stderr: string
 }
 
 export class ProcessesLoad {
@@ -162,11 +162,11 @@ export class ProcessesLoad {
   }
 
   async #check(home: Home, generation: number, who: readonly string[]): Promise<void> {
-    const { code, line, said } = await this.#ask(home, 'check', ...who)
+    const { code, line, stderr } = await this.#ask(home, 'check', ...who)
     const isHeld = code === 0 && line.end === undefined
     const until = isHeld ? { expiresAt: Date.parse(line.expiresAt ?? '') } : {}
     const statuses: Record<number, number | undefined> = { 0: 200, 4: 410 }
-    const status = said.includes('holds no claim') ? 404 : statuses[code]
+    const status = stderr.includes('holds no claim') ? 404 : statuses[code]
     // Without one the edge was away for too long.
     if (status !== undefined) {
       this.#recorder.write({ kind: 'renewal', generation, status, ...until })
@@ -180,11 +180,15 @@ export class ProcessesLoad {
     for (;;) {
       const answer = await new Promise<Answer>((resolve) => {
         const args = [PROGRAM, name, ...where, ...options]
-        execFile(process.execPath, args, { env: home.env }, (error, out, said) => {
-          resolve({ code: Number(error?.code ?? 0), line: out ? JSON.parse(out) : {}, said })
+        execFile(process.execPath, args, { env: home.env }, (error, stdout, stderr) => {
+          resolve({
+            code: Number(error?.code ?? 0),
+            line: stdout ? JSON.parse(stdout) : {},
+            stderr,
+          })
         })
       })
-      if (answer.code !== 1 || answer.said.includes('holds no claim')) return answer
+      if (answer.code !== 1 || answer.stderr.includes('holds no claim')) return answer
       if (!(await this.#pause(POLL_MS))) return answer
     }
   }

@@ -16,6 +16,7 @@ import { Recorder } from './recorder.ts'
 import { boardRests, comeToRest, writeDown } from './rest.ts'
 import { Seeded } from './seeded.ts'
 import { startSystem } from './system.ts'
+import { TreesLoad } from './trees-load.ts'
 
 export interface Plan {
   host: Host
@@ -65,6 +66,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     const payments = new PaymentsLoad(system, recorder, random.fork())
     const onEvent = payments.onEvent.bind(payments)
     const keepers = new KeepersLoad(board, claimer, recorder, random.fork())
+    const trees = new TreesLoad(system, board, claimer, recorder, random.fork())
     const seen = observe(system, recorder, { random: random.fork(), onEvent })
     const clients = Object.entries(CLIENTS).map(
       ([name, options]) => new BoardClient(name, system, recorder, options),
@@ -76,6 +78,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
       payments.run(),
       claims.run(),
       keepers.run(),
+      trees.run(),
       processes.run(),
     ])
     // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
@@ -88,6 +91,7 @@ export async function prove(plan: Plan): Promise<Recorder> {
     leaving.abort()
     board.end()
     keepers.end()
+    trees.end()
     claimer.isOver = true
     processes.end()
     payments.end()

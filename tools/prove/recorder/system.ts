@@ -15,6 +15,7 @@ import { fileIn, type PaymentsDatabase, startLibsql } from '../../harness/databa
 import { type Host, PREPARE } from '../../harness/edge.ts'
 import { EventReceiver } from '../../harness/event-receiver.ts'
 import { freePort } from '../../harness/free-port.ts'
+import { git } from '../../harness/git.ts'
 import { Process } from '../../harness/process.ts'
 import { shopHome } from '../../harness/shop-home.ts'
 import { SimulatorControl } from '../../harness/simulator-control.ts'
@@ -68,6 +69,8 @@ export interface System {
   secondEdgeUrl: string
   /** Folder of the board's files. */
   store: string
+  /** In the main tree of the repository. */
+  git(...args: readonly string[]): Promise<string>
   repo: string
   tokens: { board: string; agent: string; payments: string }
   simulator: SimulatorControl
@@ -112,6 +115,8 @@ export async function startSystem(host: Host): Promise<System> {
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
   await mkdir(join(store, '.cairn/sessions'))
   await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
+  await git(store, env, 'init', '-q', '-b', 'main')
+  await git(store, env, 'commit', '-q', '--allow-empty', '-m', 'begin')
 
   const database = host === 'node' ? fileIn(dir) : await proxiedServer(dir)
   const given = {
@@ -192,6 +197,7 @@ export async function startSystem(host: Host): Promise<System> {
     edgeUrl: loopbackUrl(edgePort),
     secondEdgeUrl: loopbackUrl(secondEdgePort),
     store: join(store, '.cairn'),
+    git: (...args) => git(store, env, ...args),
     repo: REPO,
     tokens,
     simulator: new SimulatorControl(simulator),

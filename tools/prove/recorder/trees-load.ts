@@ -1,0 +1,275 @@
+// Agents in linked worktrees that are moved, copied, or lose their git folder while a task is begun
+// or finished there. It records the worktrees in the task's row, and each claim that a rival gets.
+
+import { randomBytes } from 'node:crypto'
+import { cp, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BoardLoad, type KeptTask, replace, taskText } from './board-load.ts'
+import type { Claimer } from './claimer.ts'
+import type { Recorder } from './recorder.ts'
+import type { Seeded } from './seeded.ts'
+import type { System } from './system.ts'
+
+const TREES = 4
+const TTL_MS = 120_000
+const LONGEST_MS = 12_000
+const ASKS_EVERY_MS = 1_000
+/** Within this time a change is published, during a fault, too. */
+const PUBLISHED_MS = 60_000
+/** For so long a task is not given after it was released as done. */
+const RESTS_MS = 60_000
+const POLL_MS = 250
+const READ_MS = 10_000
+
+interface Held {
+  claim: string
+  generation: number
+}
+
+interface Worktree {
+  name: string
+  /** It changes as the worktree is moved. */
+  dir: string
+  task: KeptTask
+  /** The status in its copy of the task, where the row must show it. */
+  status?: string
+}
+
+export class TreesLoad {
+  readonly #system: System
+  readonly #board: BoardLoad
+  readonly #claimer: Claimer
+  readonly #recorder: Recorder
+  readonly #random: Seeded
+  readonly #places: Record<'beside' | 'elsewhere', string>
+  readonly #over = new AbortController()
+
+  constructor(
+    system: System,
+    board: BoardLoad,
+    claimer: Claimer,
+    recorder: Recorder,
+    random: Seeded,
+  ) {
+    this.#system = system
+    this.#board = board
+    this.#claimer = claimer
+    this.#recorder = recorder
+    this.#random = random
+    const around = dirname(dirname(system.store))
+    this.#places = { beside: join(around, 'trees'), elsewhere: join(around, 'elsewhere/deep') }
+  }
+
+  async run(): Promise<void> {
+    for (const place of Object.values(this.#places)) await mkdir(place, { recursive: true })
+    const trees = TASKS.map((task, n): Worktree => {
+      const name = `tree-${n}`
+      return { name, dir: join(this.#places.beside, name), task }
+    })
+    for (const task of TASKS) await this.#board.keep(task, 'open')
+    const files = TASKS.map(({ id }) => `.cairn/tasks/${id}.md`)
+    await this.#system.git('add', '.cairn/config.yaml', ...files)
+    await this.#system.git('commit', '-q', '-m', 'tasks')
+    for (const { dir } of trees) await this.#system.git('worktree', 'add', '-q', dir)
+    await Promise.all(trees.map((tree) => this.#work(tree)))
+  }
+
+  end(): void {
+    this.#over.abort()
+  }
+
+  async #work(tree: Worktree): Promise<void> {
+    for (let n = 0; !this.#over.signal.aborted; n++) {
+      await this.#pause(this.#random.below(1_000))
+      const isFinished = this.#random.next() < 0.7
+      const actor = `${tree.name}.${n}`
+      // What an agent abandons is free in its own worktree, begun or not: so another abandons it.
+      const held = await this.#take(tree, actor, isFinished ? tree.name : OTHER_TREE)
+      if (held === undefined) continue
+      if (isFinished) await this.#finish(tree, held)
+      else {
+        await this.#release(held, 'abandoned')
+        await this.#save(tree, 'doing')
+        await this.#move(tree)
+      }
+      await this.#reset(tree)
+    }
+  }
+
+  async #finish(tree: Worktree, held: Held): Promise<void> {
+    await this.#save(tree, 'doing', held)
+    await this.#move(tree, held)
+    await this.#save(tree, 'done', held)
+    if (this.#random.next() < 0.5) await this.#system.git('-C', tree.dir, 'commit', '-qam', 'done')
+    await this.#release(held, this.#random.next() < 0.25 ? 'done' : 'abandoned')
+    await this.#move(tree)
+  }
+
+  /** No worktree has anything of the task now, so somebody must get it. */
+  async #take({ task }: Worktree, actor: string, tree: string): Promise<Held | undefined> {
+    const claim = randomBytes(16).toString('base64url')
+    const until = performance.now() + RESTS_MS + PUBLISHED_MS
+    let generation: number | undefined
+    while (generation === undefined && performance.now() < until && !this.#isOver) {
+      generation = await this.#claim(claim, actor, task, tree)
+      if (generation === undefined) await this.#pause(POLL_MS)
+    }
+    if (this.#isOver) return undefined
+    this.#recorder.write({ kind: 'offered', task: task.id, isGiven: generation !== undefined })
+    return generation === undefined ? undefined : { claim, generation }
+  }
+
+  async #save(tree: Worktree, status: string, held?: Held): Promise<void> {
+    this.#unmark(tree)
+    const { id, version, assignee } = tree.task
+    const text = taskText(version, { status, assignee })
+    await replace(join(tree.dir, '.cairn/tasks', `${id}.md`), text)
+    await this.#shown(tree, status, held)
+  }
+
+  /** Until the row shows it. */
+  async #shown(tree: Worktree, status: string, held?: Held): Promise<void> {
+    const until = performance.now() + PUBLISHED_MS
+    const isShown = async () => (await this.#row(tree))?.[tree.name] === status
+    let isSeen = await isShown()
+    while (!isSeen && performance.now() < until && !this.#isOver) {
+      await this.#pause(POLL_MS)
+      isSeen = await isShown()
+    }
+    if (this.#isOver) return
+    if (held) await this.#claimer.renew(held.claim, held.generation)
+    tree.status = status
+    this.#mark(tree, { status, isSeen })
+  }
+
+  #unmark(tree: Worktree): void {
+    delete tree.status
+    this.#mark(tree, { status: null })
+  }
+
+  #mark({ name, task }: Worktree, own: Readonly<Record<string, unknown>>): void {
+    this.#recorder.write({ kind: 'mark', task: task.id, tree: name, ...own })
+  }
+
+  async #reset(tree: Worktree): Promise<void> {
+    this.#unmark(tree)
+    await this.#system.git('-C', tree.dir, 'reset', '-q', '--hard', 'main')
+  }
+
+  async #move(tree: Worktree, held?: Held): Promise<void> {
+    if (this.#isOver) return
+    const how = this.#random.weighted<'mv' | 'git' | 'gone' | 'copied' | 'forgotten'>([
+      [3, 'mv'],
+      [2, 'git'],
+      [3, 'gone'],
+      [2, 'copied'],
+      [1, 'forgotten'],
+    ])
+    const { name, dir } = tree
+    const beside = join(this.#places.beside, `${name}-${this.#random.below(1e9)}`)
+    const elsewhere = join(this.#places.elsewhere, name)
+    const own = join(await this.#system.git('rev-parse', '--absolute-git-dir'), 'worktrees', name)
+    this.#recorder.write({ kind: 'moved', tree: name, how })
+    // git moves only what it finds; and of two folders it must know which is the copy.
+    if (how === 'git' || how === 'copied') await this.#system.git('worktree', 'repair', dir)
+    if (how === 'mv') await rename(dir, beside)
+    if (how === 'git') await this.#system.git('worktree', 'move', dir, beside)
+    if (how === 'mv' || how === 'git') tree.dir = beside
+    if (how === 'gone') {
+      await rename(dir, elsewhere)
+      if (tree.status !== undefined) this.#mark(tree, { status: tree.status, isAway: true })
+    }
+    if (how === 'copied') await this.#copy(tree, beside)
+    const { status } = tree
+    // git knows it no more, so it is left out until its folder is back.
+    if (how === 'forgotten') {
+      this.#unmark(tree)
+      await rename(own, `${own}.away`)
+    }
+    await this.#meanwhile(tree, held)
+    if (how === 'mv' && this.#random.next() < 0.5) {
+      await this.#system.git('worktree', 'repair', beside)
+    }
+    if (how === 'gone') {
+      await rename(elsewhere, dir)
+      if (status !== undefined) await this.#shown(tree, status, held)
+    }
+    if (how === 'copied') await rm(beside, { recursive: true })
+    if (how === 'forgotten') {
+      await rename(`${own}.away`, own)
+      if (status !== undefined) await this.#shown(tree, status, held)
+    }
+    await this.#meanwhile(tree, held)
+  }
+
+  /** Its task has another status, which must not count. */
+  async #copy({ dir, task: { id, version, assignee } }: Worktree, to: string): Promise<void> {
+    await cp(dir, to, { recursive: true })
+    const text = taskText(version, { status: 'open', assignee, note: 'copy' })
+    await replace(join(to, '.cairn/tasks', `${id}.md`), text)
+  }
+
+  /** The holder renews, the row is read, and a rival claims the task. */
+  async #meanwhile(tree: Worktree, held?: Held): Promise<void> {
+    const until = performance.now() + this.#random.below(LONGEST_MS) ** 2 / LONGEST_MS
+    do {
+      if (held) await this.#claimer.renew(held.claim, held.generation)
+      if (held || tree.status !== undefined) await this.#rival(tree)
+      const trees = tree.status === undefined ? undefined : await this.#row(tree)
+      if (trees) this.#recorder.write({ kind: 'row', task: tree.task.id, trees })
+      await this.#pause(Math.min(ASKS_EVERY_MS, Math.max(0, until - performance.now())))
+    } while (performance.now() < until && !this.#isOver)
+  }
+
+  /** Nobody gets what is finished, in whichever worktree; nor another what one has begun. */
+  async #rival({ name, task, status }: Worktree): Promise<void> {
+    const claim = randomBytes(16).toString('base64url')
+    const tree = status === 'done' && this.#random.next() < 0.5 ? name : OTHER_TREE
+    const taken = await this.#claim(claim, `rival-${name}`, task, tree)
+    // A finding of the checker.
+    if (taken !== undefined) await this.#release({ claim, generation: taken }, 'abandoned')
+  }
+
+  /** The status that each worktree has by the row. Undefined: there was no answer. */
+  async #row({ task }: Worktree): Promise<Record<string, string> | undefined> {
+    const { edgeUrl, repo, tokens } = this.#system
+    const url = `${edgeUrl}/api/tasks/${task.id}?path=${encodeURIComponent(repo)}`
+    const headers = { authorization: `Bearer ${tokens.board}` }
+    try {
+      const response = await fetch(url, { headers, signal: AbortSignal.timeout(READ_MS) })
+      if (!response.ok) return undefined
+      const { trees = [] } = (await response.json()) as {
+        trees?: { tree: string; status?: string }[]
+      }
+      return Object.fromEntries(trees.map(({ tree, status = '' }) => [tree, status]))
+    } catch {
+      return undefined
+    }
+  }
+
+  #claim(claim: string, actor: string, { id: task, assignee }: KeptTask, tree: string) {
+    return this.#claimer.claim({ claim, actor, task, assignee, tree, ttlMs: TTL_MS })
+  }
+
+  async #release({ claim, generation }: Held, outcome: 'done' | 'abandoned'): Promise<void> {
+    this.#recorder.write({ kind: 'release', generation })
+    await this.#claimer.release({ claim, outcome })
+  }
+
+  get #isOver(): boolean {
+    return this.#claimer.isOver || this.#over.signal.aborted
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#over.signal }).catch(() => undefined)
+  }
+}
+
+/** One that has nothing of any task. */
+const OTHER_TREE = 'other'
+
+/** No other task has such a version, which is its title. */
+const TASKS = Array.from({ length: TREES }, (_, n): KeptTask => {
+  return { id: `W-${n}`, version: -101 - n, assignee: 'trees' }
+})
