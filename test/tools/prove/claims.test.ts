@@ -105,6 +105,24 @@ describe('(i) one agent, one task', () => {
     },
   )
 
+  it('takes it that the clock jumps several times in one fault', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isOf('claim'))
+    const DAY = 86_400_000
+    const ahead = { ...(lines[at] as Line), task: 'T-9', known: 0, t: 0 }
+    const times = { beganAt: DAY, expiresAt: DAY + 60_000 }
+    const fault = { kind: 'fault', name: 'move-clock' }
+    lines.splice(
+      at,
+      0,
+      { ...fault, phase: 'begin' },
+      { ...ahead, ...times, generation: 0.2 },
+      { ...ahead, generation: 0.4, t: 30_000 },
+      { ...fault, phase: 'end' },
+    )
+    expect(findings(lines)).toEqual([])
+  })
+
   it('finds a claim that is not back with its task', () => {
     expectChanged('last', isOf('returned'), (line) => ({ ...line, isHeld: false }), ['i'])
   })
