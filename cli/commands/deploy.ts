@@ -1,5 +1,6 @@
 // Makes a Worker of one's own on Cloudflare, or brings it to this version.
 
+import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { edition } from '#edition'
@@ -102,6 +103,11 @@ async function run(input: Input<Options>, context: Context): Promise<number> {
     const now = relative(cwd, join(packageDir, 'examples/worker', name))
     noticeTo(io)(`${name} was changed by hand, and is left as it is. Compare it with ${now}.`)
   }
+  const [first] = plan.added
+  if (first !== undefined) {
+    const others = plan.added.length > 1 ? ` (and ${plan.added.length - 1} more)` : ''
+    noticeTo(io)(`${first}${others} is not of the package, and would go up with it.`)
+  }
   const wrangler = await chooseWrangler(folder, options, context)
   if (!wrangler) return FAILED
   const place = { folder, choice, plan, wrangler, kept: join(kept, choice.name) }
@@ -140,7 +146,7 @@ async function rehearse(
   }
   const known = options.newSecret ? undefined : await readSecret(kept)
   const sent = { ...database, AUTH_SECRETS: known ?? newSecret() }
-  return await withSecretsFile(tmpdir(), sent, async (workDir, secretsFile) => {
+  return await withSecretsFile(await realpath(tmpdir()), sent, async (workDir, secretsFile) => {
     const dir = join(workDir, basename(folder.dir))
     await copyFolder(folder.dir, dir)
     await writeFolder(dir, plan)
@@ -198,8 +204,6 @@ const addressOf = ({ name }: Choice): string => `https://${name}.<your-account>.
 
 /** `--keep-vars`: what was set in the dashboard stays. */
 const argumentsOf = ({ name }: Choice, secretsFile: string | undefined): string[] => [
-  '--config',
-  'wrangler.toml',
   '--name',
   name,
   '--keep-vars',

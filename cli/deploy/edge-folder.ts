@@ -3,6 +3,7 @@
 // it: a folder that came with a repository says nothing about itself that is believed.
 
 import { createHash, randomUUID } from 'node:crypto'
+import type { Dirent } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import * as z from 'zod'
@@ -87,14 +88,17 @@ export interface EdgeFolder {
 
 /** `kept`: where records are. Throws UsageError for a link, or what is no folder. */
 export async function lookAtFolder(path: string, kept: string): Promise<EdgeFolder> {
-  const above = await realpath(dirname(path)).catch(() => dirname(path))
-  const dir = join(above, basename(path))
+  const dir = join(await realAbove(dirname(path)), basename(path))
   const stats = await lstat(dir).catch(() => undefined)
   if (stats && !stats.isDirectory()) throw new UsageError(`${dir} is a link, or no folder.`)
   const record = parseRecord(await textIn(recordFile(kept, dir)))
   const isForeign = !record && stats !== undefined && (await readdir(dir)).length > 0
   return { dir, record, isForeign }
 }
+
+/** Of a folder that is still to be made, by what is there of it. */
+const realAbove = (path: string): Promise<string> =>
+  realpath(path).catch(async () => join(await realAbove(dirname(path)), basename(path)))
 
 const recordFile = (kept: string, dir: string): string =>
   join(kept, `${hashOf(Buffer.from(dir))}.json`)
@@ -143,6 +147,8 @@ export interface FolderPlan {
   remove: readonly string[]
   /** What somebody changed, and is left as it is. */
   left: readonly string[]
+  /** What is in the copy of the package, and not of it: it goes up with it. */
+  added: readonly string[]
   /** SHA-256 by name, for the record. */
   hashes: Readonly<Record<string, string>>
   /** Its owner's file is not as a first run writes it. */
@@ -157,6 +163,7 @@ export interface FolderPlan {
 export async function planFolder(folder: EdgeFolder, files: EdgeFiles): Promise<FolderPlan> {
   const { dir, record } = folder
   const before = record?.files ?? {}
+  const there = await filesIn(dir)
   const isReplaced = (name: string, hash: string) =>
     hash === before[name] || (folder.isForeign && name.startsWith(`${COPY}/`))
   const write = new Map<string, Buffer>()
@@ -178,7 +185,29 @@ export async function planFolder(folder: EdgeFolder, files: EdgeFiles): Promise<
     const found = files.has(name) ? undefined : await readHere(dir, name)
     if (found && hashOf(found) === before[name]) remove.push(name)
   }
-  return { write, remove, left, hashes, isConfigured: !write.has(CONFIG_FILE) }
+  const isAdded = (name: string) =>
+    name.startsWith(`${COPY}/`) && !files.has(name) && !remove.includes(name)
+  const added = there.filter(isAdded)
+  return { write, remove, left, added, hashes, isConfigured: !write.has(CONFIG_FILE) }
+}
+
+/** What belongs to other programs, which make links there. */
+const OF_OTHERS = new Set(['node_modules', '.wrangler', '.git'])
+
+/**
+ * The names of all files in the folder. Throws UsageError for a link: wrangler would send what it
+ * leads to, and as a part of the page for everybody.
+ */
+async function filesIn(dir: string, below = ''): Promise<string[]> {
+  const entries = await readdir(join(dir, below), { withFileTypes: true }).catch((): Dirent[] => [])
+  const names = entries.map(async (entry): Promise<string[]> => {
+    const name = below + entry.name
+    if (OF_OTHERS.has(entry.name)) return []
+    if (entry.isDirectory()) return await filesIn(dir, `${name}/`)
+    if (entry.isFile()) return [name]
+    throw new UsageError(`${join(dir, name)} is a link, or no file that could be deployed.`)
+  })
+  return (await Promise.all(names)).flat()
 }
 
 /** Undefined: there is no such file. Throws UsageError for a link on the way, or no plain file. */
@@ -196,16 +225,29 @@ async function readHere(dir: string, name: string): Promise<Buffer | undefined> 
   return await file.readFile()
 }
 
-/** Writes the folder; each file is replaced whole, so that no link is followed. */
+/**
+ * Writes the folder, which is named by its real path; each file is replaced whole, so that no link
+ * is followed. Throws UsageError.
+ */
 export async function writeFolder(dir: string, { write, remove }: FolderPlan): Promise<void> {
   for (const [name, bytes] of write) {
     const path = join(dir, name)
     await mkdir(dirname(path), { recursive: true })
+    // It was looked at before somebody was asked, and a link may be there since.
+    await refuseLinked(dirname(path))
     const fresh = `${path}.${randomUUID()}.tmp`
     await writeFile(fresh, bytes, { flag: 'wx' })
     await rename(fresh, path)
   }
-  for (const name of remove) await rm(join(dir, name))
+  for (const name of remove) {
+    await refuseLinked(dirname(join(dir, name)))
+    await rm(join(dir, name))
+  }
+}
+
+/** Throws UsageError for a folder that is behind a link. */
+async function refuseLinked(dir: string): Promise<void> {
+  if ((await realpath(dir)) !== dir) throw new UsageError(`${dir} is behind a link.`)
 }
 
 export async function recordFolder(

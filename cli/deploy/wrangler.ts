@@ -1,9 +1,10 @@
 // The program wrangler: which one is used, what it says of a Worker, and one deployment.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { devNull } from 'node:os'
+import { dirname, isAbsolute, join, parse } from 'node:path'
 import { textIn } from '../../worker/shared/plain-file-node.ts'
+import { findProgram, isProgram, withAbsolutePath } from '../../worker/shared/programs-node.ts'
 import type { Environment } from '../context.ts'
 
 /** What is tested with this version of Signalbox. */
@@ -28,23 +29,12 @@ export function findWrangler(dirs: readonly string[], env: Environment): Wrangle
   const inProjects = dirs.flatMap(above).map((dir) => join(dir, 'node_modules/.bin/wrangler'))
   const own = inProjects.find(isProgram)
   if (own !== undefined) return { command: own, args: [], isUnknown: true }
-  // A relative part of PATH is wherever the command was typed.
-  const parts = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
-  const installed = parts.map((dir) => join(dir, 'wrangler')).find(isProgram)
+  const installed = findProgram('wrangler', env.PATH ?? '')
   return installed === undefined ? undefined : { command: installed, args: [], isUnknown: false }
 }
 
 const above = (dir: string): string[] =>
   dirname(dir) === dir ? [dir] : [dir, ...above(dirname(dir))]
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
 
 export const lineOf = ({ command, args }: Wrangler): string => [command, ...args].join(' ')
 
@@ -129,13 +119,22 @@ export async function deployedUrl(outputFile: string): Promise<string | undefine
   return domain ? `https://${domain}` : targets.find((target) => target.startsWith('https://'))
 }
 
+/**
+ * In the folder, wrangler would take a `wrangler.json` before the file that is shown, and a `.env`
+ * that sends its user's token elsewhere, before anybody is asked; npx would take a package that
+ * is there, and the registry of an `.npmrc`. So it starts elsewhere, and is told its files.
+ */
 function start(
   args: readonly string[],
-  { wrangler, dir, env, signal }: WranglerRun,
+  { wrangler, dir, env: given, signal }: WranglerRun,
   stdio: ('ignore' | 'pipe' | 'inherit' | number)[],
 ): ChildProcess {
-  const all = [...wrangler.args, ...args]
-  const child = spawn(wrangler.command, all, { cwd: dir, env: { ...env }, stdio })
+  const files = ['--cwd', dir, '--config', join(dir, 'wrangler.toml'), '--env-file', devNull]
+  const env = withAbsolutePath(given)
+  const { command } = wrangler
+  const program = isAbsolute(command) ? command : (findProgram(command, env.PATH) ?? command)
+  const all = [...wrangler.args, ...args, ...files]
+  const child = spawn(program, all, { cwd: parse(dir).root, env, stdio })
   signal.addEventListener('abort', () => child.kill(), { once: true })
   if (signal.aborted) child.kill()
   return child

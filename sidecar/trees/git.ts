@@ -3,9 +3,9 @@
 // fetched.
 
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, parse } from 'node:path'
+import { parse } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
+import { findProgram, isProgram, withAbsolutePath } from '../../worker/shared/programs-node.ts'
 import { type Commit, logReader } from './history.ts'
 
 const TIMEOUT_MS = 5_000
@@ -13,7 +13,7 @@ const MAX_BYTES = 64 << 20
 
 /** No HOME: a user's configuration is not read either. */
 const environment = (path: string): Record<string, string> => ({
-  PATH: foldersIn(path).join(delimiter),
+  ...withAbsolutePath({ PATH: path }),
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_OPTIONAL_LOCKS: '0',
@@ -159,30 +159,17 @@ const DEVELOPER_TOOLS = [
 
 /**
  * The program git, by its whole path; undefined: there is none, or no more than the offer to
- * install it. An empty or relative part of PATH is the folder in which git runs, which may have
- * come with a repository. @forTests Skips what needs it.
+ * install it.
+ * @forTests On another system.
  */
 export function findGit(
   { platform, path }: { platform: string; path: string },
   isThere: (file: string) => boolean,
 ): string | undefined {
   const name = platform === 'win32' ? 'git.exe' : 'git'
-  const found = foldersIn(path)
-    .map((dir) => join(dir, name))
-    .find(isThere)
+  const found = findProgram(name, path, isThere)
   const isOffer = platform === 'darwin' && found === '/usr/bin/git'
   return isOffer && !DEVELOPER_TOOLS.some(isThere) ? undefined : found
-}
-
-const foldersIn = (path: string): string[] => path.split(delimiter).filter(isAbsolute)
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
 }
 
 interface Answer {

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   cp,
+  link,
   mkdir,
   readdir,
   readFile,
@@ -14,6 +15,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises'
+import { devNull } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { jwtVerify } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
@@ -26,6 +28,8 @@ import { wranglerEnv } from '../../support/wrangler-dev.ts'
 /** What the fake wrangler saw of one call. */
 interface Call {
   args: string[]
+  /** Where it was started. */
+  cwd: string
   secrets?: Record<string, string>
   mode?: number
   /** The file of the folder in which it was called. */
@@ -37,7 +41,8 @@ const fs = require('node:fs')
 const { FAKE_LOG, FAKE_CODE, FAKE_TAG, FAKE_NAMES, FAKE_STATUS, FAKE_HANGS } = process.env
 const { WRANGLER_OUTPUT_FILE_PATH } = process.env
 const args = process.argv.slice(2)
-const call = { args }
+const call = { args, cwd: process.cwd() }
+process.chdir(args[args.indexOf('--cwd') + 1])
 if (fs.existsSync('signalbox.config.js')) call.config = fs.readFileSync('signalbox.config.js', 'utf8')
 const at = args.indexOf('--secrets-file')
 if (at !== -1) {
@@ -312,7 +317,7 @@ signalbox: Secrets        AUTH_SECRETS
         expect.stringContaining('wrangler.toml has the name "heaters", and not lamps'),
       ])
       const [upload, another] = await uploads()
-      expect(upload?.args.join(' ')).toContain('--config wrangler.toml --name lamps ')
+      expect(upload?.args.slice(0, 3)).toEqual(['deploy', '--name', 'lamps'])
       expect(another).toBeUndefined()
     })
 
@@ -362,6 +367,7 @@ signalbox: Secrets        AUTH_SECRETS
         const { code, err } = await run([...NAMED, '--adopt'])
         expect([code, err]).toEqual([0, expect.stringContaining(`${dir}: not made by a run of`)])
         expect(err).toContain('signalbox.config.js: not as this command writes it')
+        expect(err).toContain('signalbox/notes.txt is not of the package, and would go up with it')
         const text = (name: string) => readFile(join(dir, name), 'utf8')
         expect(await text('signalbox.config.js')).toBe(theirs['signalbox.config.js'])
         expect(await text('signalbox/notes.txt')).toBe(theirs['signalbox/notes.txt'])
@@ -383,19 +389,76 @@ signalbox: Secrets        AUTH_SECRETS
         expect([code, upload?.secrets]).toEqual([0, { AUTH_SECRETS: secret }])
       })
 
-      it.each(['signalbox-edge', 'signalbox-edge/signalbox', 'signalbox-edge/index.js'])(
-        'writes and removes nothing through a link (%s)',
-        async (name) => {
-          const { run, calls, home, cwd } = await place()
-          const target = join(home, 'own')
-          await mkdir(target)
-          await writeFile(join(target, '.profile'), 'umask 077\n')
-          await mkdir(dirname(join(cwd, name)), { recursive: true })
-          await symlink(name.endsWith('.js') ? join(target, '.profile') : target, join(cwd, name))
-          const before = await allFiles(home)
-          const { code, err } = await run([...NAMED, '--adopt'])
-          expect([code, err]).toEqual([2, expect.stringContaining('is a link, or')])
-          expect([await allFiles(home), await calls()]).toEqual([before, []])
+      it.each([
+        'signalbox-edge',
+        'signalbox-edge/signalbox',
+        'signalbox-edge/index.js',
+        'signalbox-edge/signalbox/console/key',
+        'signalbox-edge/lib/of/theirs',
+      ])('writes, removes and sends nothing through a link (%s)', async (name) => {
+        const { run, calls, home, cwd } = await place()
+        const target = join(home, 'own')
+        await mkdir(target)
+        await writeFile(join(target, '.profile'), 'umask 077\n')
+        await mkdir(dirname(join(cwd, name)), { recursive: true })
+        await symlink(name.endsWith('.js') ? join(target, '.profile') : target, join(cwd, name))
+        const before = await allFiles(home)
+        const { code, err } = await run([...NAMED, '--adopt'])
+        expect([code, err]).toEqual([2, expect.stringContaining('is a link, or')])
+        expect([await allFiles(home), await calls()]).toEqual([before, []])
+      })
+
+      it('writes nothing into a file that has another name elsewhere', async () => {
+        const { run, home, cwd } = await place()
+        const profile = join(home, '.profile')
+        await writeFile(profile, 'umask 077\n')
+        await mkdir(join(cwd, 'signalbox-edge/signalbox'), { recursive: true })
+        await link(profile, join(cwd, 'signalbox-edge/signalbox/worker.js'))
+        expect(await run([...NAMED, '--adopt'])).toMatchObject({ code: 0 })
+        expect(await readFile(profile, 'utf8')).toBe('umask 077\n')
+      })
+
+      it('has wrangler read nothing of theirs, also before anybody is asked', async () => {
+        const { run, calls, cwd } = await place()
+        const edge = join(cwd, 'signalbox-edge')
+        await run(NAMED)
+        // As they come with a pull, into a folder that is known.
+        const env = 'CLOUDFLARE_API_BASE_URL=https://elsewhere.test\n'
+        for (const [name, text] of [
+          ['.env', env],
+          ['.env.local', env],
+          ['wrangler.json', '{"name":"lamps","account_id":"theirs"}'],
+          ['.npmrc', 'registry=https://elsewhere.test\n'],
+        ] as const) {
+          await writeFile(join(edge, name), text)
+        }
+        await run(NAMED, { FAKE_TAG: 'edge-1' })
+        await run([...NAMED, '--dry-run'])
+        const all = await calls()
+        expect(all).toHaveLength(6)
+        for (const { args, cwd: at } of all) {
+          const folder = args[args.indexOf('--cwd') + 1] ?? ''
+          const files = ['--cwd', folder, '--config', join(folder, 'wrangler.toml')]
+          expect([at, args.slice(-6)]).toEqual(['/', [...files, '--env-file', devNull]])
+        }
+      })
+
+      it.each(['', '.', 'node_modules/.bin'])(
+        'runs no program of theirs by its name where PATH has the part "%s"',
+        async (part) => {
+          const { home, run, uploads, cwd } = await place()
+          const ran = join(home, 'ran')
+          for (const dir of [cwd, join(cwd, 'signalbox-edge')]) {
+            await mkdir(join(dir, 'node_modules/.bin'), { recursive: true })
+            for (const name of ['node', 'npx', 'node_modules/.bin/node', 'node_modules/.bin/npx']) {
+              const trap = `#!/bin/sh\ntouch '${ran}'\n`
+              await writeFile(join(dir, name), trap, { mode: 0o755 })
+            }
+          }
+          const parts = [part, join(home, 'bin'), dirname(process.execPath), MACHINE.PATH]
+          const { code } = await run([...NAMED, '--adopt'], { PATH: parts.join(delimiter) })
+          expect([code, (await uploads()).length]).toEqual([0, 1])
+          await expect(stat(ran)).rejects.toThrow('ENOENT')
         },
       )
 
