@@ -6,7 +6,7 @@ import { Command, CommanderError, Help, type Option } from 'commander'
 import type { StoreError } from '../sidecar/layouts/registry.ts'
 import { messageOf } from '../sidecar/log.ts'
 import type { StartErrorCode } from '../system/start-error.ts'
-import { isFullDisk } from '../worker/shared/file-errors.ts'
+import { isDiskFailure } from '../worker/shared/file-errors.ts'
 import type { Definition } from './command.ts'
 import { COMMANDS, GROUPS, type Listed } from './commands.ts'
 import {
@@ -54,15 +54,15 @@ export async function main(
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {
-    const isFull = isFullDisk(error)
+    const isOfDisk = isDiskFailure(error)
     if (error instanceof Error && REFUSALS.includes(error.name)) {
       refuse(error.message)
       // It may be free soon: a supervisor starts again after all but a wrong use.
       const isPassing = 'code' in error && PASSING.some((code) => code === error.code)
-      return isPassing || isFull ? FAILED : USAGE
+      return isPassing || isOfDisk ? FAILED : USAGE
     }
-    if (isFull) {
-      refuse(`The disk is full: ${messageOf(error)}.`)
+    if (isOfDisk) {
+      refuse(`The disk is full or fails: ${messageOf(error)}.`)
       return FAILED
     }
     if (!(error instanceof CommanderError)) throw error

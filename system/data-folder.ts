@@ -6,7 +6,7 @@ import { access, chmod, constants, lstat, readdir, rename, stat, writeFile } fro
 import { join, relative } from 'node:path'
 import { makePrivateFolder } from '../sidecar/private-file.ts'
 import { isOwnersAlone } from '../sidecar/user-folders.ts'
-import { isFullDisk } from '../worker/shared/file-errors.ts'
+import { isDiskFailure } from '../worker/shared/file-errors.ts'
 import {
   LOCAL_JSON,
   type LocalJson,
@@ -225,8 +225,8 @@ async function orRefused<Result>(dir: string, work: () => Promise<Result>): Prom
     if (cause instanceof StartError) throw cause
     const code = cause instanceof Error && 'code' in cause ? cause.code : cause
     const isReadOnly = code === 'EROFS' || code === 'EACCES' || code === 'EPERM'
-    if (isFullDisk(cause)) {
-      const full = `The disk of the data folder ${dir} is full (${code}).`
+    if (isDiskFailure(cause)) {
+      const full = `The disk of the data folder ${dir} is full or fails (${code}).`
       throw new StartError('bad_data_folder', full, { cause })
     }
     const why = isReadOnly

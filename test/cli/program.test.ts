@@ -43,7 +43,7 @@ describe('a full disk', () => {
       new StartError('bundle_failed', 'It is full.', { cause: full }),
       'It is full.',
     ],
-    ['as itself', full, 'The disk is full: ENOSPC: no space left.'],
+    ['as itself', full, 'The disk is full or fails: ENOSPC: no space left.'],
   ])('is exit code 1 %s, in one sentence', async (_, error, sentence) => {
     expect(await failingWith(error)).toEqual({ code: 1, out: '', err: `signalbox: ${sentence}\n` })
   })

@@ -2,12 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { migrate } from '../../system/migrate.ts'
+import { migrate, prepareSchema } from '../../system/migrate.ts'
 import { readScripts, type Scripts, statementsOf, stepsOf } from '../../system/migration-scripts.ts'
+import { StartError } from '../../system/start-error.ts'
 import { searchText } from '../../worker/payments/domain/search.ts'
 import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { isDiskFailure } from '../../worker/shared/file-errors.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../support/sqlite-database.ts'
 
 const SCHEMA = readFileSync('schema.sql', 'utf8')
@@ -207,6 +209,18 @@ describe('a migration', () => {
     })
     expect(state()).toEqual({ version: 1, step: 2, passed: '' })
     expect(database.all(`SELECT 1 FROM sqlite_master WHERE name = 'x'`)).toEqual([])
+  })
+
+  it('that meets a full disk is a start that failed by the disk, and goes on from there', async () => {
+    database = sqliteDatabase(SCHEMA_2)
+    const pages = Number(database.all('PRAGMA page_count')[0]?.page_count)
+    database.exec(`PRAGMA max_page_count = ${pages + 5}`)
+    const error = await prepareSchema(database).catch((thrown: unknown) => thrown)
+    expect([error instanceof StartError, isDiskFailure(error)]).toEqual([true, true])
+    expect(String(error)).toMatch(/step \d+ of the migration to schema \d failed: .*is full/)
+    database.exec('PRAGMA max_page_count = 100000')
+    expect(await prepareSchema(database)).toEqual({ isNew: false })
+    expect(state()).toMatchObject({ version: SCHEMA_VERSION, step: 0 })
   })
 
   it('that runs twice at the same time ends in one process, and changes nothing twice', async () => {

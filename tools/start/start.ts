@@ -1,5 +1,6 @@
 // `signalbox start`: the whole system on this machine, each part in its own process.
 
+import { statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { thisBoot } from '../../cli/claim/agent-process.ts'
@@ -171,7 +172,7 @@ async function run(
     if ('sentence' in up) {
       const { refused } = held
       if (refused !== undefined) throw new StoreError('runs_elsewhere', refused)
-      throw new StartError('child_failed', up.sentence)
+      throw await childFailed(up.sentence, data.dir)
     }
     local = up
 
@@ -228,6 +229,16 @@ interface StartPlan extends Pick<Running, 'data' | 'signal'> {
 }
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
+/** A child says only to its own log that it found the disk full. */
+const FULL_BYTES = 64 << 10
+
+async function childFailed(sentence: string, dir: string): Promise<StartError> {
+  const { bavail, bsize } = await statfs(dir)
+  if (bavail * bsize >= FULL_BYTES) return new StartError('child_failed', sentence)
+  const cause = Object.assign(new Error('there is no space'), { code: 'ENOSPC' })
+  return new StartError('child_failed', `${sentence} The disk of ${dir} is full.`, { cause })
+}
+
 async function bringUp(plan: StartPlan): Promise<LocalJson> {
   const { data, secret, env, host, path, boards, tokens, ports } = plan
   const { supervisor, notice, signal } = plan

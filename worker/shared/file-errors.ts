@@ -21,17 +21,18 @@ const DAMAGED: Kind = {
   numbers: [11, 26],
   messages: ['database disk image is malformed', 'file is not a database'],
 }
-const FULL: Kind = {
-  code: /^(ENOSPC|EDQUOT|SQLITE_FULL)$/,
-  numbers: [13],
-  messages: ['database or disk is full'],
+/** SQLite calls it an I/O error where the disk has no room for what its processes share. */
+const NO_ROOM: Kind = {
+  code: /^(ENOSPC|EDQUOT|EIO|SQLITE_FULL|SQLITE_IOERR.*)$/,
+  numbers: [10, 13],
+  messages: ['disk I/O error', 'database or disk is full'],
 }
 
 /** A database is not what was written: no further try helps. */
 export const isDamaged = (error: unknown): boolean => is(error, DAMAGED)
 
-/** It may have room again. */
-export const isFullDisk = (error: unknown): boolean => is(error, FULL)
+/** The disk is full, or fails: it may be right again. */
+export const isDiskFailure = (error: unknown): boolean => is(error, NO_ROOM)
 
 /** Or its cause is. */
 function is(error: unknown, kind: Kind): boolean {
