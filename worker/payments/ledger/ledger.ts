@@ -46,14 +46,16 @@ export class SchemaMismatch extends PaymentFailure {
 export class OtherDatabase extends PaymentFailure {
   override readonly name = 'OtherDatabase'
   readonly code = 'other_database'
+  readonly #why: string
 
   /** `why`: a clause. */
   constructor(why: string) {
     super(`The database of payments is another one: ${why}.`)
+    this.#why = why
   }
 
-  override get why(): unknown {
-    return this.message
+  override get why(): string {
+    return this.#why
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type Arrival,
   LedgerRefused,
   LedgerUnavailable,
+  OtherDatabase,
 } from '../../../../worker/payments/ledger/ledger.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/operations.ts'
 import {
@@ -117,16 +118,19 @@ describe('the ledger in an object', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('says what the database refuses, and asks once', async () => {
-    const why = 'it answered 401, so LIBSQL_AUTH_TOKEN is wrong'
-    const refused = { redeliver: () => Promise.reject(new LedgerRefused(why)) }
-    const ledger = ledgerOver(object(refused))
-    await expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toMatchObject({
-      code: 'ledger_unavailable',
-      message: `The database of payments refuses this host: ${why}.`,
-    })
-    expect(stubs).toBe(1)
-  })
+  it.each([
+    new LedgerRefused('it answered 401, so LIBSQL_AUTH_TOKEN is wrong'),
+    new OtherDatabase('it is empty, and this is the shop s-1'),
+  ])(
+    'says what is wrong with the database as the object does, and asks once: %s',
+    async (failure) => {
+      const refused = { redeliver: () => Promise.reject(failure) }
+      const ledger = ledgerOver(object(refused))
+      const { code, message } = failure
+      await expect(ledger.redeliver({ id: 'd-1', now: 5 })).rejects.toMatchObject({ code, message })
+      expect(stubs).toBe(1)
+    },
+  )
 
   it('does not repeat a call to an overloaded object', async () => {
     const ledger = ledgerOver(() => {
