@@ -54,7 +54,7 @@ describe('(j) worktrees that move', () => {
     expect(findings(lines)).toEqual(checks.map((check) => ({ check, line: at + 3 })))
   })
 
-  it('finds a mark that is not shown within a minute', () => {
+  it('finds a mark that is not shown within two minutes', () => {
     expectChanged('first', isOf('mark'), (line) => ({ ...line, isSeen: false }), ['j'])
   })
 

@@ -73,8 +73,8 @@ interface Kinds {
   /** Its process was killed: how it is at the end of the run. */
   left: { generation: number; health: string }
   /**
-   * From here on the worktree has the task with this status. `isSeen`: its row showed that within a
-   * minute. Null: the row may show anything. `isAway`: its folder has gone, and git knows it still.
+   * From here on the worktree has the task with this status. `isSeen`: its row showed that within
+   * two minutes. Null: the row may show anything. `isAway`: its folder has gone, and git knows it still.
    */
   mark: { task: string; tree: string; status: string | null } & {
     isSeen?: boolean

@@ -10,7 +10,8 @@ import type { Seeded } from './seeded.ts'
 
 const KEEPERS = 8
 const TASKS = 16
-const TTL_MS = 60_000
+/** Longer than the steps of a clock that a fault sets: one that looks just over would end. */
+const TTL_MS = 120_000
 const SHORT_TTL_MS = 10_000
 const RENEWS_EVERY_MS = 4_000
 const HOLDS_MS = 2_000
