@@ -9,7 +9,7 @@ const CLOSED_MS = 120_000
 /** After the host slept, or its clock jumped, holders have this long to say that they are there. */
 export const GRACE_MS = 30_000
 /** More than a time service sets a clock back by at once. */
-const AHEAD_MS = 120_000
+export const AHEAD_MS = 120_000
 
 type Outcome = ClaimEnd['outcome']
 
@@ -103,18 +103,29 @@ export function resumed(claim: Claim, since: number, now: number): Claim | undef
 }
 
 /**
- * A clock that was ahead lengthens no lease: at most its own term, from when it is right again. One
- * that a time service sets back a little cuts none: it may be ahead again before the lease is over.
+ * A clock that was ahead lengthens no lease: at most its own term, from when it is right again. Nor
+ * does it keep a task that was done from others for longer. One that a time service sets back a
+ * little cuts none: it may be ahead again before the lease is over.
  */
 export function setRight(claim: Claim, now: number): Claim | undefined {
   const { end, expiresAt, ttlMs } = claim
   const most = now + AHEAD_MS
   const isLong = expiresAt > most + Math.max(ttlMs, GRACE_MS)
   const isLongClosed = (end?.until ?? 0) > most + CLOSED_MS + GRACE_MS
-  if (!isLong && !isLongClosed) return undefined
+  const right = end && endedBefore(end, now)
+  if (!isLong && !isLongClosed && right === end) return undefined
   return {
     ...claim,
     expiresAt: Math.min(expiresAt, now + ttlMs),
-    ...(end && { end: { ...end, ...(isLongClosed && { until: now + CLOSED_MS }) } }),
+    ...(right && { end: { ...right, ...(isLongClosed && { until: now + CLOSED_MS }) } }),
   }
+}
+
+/** The same one where neither its end nor what came after it is ahead. */
+function endedBefore(end: ClaimEnd, now: number): ClaimEnd {
+  const isAhead = (at = 0) => at > now + AHEAD_MS
+  const { at, rests } = end
+  if (!isAhead(at) && !isAhead(rests?.openAt)) return end
+  const openAt = isAhead(rests?.openAt) && { openAt: now }
+  return { ...end, at: Math.min(at, now), ...(rests && { rests: { ...rests, ...openAt } }) }
 }

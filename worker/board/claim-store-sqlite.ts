@@ -134,6 +134,13 @@ export function sqliteClaimStore(sql: Sql) {
         now,
         ms,
       ),
+    /** Those that ended after this time, or whose task was opened after it. */
+    endedAfter: (at: number): Claim[] =>
+      claims(
+        `ended > 0 AND max(json_extract(claim, '$.end.at'),
+          ifnull(json_extract(claim, '$.end.rests.openAt'), 0)) > ?`,
+        at,
+      ),
     /** Those that have expired, and of which clients were not informed. */
     pending: (now: number): Claim[] =>
       claims("ended = 0 AND health <> 'stalled' AND expires_at <= ? ORDER BY expires_at", now),

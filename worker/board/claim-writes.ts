@@ -3,7 +3,7 @@
 
 import type { Log } from '../shared/log.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { GRACE_MS, setRight } from './claim-ends.ts'
+import { AHEAD_MS, GRACE_MS, setRight } from './claim-ends.ts'
 import { overlayOf, sessionOf } from './claim-session.ts'
 import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
@@ -83,7 +83,10 @@ export class ClaimWrites {
     const isBack = now < this.#last
     this.#last = now
     if (!isBack) return
-    for (const claim of [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]) {
+    const long = [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]
+    const ended = this.#claims.endedAfter(now + AHEAD_MS)
+    const all = new Map([...long, ...ended].map((claim) => [claim.generation, claim]))
+    for (const claim of all.values()) {
       const right = setRight(claim, now)
       if (right) this.keep(right)
     }

@@ -371,6 +371,30 @@ describe('the time in which an end may be taken back', () => {
   })
 })
 
+describe('a release as done', () => {
+  it('is as young as when the clock is right again that was hours ahead', () => {
+    const it = held()
+    it.change(reads('todo'))
+    it.wait(10_800_000)
+    it.renew()
+    it.release('done')
+    it.jump(-10_800_000)
+    expect(it.given({ task: 'A-1' })).toBe('not_ready')
+    it.wait(60_000)
+    expect(it.given({ task: 'A-1' })).toBe('A-1')
+  })
+
+  it('is offered again soon after a copy was opened by a clock that was hours ahead', () => {
+    const it = held({ max: 2 })
+    it.release('done')
+    it.wait(10_800_000)
+    it.change(reads('todo'))
+    it.jump(-10_800_000)
+    it.claims.expire(NOW + 5)
+    expect(it.nextDue()).toBe(NOW + 5 + 5_000)
+  })
+})
+
 describe('a lease', () => {
   it('is no longer than its own where a clock was hours ahead', () => {
     const it = held()

@@ -74,7 +74,7 @@ interface Kinds {
   left: { generation: number; health: string }
   /**
    * From here on the worktree has the task with this status. `isSeen`: its row showed that within
-   * two minutes. Null: the row may show anything. `isAway`: its folder has gone, and git knows it still.
+   * two minutes. Null: the row may show anything. `isAway`: its folder has gone, and git knows it.
    */
   mark: { task: string; tree: string; status: string | null } & {
     isSeen?: boolean
