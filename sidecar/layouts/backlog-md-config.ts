@@ -2,7 +2,7 @@
 
 import { defined, Fields, sentence } from './fields.ts'
 import type { Entry } from './layout.ts'
-import { readYamlMap } from './yaml.ts'
+import { readYamlMap, YAML_BYTES } from './yaml.ts'
 
 /** Where a board names none, or an id has none. */
 export const PREFIX = 'task'
@@ -14,6 +14,14 @@ export const CONFIG_STATES = { states: ['To Do', 'In Progress', 'Done'], closed:
  * YAML hides no other. The last of the statuses is the closed one; the tool knows no other sign.
  */
 export function parseConfig(text: string): Entry {
+  if (text.length > YAML_BYTES) {
+    const invalid = 'The configuration is larger than 256 KiB.'
+    return {
+      kind: 'board',
+      id: 'board',
+      board: { layout: 'backlog-md', ...CONFIG_STATES, invalid },
+    }
+  }
   const lines = configLines(text)
   const yaml = readYamlMap(text)
   const problems: string[] = []

@@ -42,6 +42,16 @@ test('of a list that takes too long, the tasks stay as they were last read', asy
   ])
 })
 
+test('a list with more than a hundred tasks of one id is not read: all of them would be compared', async () => {
+  const store = await openStore(makeFolder({ '.kiro/specs/tea/tasks.md': '' }))
+  const path = join(store.root, 'specs/tea/tasks.md')
+  const twins = (count: number) =>
+    parseFile(store, path, 'tasks', '- [ ] 1. Boil\n'.repeat(count)).entries
+  expect(twins(100)).toHaveLength(101)
+  const invalid = 'tasks.md has more than 100 tasks of one id.'
+  expect(twins(101)).toMatchObject([{ id: 'tea', task: { invalid } }])
+})
+
 test('a file that took too long is parsed again when it changes, and not before', async () => {
   const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A-1.md': LONG })
   const found = await openStore(dir)
