@@ -118,6 +118,14 @@ describe('(c) a client that resumed lost and doubled nothing', () => {
     expect(findings(lines)).toContainEqual({ check: 'c', line: next })
   })
 
+  it('takes it that a connected client catches up with several changes once its board was evicted', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isReceived('c1', 3))
+    const several = { kind: 'message', client: 'c1', data: { type: 'tasks-changed' } }
+    lines.splice(at, 1, { kind: 'fault', name: 'evict-board' }, several)
+    expect(findings(lines)).toEqual([])
+  })
+
   it('finds a client that was told something else than the others', () => {
     const change = (line: Line) => ({ ...line, data: { type: 'task-changed', id: 'T-2' } })
     const lines = goodHistory()

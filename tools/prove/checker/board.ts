@@ -4,13 +4,16 @@
 import type { BoardMessage, Finding, History, Line, Versions } from './history.ts'
 import { finding, numberOf, stepsBetween } from './history.ts'
 
+/** So long after an eviction, in ms. */
+const CAUGHT_UP_MS = 60_000
+
 export function checkBoard(history: History): Finding[] {
   const received = receivedBy(history)
   return [
     ...viewsEqualFiles(history),
     ...readsKeepUp(history),
     ...changesHaveMessages(history, received),
-    ...idsAreInOrder(received),
+    ...idsAreInOrder(history, received),
     ...nothingIsMissed(history, received),
   ]
 }
@@ -145,10 +148,16 @@ const covers = (own: BoardMessage | undefined, other: BoardMessage): boolean =>
     (own.type === other.type && own.id === other.id))
 
 /** (c) A client gets each id once and in order, and skips ids only where it resumes. */
-function idsAreInOrder(received: Received[]): Finding[] {
-  return received.flatMap(({ line, client, data, from, to, isFirst }) => {
+function idsAreInOrder({ of }: History, received: Received[]): Finding[] {
+  const evictions = of('fault').filter(({ name }) => name === 'evict-board')
+  // A stream stays open then, and asks for what it missed as one that resumes.
+  const catchesUp = ({ line, t }: Received) =>
+    evictions.some((it) => it.line < line && t - it.t < CAUGHT_UP_MS)
+  return received.flatMap((block) => {
+    const { line, client, data, from, to, isFirst } = block
+    const resumes = isFirst || catchesUp(block)
     // A block with only an id may repeat where the client is.
-    const isRight = to - from === 1 || (to > from && isFirst) || (to === from && !data)
+    const isRight = to - from === 1 || (to > from && resumes) || (to === from && !data)
     return isRight ? [] : [finding('c', line, `${client} got change ${to} after ${from}`)]
   })
 }
