@@ -116,17 +116,19 @@ const baseOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(
 
 const psArguments = (pid: number) => ['-o', 'ppid=,stat=,lstart=,comm=', '-p', String(pid)]
 
-/** The time, with one space between its words. */
-const STARTED = /^\S+ \S+ \d+ [\d:]+ \d{4}$/
+/** Of `lstart`: always as long as `Mon Jan  5 08:00:00 2026`. */
+const STARTED = /^\S{3} \S{3} [ \d]\d [\d:]{8} \d{4}$/
+const STARTED_LENGTH = 24
 
 /**
  * A line of `ps`, such as `  1 Ss   Thu Nov 26 22:58:28 2026     /sbin/launchd`.
  * @forTests Lines of a Mac's ps are read on Linux, too.
  */
 export function byPs(line: string | undefined): Seen | undefined {
-  const [parent, state = '', ...words] = line?.trim().split(/\s+/) ?? []
-  const startedAt = words.slice(0, 5).join(' ')
-  const command = words.slice(5).join(' ')
+  const [, parent, state = '', rest = ''] =
+    /^(\d+)\s+(\S+)\s+(\S.*)$/s.exec(line?.trim() ?? '') ?? []
+  const startedAt = rest.slice(0, STARTED_LENGTH)
+  const command = rest.slice(STARTED_LENGTH).trim()
   if (!STARTED.test(startedAt) || command === '' || state.startsWith('Z')) return undefined
   return {
     parent: Number(parent),
