@@ -331,7 +331,10 @@ const joined = (parts: (string | undefined)[]): string =>
 
 /** JSON.parse reads any depth; who writes it again, here or at a client, overflows its stack. */
 const isSmall = (fields: object): boolean =>
-  !isDeeperThan(MAX_DEPTH, fields) && JSON.stringify(fields).length <= FIELDS_CHARS
+  // One alone may have 32 MiB, and it takes half a second to write that.
+  Object.values(fields).every((it) => typeof it !== 'string' || it.length <= FIELDS_CHARS) &&
+  !isDeeperThan(MAX_DEPTH, fields) &&
+  JSON.stringify(fields).length <= FIELDS_CHARS
 
 const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
