@@ -83,6 +83,7 @@ export class ClaimWrites {
     const isBack = now < this.#last
     this.#last = now
     if (!isBack) return
+    this.#seenBefore(now)
     const long = [...this.#claims.longerThan(now, GRACE_MS), ...this.#claims.watched()]
     const ended = this.#claims.endedAfter(now + AHEAD_MS)
     const all = new Map([...long, ...ended].map((claim) => [claim.generation, claim]))
@@ -90,6 +91,14 @@ export class ClaimWrites {
       const right = setRight(claim, now)
       if (right) this.keep(right)
     }
+  }
+
+  /** A time ahead of `now` would hide that the clock jumps ahead again before the next report. */
+  #seenBefore(now: number): void {
+    const state = this.#board.state()
+    if (state.lastSeenAt === undefined || state.lastSeenAt <= now) return
+    state.lastSeenAt = now
+    this.#board.save(state)
   }
 
   /** A renewal leaves the time as it is: what is due then finds out, and plans the next. */

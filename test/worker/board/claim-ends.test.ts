@@ -371,6 +371,22 @@ describe('the time in which an end may be taken back', () => {
   })
 })
 
+describe('a claim whose task is away while the clock jumps', () => {
+  it('is back where it was a day ahead, a day behind, and right again before the sidecar reported', () => {
+    const DAY = 86_400_000
+    const it = held()
+    it.change(away)
+    it.jump(DAY)
+    it.wait(1)
+    it.jump(-2 * DAY)
+    expect(it.told()).toBe('deleted, returning')
+    it.jump(DAY)
+    expect(it.told()).toBe('deleted, returning')
+    it.change(reads('doing'))
+    expect(it.told()).toBe('held')
+  })
+})
+
 describe('a release as done', () => {
   it('is as young as when the clock is right again that was hours ahead', () => {
     const it = held()
