@@ -25,6 +25,7 @@ import {
   factsOf,
   type InTrees,
   isBlob,
+  isMoving,
   isTakenOut,
   newerFirst,
   newFiles,
@@ -78,7 +79,7 @@ export class TreeCopies {
     for (const files of this.#trees.values()) {
       const next = now.get(files.tree.dir)
       now.delete(files.tree.dir)
-      if (next === files.tree) continue
+      if (next === files.tree || (!next && isMoving(files, trees, this.#trees))) continue
       this.#namesOf(files, names)
       if (next && next.store.root === files.tree.store.root) this.#rebase(files, next)
       else this.#drop(files)
@@ -96,7 +97,11 @@ export class TreeCopies {
       const files = this.#trees.get(dir)
       if (!files || files.isRead) continue
       files.isRead = true
-      this.#namesOf(files, names)
+      for (const each of this.#trees.values()) {
+        if (each.tree.name !== files.tree.name) continue
+        this.#namesOf(each, names)
+        if (each !== files) this.#drop(each)
+      }
     }
     return names
   }

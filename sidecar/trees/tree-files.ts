@@ -95,6 +95,13 @@ export const newFiles = (tree: Tree): TreeFiles => ({
   isRead: false,
 })
 
+/** It is in another place that is not read yet. What it had stands: nobody may get its tasks. */
+export const isMoving = (
+  { tree: { name } }: TreeFiles,
+  trees: readonly Tree[],
+  known: ReadonlyMap<string, TreeFiles>,
+): boolean => trees.some((tree) => tree.name === name && !known.get(tree.dir)?.isRead)
+
 /** The copies of all trees, by the names of their tasks. */
 export class CopiesByName {
   readonly #copies = new Map<string, readonly Copy[]>()

@@ -47,3 +47,52 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
   expect(names).toContain('task:task-1')
   expect(board.trees.of('task:task-1')).toBeUndefined()
 })
+
+test('what a tree changed stays while it is read in the place that it was moved to', async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-copies-')))
+  onTestFinished(() => rmSync(home, { recursive: true }))
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(home, name)), { recursive: true })
+    writeFileSync(join(home, name), text)
+    return join(home, name)
+  }
+  const places = ['main', 'feat', 'moved', 'again']
+  for (const place of places) write(`${place}/backlog/config.yml`, 'project_name: Tea\n')
+  const store = await openStore(join(home, 'main'))
+  const { board, read } = openBoard({ store, runOutput: 'none', log: () => undefined })
+  const ingest = (name: string, text: string) => {
+    const path = write(name, text)
+    const state = read(path)
+    if (state.state !== 'parsed') throw new Error(state.state)
+    board.ingest(path, state.file)
+  }
+  const treeIn = async (place: string) => ({
+    name: 'feat',
+    dir: join(home, place),
+    store: await openStore(join(home, place)),
+    bases: [new Map([[BEFORE, BLOB]])],
+    algorithm: 'sha1' as const,
+    isSparse: false,
+  })
+  const begun = TASK.replace('To Do', 'Done')
+  const marks = () => board.trees.of('task:task-1')?.marks
+  const [feat, moved, again] = [await treeIn('feat'), await treeIn('moved'), await treeIn('again')]
+  ingest(`main/${BEFORE}`, TASK)
+  board.trees.take([feat])
+  ingest(`feat/${BEFORE}`, begun)
+  board.trees.read([feat])
+  const before = [{ tree: 'feat', dir: feat.dir, status: 'Done' }]
+  expect(marks()).toMatchObject(before)
+
+  board.trees.take([moved])
+  expect(marks()).toMatchObject(before)
+  board.trees.take([again])
+  expect(marks()).toMatchObject(before)
+  ingest(`again/${BEFORE}`, begun)
+  const names = board.trees.read([again])
+  expect(names).toContain('task:task-1')
+  expect(marks()).toMatchObject([{ tree: 'feat', dir: again.dir, status: 'Done' }])
+  expect([...board.trees.trees.keys()]).toEqual([again.dir])
+  board.trees.take([])
+  expect(marks()).toBeUndefined()
+})
