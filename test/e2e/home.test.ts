@@ -39,12 +39,13 @@ describe.each([
   ['that is not set', async () => undefined, undefined],
   ['that is read-only', readOnly, throughNpm],
 ])('with a HOME %s', (_, homeOf, launch) => {
-  it('npm start runs, says in one line where its secret is, and signs in', async () => {
+  it('npm start runs, says where its secret is and that no board is locked, and signs in', async () => {
     const { folder, env } = await surroundings(homeOf)
     const start = await (await starts.start({ onlyEnv: env, ...(launch && { launch }) })).ready()
-    expect(start.stderr).toMatch(
-      /^signalbox: [^\n]+ so the secret is in [^\n]+, and lost with it;[^\n]+\n$/,
-    )
+    const [secret, lock, ...more] = start.stderr.split('\n')
+    expect(secret).toMatch(/^signalbox: .+ so the secret is in .+, and lost with it;/)
+    expect(lock).toMatch(/^signalbox: There is no lock for boards \(.+\): /)
+    expect(more).toEqual([''])
     expect(await readdir(join(folder, 'tmp'))).toContainEqual(expect.stringMatching(/^signalbox-/))
     const kept = await readdir(start.dataDir, { recursive: true })
     expect(kept.filter((name) => /compiled|secret/.test(name))).toEqual([])
