@@ -54,6 +54,21 @@ describe('(j) worktrees that move', () => {
     expect(findings(lines)).toEqual(checks.map((check) => ({ check, line: at + 3 })))
   })
 
+  it('excuses for a minute that a sidecar which was started meanwhile has not read it again', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isRow)
+    const t = 5_000
+    const back = { ...(lines[at - 1] as Line), t }
+    const row = { kind: 'row', task: 'W-1', trees: {} }
+    const restart = { kind: 'fault', name: 'kill-sidecar', t }
+    const rows = [
+      { ...row, t: t + 59_000 },
+      { ...row, t: t + 61_000 },
+    ]
+    lines.splice(at, 1, { ...back, isAway: true }, restart, back, ...rows)
+    expect(findings(lines)).toEqual([{ check: 'j', line: at + 5 }])
+  })
+
   it('finds a mark that is not shown within two minutes', () => {
     expectChanged('first', isOf('mark'), (line) => ({ ...line, isSeen: false }), ['j'])
   })
