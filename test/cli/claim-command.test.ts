@@ -146,7 +146,9 @@ describe('signalbox claim -- COMMAND', () => {
   it('run several times at once works on several tasks', async () => {
     await repo.changes({ upserts: [taskRecord('A-2', { status: 'todo' })] })
     const both = await Promise.all([1, 2].map(() => claim('echo "$SIGNALBOX_TASK"; read -r _')))
-    await expect.poll(() => both.map(({ said }) => said.out).sort()).toEqual(['A-1\n', 'A-2\n'])
+    // What one that fails says is why.
+    const shown = () => both.map(({ said }) => said.out || said.err).sort()
+    await expect.poll(shown).toEqual(['A-1\n', 'A-2\n'])
     for (const { child } of both) child.stdin.end('\n')
     expect(await Promise.all(both.map(async ({ ended }) => (await ended).code))).toEqual([0, 0])
   })
