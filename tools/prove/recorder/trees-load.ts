@@ -197,10 +197,21 @@ export class TreesLoad {
     }
     if (how === 'copied') await rm(beside, { recursive: true })
     if (how === 'forgotten') {
+      await this.#leftOut(tree)
       await rename(`${own}.away`, own)
       if (status !== undefined) await this.#shown(tree, status, held)
     }
     await this.#meanwhile(tree, held)
+  }
+
+  /** Until then its row is that of before, and shows nothing of what is read again. */
+  async #leftOut(tree: Worktree): Promise<void> {
+    const until = performance.now() + PUBLISHED_MS
+    let row = await this.#row(tree)
+    while ((!row || tree.name in row) && performance.now() < until && !this.#isOver) {
+      await this.#pause(POLL_MS)
+      row = await this.#row(tree)
+    }
   }
 
   /** Its task has another status, which must not count. */
