@@ -12,7 +12,8 @@ const BLOB = 'b'.repeat(40)
 const BEFORE = 'backlog/tasks/task-1 - Tea.md'
 const RENAMED = 'backlog/tasks/task-1 - Coffee.md'
 
-test('a file that a tree took out and has again, as git knows it, is not gone', async () => {
+/** A folder of the test, and what writes a file in it and returns its path. */
+function folder() {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-copies-')))
   onTestFinished(() => rmSync(home, { recursive: true }))
   const write = (name: string, text: string) => {
@@ -20,6 +21,11 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
     writeFileSync(join(home, name), text)
     return join(home, name)
   }
+  return { home, write }
+}
+
+test('a file that a tree took out and has again, as git knows it, is not gone', async () => {
+  const { home, write } = folder()
   for (const tree of ['main', 'feat']) write(`${tree}/backlog/config.yml`, 'project_name: Tea\n')
   const own = write(`main/${RENAMED}`, TASK)
   const copy = write(`feat/${BEFORE}`, TASK)
@@ -49,13 +55,7 @@ test('a file that a tree took out and has again, as git knows it, is not gone', 
 })
 
 test('what a tree changed stays while it is read in the place that it was moved to', async () => {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-copies-')))
-  onTestFinished(() => rmSync(home, { recursive: true }))
-  const write = (name: string, text: string) => {
-    mkdirSync(dirname(join(home, name)), { recursive: true })
-    writeFileSync(join(home, name), text)
-    return join(home, name)
-  }
+  const { home, write } = folder()
   const places = ['main', 'feat', 'moved', 'again']
   for (const place of places) write(`${place}/backlog/config.yml`, 'project_name: Tea\n')
   const store = await openStore(join(home, 'main'))
