@@ -18,7 +18,7 @@ import { backoffMs, type Clock, hostClock, pause } from '../worker/shared/clock.
 import { readScripts, type Scripts } from './migration-scripts.ts'
 import { StartError } from './start-error.ts'
 
-/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+/** docs/remedies.md says what to do for each. */
 export const MIGRATION_ERRORS = ['schema_newer', 'migration_running', 'migration_failed'] as const
 
 /** The message is a sentence for the person at the terminal. */

@@ -1,6 +1,6 @@
 // Why a start failed.
 
-/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+/** docs/remedies.md says what to do for each. */
 export const START_ERRORS = [
   'bad_configuration',
   'bad_store',

@@ -23,7 +23,7 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   bmad,
 }
 
-/** docs/remedies.md says what to do for each. @forTests The list of that page. */
+/** docs/remedies.md says what to do for each. */
 export const STORE_ERRORS = [
   'not_a_folder',
   'no_board',
