@@ -18,6 +18,8 @@ import { sendUntilTaken } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const MAX_PAUSE_MS = 300
+/** Payers wait for a slow shop, too. Else a slow machine gets ever more to do, and never rests. */
+const MAX_OPEN = 40
 /** So long the gateway does not answer; a repeated charge is answered. */
 const TIMES_OUT_MS = 1_500
 const REFUNDED = 0.3
@@ -123,7 +125,7 @@ export class PaymentsLoad {
 
   async run(): Promise<void> {
     while (!this.#over.signal.aborted) {
-      this.#chore(this.#order(this.#random.fork()))
+      if (this.#chores.size < MAX_OPEN) this.#chore(this.#order(this.#random.fork()))
       await sleep(this.#random.below(MAX_PAUSE_MS))
     }
   }
