@@ -72,13 +72,15 @@ export function compose(
       const marks = trees && {
         trees: [...trees.marks],
         ...(trees.isAlone && { inMain: false as const }),
+        ...(trees.isDeleted && { deletedInMain: true as const }),
       }
       const ofMain = copy === undefined ? {} : { copy }
       return { kind: 'task', id, hash, file, ...ofMain, task: { ...task, ...marks } }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'
-      const beat = other?.kind === 'live' ? { live: other.live } : {}
+      const live = other?.kind === 'live' ? other.live : undefined
+      const beat = live && { live, activeAt: live.heartbeatAt }
       const more = { ...beat, ...inTree, ...invalidOf(entry.session) }
       const session = { ...entry.session, id, health, ...more }
       return { kind: 'session', id, hash, session }

@@ -24,14 +24,16 @@ import {
   copiesIn,
   factsOf,
   type InTrees,
+  inOrder,
   isBlob,
   isMoving,
   isTakenOut,
+  type Made,
   newerFirst,
   newFiles,
   shownBy,
   type TreeFiles,
-  type TreeMark,
+  wasInMain,
 } from './tree-files.ts'
 import { UnreadLists } from './unread-lists.ts'
 
@@ -207,7 +209,7 @@ export class TreeCopies {
     const claims = this.#main.claims(name)
     const row = claims[0] ?? this.newest(name)
     const areAbout = claims.map((claim) => this.#main.isAbout(claim))
-    const found: { mark: TreeMark; hash: string; isApart?: boolean }[] = []
+    const found: Made[] = []
     for (const files of this.#trees.values()) {
       if (!files.isRead) continue
       const { name: tree, branch, dir } = files.tree
@@ -224,10 +226,9 @@ export class TreeCopies {
       }
     }
     if (found.length === 0) return undefined
-    found.sort((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
-    const marks = found.map(({ mark }) => mark)
-    const apart = found.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree)
-    return { marks, hashes: found.map(({ hash }) => hash), isAlone: claims.length === 0, apart }
+    const isAlone = claims.length === 0
+    const isDeleted = isAlone && this.#copies.of(name).some((it) => wasInMain(it, this.bases))
+    return inOrder(found, { isAlone, isDeleted })
   }
 
   /** The newest copy of a task that only trees have. */

@@ -7,7 +7,7 @@ import { type Fact, factOf, nameOf, type ParsedFile, type TaskFact } from '../fi
 import { FileTable } from '../files/file-table.ts'
 import { type Entry, isAbout } from '../layouts/layout.ts'
 import type { Tasks } from './history.ts'
-import { mergedIn, type Tree } from './merge-bases.ts'
+import { type BaseTasks, mergedIn, pathFrom, type Tree } from './merge-bases.ts'
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
@@ -18,8 +18,26 @@ export interface InTrees {
   hashes: readonly string[]
   /** The main tree has not got it. */
   isAlone: boolean
+  /** It has deleted it: a merge base had it. */
+  isDeleted: boolean
   /** The trees whose copy was begun apart from the row, in a file of another name. */
   apart: readonly string[]
+}
+
+/** What one tree made of a task. */
+export interface Made {
+  mark: TreeMark
+  hash: string
+  isApart?: boolean
+}
+
+export function inOrder(
+  made: readonly Made[],
+  of: Pick<InTrees, 'isAlone' | 'isDeleted'>,
+): InTrees {
+  const all = made.toSorted((one, other) => (one.mark.tree < other.mark.tree ? -1 : 1))
+  const apart = all.filter(({ isApart }) => isApart).map(({ mark }) => mark.tree)
+  return { marks: all.map(({ mark }) => mark), hashes: all.map(({ hash }) => hash), ...of, apart }
 }
 
 /** A task as a tree has it. */
@@ -180,6 +198,17 @@ export function isTakenOut(
   return (
     !names.has(name) && before.length > 0 && before.every((base) => base.has(name)) && !isMerged
   )
+}
+
+/** Whether a merge base has its task, also in a file of another name. */
+export function wasInMain(copy: Copy, known: BaseTasks): boolean {
+  const { name, fact, files } = copy
+  const { tree, vanished } = files
+  if (tree.store.classify(fact.path) === 'tasks') {
+    return known.of(tree, fact.path)?.some((base) => base.has(name)) === true
+  }
+  const isThere = tree.bases?.some((base) => base.has(pathFrom(tree.dir, fact.path)))
+  return isThere || [...vanished.values()].some((names) => names.has(name))
 }
 
 /** Of a file that cannot be read whole, nobody knows which status and title it has. */

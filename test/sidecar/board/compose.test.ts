@@ -10,7 +10,7 @@ import type { Derived } from '../../../sidecar/board/relations.ts'
 import { type Fact, factOf } from '../../../sidecar/files/facts.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import type { InTrees } from '../../../sidecar/trees/tree-files.ts'
-import type { Key } from '../../../worker/board/wire.ts'
+import type { Key, Live } from '../../../worker/board/wire.ts'
 import { config, live, session, task } from '../fake-board.ts'
 
 const HASHES = { hash: 'h', file: 'f' }
@@ -28,6 +28,7 @@ const inTrees = (more: Partial<InTrees>): InTrees => ({
   marks: [mark('one', 'Title of A'), mark('two', 'Other')],
   hashes: [],
   isAlone: false,
+  isDeleted: false,
   apart: [],
   ...more,
 })
@@ -47,7 +48,8 @@ test('each record has the id of its key, both hashes, what its file says and wha
     composed('board:board', config([]), { board: { currentTag: 'main' } }),
   ]
   const fields = { title: 'Title of A', status: 'todo', file: place }
-  const { live: said } = beat as { live: object }
+  const { live: said } = beat as { live: Live }
+  const beaten = { live: said, activeAt: said.heartbeatAt }
   expect(records).toStrictEqual([
     { kind: 'task', id: 'A~2', ...HASHES, task: { id: 'A~2', ...fields, ready: true } },
     { kind: 'task', id: 'A', ...HASHES, task: { id: 'A', ...fields, ready: false } },
@@ -55,7 +57,7 @@ test('each record has the id of its key, both hashes, what its file says and wha
       kind: 'session',
       id: 's~2',
       hash: 'h',
-      session: { ...sent, id: 's~2', health: 'active', live: said, tree: 'one' },
+      session: { ...sent, id: 's~2', health: 'active', ...beaten, tree: 'one' },
     },
     { kind: 'session', id: 's', hash: 'h', session: { ...sent, health: 'stalled' } },
     { kind: 'run', id: 'log~2', hash: 'h', task: 'A', run: { ...run, tree: 'one' } },
@@ -130,6 +132,11 @@ test('a task has the marks of the trees, and is never ready where only they have
     ready: false,
     held: true,
     inMain: false,
+  })
+  const deleted = { ...trees, isAlone: true, isDeleted: true }
+  expect(composedTask(task('A'), ready, undefined, deleted)).toMatchObject({
+    inMain: false,
+    deletedInMain: true,
   })
 })
 

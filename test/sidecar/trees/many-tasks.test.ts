@@ -115,6 +115,15 @@ test('of a checklist, an item that was ticked in a tree is marked alone', async 
     'add-pot/1.1': '+feat: todo',
   })
   expect((await folder.tasks())['add-pot']).toMatchObject({ title: 'Pot', inMain: false })
+  // The main tree deletes the other one.
+  folder.remove('openspec/changes/add-tea/tasks.md')
+  await untilMarks(folder, {
+    'add-tea/1.1': '+feat: done',
+    'add-pot': '+feat: todo',
+    'add-pot/1.1': '+feat: todo',
+  })
+  const deleted = Object.values(await folder.tasks()).filter((row) => row.deletedInMain)
+  expect(deleted.map(({ id }) => id)).toEqual(['add-tea/1.1'])
 })
 
 test('of a sprint, a story that moved on in a tree is marked', async () => {

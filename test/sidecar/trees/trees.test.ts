@@ -92,6 +92,21 @@ test('a task that only a tree has is listed and never ready, and one that it too
   expect(Object.keys(await folder.tasks())).toEqual(['TASK-1', 'TASK-2'])
 })
 
+test('a task that the main tree has deleted since is told from one that it never had', async () => {
+  const { write } = bound(await open())
+  write(`${FEAT}backlog/tasks/task-7 - Task-7.md`, task(7, 'Done'))
+  write(FEAT + fileOf(1), task(1, 'Done'))
+  // Under another name, too.
+  folder.remove(FEAT + fileOf(2))
+  write(`${FEAT}backlog/tasks/task-2 - Other.md`, task(2, 'Done', 'Other'))
+  await until({ 'TASK-1': 'feat: Done', 'TASK-2': 'feat: Done', 'TASK-7': '+feat: Done' })
+  for (const id of [1, 2]) folder.remove(fileOf(id))
+  await until({ 'TASK-1': '+feat: Done', 'TASK-2': '+feat: Done', 'TASK-7': '+feat: Done' })
+  const { 'TASK-1': one, 'TASK-2': two, 'TASK-7': seven } = await folder.tasks()
+  expect([one, two].map((row) => row?.deletedInMain)).toEqual([true, true])
+  expect(seven).not.toHaveProperty('deletedInMain')
+})
+
 test('two tasks that were begun with one id in two trees are one row, which says so and is not ready', async () => {
   const { write } = bound(await open())
   write('backlog/tasks/task-3 - Kettle.md', task(3, 'To Do', 'Kettle'))
