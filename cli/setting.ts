@@ -2,10 +2,9 @@
 // option: options show in the list of processes.
 
 import { Option } from 'commander'
+import { durationMs } from '../worker/shared/duration.ts'
 import { pathProblem } from '../worker/shared/repos.ts'
 import { UsageError } from './context.ts'
-
-const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** What commander calls it: `--watch-timeout <TIME>` is `watchTimeout`, `--no-board` is `board`. */
 type NameOf<Flags extends string> = Flags extends `--no-${infer Name}`
@@ -83,9 +82,8 @@ export class Setting<const Flags extends string = string, Value = Plain<Flags>> 
   /** In ms. */
   duration() {
     return this.#reads((text) => {
-      const [, count, unit = ''] = /^(\d{1,6})(s|m|h|d)$/.exec(text) ?? []
-      const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
-      if (ms > 0) return ms
+      const ms = durationMs(text)
+      if (ms !== undefined) return ms
       throw this.#malformed('a time like 90s, 5m, 12h or 30d', text)
     })
   }

@@ -52,7 +52,7 @@ export const workerVariables = (env: Environment, prefixes: readonly string[] = 
     env,
     (name) =>
       WORKER.test(name) ||
-      LIMITS.some((limit) => name === limit) ||
+      [...LIMITS, 'SILENT_AFTER'].includes(name) ||
       all.some((prefix) => name.startsWith(prefix)),
   )
 }

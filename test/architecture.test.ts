@@ -167,12 +167,13 @@ describe('the imports', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
     // Computed as at the edge: how an amount is written, which repositories a token covers, and
-    // what can be begun, in which order.
+    // what can be begun, in which order, and what a task is for who leads.
     const edge = [
       'worker/payments/domain/money.ts',
       'worker/shared/repos.ts',
       'worker/board/next-task.ts',
       'worker/board/free-tasks.ts',
+      'worker/board/words.ts',
     ]
     // And a settlement file, as the command line reads it.
     const own = (name: string) =>

@@ -2,6 +2,7 @@
 // local system passes on only those that system/environment.ts names.
 
 import { type StreamRoom, streamRoom } from './board/stream-room.ts'
+import { readSilentAfter, SILENT_AFTER_MS } from './board/words.ts'
 import {
   type HostAbilities,
   type PaymentsConfig,
@@ -22,6 +23,8 @@ export interface Config {
   maxStreams: number
   /** The most boards that the directory keeps. */
   maxBoards: number
+  /** Who works and shows no sign of it for so long is silent. */
+  silentAfterMs: number
   /** Undefined: neither a gateway nor a database is configured. */
   payments: PaymentsConfig | undefined
 }
@@ -81,9 +84,19 @@ export function readConfig(
   }
   const maxStreams = count('MAX_STREAMS', DEFAULT_MAX_STREAMS, MAX_STREAMS_ALLOWED)
   const maxBoards = count('MAX_BOARDS', DEFAULT_MAX_BOARDS, MAX_BOARDS_ALLOWED)
+  const silentAfterMs = readSilentAfter(env.SILENT_AFTER)
+  if (silentAfterMs === undefined) wrong.push('SILENT_AFTER must be a time like 20m or 2h')
   const payments = readPayments(env, file, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
-  return { auth: readAuth(env), allowedOrigins, publicUrl, maxStreams, maxBoards, payments }
+  return {
+    auth: readAuth(env),
+    allowedOrigins,
+    publicUrl,
+    maxStreams,
+    maxBoards,
+    silentAfterMs: silentAfterMs ?? SILENT_AFTER_MS,
+    payments,
+  }
 }
 
 /** Longer than a charge takes, and than the pause between two pings of a stream. */

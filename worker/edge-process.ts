@@ -151,6 +151,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     log,
     now: hostClock.now,
     after: hostClock.after,
+    silentAfterMs: config.silentAfterMs,
     room: streamRoom(config.maxStreams),
     roomOfAll: { ...host.streams, all: shares.streams },
   })

@@ -2,13 +2,6 @@
 
 import * as z from 'zod'
 import {
-  claimedSchema,
-  claimSchema,
-  heldSchema,
-  releaseSchema,
-  renewSchema,
-} from '../../worker/board/claim-requests.ts'
-import {
   boardReportSchema,
   changesAnswerSchema,
   changesSchema,
@@ -19,6 +12,7 @@ import {
 import * as records from '../../worker/board/records.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
+import { CLAIM_SCHEMAS, CLAIMS } from './claims.ts'
 import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
 
 const SINCE = {
@@ -72,6 +66,9 @@ const statusSchema = z.object({
   now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),
   streams: count.describe('Connected streams, in round numbers.'),
   awakeSince: time.describe('Since when the repository is in memory.'),
+  silentAfterMs: count.describe(
+    'Who works and shows no sign of it for so long is silent: the variable `SILENT_AFTER`.',
+  ),
 })
 
 const { run: _, sidecar, changedAt, ...listed } = boardReportSchema.shape
@@ -307,62 +304,6 @@ const OPERATIONS: Record<string, Operation> = {
   ),
 }
 
-const CLAIM_FAILURES = [
-  ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
-  'unknown_repository',
-] satisfies Reason[]
-
-const claiming = (
-  of: Pick<Operation, 'id' | 'summary' | 'description'>,
-  body: z.ZodType,
-  answers: Operation['answers'],
-  failures: readonly Reason[],
-): Operation => ({
-  ...of,
-  needs: 'board:work',
-  query: records.repositoryQuery,
-  body,
-  answers,
-  failures: [...CLAIM_FAILURES, ...failures],
-})
-
-const CLAIMS: Record<string, Operation> = {
-  'POST /api/claims': claiming(
-    {
-      id: 'claimTask',
-      summary: 'One agent, one task: claim one, or the next that is free',
-      description:
-        'At no time are two claims of one task valid. Nothing is written into the files of the ' +
-        'board. The token needs `board:read`, too.',
-    },
-    claimSchema,
-    {
-      200: { description: 'This claim was made before, and is valid.', schema: claimedSchema },
-      201: { description: 'The task is yours until `expiresAt`.', schema: claimedSchema },
-    },
-    [
-      ...(['nothing_ready', 'not_found', 'claimed', 'closed', 'not_ready'] as const),
-      ...(['already_holding', 'claim_lost', 'too_many_claims'] as const),
-    ],
-  ),
-  'POST /api/claims/renew': claiming(
-    { id: 'renewClaim', summary: 'Goes on holding a task, and says what is done' },
-    renewSchema,
-    { 200: { description: 'It holds, or `end` says how it ended.', schema: heldSchema } },
-    ['unknown_claim', 'claim_lost'],
-  ),
-  'POST /api/claims/release': claiming(
-    {
-      id: 'releaseClaim',
-      summary: 'Gives a task back, done or not',
-      description: 'It may be sent again. By `session`, a person ends the claim of another.',
-    },
-    releaseSchema,
-    { 200: { description: 'It has ended.', schema: heldSchema } },
-    ['unknown_claim', 'claim_lost'],
-  ),
-}
-
 export const BOARD: Description = {
   tag: { name: 'Board', description: 'Tasks, work sessions, their changes, and publishing them.' },
   operations: { ...OPERATIONS, ...CLAIMS },
@@ -384,11 +325,7 @@ export const BOARD: Description = {
     ListedBoard: listedBoardSchema,
     Boards: boardsSchema,
     BoardReport: reportSchema,
-    ClaimRequest: claimSchema,
-    Claimed: claimedSchema,
-    ClaimRenewal: renewSchema,
-    ClaimRelease: releaseSchema,
-    HeldClaim: heldSchema,
+    ...CLAIM_SCHEMAS,
     Ticket: ticketSchema,
     SyncRequest: syncSchema,
     SyncAnswer: syncAnswerSchema,

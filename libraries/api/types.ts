@@ -267,6 +267,8 @@ export type BoardRecord =
         }[]
         /** Only `trees` have the task: its fields are those of the newest copy. */
         inMain?: false
+        /** With `inMain: false`: the main tree had it, and has deleted it since. */
+        deletedInMain?: true
         checks?: Check[]
         provenance?: Provenance[]
         /** Fields of the file that Signalbox does not know, as they stand there. */
@@ -290,6 +292,11 @@ export type BoardRecord =
         model?: string
         status: string
         startedAt: string
+        /**
+         * The last sign that somebody works: of a claim what a renewal says, else the heartbeat.
+         * Absent: there was none since the start.
+         */
+        activeAt?: string
         endedAt?: string
         branch?: string
         headStarted?: string
@@ -389,6 +396,8 @@ export interface BoardStatus {
   streams: number
   /** Since when the repository is in memory. */
   awakeSince: string
+  /** Who works and shows no sign of it for so long is silent: the variable `SILENT_AFTER`. */
+  silentAfterMs: number
 }
 
 export interface Boards {
@@ -499,6 +508,8 @@ export interface ClaimRenewal {
   ttlMs?: number
   /** What the agent does now; shown with the task. */
   progress?: string
+  /** When the agent last showed that it works. Other `progress` shows it, too. */
+  activeAt?: string
 }
 
 /**
@@ -1138,6 +1149,11 @@ export interface Session {
   model?: string
   status: string
   startedAt: string
+  /**
+   * The last sign that somebody works: of a claim what a renewal says, else the heartbeat.
+   * Absent: there was none since the start.
+   */
+  activeAt?: string
   endedAt?: string
   branch?: string
   headStarted?: string
@@ -1451,6 +1467,8 @@ export interface Task {
     /** The actor. */
     by: string
     session: string
+    /** What the actor said of it. */
+    summary?: string
   }
   updatedAt?: string
   rank?: number
@@ -1499,6 +1517,8 @@ export interface Task {
   }[]
   /** Only `trees` have the task: its fields are those of the newest copy. */
   inMain?: false
+  /** With `inMain: false`: the main tree had it, and has deleted it since. */
+  deletedInMain?: true
   checks?: Check[]
   provenance?: Provenance[]
   /** Fields of the file that Signalbox does not know, as they stand there. */
@@ -1540,6 +1560,8 @@ export interface TaskDetail {
     /** The actor. */
     by: string
     session: string
+    /** What the actor said of it. */
+    summary?: string
   }
   updatedAt?: string
   rank?: number
@@ -1588,6 +1610,8 @@ export interface TaskDetail {
   }[]
   /** Only `trees` have the task: its fields are those of the newest copy. */
   inMain?: false
+  /** With `inMain: false`: the main tree had it, and has deleted it since. */
+  deletedInMain?: true
   checks?: Check[]
   provenance?: Provenance[]
   /** Fields of the file that Signalbox does not know, as they stand there. */

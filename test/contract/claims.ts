@@ -186,6 +186,46 @@ export function claimContract({ name, edge, published }: Board): void {
       expect(await sessionsOf(repo)).toEqual([])
     })
 
+    it('list their tasks by what they are for who leads', async () => {
+      const trees = [{ tree: 'feat', dir: '/feat', status: 'done' }]
+      const gone = { inMain: false, ready: false, held: true, trees } as const
+      const repo = await published(
+        config(),
+        todo('A-1'),
+        todo('A-2'),
+        todo('A-3', { trees }),
+        todo('A-4', { executionState: 'stalled', sessionId: 'ses_4', activeAttempt: 'att_1' }),
+        todo('A-5', { ...gone, status: 'done' }),
+        todo('A-6', { ...gone, status: 'done', deletedInMain: true }),
+        todo('A-7'),
+        sessionRecord('ses_4', { task: 'A-4', health: 'stalled' }),
+      )
+      const ask = await asker(repo)
+      await ask('', { claim: secret(), actor: 'ada', task: 'A-2' })
+      const done = secret()
+      await ask('', { claim: done, actor: 'bob', task: 'A-7' })
+      await ask('/release', { claim: done, outcome: 'done', summary: 'Brewed' })
+      const list = async (query: string) => {
+        const { tasks } = await repo.json<{ tasks: Task[] }>(`/tasks?${query}`)
+        return tasks.map(({ id }) => id)
+      }
+      expect(await list('work=work')).toEqual(['A-2'])
+      expect(await list('work=silent')).toEqual([])
+      expect(await list('work=stalled')).toEqual(['A-4'])
+      expect(await list('review=true')).toEqual(['A-3', 'A-5', 'A-7'])
+      expect(await list('review=true&tree=feat')).toEqual(['A-3', 'A-5'])
+      expect(await list('review=true&work=work')).toEqual([])
+      const { tasks } = await repo.json<{ tasks: Task[] }>('/tasks?review=true')
+      expect(tasks.at(-1)?.done).toMatchObject({ by: 'bob', summary: 'Brewed' })
+      for (const query of ['work=idle', 'review=false', 'review=yes']) {
+        const response = await repo.request(`/tasks?${query}`)
+        expect([response.status, await response.json()]).toMatchObject([
+          400,
+          { code: 'invalid_request' },
+        ])
+      }
+    })
+
     it('are renewed, and released as done or abandoned, again and again', async () => {
       const repo = await published(config(), todo('A-1'))
       const ask = await asker(repo)

@@ -50,6 +50,7 @@ export const STATUS = {
   sidecar: { state: 'running' as const },
   streams: 1,
   awakeSince: '2026-03-03T09:00:00Z',
+  silentAfterMs: 1_200_000,
   now: '2026-03-03T10:00:00Z',
 }
 export const LIVE = { name: 'live', since: 1, currentAt: 1 }

@@ -43,6 +43,7 @@ describe('the environment of each process', () => {
   it('passes each limit of the edge to the Worker', () => {
     const limits = {
       MAX_STREAMS: '1',
+      SILENT_AFTER: '5m',
       MAX_PROCESS_STREAMS: '2',
       MAX_SUBJECT_STREAMS: '3',
       MAX_BOARDS: '4',

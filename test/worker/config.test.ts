@@ -7,10 +7,11 @@ it('names every malformed variable in one error', () => {
     SIGNALBOX_PUBLIC_URL: 'https://edge.example/signalbox',
     MAX_STREAMS: '40000',
     MAX_BOARDS: '0',
+    SILENT_AFTER: '20',
   }
   expect(() => readConfig(env)).toThrow(ConfigError)
   expect(() => readConfig(env)).toThrow(
-    /ALLOWED_ORIGINS.*SIGNALBOX_PUBLIC_URL must hold.*MAX_STREAMS.*MAX_BOARDS/,
+    /ALLOWED_ORIGINS.*SIGNALBOX_PUBLIC_URL must hold.*MAX_STREAMS.*MAX_BOARDS.*SILENT_AFTER/,
   )
 })
 
@@ -21,7 +22,9 @@ it('reads an empty environment as closed, not as broken', () => {
     publicUrl: undefined,
     maxStreams: 10_000,
     maxBoards: 10_000,
+    silentAfterMs: 20 * 60_000,
   })
+  expect(readConfig({ SILENT_AFTER: '90s' }).silentAfterMs).toBe(90_000)
 })
 
 it('refuses a port that is none', () => {

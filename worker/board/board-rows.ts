@@ -53,6 +53,10 @@ export type TaskFilter = Omit<z.infer<typeof tasksQuery>, NotFilters | 'ready'> 
   ready?: boolean
 }
 
+/** With these a list depends on sessions and on the time, too. */
+export const isByWord = ({ work, review }: TaskFilter): boolean =>
+  work !== undefined || review !== undefined
+
 export type SessionFilter = Omit<z.infer<typeof sessionsQuery>, NotFilters>
 
 type NotFilters = 'path' | 'since'

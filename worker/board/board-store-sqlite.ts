@@ -35,6 +35,7 @@ import {
   type Key,
   type Message,
   parseKey,
+  type Session,
   toggleHash,
 } from './wire.ts'
 
@@ -312,6 +313,11 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     },
     /** Forgets what was removed before the message `seq`. */
     forgetGone: (seq: number): void => void sql.all('DELETE FROM gone WHERE seq < ?', seq),
+    /** Those that have not ended. */
+    openSessions: (): Session[] =>
+      sql
+        .all<{ json: string }>(`SELECT json FROM ${SESSIONS} WHERE health IN ('active', 'stalled')`)
+        .map(({ json }) => JSON.parse(json) as Session),
     session: (id: string): Row | undefined =>
       one(`SELECT id, hash, json FROM ${SESSIONS} WHERE id = ?`, id),
     /** One page of a task's runs, newest first, after `after`. */

@@ -18,6 +18,8 @@ export interface Renewal {
   hash: string
   ttlMs?: number
   progress?: string
+  /** When its holder last showed that it works, in ms. */
+  activeAt?: number
   /** Only a claim that this one covers. */
   ofActor?: string
 }

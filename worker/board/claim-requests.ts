@@ -79,6 +79,10 @@ export const renewSchema = z
     claim,
     ttlMs: ttlMs.describe('Default: its own.').exactOptional(),
     progress: prose.describe('What the agent does now; shown with the task.').exactOptional(),
+    activeAt: z.iso
+      .datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' })
+      .describe('When the agent last showed that it works. Other `progress` shows it, too.')
+      .exactOptional(),
   })
   .describe('Also the check whether it still holds.')
 

@@ -44,9 +44,10 @@ export function claimRoutes(
   })
   app.post('/renew', limit, async (c) => {
     const { path: board, repository } = repositoryOf(c)
-    const { claim, ...asked } = await bodyOf(c, checkRenewal)
+    const { claim, activeAt, ...asked } = await bodyOf(c, checkRenewal)
+    const sign = activeAt === undefined ? {} : { activeAt: Date.parse(activeAt) }
     const held = answerOf(
-      await repository.renew({ ...asked, ...ofActor(c), hash: await sha256Hex(claim) }),
+      await repository.renew({ ...asked, ...sign, ...ofActor(c), hash: await sha256Hex(claim) }),
     )
     return c.json({ ...shown(held), board }, 200, NOT_KEPT)
   })

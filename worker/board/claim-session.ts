@@ -2,7 +2,7 @@
 
 import type { Held } from './claim-calls.ts'
 import { isFinished } from './claim-ends.ts'
-import { type Claim, sessionId } from './claim-store-sqlite.ts'
+import { type Claim, type ClaimEnd, sessionId } from './claim-store-sqlite.ts'
 import type { Overlay } from './columns-sqlite.ts'
 import type { Session } from './wire.ts'
 
@@ -20,10 +20,12 @@ export function heldOf({ task, title, generation, expiresAt, end }: Claim): Held
 /** What lies over its task; undefined: nothing. */
 export function overlayOf({ generation, actor: by, isStalled, end }: Claim): Overlay | undefined {
   const session = sessionId(generation)
-  if (end) return end.rests && { done: { at: timeText(end.at), by, session } }
+  if (end) return end.rests && { done: { at: timeText(end.at), by, session, ...said(end) } }
   const executionState = isStalled ? 'stalled' : 'active'
   return { activeAttempt: session, executionState, sessionId: session }
 }
+
+const said = ({ summary }: ClaimEnd) => (summary === undefined ? {} : { summary })
 
 const timeText = (ms: number): string => new Date(ms).toISOString()
 
@@ -41,9 +43,10 @@ export function sessionOf(claim: Claim): Session {
     ...(model !== undefined && { model }),
     status: end ? state : 'in_progress',
     startedAt: timeText(claim.startedAt),
+    ...(claim.activeAt !== undefined && { activeAt: timeText(claim.activeAt) }),
     ...(end && { endedAt: timeText(end.at) }),
     ...(branch !== undefined && { branch }),
-    ...(end?.summary !== undefined && { summary: end.summary }),
+    ...(end && said(end)),
     ...(state === 'canceled' && end && { cancelReason: end.outcome }),
     health: claim.isStalled ? 'stalled' : state,
     live: {

@@ -31,6 +31,8 @@ export interface Claim {
   /** When it began, or was last renewed. */
   renewedAt: number
   expiresAt: number
+  /** The last sign that its holder works, later than its beginning. */
+  activeAt?: number
   progress?: string
   /** It has expired, and clients were informed. Nobody has taken the task yet. */
   isStalled?: boolean

@@ -36,6 +36,14 @@ export class ClaimWrites {
     this.#claims.put(claim, sessionOf(claim), undefined)
   }
 
+  /** Clients get it when they read again, and no message: each agent would cause one all day. */
+  note(claim: Claim): void {
+    const state = this.#board.state()
+    this.#claims.put(claim, sessionOf(claim), this.#board.head() + 1)
+    state.sessionsRev++
+    this.#board.save(state)
+  }
+
   /** Numbers the rows anew, and adds a message: clients read them again. */
   tell(claim: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
     const state = this.#board.state()

@@ -104,7 +104,7 @@ export class Claims {
     })
   }
 
-  renew({ hash, ttlMs, progress, ofActor }: Renewal, now: number): Claimed<Held> {
+  renew({ hash, ttlMs, progress, activeAt, ofActor }: Renewal, now: number): Claimed<Held> {
     return this.#turn(now, (turn) => {
       const { frames } = turn
       const known = this.#claims.bySecret(hash)
@@ -116,7 +116,9 @@ export class Claims {
       const isReturning = this.#isReturning(known, now)
       if (known.end && !isReturning) return { ok: true, answer: heldOf(known), frames }
       const { isStalled = false, ...claim } = known
-      const isNew = isStalled || (progress !== undefined && progress !== known.progress)
+      const isSaid = progress !== undefined && progress !== known.progress
+      const sign = isSaid ? now : Math.min(activeAt ?? 0, now)
+      const isActive = sign > (known.activeAt ?? known.startedAt)
       const lasts = ttlMs ?? claim.ttlMs
       const renewed: Claim = {
         ...claim,
@@ -124,8 +126,10 @@ export class Claims {
         renewedAt: now,
         expiresAt: now + lasts,
         ...(progress !== undefined && { progress }),
+        ...(isActive && { activeAt: sign }),
       }
-      if (isNew) this.#writes.tell(renewed, turn)
+      if (isSaid || isStalled) this.#writes.tell(renewed, turn)
+      else if (isActive) this.#writes.note(renewed)
       else this.#writes.keep(renewed)
       const held = heldOf(renewed)
       return { ok: true, answer: isReturning ? { ...held, isReturning } : held, frames }

@@ -17,6 +17,9 @@ export type Overlay =
   | Required<Pick<Task, 'activeAttempt' | 'executionState' | 'sessionId'>>
   | Required<Pick<Task, 'done'>>
 
+/** Others have none of the words of words.ts, which decides. */
+const BEGUN = '(in_trees = 1 OR published IS NOT NULL OR execution IS NOT NULL)'
+
 /** One for each filter of `tasksQuery`; a new one does not compile without its condition here. */
 export const TASK_CONDITIONS = {
   status: 'status = ?',
@@ -26,6 +29,8 @@ export const TASK_CONDITIONS = {
   label: "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)",
   folder: "ifnull(json_extract(light, '$.folder'), 'none') = ?",
   tree: "? IN (SELECT json_extract(value, '$.tree') FROM json_each(light, '$.trees'))",
+  review: `? IS NOT NULL AND ${BEGUN}`,
+  work: `? IS NOT NULL AND ${BEGUN}`,
 } satisfies Record<keyof TaskFilter, string>
 
 export const SESSION_CONDITIONS = {

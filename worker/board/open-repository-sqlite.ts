@@ -32,6 +32,7 @@ export function openRepository(
   sql: Sql,
   sockets: SidecarSockets = () => [],
   log: Log = () => undefined,
+  silentAfterMs?: number,
 ): OpenRepository {
   createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
@@ -45,7 +46,7 @@ export function openRepository(
     claims: new Claims(store, claimStore, writes, presence),
     presence,
     nextDue: claimStore.nextDue,
-    reads: new Reads(store, presence),
+    reads: new Reads(store, presence, silentAfterMs),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)

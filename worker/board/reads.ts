@@ -1,19 +1,22 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
-import type {
-  ChangedRow,
-  CursorRow,
-  List,
-  RepositoryState,
-  Row,
-  SessionFilter,
-  TaskFilter,
+import {
+  type ChangedRow,
+  type CursorRow,
+  isByWord,
+  type List,
+  type RepositoryState,
+  type Row,
+  type SessionFilter,
+  type TaskFilter,
 } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { Presence, Shown } from './presence.ts'
 import { formatEventId } from './sse.ts'
-import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
+import { statusesOf } from './to-do.ts'
+import { type BoardConfig, EMPTY_HASH, type Task, toggleHash } from './wire.ts'
+import { isSilent, SILENT_AFTER_MS, wordOf, workByTask } from './words.ts'
 
 export type Query =
   | { kind: 'tasks'; filter: TaskFilter; since?: string }
@@ -57,10 +60,12 @@ const CHUNK_CHARS = 64 << 10
 export class Reads {
   readonly #store: BoardStore
   readonly #presence: Presence
+  readonly #silentAfterMs: number
 
-  constructor(store: BoardStore, presence: Presence) {
+  constructor(store: BoardStore, presence: Presence, silentAfterMs = SILENT_AFTER_MS) {
     this.#store = store
     this.#presence = presence
+    this.#silentAfterMs = silentAfterMs
   }
 
   /** `ifNoneMatch` is the request's header. */
@@ -88,13 +93,22 @@ export class Reads {
       case 'tasks':
       case 'sessions': {
         const { kind, filter, since } = query
+        const { tasksRev, sessionsRev } = state
+        if (kind === 'tasks' && isByWord(filter)) {
+          const { rows, silent } = this.#withWord(filter, Date.parse(host.now))
+          const rev = `t${tasksRev}-s${sessionsRev}-${silent}`
+          return since === undefined
+            ? found(rev, list(kind, rows))
+            : found(`${seq}-${rev}`, whole(kind, rows, seq))
+        }
         const rows = kind === 'tasks' ? this.#tasks(filter) : this.#sessions(filter)
         if (since === undefined) {
-          const rev = kind === 'tasks' ? `t${state.tasksRev}` : `s${state.sessionsRev}`
-          return found(rev, list(kind, rows))
+          return found(kind === 'tasks' ? `t${tasksRev}` : `s${sessionsRev}`, list(kind, rows))
         }
         const place = this.#store.placeOf(since, state.epoch)
-        const tag = `${seq}-${state.run}-${state.batch}-${place}`
+        // A sign of work has no message, and so no number of its own.
+        const signs = kind === 'tasks' ? '' : `-s${sessionsRev}`
+        const tag = `${seq}-${state.run}-${state.batch}${signs}-${place}`
         return found(tag, this.#changes(query, place, rows, seq))
       }
       case 'task': {
@@ -139,6 +153,23 @@ export class Reads {
     return jsonOf(pages((after?: Row) => this.#store.tasks(filter, after?.id ?? '', PAGE), PAGE))
   }
 
+  /** Which of them are silent follows from how many are, as long as no session changes. */
+  #withWord(filter: TaskFilter, now: number): { rows: Iterable<string>; silent: number } {
+    const { work, review } = filter
+    const moment = { now, silentAfterMs: this.#silentAfterMs }
+    const sessions = this.#store.openSessions()
+    const workOf = workByTask(sessions)
+    const facts = { ...moment, isClosed: statusesOf(this.#config()).isClosed, isReady: false }
+    const isMeant = (json: string): boolean => {
+      const task = JSON.parse(json) as Task
+      const word = wordOf(task, workOf.get(task.id) ?? [], facts)?.word
+      const isWork = word === work || (work === 'work' && word === 'silent')
+      return (work === undefined || isWork) && (review === undefined || word === 'review')
+    }
+    const silent = sessions.filter((session) => isSilent(session, moment)).length
+    return { rows: only(this.#tasks(filter), isMeant), silent }
+  }
+
   /** What changed of a list after the message `place`; all of it, where that is most of it. */
   *#changes(
     { kind, filter }: { kind: List; filter: TaskFilter & SessionFilter },
@@ -146,18 +177,15 @@ export class Reads {
     all: Iterable<string>,
     seq: string,
   ): Iterable<string> {
-    yield '{'
     if (place === undefined || this.#store.isMostlyNew(kind, place)) {
-      yield* members(kind, all)
-      yield ',"whole":true'
-    } else {
-      const gone = this.#store.gone(kind, place)
-      const changed = (after = { seq: place + 1, id: '' }) =>
-        this.#store.changed(kind, filter, after, PAGE)
-      yield* members(kind, shownOf(pages(changed, PAGE), gone))
-      yield `,"gone":${JSON.stringify(gone)}`
+      return yield* whole(kind, all, seq)
     }
-    yield `,"seq":${JSON.stringify(seq)}}`
+    const gone = this.#store.gone(kind, place)
+    const changed = (after = { seq: place + 1, id: '' }) =>
+      this.#store.changed(kind, filter, after, PAGE)
+    yield '{'
+    yield* members(kind, shownOf(pages(changed, PAGE), gone))
+    yield `,"gone":${JSON.stringify(gone)},"seq":${JSON.stringify(seq)}}`
   }
 
   *#wholeTask(task: Row): Iterable<string> {
@@ -177,9 +205,13 @@ export class Reads {
     return jsonOf(pages((after?: CursorRow) => this.#store.sessions(filter, after, PAGE), PAGE))
   }
 
-  #status(host: HostStatus, state: RepositoryState, shown: Shown): string {
+  #config(): BoardConfig | undefined {
     const row = this.#store.config()
-    const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
+    return row && (JSON.parse(row.json) as BoardConfig)
+  }
+
+  #status(host: HostStatus, state: RepositoryState, shown: Shown): string {
+    const board = this.#config()
     const { layout = state.layout, ...config } = board ?? {}
     return JSON.stringify({
       layout,
@@ -196,6 +228,7 @@ export class Reads {
       currentAt: timeText(shown.currentAt),
       ...(state.reading && { reading: state.reading }),
       ...host,
+      silentAfterMs: this.#silentAfterMs,
     })
   }
 }
@@ -215,6 +248,17 @@ function* list(name: string, items: Iterable<string>): Iterable<string> {
   yield '{'
   yield* members(name, items)
   yield '}'
+}
+
+/** To who asked for what changed. */
+function* whole(name: string, items: Iterable<string>, seq: string): Iterable<string> {
+  yield '{'
+  yield* members(name, items)
+  yield `,"whole":true,"seq":${JSON.stringify(seq)}}`
+}
+
+function* only(items: Iterable<string>, isMeant: (item: string) => boolean): Iterable<string> {
+  for (const item of items) if (isMeant(item)) yield item
 }
 
 function* members(name: string, items: Iterable<string>): Iterable<string> {

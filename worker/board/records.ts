@@ -57,6 +57,7 @@ const doneSchema = z.object({
   at: z.string(),
   by: z.string().describe('The actor.'),
   session: z.string(),
+  summary: z.string().describe('What the actor said of it.').exactOptional(),
 })
 
 const inTree = z
@@ -144,6 +145,10 @@ export const taskSchema = z
       .literal(false)
       .describe('Only `trees` have the task: its fields are those of the newest copy.')
       .exactOptional(),
+    deletedInMain: z
+      .literal(true)
+      .describe('With `inMain: false`: the main tree had it, and has deleted it since.')
+      .exactOptional(),
     checks: z.array(checkSchema).exactOptional(),
     provenance: z.array(provenanceSchema).exactOptional(),
     extra: z
@@ -171,6 +176,13 @@ export const sessionSchema = z.object({
   model: optionalText,
   status: z.string(),
   startedAt: z.string(),
+  activeAt: z
+    .string()
+    .describe(
+      'The last sign that somebody works: of a claim what a renewal says, else the heartbeat. ' +
+        'Absent: there was none since the start.',
+    )
+    .exactOptional(),
   endedAt: optionalText,
   branch: optionalText,
   headStarted: optionalText,
@@ -314,6 +326,15 @@ export const tasksQuery = repositoryQuery.extend({
   label: filter('Any one of the labels of a task.'),
   folder: filter('Such as `drafts`, `completed` or `archive`; `none`: tasks without one.'),
   tree: filter('The name of a linked worktree: tasks that it changed.'),
+  review: choice(['true'])
+    .describe('Tasks that are done, in a tree or as who did them says, and open in the main tree.')
+    .exactOptional(),
+  work: choice(['work', 'silent', 'stalled'])
+    .describe(
+      'Tasks on which somebody works (`work`, with the silent), shows no sign of it (`silent`), ' +
+        'or did so until a claim expired or a session was stale (`stalled`).',
+    )
+    .exactOptional(),
 })
 
 export const sessionsQuery = repositoryQuery.extend({

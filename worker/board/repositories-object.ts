@@ -27,6 +27,7 @@ import {
 } from './shared-subscription.ts'
 import { roundStreams, type StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
+import { readSilentAfter } from './words.ts'
 
 /** Tags: whose sockets they are. */
 const STREAMS = 'streams'
@@ -47,12 +48,15 @@ const runOf = (socket: WebSocket): number | undefined =>
 export class RepositoryObject extends DurableObject {
   readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
+  readonly #silentAfterMs: number | undefined
   readonly #encoder = new TextEncoder()
   #opened: OpenRepository | undefined
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     this.#sql = objectSql(ctx.storage)
+    // A wrong one the edge refuses before it asks.
+    this.#silentAfterMs = readSilentAfter(Object(env).SILENT_AFTER)
     // Answered by the runtime: the object sleeps on.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'))
     this.#find()?.presence.restored(Date.now())
@@ -209,7 +213,7 @@ export class RepositoryObject extends DurableObject {
       }))
     const log: Log = (level, event, fields) =>
       consoleLog(level, event, { board: this.ctx.id.name, ...fields })
-    this.#opened ??= openRepository(this.#sql, sockets, log)
+    this.#opened ??= openRepository(this.#sql, sockets, log, this.#silentAfterMs)
     return this.#opened
   }
 

@@ -32,6 +32,8 @@ export interface ProcessHost {
   /** Repositories without a stream that stay in memory at most. */
   maxIdle: number
   log: Log
+  /** Who works and shows no sign of it for so long is silent. Absent: the default. */
+  silentAfterMs?: number
   /** The room for streams of each repository. */
   room: StreamRoom
   /** The room of all together: streams may be opened for any path. */
@@ -87,7 +89,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       if (idle !== undefined) opened.delete(idle)
     }
     const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
-    const made = openRepository(sql, undefined, log)
+    const made = openRepository(sql, undefined, log, host.silentAfterMs)
     const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     arm(path, fresh)

@@ -2,8 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../libraries/testing/fake-clock.ts'
+import type { List } from '../../../worker/board/board-rows.ts'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
+import type { Query } from '../../../worker/board/reads.ts'
+import type { RepositoryHandle } from '../../../worker/board/repositories.ts'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
+import type { Session } from '../../../worker/board/wire.ts'
+import { SILENT_AFTER_MS } from '../../../worker/board/words.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { taskRecord } from '../../support/edge.ts'
 
@@ -55,6 +60,17 @@ const asked = (actor: string, fields: object = {}) => ({
   ...fields,
 })
 
+const DAY = 86_400_000
+
+/** A list as a client reads it. */
+async function listed(repository: RepositoryHandle, query: Query & { kind: List }) {
+  const read = await repository.read(query, undefined)
+  if (read.state !== 'found') throw new Error(read.state)
+  const { [query.kind]: rows } = JSON.parse(await new Response(read.body).text())
+  const ids = (rows as { id: string }[]).map(({ id }) => id)
+  return { ids, rows: rows as Partial<Session>[], tag: read.etag, seq: read.seq }
+}
+
 const sqlRows = (sql: ReturnType<typeof openSql>) =>
   sql.all<{ task: string; health: string }>('SELECT task, health FROM claims ORDER BY generation')
 
@@ -98,6 +114,41 @@ describe('a claim', () => {
     expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
     await clock.advance(600_000)
     expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
+  })
+
+  it('whose holder shows no sign of work is silent by time alone, until a renewal has one', async () => {
+    const { clock, open } = board('A-1')
+    const repository = open()
+    const mine = asked('ada', { ttlMs: DAY })
+    await repository.claim(mine)
+    const silent = () => listed(repository, { kind: 'tasks', filter: { work: 'silent' } })
+    const sessions = (since?: string) =>
+      listed(repository, { kind: 'sessions', filter: {}, ...(since !== undefined && { since }) })
+    const [before, known] = [await silent(), await sessions()]
+    await clock.advance(SILENT_AFTER_MS)
+    expect(await silent()).toEqual(before)
+    await clock.advance(1)
+    const after = await silent()
+    expect(after).toMatchObject({ ids: ['A-1'], seq: before.seq })
+    expect(after.tag).not.toBe(before.tag)
+    const working = { kind: 'tasks', filter: { work: 'work' } } as const
+    expect((await listed(repository, working)).ids).toEqual(['A-1'])
+
+    // Of before the claim: it shows nothing of the work on it.
+    await repository.renew({ hash: mine.hash, activeAt: NOW })
+    expect((await silent()).ids).toEqual(['A-1'])
+    // The clock of another machine may be ahead.
+    await repository.renew({ hash: mine.hash, activeAt: NOW + DAY })
+    expect((await silent()).ids).toEqual([])
+    // Whoever has read all messages gets it without one.
+    const again = await sessions(known.seq)
+    expect(again).toMatchObject({ seq: known.seq, ids: known.ids })
+    expect(again.rows).toMatchObject([{ activeAt: new Date(clock.now()).toISOString() }])
+    expect((await sessions()).tag).not.toBe(known.tag)
+    await clock.advance(SILENT_AFTER_MS + 1)
+    expect((await silent()).ids).toEqual(['A-1'])
+    await repository.renew({ hash: mine.hash, progress: 'half of it' })
+    expect((await silent()).ids).toEqual([])
   })
 
   it('that is renewed in time never expires, and leaves the alarm alone until it comes', async () => {

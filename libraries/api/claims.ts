@@ -1,0 +1,77 @@
+// Describes the routes of claims for the OpenAPI document.
+
+import type * as z from 'zod'
+import {
+  claimedSchema,
+  claimSchema,
+  heldSchema,
+  releaseSchema,
+  renewSchema,
+} from '../../worker/board/claim-requests.ts'
+import { repositoryQuery } from '../../worker/board/records.ts'
+import type { Reason } from '../../worker/shared/problem.ts'
+import type { Operation } from './operation.ts'
+
+const CLAIM_FAILURES = [
+  ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
+  'unknown_repository',
+] satisfies Reason[]
+
+const claiming = (
+  of: Pick<Operation, 'id' | 'summary' | 'description'>,
+  body: z.ZodType,
+  answers: Operation['answers'],
+  failures: readonly Reason[],
+): Operation => ({
+  ...of,
+  needs: 'board:work',
+  query: repositoryQuery,
+  body,
+  answers,
+  failures: [...CLAIM_FAILURES, ...failures],
+})
+
+export const CLAIMS: Record<string, Operation> = {
+  'POST /api/claims': claiming(
+    {
+      id: 'claimTask',
+      summary: 'One agent, one task: claim one, or the next that is free',
+      description:
+        'At no time are two claims of one task valid. Nothing is written into the files of the ' +
+        'board. The token needs `board:read`, too.',
+    },
+    claimSchema,
+    {
+      200: { description: 'This claim was made before, and is valid.', schema: claimedSchema },
+      201: { description: 'The task is yours until `expiresAt`.', schema: claimedSchema },
+    },
+    [
+      ...(['nothing_ready', 'not_found', 'claimed', 'closed', 'not_ready'] as const),
+      ...(['already_holding', 'claim_lost', 'too_many_claims'] as const),
+    ],
+  ),
+  'POST /api/claims/renew': claiming(
+    { id: 'renewClaim', summary: 'Goes on holding a task, and says what is done' },
+    renewSchema,
+    { 200: { description: 'It holds, or `end` says how it ended.', schema: heldSchema } },
+    ['unknown_claim', 'claim_lost'],
+  ),
+  'POST /api/claims/release': claiming(
+    {
+      id: 'releaseClaim',
+      summary: 'Gives a task back, done or not',
+      description: 'It may be sent again. By `session`, a person ends the claim of another.',
+    },
+    releaseSchema,
+    { 200: { description: 'It has ended.', schema: heldSchema } },
+    ['unknown_claim', 'claim_lost'],
+  ),
+}
+
+export const CLAIM_SCHEMAS = {
+  ClaimRequest: claimSchema,
+  Claimed: claimedSchema,
+  ClaimRenewal: renewSchema,
+  ClaimRelease: releaseSchema,
+  HeldClaim: heldSchema,
+}
