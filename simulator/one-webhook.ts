@@ -6,6 +6,7 @@ import {
   movePayment,
   type Order,
   openPayment,
+  type Payment,
   remainderOf,
   type Transition,
   withRefund,
@@ -39,18 +40,32 @@ export function webhookOf(
   const traits = simulationOf(order.gateway)
   if (!traits) throw new TypeError(`There is no gateway ${order.gateway}.`)
   const { content, encode } = traits.webhooks
-  const opened = openPayment(order, id, now)
-  const start: Transition = { before: opened, after: opened, refundFailed: false, now }
-  const last = actions.reduce((step, action) => after(traits, step, action), start)
+  const last = transitionOf(traits, openPayment(order, id, now), actions)
   return encode({ eventId, content: content(last, eventId) }, secret, now)
 }
 
+/**
+ * The last of these actions on a payment that is open. `part`: of a refund, where it may be one; by
+ * default all.
+ * @forTests The contract of drivers holds such payments.
+ */
+export function transitionOf(
+  traits: Traits,
+  opened: Payment,
+  actions: readonly Action[],
+  part?: number,
+): Transition {
+  const { createdAt: now } = opened
+  const start: Transition = { before: opened, after: opened, refundFailed: false, now }
+  return actions.reduce((step, action) => after(traits, step, action, part), start)
+}
+
 /** An action that the state of the payment does not allow changes nothing. */
-function after(traits: Traits, last: Transition, action: Action): Transition {
+function after(traits: Traits, last: Transition, action: Action, part?: number): Transition {
   const { after: before, now } = last
   if (action === 'refund' && traits.hasPartialRefunds) {
     const made = { id: `re_${before.id}`, status: 'succeeded', metadata: {} } as const
-    const refund = { ...made, amount: remainderOf(before), createdAt: now }
+    const refund = { ...made, amount: part ?? remainderOf(before), createdAt: now }
     return { ...last, before, after: withRefund(before, refund, now), refund }
   }
   const moved = movePayment(traits, before, action, { now })

@@ -17,6 +17,18 @@ const isPaid = ({ state }: Payment): boolean => state === 'paid' || state === 'r
 const isComplete = (payment: Payment): boolean =>
   isPaid(payment) || payment.state === 'processing' || payment.state === 'failed'
 
+/** Once the session is complete. */
+const PAYER = {
+  address: null,
+  business_name: null,
+  email: 'sara@example.com',
+  individual_name: null,
+  name: 'Sara Ahmed',
+  phone: null,
+  tax_exempt: 'none',
+  tax_ids: null,
+} as const
+
 /** `url`: of the hosted page. */
 export function sessionAnswer(payment: Payment, url: string, expand: readonly string[] = []) {
   const { amount, currency } = moneyOf(payment)
@@ -34,6 +46,7 @@ export function sessionAnswer(payment: Payment, url: string, expand: readonly st
     created: seconds(payment.createdAt),
     currency,
     customer: null,
+    customer_details: isComplete(payment) ? PAYER : null,
     customer_email: null,
     expires_at: seconds(payment.expiresAt),
     livemode: false,
@@ -81,6 +94,7 @@ const DECLINED = {
 } as const
 
 export function chargeAnswer(payment: Payment) {
+  const { email, name } = PAYER
   const { amount, currency } = moneyOf(payment)
   const refunded = refundedOf(payment)
   return {
@@ -89,13 +103,7 @@ export function chargeAnswer(payment: Payment) {
     amount,
     amount_captured: amount,
     amount_refunded: refunded,
-    billing_details: {
-      address: null,
-      email: 'sara@example.com',
-      name: 'Sara Ahmed',
-      phone: null,
-      tax_id: null,
-    },
+    billing_details: { address: null, email, name, phone: null, tax_id: null },
     captured: true,
     created: seconds(payment.paidAt ?? payment.updatedAt),
     currency,

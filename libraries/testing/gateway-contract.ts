@@ -36,7 +36,7 @@ export function gatewayContract(fixtures: GatewayFixtures): GatewayCase[] {
   })
 
   it('refuses every forged callback', async () => {
-    const forged = Object.entries(await fixtures.forged())
+    const forged = Object.entries(await subject.forged())
     assert.notEqual(forged.length, 0)
     for (const [wrong, request] of forged) {
       const setup = subject.setup()

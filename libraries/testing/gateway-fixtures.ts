@@ -77,13 +77,16 @@ export interface GatewayFixtures {
    * from the gateway.
    */
   signs: 'body' | 'token' | 'nothing'
-  /** A genuine callback about a payment, and its raw value. Undefined: there is none for it. */
+  /**
+   * A genuine callback about a payment, and its raw value. Without one it is what the gateway
+   * answers, as a rule where nothing is signed. Undefined: there is no callback for it.
+   */
   callback(
     held: HeldPayment,
     event: GatewayEvent,
-  ): Promise<{ request: WebhookRequest; raw: unknown } | undefined>
+  ): Promise<{ request: WebhookRequest; raw?: unknown } | undefined>
   /** Values of the payer, or secret ones, in the raw value of a callback about a paid payment. */
   hidden: readonly string[]
-  /** By their fault. */
-  forged(): Promise<Record<string, WebhookRequest>>
+  /** By their fault. `genuine`: a callback about a paid payment. */
+  forged(genuine: WebhookRequest): Promise<Record<string, WebhookRequest>>
 }

@@ -90,7 +90,7 @@ function callsOf(subject: Subject): Record<string, Call> {
       return made && (await subject.receive(setup, made.request))
     },
     'refuses a forged callback': async (setup) => {
-      const forged = Object.values(await fixtures.forged())
+      const forged = Object.values(await subject.forged())
       const refused = forged.map((request) => subject.receive(setup, request).catch(asIs))
       return await Promise.all(refused)
     },

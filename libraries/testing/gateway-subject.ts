@@ -15,6 +15,7 @@ import type {
   StoredPayment,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
+import { isEqual, jsonIn } from './gateway-edits.ts'
 import type { GatewayEvent, GatewayFixtures, HeldPayment } from './gateway-fixtures.ts'
 import { assertAsked, names } from './gateway-requests.ts'
 import { type Answer, GatewaySetup, type Sent, sentOf } from './gateway-setup.ts'
@@ -165,6 +166,10 @@ export class Subject {
     return made?.request ?? assert.fail('There is no callback about a paid payment')
   }
 
+  async forged(): Promise<Record<string, WebhookRequest>> {
+    return await this.fixtures.forged(await this.genuine())
+  }
+
   get open(): HeldPayment {
     return { ...this.own, state: this.fixtures.states.Pending }
   }
@@ -209,7 +214,8 @@ export class Subject {
     const payload = await this.receive(setup, { ...made.request, receivedAt: event.at + HOUR_MS })
     if (!('eventId' in payload)) assert.fail(`It is no event: ${JSON.stringify(payload)}`)
     if (!this.isSigned) assertAsked(setup.sent, held.id)
-    return { payload, raw: made.raw, warnings: setup.lines }
+    const raws = made.raw === undefined ? setup.answered.map(jsonIn) : [made.raw]
+    return { payload, isRaw: raws.some((raw) => isEqual(raw, payload.raw)) }
   }
 
   /** What it supports of them. */

@@ -35,7 +35,7 @@ function mistaken(fixtures: GatewayFixtures, { plant }: Mistake): GatewayFixture
   return { ...fixtures, driver: { ...driver, create } }
 }
 
-/** A case that names the mistake, and fails. All of them pass without it: see each contract test. */
+/** A case that names the mistake, and fails. Without it all pass: gateways/included.test.ts. */
 async function failing(fixtures: GatewayFixtures, fails: string): Promise<string | undefined> {
   for (const { name, run } of gatewayContract(fixtures)) {
     const outcome = name.includes(fails) ? await run().catch(() => 'failed') : undefined

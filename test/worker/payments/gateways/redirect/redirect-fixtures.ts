@@ -1,18 +1,14 @@
-// The redirect gateway as the contract of drivers needs it: how it writes a payment, answers, and
-// calls back with tokens, genuine and forged.
+// The redirect gateway as the contract of drivers needs it: its simulation, how it refuses, and
+// tokens that are forged.
 
 import { exportSPKI, generateKeyPair } from 'jose'
-import type {
-  GatewayFixtures,
-  HeldPayment,
-} from '../../../../../libraries/testing/gateway-fixtures.ts'
+import type { GatewayFixtures } from '../../../../../libraries/testing/gateway-fixtures.ts'
 import { json } from '../../../../../libraries/testing/gateway-setup.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import {
   bytes,
   CHARGE,
   claims,
-  gateway,
   INIT,
   inBody,
   REFUND,
@@ -21,38 +17,21 @@ import {
   SETTINGS,
   sign,
 } from '../../../../support/redirect-fixtures.ts'
+import { PHONE, simulated } from '../../../../support/simulated-gateway.ts'
 
+// While the key is changed, there are two.
+const settings = {
+  ...SETTINGS,
+  api_key: `the-next-key-that-signs-callbacks-32 ${SETTINGS.api_key}`,
+}
 const base64url = (text: string) => Buffer.from(text).toString('base64url')
 const unsigned = (alg: string) =>
   `${base64url(JSON.stringify({ alg, typ: 'JWT' }))}.${base64url(JSON.stringify(claims()))}.`
 
-const written = ({ amount, currency, decimals }: HeldPayment) => ({
-  value: currency === 'IQD' ? amount : (amount / 10 ** decimals).toFixed(decimals),
-  currency,
-})
-const inquired = (held: HeldPayment) => ({
-  status: held.state,
-  transactionDetails: {
-    transactionId: held.id,
-    externalReferenceId: held.externalReferenceId,
-    amount: written(held),
-  },
-})
-
 export const fixtures: GatewayFixtures = {
-  driver: redirect,
-  settings: SETTINGS,
-  charge: CHARGE,
+  ...simulated('redirect', { driver: redirect, settings, charge: CHARGE }),
   refund: REFUND,
   ids: ['gt-1', 'gt-2'],
-  states: {
-    Pending: 'PENDING',
-    Paid: 'SUCCESS',
-    Failed: 'FAILED',
-    Expired: 'EXPIRED',
-    Refunded: 'REFUNDED',
-  },
-  healthy: (request, held) => gateway({ inquiry: () => json(inquired(held)) })(request),
   isMoney: ({ method, path }) => [INIT, REVERSE].includes(`${method} ${path}`),
   sent: ({ reference, amount, currency }) => ({
     orderId: reference,
@@ -61,22 +40,7 @@ export const fixtures: GatewayFixtures = {
   refuses: () => json({ code: 'AMOUNT_TOO_SMALL', message: 'Too small.' }, 400),
   refunds: { done: () => json({ status: 'COMPLETED', reversalReferenceId: 'rv-1' }) },
   signs: 'token',
-  async callback(held, { id, at, edit }) {
-    const sent = claims({
-      eventId: id,
-      timestamp: new Date(at).toISOString(),
-      data: {
-        transactionId: held.id,
-        merchantReferenceId: held.externalReferenceId,
-        orderId: held.reference,
-        currentStatus: held.state,
-        amount: written(held),
-      },
-    })
-    const raw = edit(sent)
-    return { request: inBody(await sign(raw)), raw }
-  },
-  hidden: ['9647800000000'],
+  hidden: [PHONE],
   async forged() {
     const genuine = await sign(claims())
     const another = await sign(claims({ eventId: 'ev-2' }))
@@ -108,6 +72,7 @@ export const fixtures: GatewayFixtures = {
       'other claims under the same signature': inBody(`${head}.${paid}.${signature}`),
       'another one’s signature': inBody(`${head}.${payload}.${another.split('.')[2]}`),
       'another key': inBody(await sign(claims(), bytes('another-key-of-32-bytes-or-longer'))),
+      'both keys in one': inBody(await sign(claims(), bytes(settings.api_key))),
       'the client secret as key': inBody(await sign(claims(), bytes(SETTINGS.client_secret))),
       'alg none': inBody(unsigned('none')),
       'alg None': inBody(unsigned('None')),

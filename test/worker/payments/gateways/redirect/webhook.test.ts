@@ -1,4 +1,4 @@
-// What genuine callbacks say. Forged ones: redirect-contract.test.ts.
+// What genuine callbacks say. Forged ones: redirect-fixtures.ts.
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { GatewaySetup } from '../../../../../libraries/testing/gateway-setup.ts'
