@@ -2,18 +2,16 @@
 
 import * as z from 'zod'
 import {
-  boardReportSchema,
-  changesAnswerSchema,
-  changesSchema,
-  readingSchema,
-  SYNC_ANSWERS,
-  SYNC_STEPS,
-} from '../../worker/board/publishing.ts'
+  activityQuery,
+  activityRowSchema,
+  activitySchema,
+} from '../../worker/board/activity-rows.ts'
+import { boardReportSchema, mainTreeSchema, readingSchema } from '../../worker/board/publishing.ts'
 import * as records from '../../worker/board/records.ts'
-import { WIRE } from '../../worker/board/wire.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
 import { CLAIM_SCHEMAS, CLAIMS } from './claims.ts'
-import { type Answer, type Description, type Operation, revalidated } from './operation.ts'
+import { type Description, type Operation, revalidated } from './operation.ts'
+import { PUBLISHING } from './publishing.ts'
 
 const SINCE = {
   gone: z
@@ -63,6 +61,10 @@ const statusSchema = z.object({
     .describe('Until then, the edge had all that the sidecar saw in the folder.')
     .exactOptional(),
   reading: readingSchema.exactOptional(),
+  main: mainTreeSchema
+    .omit({ switched: true })
+    .describe('Where git has the main tree of the board, where it is in one.')
+    .exactOptional(),
   now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),
   streams: count.describe('Connected streams, in round numbers.'),
   awakeSince: time.describe('Since when the repository is in memory.'),
@@ -103,33 +105,8 @@ const ticketSchema = z.object({
   expiresAt: time,
 })
 
-const wire = { wire: z.literal(WIRE).describe('The version of the publishing protocol.') }
-
-const syncSchema = z.discriminatedUnion('step', [
-  SYNC_STEPS.probe.extend(wire),
-  SYNC_STEPS.root.extend(wire),
-  SYNC_STEPS.buckets.extend(wire),
-  SYNC_STEPS.entries.extend(wire),
-  SYNC_STEPS.end.extend(wire),
-])
-const syncAnswerSchema = z.discriminatedUnion('step', [
-  SYNC_STEPS.probe.extend(wire),
-  SYNC_ANSWERS.root.extend(wire),
-  SYNC_ANSWERS.buckets.extend(wire),
-  SYNC_ANSWERS.entries.extend(wire),
-  SYNC_ANSWERS.end.extend(wire),
-])
-const publishSchema = changesSchema.extend(wire)
-const publishedSchema = changesAnswerSchema.extend(wire)
-const reportSchema = boardReportSchema.extend(wire)
-
-const PUBLISH_FAILURES = [
-  ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
-  ...(['sync_required', 'superseded', 'stale_batch', 'wire_version'] as const),
-] satisfies Reason[]
-
 const read = (
-  of: Pick<Operation, 'id' | 'summary' | 'path'>,
+  of: Pick<Operation, 'id' | 'summary' | 'path' | 'description'>,
   schema: z.ZodType,
   more: { query?: z.ZodObject; failures?: readonly Reason[] } = {},
 ): Operation => ({
@@ -141,23 +118,8 @@ const read = (
   failures: ['invalid_path', 'unknown_filter', 'unknown_repository', ...(more.failures ?? [])],
 })
 
-const publishing = (
-  of: Pick<Operation, 'id' | 'summary' | 'description'>,
-  body: z.ZodType,
-  answer: Answer,
-) => ({
-  ...of,
-  needs: 'board:write' as const,
-  query: records.repositoryQuery,
-  body,
-  answers: { 200: answer },
-  failures: PUBLISH_FAILURES,
-})
-
 const TASK = { path: { id: 'The id of the task.' } }
 const UNKNOWN_TASK = { failures: ['unknown_task'] } as const
-
-const SOCKET = ['unknown_filter', 'upgrade_required', 'too_many_sidecars'] as const
 
 const OPERATIONS: Record<string, Operation> = {
   'GET /api/events': {
@@ -226,6 +188,17 @@ const OPERATIONS: Record<string, Operation> = {
     records.sessionSchema,
     { failures: ['unknown_session'] },
   ),
+  'GET /api/activity': read(
+    {
+      id: 'listActivity',
+      summary: 'The history of a board, newest first',
+      description:
+        'A row for each change of a task and of a claim, of 90 days and 100,000 rows at most. No ' +
+        'publication changes a row. What nobody ever did is an empty list.',
+    },
+    activitySchema,
+    { query: activityQuery, failures: ['invalid_request', 'bad_since', 'bad_limit'] },
+  ),
   'GET /api/status': read(
     { id: 'getStatus', summary: 'The board’s configuration, counts, sidecar and streams' },
     statusSchema,
@@ -239,23 +212,6 @@ const OPERATIONS: Record<string, Operation> = {
     answers: revalidated(boardsSchema, ['ETag', 'Cache-Control']),
     failures: ['unknown_filter'],
   },
-  'PUT /api/boards': {
-    id: 'reportBoard',
-    summary: 'For sidecars: what the list of boards says of one',
-    description:
-      'After the first sync, at most every 30 s where something changed, every 5 minutes where ' +
-      'nothing did, and at the end. The edge keeps 10,000 boards, each for 30 days after its ' +
-      'last report. One more takes the place of one whose sidecar ended or is offline; one ' +
-      'subject has a quarter of them at most.',
-    needs: 'board:write',
-    query: records.repositoryQuery,
-    body: reportSchema,
-    answers: { 200: { description: 'It is stored.', schema: z.object(wire) } },
-    failures: [
-      ...(['invalid_path', 'unknown_filter', 'invalid_request', 'payload_too_large'] as const),
-      ...(['superseded', 'wire_version', 'directory_full'] as const),
-    ],
-  },
   'DELETE /api/boards': {
     id: 'forgetBoard',
     summary: 'Takes a board that no sidecar publishes off the list',
@@ -267,46 +223,11 @@ const OPERATIONS: Record<string, Operation> = {
     answers: { 204: { description: 'It is not listed any more.' } },
     failures: [...(['invalid_path', 'unknown_filter', 'unknown_repository', 'published'] as const)],
   },
-  'GET /api/sidecar': {
-    id: 'attachSidecar',
-    summary: 'For sidecars: a WebSocket that shows that one is there',
-    description:
-      'Where the answer to a root sync has `socket`. `ping` at once and every 25 s, in place of ' +
-      'reports; `free` tells one that waits to publish.',
-    needs: 'board:write',
-    query: records.sidecarQuery,
-    answers: { 101: { description: 'The socket is open.' } },
-    failures: ['invalid_path', 'invalid_request', 'not_found', 'sync_required', ...SOCKET],
-  },
-  'POST /api/sync': publishing(
-    {
-      id: 'sync',
-      summary: 'For sidecars: find out what the edge lacks',
-      description:
-        'The steps narrow a difference down: one root hash, 256 bucket hashes, then the hashes ' +
-        'of the buckets that differ.',
-    },
-    syncSchema,
-    { description: 'The answer to this step.', schema: syncAnswerSchema },
-  ),
-  'POST /api/changes': publishing(
-    {
-      id: 'publishChanges',
-      summary: 'For sidecars: publish what changed',
-      description:
-        'At most 8 MiB. A larger change is split; clients get its message after the last part.',
-    },
-    publishSchema,
-    {
-      description: 'It is applied. Clients get a message after the last part.',
-      schema: publishedSchema,
-    },
-  ),
 }
 
 export const BOARD: Description = {
   tag: { name: 'Board', description: 'Tasks, work sessions, their changes, and publishing them.' },
-  operations: { ...OPERATIONS, ...CLAIMS },
+  operations: { ...OPERATIONS, ...PUBLISHING.operations, ...CLAIMS },
   schemas: {
     Task: records.taskSchema,
     Check: records.checkSchema,
@@ -318,18 +239,16 @@ export const BOARD: Description = {
     BoardRecord: records.recordSchema,
     Message: records.messageSchema,
     Tasks: tasksSchema,
+    Activity: activitySchema,
+    ActivityRow: activityRowSchema,
     TaskDetail: taskDetailSchema,
     Runs: runsSchema,
     Sessions: sessionsSchema,
     BoardStatus: statusSchema,
     ListedBoard: listedBoardSchema,
     Boards: boardsSchema,
-    BoardReport: reportSchema,
     ...CLAIM_SCHEMAS,
     Ticket: ticketSchema,
-    SyncRequest: syncSchema,
-    SyncAnswer: syncAnswerSchema,
-    ChangesRequest: publishSchema,
-    ChangesAnswer: publishedSchema,
+    ...PUBLISHING.schemas,
   },
 }

@@ -9,6 +9,71 @@ export interface Acknowledgement {
   gatewayReference?: string
 }
 
+export interface Activity {
+  /** The newest first. */
+  activity: ActivityRow[]
+  /** There are older rows: `before=` it. */
+  next?: number
+  /** The hash before the last row here, where no filter leaves any out. */
+  previous?: string
+}
+
+/** A change of a task, a claim, or the board. */
+export interface ActivityRow {
+  /** Rises by one with each row. */
+  seq: number
+  /** By the clock of the edge. */
+  at: string
+  /**
+   * Of a task that changed, the first of these that fits. `published`: the first publication
+   * of the board, in one row. `ended`: the claim, with its task.
+   */
+  kind:
+    | 'created'
+    | 'deleted'
+    | 'status'
+    | 'title'
+    | 'assignee'
+    | 'deps'
+    | 'checks'
+    | 'published'
+    | 'claimed'
+    | 'progress'
+    | 'released'
+    | 'expired'
+    | 'ended'
+    | 'review'
+    | 'merged'
+    | 'switched'
+    | 'sidecar'
+  /** Its id. */
+  task?: string
+  /** Of the task, cut at 500 characters. */
+  title?: string
+  /** Who has the claim; of a change of a task, who held it then or had finished it. */
+  actor?: string
+  /** The linked worktree: of the claim, or the only ones that have the task. */
+  tree?: string
+  /**
+   * By field: before, and after. `closed`: whether the status counts as closed. `health`: of
+   * the session that a claim is.
+   */
+  changes?: Record<string, (string | number | boolean | string[] | null)[]>
+  summary?: string
+  /** `switch`: git switched the main tree. `other`: not the holder ended the claim. */
+  by?: 'switch' | 'other'
+  /** It was found when the board was published anew. */
+  caughtUp?: true
+  /**
+   * `deleted_while_open` once it has stood for 120 s. `unclaimed`: closed, and no claim of it
+   * was valid then, or finished in the 90 days before. They follow from the rows and the time
+   * of reading, and no hash covers them.
+   */
+  marks?: ('deleted_while_open' | 'reopened' | 'unclaimed')[]
+  /** SHA-256 of the hash before, a line end, and the row as JSON without its marks. */
+  hash: string
+}
+
 export interface Alert {
   id: string
   kind: AlertKind
@@ -390,6 +455,11 @@ export interface BoardStatus {
     done: number
     total: number
   }
+  /** Where git has the main tree of the board, where it is in one. */
+  main?: {
+    head: string
+    branch?: string
+  }
   /** The clock of the edge. It is not compared by `If-None-Match`. */
   now: string
   /** Connected streams, in round numbers. */
@@ -432,6 +502,13 @@ export interface ChangesRequest {
   reading?: {
     done: number
     total: number
+  }
+  /** Where git has the main tree. Absent: it is as it was, or nothing is known of it. */
+  main?: {
+    head: string
+    branch?: string
+    /** Since the edge was last told of it: another branch, or no later commit. */
+    switched?: true
   }
   /** The version of the publishing protocol. */
   wire: 3
@@ -960,6 +1037,8 @@ export interface Problem {
     | 'invalid_path'
     | 'invalid_request'
     | 'unknown_filter'
+    | 'bad_since'
+    | 'bad_limit'
     | 'unauthorized'
     | 'code_spent'
     | 'forbidden'
@@ -1362,6 +1441,11 @@ export type SyncAnswer =
       match: boolean
       /** What clients see of the store. */
       store: 'present' | 'missing'
+      /** What the edge was last told of it. */
+      main?: {
+        head: string
+        branch?: string
+      }
       /** `GET /api/sidecar` takes a socket, which is held in place of reports. */
       socket?: true
       /** The version of the publishing protocol. */
@@ -1426,6 +1510,13 @@ export type SyncRequest =
       buckets: Record<string, Record<string, string>>
       /** Further `entries` messages of this sync follow. */
       more: boolean
+      /** Where git has the main tree. Absent: it is as it was, or nothing is known of it. */
+      main?: {
+        head: string
+        branch?: string
+        /** Since the edge was last told of it: another branch, or no later commit. */
+        switched?: true
+      }
       /** The version of the publishing protocol. */
       wire: 3
     }
@@ -2348,6 +2439,19 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+  listActivity:
+    | 'bad_limit'
+    | 'bad_since'
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
   getStatus:
     | 'invalid_path'
     | 'invalid_request'
@@ -2368,6 +2472,20 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
+  forgetBoard:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'published'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
   reportBoard:
     | 'invalid_path'
     | 'invalid_request'
@@ -2380,20 +2498,6 @@ export interface FailureCodes {
     | 'payload_too_large'
     | 'internal'
     | 'directory_full'
-    | 'keys_unavailable'
-    | 'misconfigured'
-    | 'not_configured'
-    | 'sessions_unavailable'
-  forgetBoard:
-    | 'invalid_path'
-    | 'invalid_request'
-    | 'unknown_filter'
-    | 'unauthorized'
-    | 'bad_origin'
-    | 'forbidden'
-    | 'unknown_repository'
-    | 'published'
-    | 'internal'
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'

@@ -2,6 +2,7 @@
 
 import type { DataRecord } from '../../worker/board/wire.ts'
 import { type Edge, publishedRepo, type Repo } from '../support/edge.ts'
+import { activityContract } from './activity.ts'
 import { messageContract } from './board-messages.ts'
 import { readContract } from './board-reads.ts'
 import { streamContract } from './board-stream.ts'
@@ -34,4 +35,5 @@ export function boardContract(name: string, host: Host): void {
   syncContract(board)
   boardsContract(board)
   claimContract(board)
+  activityContract(board)
 }

@@ -55,6 +55,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/tasks/:id/sessions': board('/api/tasks/A-1/sessions', 200),
   'GET /api/sessions': board('/api/sessions', 200),
   'GET /api/sessions/:id': board('/api/sessions/ses_1', 404),
+  'GET /api/activity': board('/api/activity', 200),
   'GET /api/status': board('/api/status', 200),
   'GET /api/boards': { ...board('/api/boards', 200), isOfAll: true },
   // Nothing in them says what version of the wire they are.

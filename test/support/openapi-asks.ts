@@ -193,6 +193,10 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
       { path: '/sessions?health=active', status: 200 },
       { path: '/sessions?state=active', status: 400 },
     ],
+    'GET /activity': () => [
+      { path: '/activity', status: 200 },
+      { path: '/activity?since=tomorrow', status: 400 },
+    ],
     'GET /sessions/:id': () => [
       { path: '/sessions/ses_1', status: 200 },
       { path: '/sessions/ses_2', status: 404 },

@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import type { MayBe, Moved } from './claim-moves.ts'
 import type { Touched } from './message.ts'
 import type { sessionsQuery, tasksQuery } from './records.ts'
-import type { DataRecord, Reading, StoreState } from './wire.ts'
+import type { DataRecord, MainTree, Reading, StoreState } from './wire.ts'
 
 /** Everything that a repository stores besides its records and its log. */
 export interface RepositoryState {
@@ -46,6 +46,14 @@ export interface RepositoryState {
   offlineSince?: number
   /** When the edge last held all that the sidecar saw (ms). */
   currentAt?: number
+  /** Where git has the main tree. */
+  main?: Omit<MainTree, 'switched'>
+  /** git switched the main tree, and what follows from that is not whole yet. */
+  isSwitching?: true
+  /** Until the board is published: whether the history knows its tasks of an earlier life. */
+  telling?: 'first' | 'again'
+  /** When the head of the history was last a line of the log (ms). */
+  headLineAt?: number
 }
 
 /** What `tasksQuery` filters by. Its conditions are in board-store-sqlite.ts. */
@@ -94,6 +102,7 @@ export interface PutResult {
   change: 'follows' | 'changed'
   /** What a list shows of it has changed, too. */
   inList: boolean
-  /** The row of a task until now, as JSON. */
-  before?: string | undefined
+  /** The row of a task until now, and its checks, as JSON. */
+  before?: string
+  checks?: string | null | undefined
 }

@@ -34,6 +34,8 @@ export interface Claim {
   /** The last sign that its holder works, later than its beginning. */
   activeAt?: number
   progress?: string
+  /** When the history last had a row of that, in ms. */
+  progressAt?: number
   /** It has expired, and clients were informed. Nobody has taken the task yet. */
   isStalled?: boolean
   /** The hash of its task's file when it last expired. */

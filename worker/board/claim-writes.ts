@@ -2,8 +2,10 @@
 // each beginning and end. Decides nothing.
 
 import type { Log } from '../shared/log.ts'
+import type { Activity } from './activity.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { AHEAD_MS, GRACE_MS, setRight } from './claim-ends.ts'
+import { claimNews } from './claim-news.ts'
 import { overlayOf, sessionOf } from './claim-session.ts'
 import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
 import type { StoredTask } from './columns-sqlite.ts'
@@ -21,13 +23,15 @@ export interface Turn {
 export class ClaimWrites {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
+  readonly #activity: Activity
   readonly #log: Log
   /** The time of the last turn. */
   #last = Infinity
 
-  constructor(board: BoardStore, claims: ClaimStore, log: Log) {
+  constructor(board: BoardStore, claims: ClaimStore, activity: Activity, log: Log) {
     this.#board = board
     this.#claims = claims
+    this.#activity = activity
     this.#log = log
   }
 
@@ -45,8 +49,12 @@ export class ClaimWrites {
   }
 
   /** Numbers the rows anew, and adds a message: clients read them again. */
-  tell(claim: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
+  tell(told: Claim, { frames, now }: Turn, event?: ClaimEvent): void {
     const state = this.#board.state()
+    const news = claimNews(this.#claims.byGeneration(told.generation), told, now)
+    const isProgress = news.some(({ kind }) => kind === 'progress')
+    const claim = isProgress ? { ...told, progressAt: now } : told
+    this.#activity.add(news, state, now)
     const session = sessionOf(claim)
     const seq = this.#board.head() + 1
     this.#claims.put(claim, session, seq)

@@ -3,6 +3,9 @@
 
 import type { Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
+import { Activity } from './activity.ts'
+import { ActivityReads } from './activity-reads.ts'
+import { ACTIVITY_TABLES, sqliteActivityStore } from './activity-sqlite.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
@@ -39,14 +42,17 @@ export function openRepository(
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const claimStore = sqliteClaimStore(sql)
-  const presence = new Presence(store, claimStore, sockets, log)
-  const writes = new ClaimWrites(store, claimStore, log)
+  const activityStore = sqliteActivityStore(sql)
+  const activity = new Activity(activityStore, store, claimStore, log)
+  const presence = new Presence(store, claimStore, sockets, activity, log)
+  const writes = new ClaimWrites(store, claimStore, activity, log)
+  const settling = new ClaimSettling(store, claimStore, writes)
   return {
-    repository: new Repository(store, new ClaimSettling(store, claimStore, writes), presence),
+    repository: new Repository(store, settling, presence, activity),
     claims: new Claims(store, claimStore, writes, presence),
     presence,
     nextDue: claimStore.nextDue,
-    reads: new Reads(store, presence, silentAfterMs),
+    reads: new Reads(store, presence, new ActivityReads(activityStore), silentAfterMs),
     spend: (id, expiresAt, now) =>
       sql.transaction(() => {
         sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)
@@ -114,6 +120,7 @@ const KEPT = [
   `CREATE TABLE IF NOT EXISTS board_schema (
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
   ...CLAIM_TABLES,
+  ...ACTIVITY_TABLES,
 ]
 
 const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'gone', 'changes']

@@ -2,6 +2,7 @@
 // the host knows the sockets and has one alarm. Where hosts have no such sockets, reports say it.
 
 import type { Log } from '../shared/log.ts'
+import type { Activity } from './activity.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import { resumed } from './claim-ends.ts'
@@ -57,12 +58,20 @@ export class Presence {
   readonly #store: BoardStore
   readonly #agenda: Agenda
   readonly #sockets: SidecarSockets
+  readonly #activity: Activity
   readonly #log: Log
 
-  constructor(store: BoardStore, agenda: Agenda, sockets: SidecarSockets, log: Log) {
+  constructor(
+    store: BoardStore,
+    agenda: Agenda,
+    sockets: SidecarSockets,
+    activity: Activity,
+    log: Log,
+  ) {
     this.#store = store
     this.#agenda = agenda
     this.#sockets = sockets
+    this.#activity = activity
     this.#log = log
   }
 
@@ -77,11 +86,22 @@ export class Presence {
    */
   heard(state: RepositoryState, now: number): void {
     this.#resume(state, now)
+    const { lastSeenAt, offlineSince, socket, ended } = state
+    // Where no socket says so, nobody may have noticed that it was silent.
+    const wasSilent = !socket && !ended && lastSeenAt !== undefined && lastSeenAt <= now
+    const isBack = wasSilent && isOver(lastSeenAt, REPORTS_SILENT_MS, now)
+    if (isBack || offlineSince !== undefined) this.turned(state, ['offline', 'running'], now)
     state.lastSeenAt = now
     delete state.socket?.isFreed
-    if (state.offlineSince === undefined) return
+    if (offlineSince === undefined) return
     delete state.offlineSince
     if (state.published) state.pending = { ...state.pending, list: true }
+  }
+
+  /** For the history. */
+  turned(state: RepositoryState, changed: [SidecarState, SidecarState], now: number): void {
+    if (!state.published) return
+    this.#activity.add([{ kind: 'sidecar', changes: { state: changed } }], state, now)
   }
 
   /** A first publication is whole: until then no task could come back. */
@@ -229,12 +249,14 @@ export class Presence {
     state.offlineSince = state.socket?.closedAt ?? state.lastSeenAt ?? now
     // Where no process can count the boards, a line is all that an operator can alarm on.
     this.#log('warn', 'board.sidecar_lost', { since: new Date(state.offlineSince).toISOString() })
+    this.turned(state, ['running', 'offline'], now)
     return this.#message(state, now)
   }
 
   #returned(state: RepositoryState, now: number): string[] {
     if (state.offlineSince === undefined) return []
     delete state.offlineSince
+    this.turned(state, ['offline', 'running'], now)
     return this.#message(state, now)
   }
 

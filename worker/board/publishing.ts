@@ -31,6 +31,17 @@ export const storeSchema = z.object({
     .describe('Its watcher has failed: changes are found by scans, each second or later.'),
 })
 
+export const mainTreeSchema = z
+  .object({
+    head: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/),
+    branch: z.string().max(1_024).exactOptional(),
+    switched: z
+      .literal(true)
+      .describe('Since the edge was last told of it: another branch, or no later commit.')
+      .exactOptional(),
+  })
+  .describe('Where git has the main tree. Absent: it is as it was, or nothing is known of it.')
+
 export const SYNC_STEPS = {
   probe: z
     .object({ step: z.literal('probe') })
@@ -57,6 +68,7 @@ export const SYNC_STEPS = {
       )
       .describe('Bucket number → every key of that bucket with its hash.'),
     more: z.boolean().describe('Further `entries` messages of this sync follow.'),
+    main: mainTreeSchema.exactOptional(),
   }),
   end: z
     .object({ step: z.literal('end'), run: counter })
@@ -82,6 +94,7 @@ export const changesSchema = z.object({
     .describe('More parts of this change follow. Clients get its message after the last one.')
     .exactOptional(),
   reading: readingSchema.exactOptional(),
+  main: mainTreeSchema.exactOptional(),
 })
 
 export const SYNC_ANSWERS = {
@@ -91,6 +104,10 @@ export const SYNC_ANSWERS = {
     epoch: z.string(),
     match: z.boolean(),
     store: z.enum(['present', 'missing']).describe('What clients see of the store.'),
+    main: mainTreeSchema
+      .omit({ switched: true })
+      .describe('What the edge was last told of it.')
+      .exactOptional(),
     socket: z
       .literal(true)
       .exactOptional()

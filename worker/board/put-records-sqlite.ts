@@ -21,10 +21,18 @@ const MAX_VALUES = 100
 /** Ids are one value, a JSON array. */
 const AMONG = 'IN (SELECT value FROM json_each(?))'
 
+const OF_TASKS = "id, hash, file_hash, light, json_extract(rest, '$.checks') AS checks"
+
 type Columns = Record<string, SqlValue>
 
-/** `file_hash` and `light`: of a task. */
-type Stored = { id: string; hash: string; file_hash?: string; light?: string }
+/** All but the first two: of a task. */
+type Stored = {
+  id: string
+  hash: string
+  file_hash?: string
+  light?: string
+  checks?: string | null
+}
 
 /**
  * Writes those that are not stored with the same hash. `seq`: the number of the next message.
@@ -39,9 +47,8 @@ export function* putRecords(
   for (const [kind, some] of Map.groupBy(records, (record) => record.kind)) {
     const table = TABLE_OF[kind]
     const ids = some.map(({ id }) => id)
-    const columns = kind === 'task' ? 'id, hash, file_hash, light' : 'id, hash'
     const known = sql.all<Stored>(
-      `SELECT ${columns} FROM ${table} WHERE id ${AMONG}`,
+      `SELECT ${kind === 'task' ? OF_TASKS : 'id, hash'} FROM ${table} WHERE id ${AMONG}`,
       JSON.stringify(ids),
     )
     const stored = new Map(known.map((row) => [row.id, row]))
@@ -61,15 +68,17 @@ export function* putRecords(
       toggle(bucket, old ? toggleHash(old.hash, hash) : hash)
       if (record.kind === 'task') {
         const light = String(row.light)
-        stored.set(id, { id, hash, file_hash: record.file, light })
+        const checks = JSON.stringify(record.task.checks ?? null)
+        stored.set(id, { id, hash, file_hash: record.file, light, checks })
         const change = old?.file_hash === record.file ? 'follows' : 'changed'
-        yield { record, change, inList: old?.light !== light, before: old?.light }
+        const before = old?.light === undefined ? {} : { before: old.light, checks: old.checks }
+        yield { record, change, inList: old?.light !== light, ...before }
       } else {
         stored.set(id, { id, hash })
         yield { record, change: 'changed', inList: kind === 'session' }
       }
     }
-    insert(sql, table, [...rows.values()])
+    insertRows(sql, table, [...rows.values()])
     if (fresh.length > 0) {
       sql.all(`DELETE FROM gone WHERE list = ? AND id ${AMONG}`, table, JSON.stringify(fresh))
     }
@@ -91,8 +100,8 @@ function overlaysOf(sql: Sql, tasks: readonly string[]): Map<string, Overlay> {
   return overlays
 }
 
-/** All rows have the same columns. */
-function insert(sql: Sql, table: string, rows: readonly Columns[]): void {
+/** In place of those with the same key. All have the same columns. */
+export function insertRows(sql: Sql, table: string, rows: readonly Columns[]): void {
   const names = Object.keys(rows[0] ?? {})
   const marks = `(${names.map(() => '?').join()})`
   const atOnce = Math.floor(MAX_VALUES / Math.max(1, names.length))

@@ -1,6 +1,7 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
+import type { ActivityQuery, ActivityReads } from './activity-reads.ts'
 import {
   type ChangedRow,
   type CursorRow,
@@ -26,6 +27,7 @@ export type Query =
   | { kind: 'sessions'; filter: SessionFilter; since?: string }
   | { kind: 'session'; id: string }
   | { kind: 'status' }
+  | ({ kind: 'activity' } & ActivityQuery)
 
 /** What the host of the repository knows and its store does not. Times are RFC 3339, UTC. */
 export interface HostStatus {
@@ -40,11 +42,12 @@ export interface HostStatus {
 export type Found =
   | { state: 'unpublished' }
   | { state: 'absent' }
+  | { state: 'bad_since' }
   | ({ state: 'found'; seq: string; etag: string; pieces: Iterable<string> } & OfStatus)
 
 /** The answer for the Worker. `unchanged`: the client has it already. */
 export type ReadAnswer =
-  | { state: 'unpublished' | 'absent' }
+  | { state: 'unpublished' | 'absent' | 'bad_since' }
   | { state: 'unchanged'; seq: string; etag: string }
   | ({ state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> } & OfStatus)
 
@@ -60,11 +63,18 @@ const CHUNK_CHARS = 64 << 10
 export class Reads {
   readonly #store: BoardStore
   readonly #presence: Presence
+  readonly #activity: ActivityReads
   readonly #silentAfterMs: number
 
-  constructor(store: BoardStore, presence: Presence, silentAfterMs = SILENT_AFTER_MS) {
+  constructor(
+    store: BoardStore,
+    presence: Presence,
+    activity: ActivityReads,
+    silentAfterMs = SILENT_AFTER_MS,
+  ) {
     this.#store = store
     this.#presence = presence
+    this.#activity = activity
     this.#silentAfterMs = silentAfterMs
   }
 
@@ -126,6 +136,11 @@ export class Reads {
       case 'session': {
         const session = this.#store.session(query.id)
         return session ? found(session.hash, [session.json]) : { state: 'absent' }
+      }
+      case 'activity': {
+        const log = { epoch: state.epoch, head: this.#store.head(), now: Date.parse(host.now) }
+        const answer = this.#activity.answer(query, log)
+        return answer ? found(answer.tag, [answer.text]) : { state: 'bad_since' }
       }
       case 'status': {
         const shown = this.#presence.shownOf(state, Date.parse(host.now))
@@ -227,6 +242,7 @@ export class Reads {
       },
       currentAt: timeText(shown.currentAt),
       ...(state.reading && { reading: state.reading }),
+      ...(state.main && { main: state.main }),
       ...host,
       silentAfterMs: this.#silentAfterMs,
     })

@@ -1,6 +1,7 @@
 // One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
 // except for its store; owns no clock and no stream.
 
+import { type Activity, cameIn, type TaskChanges } from './activity.ts'
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { Texts } from './claim-moves.ts'
@@ -57,11 +58,13 @@ export class Repository {
   readonly #store: BoardStore
   readonly #claims: ClaimSettling
   readonly #presence: Presence
+  readonly #activity: Activity
 
-  constructor(store: BoardStore, claims: ClaimSettling, presence: Presence) {
+  constructor(store: BoardStore, claims: ClaimSettling, presence: Presence, activity: Activity) {
     this.#store = store
     this.#claims = claims
     this.#presence = presence
+    this.#activity = activity
   }
 
   /** One step of a sync. `now` in ms. The caller has validated the request. */
@@ -72,11 +75,13 @@ export class Repository {
       if (refusal) return refusal
       this.#presence.heard(state, now)
       if (request.step === 'root') return this.#syncRoot(request, state, now)
-      state.ended = request.step === 'end'
       if (request.step === 'end') {
+        if (!state.ended) this.#presence.turned(state, ['running', 'ended'], now)
+        state.ended = true
         this.#store.save(state)
         return { ok: true, answer: { step: 'end' }, frames: [] }
       }
+      state.ended = false
       if (request.step === 'buckets') {
         const ours = this.#store.buckets()
         const differ = [...ours.keys()].filter((n) => ours[n] !== request.buckets[n])
@@ -106,8 +111,12 @@ export class Repository {
       if (request.reading) state.reading = request.reading
       const seq = this.#store.head() + 1
       const texts = this.#claims.texts()
-      for (const { record, change, inList, before } of this.#store.put(request.upserts, seq)) {
+      const news: TaskChanges = new Map()
+      this.#activity.moved(state, request.main, now)
+      for (const put of this.#store.put(request.upserts, seq)) {
+        const { record, change, inList, before } = put
         const { kind, id } = record
+        cameIn(news, put)
         const key: Key = kind === 'run' ? `task:${record.task}` : `${kind}:${id}`
         state.pending =
           change === 'follows' ? touchFollowing(state.pending) : touch(state.pending, key)
@@ -115,7 +124,8 @@ export class Repository {
         if (texts && kind === 'task') this.#claims.came(state, texts, record.task, before)
         if (record.kind === 'session') noteNewest(state, id, record.session.startedAt)
       }
-      for (const key of request.deletes) this.#remove(key, state, texts)
+      for (const key of request.deletes) this.#remove(key, state, texts, news)
+      this.#activity.published(state, news, now)
       for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
       if (!request.more) {
         state.lacking = false
@@ -167,6 +177,7 @@ export class Repository {
       state.run = Math.max(state.run, request.run ?? 0) + 1
       state.batch = 0
     }
+    if (state.ended) this.#presence.turned(state, ['ended', 'running'], now)
     state.ended = false
     state.lacking = false
     // No record changes when the folder goes or comes back, but clients must show it.
@@ -184,8 +195,8 @@ export class Repository {
     if (match && !missing) state.currentAt = now
     const sent = match && (isMoved || !missing) ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
-    const { run, epoch } = state
-    const answer = { step: 'root', run, epoch, match, store } as const
+    const { run, epoch, main } = state
+    const answer = { step: 'root', run, epoch, match, store, ...(main && { main }) } as const
     const ended = match && !missing ? this.#claims.settle(now) : []
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
@@ -214,7 +225,10 @@ export class Repository {
       }
     }
     const texts = this.#claims.texts()
-    for (const key of ours.keys()) dropped += Number(this.#remove(key, state, texts))
+    const news: TaskChanges = new Map()
+    this.#activity.moved(state, request.main, now)
+    for (const key of ours.keys()) dropped += Number(this.#remove(key, state, texts, news))
+    this.#activity.published(state, news, now)
     if (lack.length > 0) state.lacking = true
     const done = !request.more && !state.lacking
     if (done) state.currentAt = now
@@ -225,11 +239,12 @@ export class Repository {
     return { ok: true, answer, frames: [...(sent?.frames ?? []), ...ended] }
   }
 
-  #remove(key: Key, state: RepositoryState, texts: Texts | undefined): boolean {
+  #remove(key: Key, state: RepositoryState, texts: Texts | undefined, news: TaskChanges): boolean {
     const { kind, id } = parseKey(key)
     if (texts && kind === 'task') this.#claims.goes(state, texts, id)
     const visible = this.#store.remove(key, this.#store.head() + 1)
     if (visible === undefined) return false
+    if (kind === 'task') news.set(id, {})
     state.pending = touch(state.pending, visible)
     noteList(state, kind)
     return true
@@ -242,6 +257,7 @@ export class Repository {
   ): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
     if (isFirst) this.#presence.published(now)
+    this.#activity.completed(state, now)
     state.published = true
     delete state.reading
     const message = messageOf(state.pending)

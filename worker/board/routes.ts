@@ -11,6 +11,7 @@ import { Problem } from '../shared/problem.ts'
 import { readQuery, refuseRepeated } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import { sha256Hex } from '../shared/sha256.ts'
+import { activityQuery } from './activity-rows.ts'
 import { claimRoutes } from './claim-routes-hono.ts'
 import { type Directory, inOrder, listedBoard } from './directory.ts'
 import type { BoardMetrics } from './metrics.ts'
@@ -136,6 +137,16 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     '/sessions/:id',
     read(repositoryQuery, (_, id) => ({ kind: 'session', id })),
   )
+  app.get(
+    '/activity',
+    read(activityQuery, ({ path: _, since, before, limit, ...filter }) => ({
+      kind: 'activity',
+      filter,
+      ...(since !== undefined && { since }),
+      ...(before !== undefined && { before: Number(before) }),
+      limit: limitOf(limit),
+    })),
+  )
 
   app.get('/boards', async (c) => {
     const grant = c.get('grant')
@@ -244,6 +255,16 @@ function openCounted(
   return openStream({ ...of, limits, clock, log, onEnd })
 }
 
+const MOST_ROWS = 1_000
+const ROWS = 100
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return ROWS
+  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
+  if (limit <= MOST_ROWS) return limit
+  throw new Problem('bad_limit', `The limit must be a whole number from 1 to ${MOST_ROWS}.`)
+}
+
 const isStorable = (record: DataRecord): boolean =>
   new TextEncoder().encode(JSON.stringify(record)).length <= RECORD_BYTES
 
@@ -280,6 +301,10 @@ async function answerRead(
         throw new Problem('unknown_session', 'There is no session with this id.')
       }
       throw new Problem('unknown_task', 'There is no task with this id.')
+    case 'bad_since': {
+      const why = 'It must be a time that has come, or the id of an event of this board’s epoch.'
+      throw new Problem('bad_since', `The query parameter since names no place. ${why}`)
+    }
     case 'unchanged':
     case 'found': {
       const headers = {

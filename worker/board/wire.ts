@@ -84,6 +84,8 @@ export type ChangesRequest = z.infer<typeof publishing.changesSchema>
 
 export type Reading = z.infer<typeof publishing.readingSchema>
 
+export type MainTree = z.infer<typeof publishing.mainTreeSchema>
+
 export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
 
 /**

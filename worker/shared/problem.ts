@@ -5,6 +5,8 @@ export const STATUS_OF = {
   invalid_path: 400,
   invalid_request: 400,
   unknown_filter: 400,
+  bad_since: 400,
+  bad_limit: 400,
   unauthorized: 401,
   code_spent: 401,
   forbidden: 403,

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest'
 import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
-import { sqliteClaimStore } from '../../../worker/board/claim-store-sqlite.ts'
-import { createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
-import { Presence } from '../../../worker/board/presence.ts'
-import { matchesTag, type Query, Reads } from '../../../worker/board/reads.ts'
+import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
+import { matchesTag, type Query } from '../../../worker/board/reads.ts'
 import { openSql } from '../../../worker/shared/sql-node.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
 
@@ -11,18 +9,9 @@ const HOST = { streams: 0, awakeSince: '', now: '' }
 
 function published() {
   const sql = openSql(':memory:')
-  createBoardTables(sql)
+  const { reads } = openRepository(sql)
   const store = sqliteBoardStore(sql, 'epoch1')
   store.save({ ...store.state(), published: true })
-  const reads = new Reads(
-    store,
-    new Presence(
-      store,
-      sqliteClaimStore(sql),
-      () => [],
-      () => undefined,
-    ),
-  )
   return { sql, store, reads }
 }
 

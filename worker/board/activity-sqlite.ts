@@ -1,0 +1,168 @@
+// The history of a repository in its own SQLite: its rows, and what was last told of each task.
+// These tables are in no schema of the board's, and nothing that is published drops a row of them.
+
+import type { Sql, SqlValue } from '../shared/sql.ts'
+import { hashAfter, NO_HASH } from './activity-chain.ts'
+import type { Described, Entry } from './activity-rows.ts'
+import { insertRows } from './put-records-sqlite.ts'
+
+export const ACTIVITY_TABLES = [
+  // `epoch` and `change`: the message that clients got with it, or get next.
+  `CREATE TABLE IF NOT EXISTS activity (
+    seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, task TEXT, actor TEXT,
+    epoch TEXT NOT NULL, change INTEGER NOT NULL, json TEXT NOT NULL, hash TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS activity_of_task ON activity (task, seq)`,
+  `CREATE INDEX IF NOT EXISTS activity_at ON activity (at)`,
+  `CREATE TABLE IF NOT EXISTS told (
+    task TEXT PRIMARY KEY, status TEXT NOT NULL, title TEXT NOT NULL, tree TEXT) WITHOUT ROWID`,
+]
+
+/** What was last told of a task. `tree`: only linked worktrees had it, such as this one. */
+export interface Told {
+  status: string
+  title: string
+  tree: string | null
+}
+
+const KEPT_ROWS = 100_000
+const DAY_MS = 86_400_000
+export const KEPT_MS = 90 * DAY_MS
+
+/** A row as it is stored. */
+export interface StoredRow {
+  row: Described
+  json: string
+  hash: string
+}
+
+export interface ActivityFilter {
+  task?: string
+  actor?: string
+  kind?: Entry['kind']
+}
+
+/** From which row on, and before which. */
+export interface Span {
+  from: number
+  before: number
+}
+
+/** Of claims: they say whether somebody held a task. */
+const OF_CLAIMS = `('claimed', 'progress', 'released', 'expired', 'ended')`
+
+export type ActivityStore = ReturnType<typeof sqliteActivityStore>
+
+export function sqliteActivityStore(sql: Sql) {
+  const stored = (where: string, ...values: SqlValue[]): StoredRow[] =>
+    sql
+      .all<{ json: string; hash: string }>(`SELECT json, hash FROM activity ${where}`, ...values)
+      .map((row) => ({ ...row, row: JSON.parse(row.json) as Described }))
+  const seqOf = (query: string, ...values: SqlValue[]) =>
+    sql.all<{ seq: number | null }>(query, ...values)[0]?.seq ?? undefined
+  const last = () =>
+    sql.all<{ seq: number; at: number; hash: string }>(
+      'SELECT seq, at, hash FROM activity ORDER BY seq DESC LIMIT 1',
+    )[0]
+  /** Of those that are kept. All before it are gone, whatever a wrong clock wrote on them. */
+  const first = (now: number): number => {
+    const head = last()?.seq ?? 0
+    // By `+` in the order of the rows: most often the very first one is fresh.
+    const fresh = 'SELECT seq FROM activity WHERE +at >= ? ORDER BY seq LIMIT 1'
+    return Math.max(seqOf(fresh, now - KEPT_MS) ?? head + 1, head - KEPT_ROWS + 1)
+  }
+  return {
+    last,
+    first,
+    /** Appends them. `at` in ms. Returns the hash of the last one. */
+    append(entries: readonly Entry[], at: number, of: { epoch: string; change: number }): string {
+      let { seq, hash } = last() ?? { seq: 0, hash: NO_HASH }
+      const time = new Date(at).toISOString()
+      const rows = entries.map((entry) => {
+        seq++
+        const json = JSON.stringify({ seq, at: time, ...entry } satisfies Described)
+        hash = hashAfter(hash, json)
+        const { kind, task = null, actor = null } = entry
+        return { seq, at, kind, task, actor, ...of, json, hash }
+      })
+      insertRows(sql, 'activity', rows)
+      // The last one that is gone stays, for its hash.
+      sql.all('DELETE FROM activity WHERE seq < ?', first(at) - 1)
+      return hash
+    },
+    /** The newest first. */
+    list(
+      { task, actor, kind }: ActivityFilter,
+      { from, before }: Span,
+      limit: number,
+    ): StoredRow[] {
+      const given = Object.entries({ task, actor, kind }).flatMap(([name, value]) =>
+        value === undefined ? [] : [{ text: `AND ${name} = ?`, value }],
+      )
+      return stored(
+        `WHERE seq >= ? AND seq < ? ${given.map(({ text }) => text).join(' ')}
+          ORDER BY seq DESC LIMIT ?`,
+        from,
+        before,
+        ...given.map(({ value }) => value),
+        limit,
+      )
+    },
+    hashOf: (seq: number): string =>
+      sql.all<{ hash: string }>('SELECT hash FROM activity WHERE seq = ?', seq)[0]?.hash ?? NO_HASH,
+    /** The first row that was written at this time (ms) or later. */
+    firstAt: (at: number): number | undefined =>
+      seqOf('SELECT min(seq) AS seq FROM activity WHERE at >= ?', at),
+    /** The last row that clients got with this message, or before. */
+    lastUpTo: (epoch: string, change: number): number =>
+      seqOf(
+        'SELECT seq FROM activity WHERE epoch <> ? OR change <= ? ORDER BY seq DESC LIMIT 1',
+        epoch,
+        change,
+      ) ?? 0,
+    /** In their order. */
+    between: (from: number, to: number): StoredRow[] =>
+      stored('WHERE at BETWEEN ? AND ? ORDER BY seq', from, to),
+    /** Of claims of this task, before a row: the newest first. */
+    ofClaims: (task: string, before: number): StoredRow[] =>
+      stored(`WHERE task = ? AND seq < ? AND kind IN ${OF_CLAIMS} ORDER BY seq DESC`, task, before),
+    /** Whether there was a row of a claim between these times (ms). */
+    hadClaim: (from: number, to: number): boolean =>
+      stored(`WHERE at BETWEEN ? AND ? AND kind IN ${OF_CLAIMS} LIMIT 1`, from, to).length > 0,
+    /** When this task was there again after a row, in ms. */
+    backAt: (task: string, after: number): number | undefined =>
+      sql.all<{ at: number }>(
+        `SELECT at FROM activity WHERE task = ? AND seq > ? AND kind = 'created'
+          ORDER BY seq LIMIT 1`,
+        task,
+        after,
+      )[0]?.at,
+
+    told: (tasks: readonly string[]): Map<string, Told> =>
+      new Map(
+        sql
+          .all<{ task: string; status: string; title: string; tree: string | null }>(
+            `SELECT task, status, title, tree FROM told
+              WHERE task IN (SELECT value FROM json_each(?))`,
+            JSON.stringify(tasks),
+          )
+          .map(({ task, ...told }) => [task, told]),
+      ),
+    hasTold: (): boolean => sql.all('SELECT 1 AS found FROM told LIMIT 1').length > 0,
+    /** Tasks that were told of, and are not there. */
+    missing: (): string[] =>
+      sql
+        .all<{ task: string }>('SELECT task FROM told WHERE task NOT IN (SELECT id FROM tasks)')
+        .map(({ task }) => task),
+    tell: (tasks: readonly ({ task: string } & Told)[]): void =>
+      insertRows(
+        sql,
+        'told',
+        tasks.map(({ task, status, title, tree }) => ({ task, status, title, tree })),
+      ),
+    forget: (tasks: readonly string[]): void =>
+      void sql.all(
+        'DELETE FROM told WHERE task IN (SELECT value FROM json_each(?))',
+        JSON.stringify(tasks),
+      ),
+  }
+}

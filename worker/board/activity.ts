@@ -1,0 +1,167 @@
+// Writes the history of a board: a row for each change, in the transaction of the change. Decides
+// nothing of tasks (task-news.ts) and of marks (activity-marks.ts).
+
+import type { Log } from '../shared/log.ts'
+import type { Entry } from './activity-rows.ts'
+import { type ActivityStore, KEPT_MS } from './activity-sqlite.ts'
+import type { PutResult, RepositoryState } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import { isFinished, isValid } from './claim-ends.ts'
+import type { ClaimStore } from './claim-store-sqlite.ts'
+import { above } from './parts.ts'
+import { type Before, goneNews, newsOf, toldOf } from './task-news.ts'
+import { statusesOf } from './to-do.ts'
+import type { BoardConfig, MainTree, Task } from './wire.ts'
+
+/** So often the head of the chain is a line of the log: with it an export can be compared. */
+const HEAD_LINE_MS = 3_600_000
+
+/** By id, what a part of a publication made of a task; without `task`, it took it out. */
+export type TaskChanges = Map<string, { before?: Before; task?: Task }>
+
+/** A task that came, or changed. */
+export function cameIn(changes: TaskChanges, { record, before, checks }: PutResult): void {
+  if (record.kind !== 'task') return
+  const known = changes.get(record.id)
+  const old = before && ({ ...JSON.parse(before), checks: parsed(checks) } as Before)
+  const first = known ? known.before : old
+  changes.set(record.id, { ...(first && { before: first }), task: record.task })
+}
+
+const parsed = (json: string | null | undefined): unknown => (json ? JSON.parse(json) : undefined)
+
+export class Activity {
+  readonly #store: ActivityStore
+  readonly #board: BoardStore
+  readonly #claims: Pick<ClaimStore, 'open' | 'endedOf'>
+  readonly #log: Log
+
+  constructor(
+    store: ActivityStore,
+    board: BoardStore,
+    claims: Pick<ClaimStore, 'open' | 'endedOf'>,
+    log: Log,
+  ) {
+    this.#store = store
+    this.#board = board
+    this.#claims = claims
+    this.#log = log
+  }
+
+  /** The caller saves `state`. */
+  add(entries: readonly Entry[], state: RepositoryState, now: number): void {
+    if (entries.length === 0) return
+    const hash = this.#store.append(entries, now, {
+      epoch: state.epoch,
+      change: this.#board.head() + 1,
+    })
+    const { headLineAt = Number.NEGATIVE_INFINITY } = state
+    // A time ahead of `now` was taken before the clock was set back.
+    if (headLineAt <= now && now - headLineAt < HEAD_LINE_MS) return
+    state.headLineAt = now
+    this.#log('info', 'history.head', { seq: this.#store.last()?.seq, head: hash })
+  }
+
+  /** Where the main tree is now, before what follows from that. */
+  moved(state: RepositoryState, main: MainTree | undefined, now: number): void {
+    if (!main) return
+    const { switched, ...at } = main
+    const { main: was } = state
+    state.main = at
+    if (!was || !switched) return
+    state.isSwitching = true
+    const changes = {
+      ...(was.branch !== at.branch && { branch: [was.branch ?? null, at.branch ?? null] }),
+      head: [was.head, at.head],
+    }
+    this.add([{ kind: 'switched', changes }], state, now)
+  }
+
+  /** A part of a publication was applied. */
+  published(state: RepositoryState, changes: TaskChanges, now: number): void {
+    if (changes.size === 0) return
+    const first = this.#firstOf(state)
+    const told = this.#store.told([...changes.keys()])
+    const isClosed = this.#isClosed()
+    const actorOf = this.#actors(now)
+    const extra = {
+      ...(state.isSwitching && { by: 'switch' as const }),
+      ...(first === 'again' && { caughtUp: true as const }),
+    }
+    const entries: Entry[] = []
+    for (const [id, { before, task }] of changes) {
+      const known = told.get(id)
+      if (!task && !known) continue
+      const news = task ? newsOf(known, before, task, isClosed) : known && goneNews(known, isClosed)
+      if (!news || first === 'first') continue
+      const [wasClosed, isNowClosed] = news.changes?.closed ?? []
+      const actor = actorOf(id, wasClosed === false && isNowClosed === true)
+      const { kind, ...rest } = news
+      entries.push({ kind, task: id, ...rest, ...(actor !== undefined && { actor }), ...extra })
+    }
+    this.add(entries, state, now)
+    this.#remember(changes, told)
+  }
+
+  /** A publication is whole. */
+  completed(state: RepositoryState, now: number): void {
+    delete state.isSwitching
+    if (state.published) return
+    if (this.#firstOf(state) === 'first') {
+      const changes = { tasks: [0, this.#board.counts().tasks] }
+      this.add([{ kind: 'published', changes }], state, now)
+    } else {
+      const gone: TaskChanges = new Map(this.#store.missing().map((id) => [id, {}]))
+      this.published(state, gone, now)
+    }
+    delete state.telling
+  }
+
+  /** Until it is published: whether all that comes is new, or was told of in an earlier life. */
+  #firstOf(state: RepositoryState): RepositoryState['telling'] {
+    if (!state.published) state.telling ??= this.#store.hasTold() ? 'again' : 'first'
+    return state.telling
+  }
+
+  #remember(changes: TaskChanges, told: ReturnType<ActivityStore['told']>): void {
+    const gone = [...changes].flatMap(([id, { task }]) => (task ? [] : [id]))
+    const there = [...changes].flatMap(([id, { task }]) => {
+      if (!task) return []
+      const known = told.get(id)
+      if (known && task.invalid !== undefined && task.status === '') return []
+      const now = toldOf(task)
+      const { status, title, tree } = known ?? {}
+      const isSame = now.status === status && now.title === title && now.tree === tree
+      return isSame ? [] : [{ task: id, ...now }]
+    })
+    if (gone.length > 0) this.#store.forget(gone)
+    this.#store.tell(there)
+  }
+
+  #isClosed(): (status: string) => boolean {
+    let known: ((status: string) => boolean) | undefined
+    return (status) => {
+      const row = known ? undefined : this.#board.config()
+      known ??= statusesOf(row && (JSON.parse(row.json) as BoardConfig)).isClosed
+      return known(status)
+    }
+  }
+
+  /** Who holds the task, or what it is part of. Of one that was closed also who had done it. */
+  #actors(now: number): (id: string, isClosing: boolean) => string | undefined {
+    const valid = this.#claims.open().filter((claim) => isValid(claim, now))
+    const holders = new Map(valid.map(({ task, actor }) => [task, actor]))
+    const finisherOf = (id: string) =>
+      this.#claims
+        .endedOf(id)
+        .findLast(({ end }) => end && isFinished(end.outcome) && now - end.at < KEPT_MS)?.actor
+    return (id, isClosing) => {
+      if (holders.size === 0 && !isClosing) return undefined
+      const task = this.#board.stored(id)
+      const chain = [id, ...(task ? above(task, this.#board.stored) : []).map((it) => it.id)]
+      const holder = chain.find((it) => holders.has(it))
+      if (holder !== undefined) return holders.get(holder)
+      return isClosing ? chain.map(finisherOf).find((it) => it !== undefined) : undefined
+    }
+  }
+}

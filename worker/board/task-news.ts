@@ -1,0 +1,97 @@
+// What a publication tells of a task: what is other than what was last told of it. Pure.
+
+import type { Changes, Entry } from './activity-rows.ts'
+import type { Told } from './activity-sqlite.ts'
+import type { LightTask } from './columns-sqlite.ts'
+import type { Task } from './wire.ts'
+
+/** A task as it is stored until now. */
+export type Before = LightTask & Pick<Task, 'checks'>
+
+type News = Pick<Entry, 'kind' | 'title' | 'tree' | 'changes'>
+
+/** Of a text, and of a list: one row must not hold a whole file. */
+const MOST_CHARS = 500
+const MOST_ITEMS = 50
+
+export const shortText = (text: string): string => text.slice(0, MOST_CHARS).toWellFormed()
+const shortList = (texts: readonly string[]): string[] =>
+  texts.slice(0, MOST_ITEMS).map((text) => shortText(text))
+
+/** What is told of a task from now on. */
+export function toldOf({ status, title, inMain, trees }: Omit<Task, 'body'>): Told {
+  const some =
+    inMain === false ? (trees?.find((it) => it.status === status) ?? trees?.[0]) : undefined
+  return { status: shortText(status), title: shortText(title), tree: some?.tree ?? null }
+}
+
+/**
+ * The main tree counts. What only linked worktrees have is told with one of them, as `tree`, and
+ * what leaves the main tree is deleted, whoever has a copy still. `told`: undefined where it was
+ * not there. Undefined: there is no news.
+ */
+export function newsOf(
+  told: Told | undefined,
+  before: Before | undefined,
+  task: Task,
+  isClosed: (status: string) => boolean,
+): News | undefined {
+  // What cannot be read has no status: what was told stands.
+  if (told && task.invalid !== undefined && task.status === '') return undefined
+  const now = toldOf(task)
+  const { status, title, tree } = now
+  const where = tree !== null && { tree }
+  const isNew = !told || (told.tree !== null && tree === null)
+  if (isNew) {
+    const from = told && told.status !== status ? told.status : null
+    return { kind: 'created', title, ...where, changes: { status: [from, status] } }
+  }
+  if (told.tree === null && tree !== null) return goneNews(told, isClosed)
+  const changes: Changes = {}
+  if (told.status !== status) changes.status = [told.status, status]
+  if (told.title !== title) changes.title = [told.title, title]
+  if (changes.status || changes.title) changes.closed = [isClosed(told.status), isClosed(status)]
+  Object.assign(changes, before && furtherChanges(before, task))
+  const kind = (['status', 'title', 'assignee', 'deps', 'checks'] as const).find(
+    (name) => changes[name],
+  )
+  return kind && { kind, title, ...where, changes }
+}
+
+/** Of a task that is not there any more. */
+export const goneNews = (
+  { status, title, tree }: Told,
+  isClosed: (status: string) => boolean,
+): News => ({
+  kind: 'deleted',
+  title,
+  ...(tree !== null && { tree }),
+  changes: { status: [status, null], closed: [isClosed(status), null] },
+})
+
+function furtherChanges(before: Before, task: Task): Changes {
+  const changes: Changes = {}
+  const [had, has] = [assigneesOf(before), assigneesOf(task)]
+  if (had !== has) changes.assignee = [had, has]
+  const lists = { deps: [before.deps ?? [], task.deps ?? []], checks: checksOf(before, task) }
+  for (const [name, [old = [], now = []]] of Object.entries(lists)) {
+    if (!isSameSet(old, now)) changes[name] = [shortList(old), shortList(now)]
+  }
+  return changes
+}
+
+const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((it) => other.includes(it)) && other.every((it) => one.includes(it))
+
+const assigneesOf = ({ assignee, assignees }: Pick<Task, 'assignee' | 'assignees'>) => {
+  const all = assignees?.join(', ') ?? assignee
+  return all === undefined ? null : shortText(all)
+}
+
+/** Those that differ. */
+function checksOf(before: Before, task: Task): string[][] {
+  const [had = [], has = []] = [before, task].map(({ checks = [] }) =>
+    checks.map(({ desc, result }) => `${desc}: ${result ?? 'open'}`),
+  )
+  return [had.filter((it) => !has.includes(it)), has.filter((it) => !had.includes(it))]
+}
