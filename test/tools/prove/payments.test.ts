@@ -508,6 +508,18 @@ describe('(g) what was answered is in the database', () => {
     expectMissed(isOf('event'), 'g', isWebhook('tx-3'))
   })
 
+  it('asks nothing of one that came after what is stored was asked for', () => {
+    const lines = goodHistory()
+    const late = lines.find(isWebhook('tx-1')) as Line
+    const at = indexOf(lines, isOf('jump'))
+    const webhooks = ['unknown', undefined].map((eventId) => ({ ...late, eventId }))
+    const another = webhooks.map((webhook) => ({ ...webhook, payment: 'another' }))
+    const rest = { kind: 'at-rest' }
+    expect(findings(lines.toSpliced(at, 0, rest, ...another))).toEqual([])
+    const found = [at + 1, at + 2].map((line) => ({ check: 'g', line }))
+    expect(findings(lines.toSpliced(at, 0, ...another, rest))).toEqual(found)
+  })
+
   it('counts those without an id of their own by their payment', () => {
     const anonymous = (line: Line) => ({ ...line, eventId: undefined })
     expectChanged('first', isWebhook('tx-1'), anonymous, [])

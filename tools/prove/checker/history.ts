@@ -119,6 +119,8 @@ interface Kinds {
   /** A listener does not get the id of an event. */
   listener: Delivery
   endpoint: Delivery & { tookMs: number }
+  /** From here on it is asked for what follows. */
+  'at-rest': object
   // At rest: what the disk holds, all payments of the gateways, and all that the API tells.
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
@@ -153,8 +155,10 @@ export function readHistory(text: string) {
   })
   const byKind = Map.groupBy(lines, ({ kind }) => kind)
   const of = <K extends Kind>(kind: K) => (byKind.get(kind) ?? []) as Line<K>[]
+  /** Where the first of a kind is. Infinity: there is none. */
+  const first = (kind: Kind) => byKind.get(kind)?.[0]?.line ?? Number.POSITIVE_INFINITY
   const clients = lines.flatMap((line) => (line.kind === 'run' ? line.clients : []))
-  return { lines, clients, of }
+  return { lines, clients, of, first }
 }
 
 /** Every id of a stream is `<epoch>-<n>`, and n counts the changes of the board. */

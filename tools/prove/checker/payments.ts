@@ -320,15 +320,16 @@ function paidOrdersAreKnown(history: History): Finding[] {
 }
 
 /** (g) What was answered is in the database: webhooks with 200, charges and refunds with ids. */
-function answersAreStored({ of }: History): Finding[] {
+function answersAreStored({ of, first }: History): Finding[] {
   const stored = new Set<string | undefined>([undefined])
   for (const { transaction } of of('stored')) {
     stored.add(transaction.id)
     for (const { id, gatewayRefundId } of transaction.refunds) stored.add(id).add(gatewayRefundId)
   }
   for (const { event } of of('event')) stored.add(event.eventId)
-  // `ignored`: it is verified, and about nothing that is kept.
-  const taken = of('webhook').filter((each) => each.status === 200 && each.answer !== 'ignored')
+  // `ignored`: it is verified, and about nothing that is kept. At rest it is too late to be listed.
+  const isTaken = (each: Line<'webhook'>) => each.status === 200 && each.answer !== 'ignored'
+  const taken = of('webhook').filter((each) => each.line < first('at-rest') && isTaken(each))
   const answered = [
     ...of('charge').map(({ line, body }) => ({ line, id: body?.transactionId })),
     ...of('refund').map(({ line, body }) => ({ line, id: body?.refundId })),
@@ -370,8 +371,8 @@ function webhooksAreKnown(history: History): Finding[] {
 }
 
 /** (h) Months later, when its events were forgotten and came again, what had ended is as it was. */
-function nothingComesBack({ of }: History): Finding[] {
-  const since = of('jump')[0]?.line ?? Number.POSITIVE_INFINITY
+function nothingComesBack({ of, first }: History): Finding[] {
+  const since = first('jump')
   const again = of('refund-call').filter(({ line }) => line > since)
   const before = new Map(of('stored').map(({ transaction }) => [transaction.id, transaction]))
   const changed = of('later').filter(({ transaction }) => {

@@ -136,6 +136,7 @@ const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =
 
 /** Everything that can be asked for: of the gateways, and of the API. */
 export async function writeDown(system: System, recorder: Recorder): Promise<void> {
+  recorder.write({ kind: 'at-rest' })
   const books = await fetch(`${system.simulator.url}/_control/payments`)
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
