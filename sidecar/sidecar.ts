@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { type BoardTrees, watchedWith } from './trees/board-trees.ts'
-import { NO_TREES, scanTrees, type TreesReport } from './trees/scan-trees.ts'
+import { NO_TREES, scanTrees, type TreesReport, treesRead } from './trees/scan-trees.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, WATCH_WITHIN_MS, type Watch } from './watch/watch.ts'
 
@@ -239,11 +239,10 @@ export class Sidecar {
       const inTrees = withTrees ? await this.#scanTrees() : NO_TREES
       workMs += inTrees.workMs
       const own = report ? [...report.changed, ...report.gone, ...report.suspects] : []
-      const found = [...own, ...inTrees.found]
+      const found = [...own, ...[...inTrees.found.values()].flat()]
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
-      const { board } = this.#deps
       await this.#takeDue(report !== undefined, signal)
-      if (!signal.aborted) board.touchNames(board.trees.read(inTrees.trees))
+      if (!signal.aborted) this.#readTrees(inTrees)
       await this.#takeDue(report !== undefined, signal)
       const now = this.#deps.clock.elapsed()
       const unhinted = news.filter((path) => !paths.has(path))
@@ -316,6 +315,14 @@ export class Sidecar {
     const report = await scanTrees(board, trees, clock)
     if (report.isBusy) this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'git was writing a tree')
     return report
+  }
+
+  #readTrees(report: TreesReport): void {
+    const { board, clock } = this.#deps
+    const read = treesRead(report, board.trees)
+    board.touchNames(board.trees.read(read))
+    if (read.length === report.found.size) return
+    this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'a tree could not be read')
   }
 
   /** Where a large board is read for the first time. */

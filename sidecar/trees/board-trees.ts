@@ -8,7 +8,7 @@ import type { FileStat } from '../files/file-stat.ts'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { openHere, readAtMost } from '../layouts/open-here.ts'
 import { storesIn } from '../layouts/registry.ts'
-import { isWithin, realFolder } from '../layouts/store-folder.ts'
+import { isThere, isWithin, realFolder } from '../layouts/store-folder.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { WatchedStore } from '../watch/watch.ts'
 import { type Indexed, isAsIndexed, parseIndex } from './git-index.ts'
@@ -22,8 +22,13 @@ interface BoardTreesDeps {
   store: Store
   /** The folder of its project. */
   dir: string
-  repositories: Repositories
+  repositories: Pick<Repositories, 'of'>
   log: Log
+}
+
+interface FoundTree {
+  now: TreeNow
+  tree: Tree
 }
 
 const INDEX_BYTES = 64 << 20
@@ -36,7 +41,7 @@ export class BoardTrees {
   readonly #deps: BoardTreesDeps
   #repository: Repository | undefined
   /** By their top folders. */
-  #trees = new Map<string, { now: TreeNow; tree: Tree }>()
+  #trees = new Map<string, FoundTree>()
   /** By commit, while it is in use. */
   readonly #bases = new Map<string, Files>()
   #looking: Promise<void> | undefined
@@ -143,23 +148,37 @@ export class BoardTrees {
     const before = this.#trees
     const trees: typeof before = new Map()
     let isOther = false
-    for (const now of repository.trees()) {
-      const known = before.get(now.dir)
-      const isKept = now.awaySince !== undefined
-      const isSame = known && isSameTree(known.now, now) && (isKept || (await isThere(known.tree)))
-      const isWhole = isSame && (!now.bases || known.tree.bases)
-      const opened = isWhole ? known.tree : await this.#open(repository, now)
-      // Where git has not answered yet, it is as it was.
-      const found = isSame && !opened?.bases ? known.tree : opened
-      const tree = found && withMerged(found, merges.of(now))
-      if (tree) trees.set(now.dir, { now, tree })
-      isOther ||= tree !== known?.tree
+    const known = new Map([...before.values()].map((each) => [each.now.gitFolder, each]))
+    for (const seen of repository.trees()) {
+      const last = known.get(seen.gitFolder)
+      const found = await this.#find(repository, seen, last)
+      if (!found) continue
+      const tree = withMerged(found.tree, merges.of(found.now))
+      trees.set(found.now.dir, { now: found.now, tree })
+      isOther ||= tree !== last?.tree
     }
     isOther ||= trees.size !== before.size
     this.#trees = trees
     const used = new Set([...trees.values()].flatMap(({ now }) => now.bases ?? []))
     for (const id of this.#bases.keys()) if (!used.has(id)) this.#bases.delete(id)
     return isOther
+  }
+
+  /** A tree as it is now, or as it was while nobody can say. Undefined: it has no such board. */
+  async #find(
+    repository: Repository,
+    now: TreeNow,
+    known: FoundTree | undefined,
+  ): Promise<FoundTree | undefined> {
+    const isHere = known && (now.awaySince !== undefined || (await isInPlace(known.tree)))
+    const isWhole = known && (!now.bases || known.tree.bases)
+    if (isHere && isWhole && isSameTree(known.now, now)) return { now, tree: known.tree }
+    const tree = await this.#open(repository, now)
+    // It may have moved since its repository was looked at, which looks again soon.
+    const isAway = !tree && (isBusy(now.gitFolder) || !isThere(now.dir))
+    const isUnanswered = tree && now.bases && !tree.bases
+    if (known && (isAway || isUnanswered)) return known
+    return tree && { now, tree }
   }
 
   async #open(repository: Repository, now: TreeNow): Promise<Tree | undefined> {
@@ -244,6 +263,7 @@ const copiesOf = (store: Store): Store => ({
 })
 
 const isSameTree = (one: TreeNow, other: TreeNow): boolean =>
+  one.dir === other.dir &&
   one.gitFolder === other.gitFolder &&
   one.branch === other.branch &&
   one.isSparse === other.isSparse &&
@@ -253,7 +273,7 @@ const isSameTree = (one: TreeNow, other: TreeNow): boolean =>
 const withMerged = (tree: Tree, merged: Merged | undefined): Tree =>
   isDeepStrictEqual(tree.merged, merged) ? tree : { ...tree, merged }
 
-const isThere = async ({ store: { root } }: Tree): Promise<boolean> =>
+const isInPlace = async ({ store: { root } }: Tree): Promise<boolean> =>
   (await realFolder(root)) === root
 
 /** What is watched of a board: its own files, and their copies in trees. */

@@ -32,7 +32,7 @@ export class Merges {
   #history: History | undefined
   /** Of which merge bases, and of which `HEAD`, it is. */
   #key = { bases: '', head: '' }
-  /** By the trees' top folders. */
+  /** By the trees' own git folders, which stay where a tree is moved. */
   readonly #own = new Map<string, Own>()
   /** By path. */
   readonly #lists = new Map<string, ListHistory>()
@@ -43,13 +43,14 @@ export class Merges {
 
   /** Asks for what is new. What git does not answer is as if nothing had been merged. */
   async follow(trees: readonly TreeNow[]): Promise<void> {
-    const dirs = new Set(trees.map(({ dir }) => dir))
-    for (const dir of this.#own.keys()) if (!dirs.has(dir)) this.#own.delete(dir)
+    const known = new Set(trees.map(({ gitFolder }) => gitFolder))
+    for (const each of this.#own.keys()) if (!known.has(each)) this.#own.delete(each)
     const bases = new Set<string>()
     for (const tree of trees) {
       await this.#followOwn(tree)
       // Without commits of its own nothing of it can have been merged.
-      if (this.#own.get(tree.dir)?.newest.size) for (const id of tree.bases ?? []) bases.add(id)
+      if (this.#own.get(tree.gitFolder)?.newest.size)
+        for (const id of tree.bases ?? []) bases.add(id)
     }
     if (bases.size > 0) await this.#followMain([...bases].sort())
   }
@@ -57,8 +58,8 @@ export class Merges {
   /** Compares lists. Whether any was compared anew. */
   async learn(trees: readonly TreeNow[]): Promise<boolean> {
     let isNew = false
-    for (const { dir, bases = [] } of trees) {
-      const own = this.#own.get(dir)
+    for (const { gitFolder, bases = [] } of trees) {
+      const own = this.#own.get(gitFolder)
       for (const path of own?.newest.keys() ?? [])
         if (own && (await this.#compare(own, path, bases))) isNew = true
     }
@@ -66,8 +67,8 @@ export class Merges {
   }
 
   /** As far as it is known. */
-  of({ dir, bases = [] }: TreeNow): Merged | undefined {
-    const own = this.#own.get(dir)
+  of({ gitFolder, bases = [] }: TreeNow): Merged | undefined {
+    const own = this.#own.get(gitFolder)
     const history = this.#history
     if (!own || !history) return undefined
     const since = history.placeOf(bases)
@@ -84,13 +85,14 @@ export class Merges {
   }
 
   async #followOwn(tree: TreeNow): Promise<void> {
-    const { dir, head, bases } = tree
+    const { gitFolder, head, bases } = tree
     const key = `${head} ${bases}`
-    const known = this.#own.get(dir)
+    const known = this.#own.get(gitFolder)
     if (!bases || known?.key === key) return
     const commits = await this.#deps.repository.log(tree, bases, this.#deps.of)
-    if (!commits) this.#own.delete(dir)
-    else this.#own.set(dir, { key, newest: newestIn(commits), lists: known?.lists ?? new Map() })
+    if (!commits) this.#own.delete(gitFolder)
+    else
+      this.#own.set(gitFolder, { key, newest: newestIn(commits), lists: known?.lists ?? new Map() })
   }
 
   async #followMain(bases: readonly string[]): Promise<void> {

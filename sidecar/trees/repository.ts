@@ -221,7 +221,8 @@ class OneRepository implements Repository {
     const branch = branchIn(gitFolder)
     const head = ownHead(tree)
     const heads = `${leadingHead(this.#leading)}\n${head}`
-    const known = this.#trees.find((other) => other.dir === dir)
+    // Where it was moved to, too: what git said of it is about commits, and no folder.
+    const known = this.#trees.find((other) => other.gitFolder === gitFolder)
     const now = { ...tree, name, branch, head, isSparse: isSparse(gitFolder) }
     // Whatever git is doing now moves them once more.
     const isAsked = known?.heads === heads || (known && isBusy(gitFolder))
@@ -229,7 +230,7 @@ class OneRepository implements Repository {
     const ask = () => this.#git.mergeBases(headOf(this.#leading), headOf(tree))
     const found = await this.#ask(`${name}\n${heads}`, ask)
     const bases = found ?? known?.bases
-    if (!known) this.#log('info', 'tree.found', { tree: name, dir, branch })
+    if (known?.dir !== dir) this.#log('info', 'tree.found', { tree: name, dir, branch })
     if (!bases?.length && (!known || known.bases?.length)) {
       const why = 'its tasks count as changed once they were seen to change'
       this.#log('warn', 'tree.no_merge_base', { tree: name, dir, why })

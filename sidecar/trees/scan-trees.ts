@@ -3,22 +3,21 @@
 import type { Clock } from '../../worker/shared/clock.ts'
 import { seen } from '../files/file-stat.ts'
 import { scan } from '../files/scan.ts'
+import { isThere } from '../layouts/store-folder.ts'
 import type { BoardTrees } from './board-trees.ts'
 import type { Tree } from './merge-bases.ts'
 import type { TreeCopies } from './tree-copies.ts'
 
 export interface TreesReport {
-  /** Files to be read. */
-  found: readonly string[]
-  /** All that were scanned. */
-  trees: readonly Tree[]
+  /** Of each that was scanned, its files to be read. */
+  found: ReadonlyMap<Tree, readonly string[]>
   /** git was writing one that was left out: it is to be looked at again. */
   isBusy: boolean
   /** As of a scan. */
   workMs: number
 }
 
-export const NO_TREES: TreesReport = { found: [], trees: [], isBusy: false, workMs: 0 }
+export const NO_TREES: TreesReport = { found: new Map(), isBusy: false, workMs: 0 }
 
 /** A tree that is not there is no empty one: it is left out. */
 export async function scanTrees(
@@ -26,8 +25,7 @@ export async function scanTrees(
   trees: Pick<BoardTrees, 'isBusy' | 'oldOf'> | undefined,
   { now }: Pick<Clock, 'now'>,
 ): Promise<TreesReport> {
-  const found: string[] = []
-  const scanned: Tree[] = []
+  const found = new Map<Tree, readonly string[]>()
   let isBusy = false
   let workMs = 0
   for (const { tree, table } of board.trees.trees.values()) {
@@ -47,8 +45,23 @@ export async function scanTrees(
     board.touchNames(names)
     workMs += report.workMs
     if (report.state === 'missing') continue
-    found.push(...report.changed, ...report.gone, ...report.suspects)
-    scanned.push(tree)
+    found.set(tree, [...report.changed, ...report.gone, ...report.suspects])
   }
-  return { found, trees: scanned, isBusy, workMs }
+  return { found, isBusy, workMs }
+}
+
+/**
+ * The trees of which all that was found is known by now. Of one that moved on, or that git began to
+ * write, what was found could not be read.
+ */
+export function treesRead(
+  { found }: TreesReport,
+  { trees }: Pick<TreeCopies, 'trees'>,
+): readonly Tree[] {
+  const isRead = ([tree, paths]: readonly [Tree, readonly string[]]) => {
+    const table = trees.get(tree.dir)?.table
+    const isKnown = (path: string) => table?.hashOf(path) !== undefined || !isThere(path)
+    return paths.every(isKnown) && isThere(tree.store.root)
+  }
+  return [...found].filter(isRead).map(([tree]) => tree)
 }
