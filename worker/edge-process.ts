@@ -150,6 +150,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     maxIdle: host.openRepositories,
     log,
     now: hostClock.now,
+    elapsed: hostClock.elapsed,
     after: hostClock.after,
     silentAfterMs: config.silentAfterMs,
     room: streamRoom(config.maxStreams),

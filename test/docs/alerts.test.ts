@@ -258,6 +258,7 @@ judged(`the rules of access and of boards at the edge${noPromtool}`, () => {
     const repositories = processRepositories({
       openSql: () => openSql(':memory:'),
       now: () => now,
+      elapsed: () => now,
       after: () => () => undefined,
       maxIdle: 8,
       log: () => undefined,

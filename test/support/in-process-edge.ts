@@ -56,6 +56,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     repositories: processRepositories({
       openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
+      elapsed: clock.elapsed,
       after: clock.after,
       maxIdle: Number.POSITIVE_INFINITY,
       log: () => undefined,

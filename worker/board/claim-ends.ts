@@ -8,6 +8,8 @@ import type { StoredTask } from './columns-sqlite.ts'
 const CLOSED_MS = 120_000
 /** After the host slept, or its clock jumped, holders have this long to say that they are there. */
 export const GRACE_MS = 30_000
+/** An expiry that is seen so much later, or a clock that went on by so much: that happened. */
+export const LATE_MS = 5_000
 /** More than a time service sets a clock back by at once. */
 export const AHEAD_MS = 120_000
 

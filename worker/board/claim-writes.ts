@@ -4,7 +4,7 @@
 import type { Log } from '../shared/log.ts'
 import type { Activity } from './activity.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import { AHEAD_MS, GRACE_MS, setRight } from './claim-ends.ts'
+import { AHEAD_MS, GRACE_MS, LATE_MS, resumed, setRight } from './claim-ends.ts'
 import { claimNews } from './claim-news.ts'
 import { overlayOf, sessionOf } from './claim-session.ts'
 import { type Claim, type ClaimEnd, type ClaimStore, sessionId } from './claim-store-sqlite.ts'
@@ -20,19 +20,32 @@ export interface Turn {
   now: number
 }
 
+/** By a clock that nobody sets; absent where the host has none, as workerd. */
+export type Elapsed = () => number
+
 export class ClaimWrites {
   readonly #board: BoardStore
   readonly #claims: ClaimStore
   readonly #activity: Activity
   readonly #log: Log
+  readonly #elapsed: Elapsed | undefined
   /** The time of the last turn. */
   #last = Infinity
+  /** By how much that was ahead of what had elapsed. */
+  #ahead: number | undefined
 
-  constructor(board: BoardStore, claims: ClaimStore, activity: Activity, log: Log) {
+  constructor(
+    board: BoardStore,
+    claims: ClaimStore,
+    activity: Activity,
+    log: Log,
+    elapsed?: Elapsed,
+  ) {
     this.#board = board
     this.#claims = claims
     this.#activity = activity
     this.#log = log
+    this.#elapsed = elapsed
   }
 
   /** Clients need not read it again. */
@@ -94,8 +107,9 @@ export class ClaimWrites {
     }
   }
 
-  /** Where the clock was set back, or may have been before this process. */
+  /** Where the clock was set, or may have been before this process, or the host slept. */
   setRight(now: number): void {
+    if (this.#elapsed) this.#spare(now, now - this.#elapsed())
     const isBack = now < this.#last
     this.#last = now
     if (!isBack) return
@@ -106,6 +120,19 @@ export class ClaimWrites {
     for (const claim of all.values()) {
       const right = setRight(claim, now)
       if (right) this.keep(right)
+    }
+  }
+
+  /** The clock went on by more than time has passed: nobody could renew in between. */
+  #spare(now: number, ahead: number): void {
+    const jumpMs = ahead - (this.#ahead ?? ahead)
+    this.#ahead = ahead
+    if (jumpMs <= LATE_MS) return
+    for (const claim of this.#claims.pending(now + GRACE_MS))
+      this.keep({ ...claim, expiresAt: now + GRACE_MS })
+    for (const claim of this.#claims.watched()) {
+      const later = resumed(claim, now - jumpMs, now)
+      if (later) this.keep(later)
     }
   }
 

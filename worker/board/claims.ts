@@ -20,7 +20,7 @@ import type {
   Release,
   Renewal,
 } from './claim-calls.ts'
-import { GRACE_MS, isFinished, isReturning, isValid, releasedEnd } from './claim-ends.ts'
+import { GRACE_MS, isFinished, isReturning, isValid, LATE_MS, releasedEnd } from './claim-ends.ts'
 import { heldOf } from './claim-session.ts'
 import type { Claim, ClaimStore } from './claim-store-sqlite.ts'
 import type { ClaimWrites, Turn } from './claim-writes.ts'
@@ -32,8 +32,6 @@ import { isClosedIn } from './why-not.ts'
 import type { BoardConfig } from './wire.ts'
 
 const MAX_VALID = 1_000
-/** An expiry that is seen so much later: the host slept, or its clock jumped. */
-const LATE_MS = 5_000
 
 export class Claims {
   readonly #board: BoardStore

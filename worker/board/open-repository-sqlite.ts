@@ -9,7 +9,7 @@ import { ACTIVITY_TABLES, sqliteActivityStore } from './activity-sqlite.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { ClaimSettling } from './claim-settling.ts'
 import { CLAIM_TABLES, sqliteClaimStore } from './claim-store-sqlite.ts'
-import { ClaimWrites } from './claim-writes.ts'
+import { ClaimWrites, type Elapsed } from './claim-writes.ts'
 import { Claims } from './claims.ts'
 import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
@@ -30,12 +30,18 @@ export interface OpenRepository {
   spend(id: string, expiresAt: number, now: number): boolean
 }
 
+interface RepositoryHost {
+  silentAfterMs?: number | undefined
+  /** Absent: the host has no clock that nobody sets. */
+  elapsed?: Elapsed
+}
+
 /** `sockets`: of sidecars, where the host has them. `log`: of this board. */
 export function openRepository(
   sql: Sql,
   sockets: SidecarSockets = () => [],
   log: Log = () => undefined,
-  silentAfterMs?: number,
+  { silentAfterMs, elapsed }: RepositoryHost = {},
 ): OpenRepository {
   createBoardTables(sql)
   // For a new database only: an old one keeps the epoch that its clients' ids name.
@@ -45,7 +51,7 @@ export function openRepository(
   const activityStore = sqliteActivityStore(sql)
   const activity = new Activity(activityStore, store, claimStore, log)
   const presence = new Presence(store, claimStore, sockets, activity, log)
-  const writes = new ClaimWrites(store, claimStore, activity, log)
+  const writes = new ClaimWrites(store, claimStore, activity, log, elapsed)
   const settling = new ClaimSettling(store, claimStore, writes)
   return {
     repository: new Repository(store, settling, presence, activity),

@@ -213,7 +213,9 @@ export class RepositoryObject extends DurableObject {
       }))
     const log: Log = (level, event, fields) =>
       consoleLog(level, event, { board: this.ctx.id.name, ...fields })
-    this.#opened ??= openRepository(this.#sql, sockets, log, this.#silentAfterMs)
+    this.#opened ??= openRepository(this.#sql, sockets, log, {
+      silentAfterMs: this.#silentAfterMs,
+    })
     return this.#opened
   }
 

@@ -27,6 +27,8 @@ export interface ProcessHost {
   openSql(path: string, make: boolean): Sql | undefined
   /** Time in ms. */
   now(): number
+  /** Since any moment, by a clock that nobody sets. */
+  elapsed(): number
   /** Calls back once after `ms`; what it returns takes that back. */
   after(ms: number, call: () => void): () => void
   /** Repositories without a stream that stay in memory at most. */
@@ -89,7 +91,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
       if (idle !== undefined) opened.delete(idle)
     }
     const log: Log = (level, event, fields) => host.log(level, event, { board: path, ...fields })
-    const made = openRepository(sql, undefined, log, host.silentAfterMs)
+    const made = openRepository(sql, undefined, log, host)
     const fresh = { ...made, awakeSince: new Date(host.now()).toISOString() }
     opened.set(path, fresh)
     arm(path, fresh)

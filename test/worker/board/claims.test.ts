@@ -25,6 +25,7 @@ function board(...ids: string[]) {
     const repositories = processRepositories({
       openSql: () => sql,
       now: clock.now,
+      elapsed: clock.elapsed,
       after: clock.after,
       maxIdle: 8,
       log: (level, event, fields) => lines.push({ level, event, ...fields }),
@@ -183,9 +184,10 @@ describe('a claim', () => {
 
   it('has 30 s more where the host slept, or its clock jumped, beyond its end', async () => {
     const { clock, sql, open } = board('A-1')
-    const mine = asked('ada')
-    await open().claim(mine)
-    // Another process opens the database a day later; the first one is gone.
+    const first = open()
+    await first.claim(asked('ada'))
+    first.end()
+    // Another process opens the database a day later.
     clock.jump(86_400_000)
     const later = open()
     expect(await later.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
@@ -194,6 +196,36 @@ describe('a claim', () => {
     await clock.advance(1)
     expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
     expect(await later.claim(asked('bob'))).toMatchObject({ ok: true })
+  })
+
+  it('has 30 s more where the clock jumps to shortly before its end, or after it', async () => {
+    for (const left of [3_000, 0, -2_000]) {
+      const { clock, sql, open } = board('A-1')
+      const repository = open()
+      const mine = asked('ada')
+      await repository.claim(mine)
+      clock.jump(TTL - left)
+      expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
+      await clock.advance(29_999)
+      expect(sqlRows(sql)).toMatchObject([{ health: 'active' }])
+      expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+      await clock.advance(TTL)
+      expect(sqlRows(sql)).toMatchObject([{ health: 'stalled' }])
+    }
+  })
+
+  it('whose task is away has that, too', async () => {
+    const { clock, open, run, epoch } = board('A-1')
+    const repository = open()
+    const mine = asked('ada')
+    await repository.claim(mine)
+    const publish = (batch: number, parts: object) =>
+      repository.changes({ run, epoch, batch, upserts: [], deletes: [], ...parts })
+    await publish(2, { deletes: ['task:A-1'] })
+    clock.jump(TTL + 1_000)
+    await publish(3, { upserts: [taskRecord('A-1', { status: 'todo' })] })
+    expect(await repository.renew({ hash: mine.hash })).toMatchObject({ ok: true })
+    expect(await repository.claim(asked('bob'))).toMatchObject({ reason: 'nothing_ready' })
   })
 
   it('keeps its number rising where the clock was set back, and after all were forgotten', async () => {

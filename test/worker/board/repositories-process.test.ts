@@ -11,6 +11,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
       return make ? openSql(':memory:') : undefined
     },
     now: () => 0,
+    elapsed: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,
@@ -32,6 +33,7 @@ it('waits for a repository that nobody has published, and makes its database whe
       return openSql(':memory:')
     },
     now: () => 0,
+    elapsed: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,
@@ -62,6 +64,7 @@ it('has one limit for the streams of all repositories, and one for those of a su
   const repositories = processRepositories({
     openSql: () => undefined,
     now: () => 0,
+    elapsed: () => 0,
     after: () => () => undefined,
     maxIdle: 8,
     log: () => undefined,

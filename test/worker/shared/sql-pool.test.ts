@@ -92,6 +92,7 @@ describe('a pool of databases', () => {
         return files.has(path) ? pool.sql(`list-${path}`) : undefined
       },
       now: () => 0,
+      elapsed: () => 0,
       after: () => () => undefined,
       maxIdle: 1,
       log: () => undefined,
