@@ -7,6 +7,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { BoardError } from '../../libraries/client/types.ts'
 import { noBoardIn } from '../../sidecar/layouts/registry.ts'
 import { isWithin } from '../../sidecar/layouts/store-folder.ts'
+import { branchIn } from '../../sidecar/trees/repository.ts'
 import { inTree, leadingFolder, linkedTreeOf, treeOf } from '../../sidecar/trees/worktrees.ts'
 import { findProject } from '../../system/find-board.ts'
 import { isRunning } from '../../system/lock.ts'
@@ -55,6 +56,8 @@ export interface Claimant {
   agent: AgentProcess | undefined
   /** The linked worktree in which it is called: what is begun there is its own. */
   tree: string | undefined
+  /** The branch of that tree, else of the main one. */
+  branch: string | undefined
   /** Where that is asked, in the main tree; the data folder, if that was named. */
   here: string
   data: string | undefined
@@ -76,6 +79,7 @@ export async function claimantOf(
   const agent = agentOf(input.options.pid ?? self)
   const tree = await linkedTreeOf(cwd)
   const name = tree && basename(tree.gitFolder)
+  const git = tree ?? (await treeOf(cwd))
   const who = `${userInfo().username}@${hostname()}:${agent?.pid ?? basename(cwd)}`
   const own = {
     // Subagents share a process, and each works in a tree of its own.
@@ -83,6 +87,7 @@ export async function claimantOf(
     isNamed: actor !== undefined,
     agent,
     tree: name,
+    branch: git && branchIn(git.gitFolder),
     // Of a stray worktree nobody knows: a board elsewhere needs none.
     here: await leadingFolder(cwd).catch(() => cwd),
     data: data && (await realpath(data).catch(() => data)),

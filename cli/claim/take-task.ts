@@ -15,7 +15,9 @@ import { endKept } from './watch-claims.ts'
 export const TTL_MS = 600_000
 
 /** Which task, and how it is held. */
-export type Wanted = Omit<ClaimRequest, 'claim' | 'actor' | 'tree' | 'ttlMs'> & { ttl?: number }
+export type Wanted = Omit<ClaimRequest, 'claim' | 'actor' | 'tree' | 'branch' | 'ttlMs'> & {
+  ttl?: number
+}
 
 /** No task was free in time. */
 export class NothingFree extends Error {}
@@ -25,7 +27,7 @@ export type Given = Claimed & { claim: string }
 /** Throws ClaimRefused, or NothingFree. */
 export async function takeTask(
   { ttl, ...wanted }: Wanted,
-  { actor, agent, tree, place }: Placed,
+  { actor, agent, tree, branch, place }: Placed,
   env: Environment,
 ): Promise<Given> {
   const { at, edge } = place
@@ -35,7 +37,11 @@ export async function takeTask(
   )
   const ask = async (kept: KeptClaim): Promise<Given> => {
     const { claim, ttlMs } = kept
-    const asked = { ...wanted, ...(tree !== undefined && { tree }), claim, actor, ttlMs }
+    const from = {
+      ...(tree !== undefined && { tree }),
+      ...(branch !== undefined && { branch }),
+    }
+    const asked = { ...wanted, ...from, claim, actor, ttlMs }
     const given = await claims.claim(asked)
     await keepClaim(env, { ...kept, task: given.task.id, generation: given.generation })
     return { ...given, claim }

@@ -243,7 +243,8 @@ class OneRepository implements Repository {
 const branchOf = (head: string): string | undefined =>
   /^ref: refs\/heads\/(.+)/.exec(head)?.[1]?.trimEnd()
 
-const branchIn = (folder: string): string | undefined =>
+/** The branch of a tree, by its git folder. Undefined: it is on none. */
+export const branchIn = (folder: string): string | undefined =>
   branchOf(readSmall(join(folder, 'HEAD'), SMALL_BYTES) ?? '')
 
 /** As git knows it. */

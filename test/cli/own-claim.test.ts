@@ -18,6 +18,7 @@ const claimant = {
   isNamed: false,
   agent,
   tree: 'feat',
+  branch: 'agent/feat',
   here: '/srv/lamp',
   data: undefined,
 }

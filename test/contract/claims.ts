@@ -94,7 +94,9 @@ export function claimContract({ name, edge, published }: Board): void {
       const ask = await asker(repo)
       const before = await repo.request('/tasks')
       const stream = await (await repo.stream()).joined()
-      const asked = { claim: secret(), actor: 'ada@home:7', client: 'codex', branch: 'x' }
+      // git has branches of this length, and who works on one has not named it.
+      const branch = 'x'.repeat(250)
+      const asked = { claim: secret(), actor: 'ada@home:7', client: 'codex', branch }
       const first = await ask('', asked)
       expect(first).toMatchObject({
         status: 201,
@@ -127,7 +129,7 @@ export function claimContract({ name, edge, published }: Board): void {
               attempt: `claim-${generation}`,
               health: 'active',
               client: 'codex',
-              branch: 'x',
+              branch,
               claim: { generation },
             },
           ],

@@ -67,7 +67,7 @@ export const claimSchema = z
     client: shownName.exactOptional(),
     model: shownName.exactOptional(),
     // git takes any but C0, and whoever works on such a branch has not named it.
-    branch: name.overwrite(printable).exactOptional(),
+    branch: text(1_024).overwrite(printable).exactOptional(),
   })
   .describe(
     'The same claim again is answered the same while it is valid, or `already_holding`, where ' +
