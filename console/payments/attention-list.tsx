@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Alert, FailingEndpoints, Unreadable } from '../../libraries/api/types.ts'
 import { linkTo } from '../router.ts'
+import { Copyable } from '../ui/copyable.tsx'
 import { count, LOADING, quote } from '../ui/format.ts'
 import { useFocusFallback } from '../ui/keyboard.ts'
 import { DatedAge, now, timeAt } from '../ui/time.tsx'
@@ -20,7 +21,7 @@ import {
   refusedOf,
   TRIED_FOR,
 } from './attention.ts'
-import { Copyable, Money } from './elements.tsx'
+import { Money } from './elements.tsx'
 import { useFeed } from './feed.ts'
 import { STATUSES } from './format.ts'
 import { isUnreadable } from './story.ts'

@@ -1,8 +1,8 @@
 // Small elements that all views of payments use: amounts, statuses, errors, ids, freshness.
 
-import { useState } from 'preact/hooks'
 import type { PaymentError, PaymentStatus, Transaction } from '../../libraries/api/types.ts'
 import { freshnessLamp } from '../frame/lamp.ts'
+import { Copyable } from '../ui/copyable.tsx'
 import { Facts } from '../ui/elements.tsx'
 import { now } from '../ui/time.tsx'
 import { useFeed } from './feed.ts'
@@ -38,35 +38,6 @@ export function GatewayError({ error }: { error: PaymentError }) {
     </p>
   )
 }
-
-/** An id with a button to copy it. `what`: the name of the id, for screen readers. */
-export function Copyable({ text, what }: { text: string; what: string }) {
-  const [message, setMessage] = useState<string>()
-  const copy = async () => {
-    // There is no clipboard over plain HTTP, and the user may forbid its use.
-    const done = await navigator.clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    )
-    setMessage(done ? 'Copied' : 'Not copied: the browser does not allow it.')
-    setTimeout(() => setMessage(undefined), SHOWN_MS)
-  }
-  return (
-    <span class="copyable">
-      <code>{text}</code>
-      <button type="button" class="icon" aria-label={`Copy: ${what}`} onClick={() => void copy()}>
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M5 5V2.5h8.5V11H11M2.5 5H11v8.5H2.5z" />
-        </svg>
-      </button>
-      <span role="status" class="hint">
-        {message}
-      </span>
-    </span>
-  )
-}
-
-const SHOWN_MS = 2_000
 
 /** An id as a fact. Missing ids are omitted. */
 export const idFact = (name: string, id: string | undefined) =>
