@@ -173,6 +173,7 @@ describe('the imports', () => {
       'worker/shared/repos.ts',
       'worker/board/next-task.ts',
       'worker/board/free-tasks.ts',
+      'worker/board/to-do.ts',
       'worker/board/words.ts',
     ]
     // And a settlement file, as the command line reads it.

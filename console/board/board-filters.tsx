@@ -19,7 +19,7 @@ interface BoardFiltersProps {
 
 export function BoardFilters(props: BoardFiltersProps) {
   const { filters, choices, currentTag, titleOf, shown, total, areGroups, turnGroups } = props
-  const { folder, tag, parent, assignee, label, priority, execution, actor, tree, ready } = choices
+  const { folder, tag, parent, assignee, label, priority, execution, actor, tree } = choices
   const isFiltered = isFiltering(filters)
   const allTags = 'All tags'
   const selects: BoardChoice[] = [
@@ -68,16 +68,6 @@ export function BoardFilters(props: BoardFiltersProps) {
       {selects.map((select) => (
         <Choice key={select.name} {...select} chosen={filters[select.name]} />
       ))}
-      {(ready.length > 0 || filters.ready !== '') && (
-        <button
-          type="button"
-          class="quiet"
-          aria-pressed={filters.ready !== ''}
-          onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
-        >
-          Ready only
-        </button>
-      )}
       {parent.length > 0 && (
         <button type="button" class="quiet" aria-pressed={areGroups} onClick={turnGroups}>
           Groups

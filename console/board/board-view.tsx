@@ -3,10 +3,9 @@
 
 import { type ReadonlySignal, useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Task } from '../../libraries/api/types.ts'
 import type { Live } from '../data/live.ts'
 import { lampOf } from '../frame/lamp.ts'
-import { go, replace, route } from '../router.ts'
+import { route } from '../router.ts'
 import { filterBy } from '../ui/filter-bar.tsx'
 import { now } from '../ui/time.tsx'
 import { BoardFilters } from './board-filters.tsx'
@@ -14,11 +13,16 @@ import { focusCard } from './card-grid.tsx'
 import { announcementOf, type Cards, cardsOf, changedIds } from './cards.ts'
 import { columnsOf } from './columns.ts'
 import { ColumnsView } from './columns-view.tsx'
+import { countsOf, stuckOf } from './counts.ts'
 import { TaskDialog } from './detail/task-dialog.tsx'
 import { choicesOf, filtersOf, isFiltering, passes, placed, turnedOf } from './filters.ts'
+import { Glance } from './glance.tsx'
 import { isGrouped, lanesOf, turnedGroups } from './lanes.ts'
 import { LanesView } from './lanes-view.tsx'
 import { Empty, NoBoard, NoMatch, Notices, Skeleton } from './notices.tsx'
+import { ReviewView } from './review-view.tsx'
+import { useBoard } from './use-board.ts'
+import { useOpening } from './use-opening.ts'
 
 export function BoardView({ live }: { live: Live }) {
   const { open, close } = useOpening()
@@ -44,54 +48,25 @@ export function BoardView({ live }: { live: Live }) {
   )
 }
 
-function useOpening() {
-  /** Steps in the history since the board without an open task. */
-  const depth = useRef(0)
-  const { id } = route.value
-  useEffect(() => {
-    if (id === undefined) depth.current = 0
-  }, [id])
-  return {
-    /** Handles clicks on links with `data-open` anywhere in the board. */
-    open(event: MouseEvent): void {
-      const taskId = linkedTask(event)
-      if (taskId === undefined) return
-      event.preventDefault()
-      depth.current++
-      go({ view: 'board', id: taskId, query: route.peek().query })
-    },
-    close(): void {
-      // Without this, the back button would open the closed task again.
-      if (depth.current === 1) history.back()
-      else replace({ view: 'board', query: route.peek().query })
-    },
-  }
-}
-
-/** Undefined: leave the click to the browser, such as opening a new tab. */
-function linkedTask(event: MouseEvent): string | undefined {
-  const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey)
-  if (!isPlain || !(event.target instanceof Element)) return undefined
-  return event.target.closest<HTMLElement>('a[data-open]')?.dataset.open
-}
-
-const NONE: ReadonlyMap<string, Task> = new Map()
+const NO_CARDS: Cards = new Map()
 
 function Tasks({ live }: { live: Live }) {
-  const tasks = live.tasks.value
-  const sessions = live.sessions.value
-  const { config, layout } = live.status.value ?? {}
+  const board = useBoard(live)
+  const { config, layout } = board ?? {}
   const { query, id } = route.value
   const filters = useMemo(() => filtersOf(query), [query])
-  const shown = useRef<Cards>(new Map())
+  const shown = useRef(NO_CARDS)
   const cards = useMemo(() => {
-    shown.current = cardsOf({ tasks: tasks ?? NONE, sessions, config, layout }, shown.current)
+    shown.current = board ? cardsOf(board, shown.current) : NO_CARDS
     return shown.current
-  }, [tasks, sessions, config, layout])
+  }, [board])
+  const currentTag = config?.currentTag
   const onBoard = useMemo(
-    () => placed(cards.values(), filters, config?.currentTag),
-    [cards, filters, config],
+    () => placed(cards.values(), filters, currentTag),
+    [cards, filters, currentTag],
   )
+  const counts = useMemo(() => countsOf(cards.values(), filters, currentTag), [cards, filters])
+  const stuck = useMemo(() => stuckOf(cards.values()), [cards])
   const choices = useMemo(() => choicesOf(onBoard, [...cards.values()]), [onBoard, cards])
   const areGroups = choices.parent.length > 0 && isGrouped(query, layout)
   const { lanes, columns } = useMemo(() => {
@@ -100,7 +75,7 @@ function Tasks({ live }: { live: Live }) {
     if (areGroups) return lanesOf({ cards, onBoard, config, isShown, turned })
     return { lanes: undefined, columns: columnsOf(onBoard, config, isShown, turned) }
   }, [cards, onBoard, config, filters, areGroups])
-  const count = useMemo(() => onBoard.filter(passes(filters)).length, [onBoard, filters])
+  const passing = useMemo(() => onBoard.filter(passes(filters)), [onBoard, filters])
   if (cards.size === 0) return live.status.value ? <Empty layout={layout} /> : <Skeleton />
   const view = {
     changedAt: live.changedAt.value,
@@ -113,18 +88,21 @@ function Tasks({ live }: { live: Live }) {
   const key = config === undefined ? 'unordered' : 'ordered'
   return (
     <>
+      <Glance counts={counts} stuck={stuck} />
       <BoardFilters
         filters={filters}
         choices={choices}
-        currentTag={config?.currentTag}
-        titleOf={(task) => tasks?.get(task)?.title}
-        shown={count}
+        currentTag={currentTag}
+        titleOf={(task) => cards.get(task)?.task.title}
+        shown={passing.length}
         total={onBoard.length}
         areGroups={areGroups}
         turnGroups={() => filterBy({ groups: turnedGroups(areGroups, layout) })}
       />
-      {count === 0 && view.isFiltered ? (
+      {passing.length === 0 && view.isFiltered ? (
         <NoMatch filters={filters} />
+      ) : filters.review !== '' ? (
+        <ReviewView cards={passing} live={live} />
       ) : lanes ? (
         <LanesView key={key} lanes={lanes} {...view} />
       ) : (

@@ -4,11 +4,13 @@ import { Component } from 'preact'
 import type { Task } from '../../libraries/api/types.ts'
 import { urgency } from '../../worker/board/next-task.ts'
 import { linkTo } from '../router.ts'
-import { Time, timeAt } from '../ui/time.tsx'
+import { timeOf } from '../ui/format.ts'
+import { Lasting, now } from '../ui/time.tsx'
 import {
   assigneesOf,
   type CardData,
   idEnd,
+  inFile,
   nameOf,
   ONLY_IN_TREES,
   partOf,
@@ -59,6 +61,7 @@ export class Card extends Component<CardProps> {
             <Title of={title} />
           </span>
         </a>
+        <Worker card={card} />
         {card.progress !== undefined && (
           <p class="progress hint" dir="auto">
             {card.progress}
@@ -122,21 +125,34 @@ export const Title = ({ of: title }: { of: string }) => (
 )
 
 /** The CSS class for the colour of the edge. */
-function edgeClass({ task, isClosed }: CardData): string {
-  if (task.invalid !== undefined) return 'invalid'
-  return isClosed ? '' : (task.executionState ?? '')
+const edgeClass = (card: CardData): string =>
+  card.task.invalid === undefined ? (workState(card)?.name ?? '') : 'invalid'
+
+/** Above what was said last. What only may begin is among the chips. */
+const Worker = ({ card }: { card: CardData }) =>
+  isWork(card) && (
+    <p class="chips" aria-hidden="true">
+      <WorkChip card={card} />
+    </p>
+  )
+
+const isWork = (card: CardData): boolean => {
+  const name = workState(card)?.name
+  return name !== undefined && name !== 'ready' && name !== 'blocked'
 }
 
 /** Further labels are only counted. */
 const MAX_LABELS = 4
 
 function Chips({ card }: { card: CardData }) {
-  const { priority, labels = [], trees = [] } = card.task
+  const { status, priority, labels = [], trees = [] } = card.task
   const isBare = priority === undefined && labels.length === 0 && trees.length === 0
-  if (!workState(card) && isBare) return null
+  const state = isWork(card) ? undefined : workState(card)
+  if (!state && isBare && card.column === undefined) return null
   return (
     <p class="chips" aria-hidden="true">
-      <WorkChip card={card} />
+      {state && <WorkChip card={card} />}
+      {card.column !== undefined && <span class="chip">{inFile(status)}</span>}
       <TreeChips task={card.task} />
       {priority !== undefined && <PriorityChip priority={priority} />}
       <LabelChips labels={labels.slice(0, MAX_LABELS)} />
@@ -168,27 +184,25 @@ function TreeChips({ task }: { task: Task }) {
   )
 }
 
-/** The state of the work, if there is anything to show; and since when somebody works. */
+/** The state of the work, if there is anything to show; and how long it has been so. */
 export function WorkChip({ card }: { card: CardData }) {
   const state = workState(card)
   if (!state) return null
   return (
     <span class={`chip work ${state.name}`}>
       {state.text}
-      {isWorked(card) && (
+      {card.since !== undefined && isWork(card) && (
         <>
-          {' since '}
-          <Time at={card.since} />
+          {' · '}
+          <Lasting since={card.since} />
         </>
       )}
     </span>
   )
 }
 
-const isWorked = (card: CardData): card is CardData & { since: string } =>
-  card.since !== undefined && card.task.executionState !== undefined
-
-const sinceOf = (card: CardData): string => (isWorked(card) ? `, since ${timeAt(card.since)}` : '')
+const sinceOf = (card: CardData): string =>
+  card.since !== undefined && isWork(card) ? `, since ${timeOf(card.since, now.peek())}` : ''
 
 export const LabelChips = ({ labels }: { labels: readonly string[] }) => (
   <>

@@ -4,20 +4,26 @@
 import type { BoardConfig, BoardStatus, Session, Task } from '../../libraries/api/types.ts'
 import { readyTasks } from '../../worker/board/free-tasks.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
+import { type Statuses, statusesOf } from '../../worker/board/to-do.ts'
+import { type Moment, type Word, wordOf, workByTask } from '../../worker/board/words.ts'
+import { lastPart } from '../../worker/shared/repos.ts'
 import { count, LANGUAGE } from '../ui/format.ts'
 
 export interface CardData {
   task: Task
   isClosed: boolean
-  /** It can begin, and nobody has begun it. */
-  isReady: boolean
   /** Other tasks that block this one. */
   waitsFor: readonly Waiting[]
   parentTitle?: string
-  /** Who works on it, since when (ISO 8601), and their last progress report. */
+  /** Which of the counts above the board has it. */
+  word?: Word
+  /** The column of what is begun, where somebody works on it and its file does not say so. */
+  column?: string
+  /** Where somebody works on it, and who; and their last progress report. */
   actor?: string
-  since?: string
   progress?: string
+  /** Since when it is what its word says, in ms. */
+  since?: number
 }
 
 interface Waiting {
@@ -32,23 +38,30 @@ export interface Board {
   /** Undefined until it is read. Until then, no card shows what blocks it. */
   config: Omit<BoardConfig, 'layout'> | undefined
   layout?: BoardStatus['layout'] | undefined
+  moment: Moment
 }
 
 /** What follows from all tasks and the configuration together. */
-interface States {
+interface States extends Statuses {
   closed: ReadonlySet<string>
   /** Those that anybody could begin now. */
   ready: ReadonlySet<Task>
+  /** The first status of a task that is begun, and not closed. */
+  begun: string | undefined
 }
 
-const known = new WeakMap<Board['tasks'], Pick<Board, 'config' | 'layout'> & { states: States }>()
+type Ruled = Pick<Board, 'tasks' | 'config' | 'layout'>
+const known = new WeakMap<Board['tasks'], Omit<Ruled, 'tasks'> & { states: States }>()
 
 /** Once for each state of the board: the details of a task ask again. */
-export function statesOf({ tasks, config, layout }: Omit<Board, 'sessions'>): States {
+function statesOf({ tasks, config, layout }: Ruled): States {
   const last = known.get(tasks)
   if (last && last.config === config && last.layout === layout) return last.states
   const ready = new Set(readyTasks(tasks, config && { ...config, layout }).tasks)
-  const states = { closed: new Set(config?.closed), ready }
+  const statuses = statusesOf(config)
+  const isBegun = (status: string) => !statuses.isToDo(status) && !statuses.isClosed(status)
+  const begun = config?.states.find(isBegun)
+  const states = { ...statuses, closed: new Set(config?.closed), ready, begun }
   known.set(tasks, { config, layout, states })
   return states
 }
@@ -61,10 +74,10 @@ export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
 
 /** In the tool's own order. `shown` are the previous cards. */
 export function cardsOf(board: Board, shown: Cards): Cards {
-  const states = statesOf(board)
+  const cardOf = cardMaker(board)
   const cards: Map<string, CardData> = new Map()
   for (const task of inOrder(board.tasks, shown)) {
-    const card = cardOf(task, board, states)
+    const card = cardOf(task)
     const known = shown.get(task.id)
     cards.set(task.id, known && isSame(known, card) ? known : card)
   }
@@ -82,20 +95,40 @@ function inOrder(tasks: Board['tasks'], shown: Cards): Task[] {
   return ordered.sort(compareTasks)
 }
 
-export function cardOf(task: Task, board: Board, { closed, ready }: States): CardData {
-  const isClosed = closed.has(task.status)
-  const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
-  const parentTitle = board.tasks.get(task.parent ?? '')?.title
-  return {
-    task,
-    isClosed,
-    isReady: ready.has(task),
-    waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
-    ...(parentTitle !== undefined && { parentTitle }),
-    ...(session && { actor: session.actor, since: session.startedAt }),
-    ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
+/** Makes the card of a task, for as long as the board is this one. */
+export function cardMaker(board: Board): (task: Task) => CardData {
+  const { tasks, sessions, config, moment } = board
+  const { closed, ready, begun, isClosed, isToDo } = statesOf(board)
+  const work = workByTask(sessions?.values() ?? [])
+  return (task) => {
+    const isDone = closed.has(task.status)
+    const session = isDone ? undefined : sessions?.get(task.sessionId ?? '')
+    const parentTitle = tasks.get(task.parent ?? '')?.title
+    const facts = { ...moment, isClosed, isReady: ready.has(task) }
+    const { word, since = word === 'ready' ? changedAtOf(task) : undefined } =
+      wordOf(task, work.get(task.id) ?? [], facts) ?? {}
+    const isElsewhere = begun !== undefined && isAtWork(word) && isToDo(task.status)
+    return {
+      task,
+      isClosed: isDone,
+      waitsFor: isDone || task.ready || !config ? NOTHING : waitingOf(task, board, closed),
+      ...(parentTitle !== undefined && { parentTitle }),
+      ...(word && { word }),
+      ...(isElsewhere && { column: begun }),
+      ...(session && { actor: workerText(session) }),
+      ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
+      ...(since !== undefined && { since }),
+    }
   }
 }
+
+/** Nothing says when a task became ready. */
+const changedAtOf = ({ updatedAt = '' }: Task): number | undefined =>
+  Date.parse(updatedAt) || undefined
+
+/** Somebody works on it, or left it. */
+const isAtWork = (word: Word | undefined): boolean =>
+  word === 'stalled' || word === 'silent' || word === 'work'
 
 const NOTHING: readonly Waiting[] = []
 
@@ -111,8 +144,9 @@ function isSame(one: CardData, other: CardData): boolean {
   return (
     one.task === other.task &&
     one.isClosed === other.isClosed &&
-    one.isReady === other.isReady &&
     one.parentTitle === other.parentTitle &&
+    one.word === other.word &&
+    one.column === other.column &&
     one.actor === other.actor &&
     one.since === other.since &&
     one.progress === other.progress &&
@@ -147,30 +181,37 @@ export const EXECUTIONS: Readonly<Record<Execution, string>> = {
 }
 
 export interface WorkState {
-  name: Execution | 'ready' | 'blocked'
+  name: Execution | 'silent' | 'review' | 'ready' | 'blocked'
   text: string
 }
 
+const WORK: Readonly<Record<Exclude<Word, 'ready'>, WorkState>> = {
+  work: { name: 'active', text: EXECUTIONS.active },
+  silent: { name: 'silent', text: 'Silent' },
+  stalled: { name: 'stalled', text: EXECUTIONS.stalled },
+  review: { name: 'review', text: 'To review' },
+}
+
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
-export function workState({
-  task,
-  isClosed,
-  isReady,
-  waitsFor,
-  actor,
-}: CardData): WorkState | undefined {
+export function workState(card: CardData): WorkState | undefined {
+  const { task, word, isClosed, waitsFor } = card
+  const { executionState } = task
+  if (word && word !== 'ready') return withActor(WORK[word], card)
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
-  const { executionState } = task
   if (executionState) {
-    const text = EXECUTIONS[executionState]
-    return { name: executionState, text: actor === undefined ? text : `${text}: ${actor}` }
+    return withActor({ name: executionState, text: EXECUTIONS[executionState] }, card)
   }
-  if (isReady) return { name: 'ready', text: 'Ready' }
+  if (word === 'ready') return { name: 'ready', text: 'Ready' }
   if (waitsFor.length === 0) return undefined
   const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : `${id} (does not exist)`))
   return { name: 'blocked', text: `Blocked by ${names.join(', ')}` }
 }
+
+const withActor = ({ name, text }: WorkState, { actor }: CardData): WorkState => ({
+  name,
+  text: actor === undefined ? text : `${text}: ${actor}`,
+})
 
 interface TitlePart {
   text: string
@@ -217,6 +258,23 @@ export function statusName(status: string): string {
 
 export type TreeMark = NonNullable<Task['trees']>[number]
 
+/** `feat-x (agent/dim) · root@vm`: where somebody works, then who. */
+function workerText({ actor, tree, branch, live }: Session): string {
+  const at = tree ?? (live?.worktree && lastPart(live.worktree))
+  const place =
+    at === undefined ? branch : branch === undefined || branch === at ? at : `${at} (${branch})`
+  return [place, agentName(actor, at)].filter(Boolean).join(' · ')
+}
+
+/** Without the id of a process, and without the worktree that stands before it. */
+export function agentName(actor: string, tree?: string): string {
+  const name = actor.replace(PROCESS, '$1')
+  return tree !== undefined && name.endsWith(`/${tree}`) ? name.slice(0, -tree.length - 1) : name
+}
+
+/** As agents are called that nobody named: `root@vm:27080`, or `root@vm:27080/feat-x`. */
+const PROCESS = /^([^@\s]+@[^:\s]+):\d+(?=\/|$)/
+
 /** What a linked worktree made of a task, in a few words. */
 export function treeText({ tree, status = '', gone, invalid }: TreeMark, task: Task): string {
   if (gone) return `${tree}: removed`
@@ -227,6 +285,9 @@ export function treeText({ tree, status = '', gone, invalid }: TreeMark, task: T
 
 /** The mark of a task that the main tree has not got. */
 export const ONLY_IN_TREES = 'Only in worktrees'
+
+/** The mark of a task that is shown in another column than its file says. */
+export const inFile = (status: string): string => `${statusName(status)} in its file`
 
 /** The name of the card for screen readers: all that it shows. */
 export function nameOf(card: CardData): string {

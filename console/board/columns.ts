@@ -2,6 +2,7 @@
 
 import type { BoardConfig } from '../../libraries/api/types.ts'
 import { compareIds } from '../../worker/board/next-task.ts'
+import type { Word } from '../../worker/board/words.ts'
 import { type CardData, compareTasks } from './cards.ts'
 
 export interface Column {
@@ -38,7 +39,7 @@ export function columnsOf(
   const dated = new Set<string>()
   const columns = new Map((config?.states ?? []).map((status) => [status, empty(status)]))
   for (const card of cards) {
-    const { status } = card.task
+    const status = card.column ?? card.task.status
     const column = columns.get(status) ?? empty(status)
     columns.set(status, column)
     column.total++
@@ -52,7 +53,16 @@ export function columnsOf(
   return [...columns.values()]
 }
 
-const compareCards = (one: CardData, other: CardData) => compareTasks(one.task, other.task)
+/** Who is stuck, and who works, first: below 50 others nobody would see them. */
+const compareCards = (one: CardData, other: CardData) =>
+  urgencyOf(one) - urgencyOf(other) || compareTasks(one.task, other.task)
+
+const FIRST: readonly (Word | undefined)[] = ['stalled', 'silent', 'work', 'review']
+
+function urgencyOf({ word }: CardData): number {
+  const at = FIRST.indexOf(word)
+  return at === -1 ? FIRST.length : at
+}
 
 /** The last changed first. Of the same time, or without one, the newer id first. */
 function compareChanges(one: CardData, other: CardData): number {

@@ -14,6 +14,10 @@ const NONE = {
   execution: '',
   /** Who works on it. */
   actor: '',
+  /** `work` (with silent ones), `silent` or `stalled`: as the counts above the board have it. */
+  work: '',
+  /** `true`: only what waits for a review. */
+  review: '',
   /** `1`: only tasks that are ready. */
   ready: '',
   /** An id: only its subtasks. */
@@ -46,7 +50,7 @@ export const isFiltering = (filters: Filters): boolean =>
 /** The tasks of the chosen folder and tag: the rest is as if it were not on the board. */
 export function placed(
   cards: Iterable<CardData>,
-  { folder, tag }: Filters,
+  { folder, tag }: Pick<Filters, 'folder' | 'tag'>,
   currentTag: string | undefined,
 ): readonly CardData[] {
   const all = [...cards]
@@ -59,10 +63,13 @@ export function placed(
 }
 
 export function passes(filters: Filters): (card: CardData) => boolean {
-  const { assignee, label, priority, execution, actor, ready, parent, tree } = filters
+  const { assignee, label, priority, execution, actor, ready, parent, tree, work } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
-  return ({ task, isReady, actor: worker }) => {
-    if (ready !== '' && !isReady) return false
+  return (card) => {
+    const { task, actor: worker } = card
+    if (ready !== '' && !isCounted(card, 'ready')) return false
+    if (work !== '' && !isCounted(card, work)) return false
+    if (filters.review !== '' && !isCounted(card, 'review')) return false
     if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
     if (parent !== '' && task.parent !== parent) return false
     if (label !== '' && !task.labels?.includes(label)) return false
@@ -75,6 +82,10 @@ export function passes(filters: Filters): (card: CardData) => boolean {
     return words.every((word) => text.includes(word))
   }
 }
+
+/** Whether the count of `word` has this card: who is silent is at work, too. */
+export const isCounted = ({ word }: CardData, of: string): boolean =>
+  word === of || (word === 'silent' && of === 'work')
 
 const treesOf = ({ trees = [] }: Task): readonly string[] => trees.map(({ tree }) => tree)
 
@@ -90,7 +101,10 @@ function textOf(task: Task): string {
   return text
 }
 
-export type Choices = Readonly<Record<Exclude<keyof Filters, 'q'>, readonly string[]>>
+/** The counts above the board choose the others. */
+export type Choices = Readonly<
+  Record<Exclude<keyof Filters, 'q' | 'work' | 'review' | 'ready'>, readonly string[]>
+>
 
 /** The values that occur on the board; of folders and tags, all that there are. */
 export function choicesOf(shown: readonly CardData[], all: readonly CardData[]): Choices {
@@ -103,7 +117,6 @@ export function choicesOf(shown: readonly CardData[], all: readonly CardData[]):
     ),
     execution: valuesOf(shown, ({ executionState = '' }) => [executionState]),
     actor: sorted(shown.map(({ actor = '' }) => actor)),
-    ready: shown.some(({ isReady }) => isReady) ? ['1'] : [],
     parent: valuesOf(shown, ({ parent = '' }) => [parent]),
     folder: valuesOf(all, ({ folder = '' }) => [folder]),
     // A board with one tag needs no choice.

@@ -23,17 +23,24 @@ const clock = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(LANGUAGE, { hour: 'numeric', minute: '2-digit' })
 const date = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeStyle: 'short' })
 
-const STEPS = [
-  { unit: 'day', ms: 86_400_000 },
-  { unit: 'hour', ms: 3_600_000 },
-  { unit: 'minute', ms: 60_000 },
-] as const
+const MINUTE = { unit: 'minute', ms: 60_000 } as const
+const STEPS = [{ unit: 'day', ms: 86_400_000 }, { unit: 'hour', ms: 3_600_000 }, MINUTE] as const
+
+const durationIn = (unit: string) =>
+  new Intl.NumberFormat(LANGUAGE, { style: 'unit', unit, unitDisplay: 'short' })
+const duration = { day: durationIn('day'), hour: durationIn('hour'), minute: durationIn('minute') }
 
 /** `5 min. ago`. Both in ms. `just now` below a minute, and for the future (clocks differ). */
 export function ago(at: number, now: number): string {
   const age = now - at
   const step = STEPS.find(({ ms }) => age >= ms)
   return step ? relative.format(-Math.floor(age / step.ms), step.unit) : 'just now'
+}
+
+/** `42 min`, `3 hr`, `2 days`: how long something has lasted, at least a minute. In ms. */
+export function lasting(ms: number): string {
+  const { unit, ms: one } = STEPS.find((step) => ms >= step.ms) ?? MINUTE
+  return duration[unit].format(Math.max(1, Math.floor(ms / one)))
 }
 
 /** `14:03:07` today, else with the date. */

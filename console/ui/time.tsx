@@ -4,7 +4,7 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { ago, dateOf, timeOf } from './format.ts'
+import { ago, dateOf, lasting, timeOf } from './format.ts'
 
 const TICK_MS = 1_000
 
@@ -27,6 +27,12 @@ interface MomentProps {
 export function Age({ at }: MomentProps) {
   const text = useMemo(() => computed(() => ago(Date.parse(at), now.value)), [at])
   return <Moment at={at} text={() => text} />
+}
+
+/** How long it lasts since then, in ms. */
+export function Lasting({ since }: { since: number }) {
+  const text = useMemo(() => computed(() => lasting(now.value - since)), [since])
+  return <Moment at={new Date(since).toISOString()} text={() => text} />
 }
 
 /** A time of day, with the date unless it is today. */

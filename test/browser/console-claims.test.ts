@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)(`claims in Chromium${whySkipped}`, () => {
     const reader = await openConsole(await newContext(), await signalbox('sign-in'))
     const card = reader.page
       .locator('article, li, a')
-      .filter({ hasText: /Working: ada since \d/ })
+      .filter({ hasText: /Working: ada · \d+ min/ })
       .first()
     await card.waitFor()
     await reader.page.getByLabel('Who works').selectOption('ada')

@@ -21,8 +21,8 @@ export const task = (id: string, fields: Partial<Task> = {}): Task => ({
 export const card = (fields: Partial<Task> = {}, more: Partial<CardData> = {}): CardData => ({
   task: task(fields.id ?? 'LAMP-1', fields),
   isClosed: false,
-  isReady: fields.ready ?? false,
   waitsFor: [],
+  ...(fields.ready && { word: 'ready' }),
   ...more,
 })
 
@@ -41,6 +41,7 @@ export const boardOf = (tasks: Task[], sessions: Session[] = []): Board => ({
   tasks: new Map(tasks.map((it) => [it.id, it])),
   sessions: new Map(sessions.map((it) => [it.id, it])),
   config: CONFIG,
+  moment: { now: Date.parse('2026-03-03T10:00:00Z'), silentAfterMs: 20 * 60_000 },
 })
 
 export const STATUS = {
@@ -62,7 +63,7 @@ export const TASKS = [
 ]
 export const FIRST: BoardUpdate = {
   tasks: TASKS,
-  sessions: [session('ses_1')],
+  sessions: [session('ses_1', { task: 'LAMP-4', health: 'stalled' })],
   status: STATUS,
   state: LIVE,
 }

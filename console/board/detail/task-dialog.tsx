@@ -6,7 +6,8 @@ import type { Live } from '../../data/live.ts'
 import { StreamLamp } from '../../frame/frame.tsx'
 import { CloseButton } from '../../ui/elements.tsx'
 import { Title, WorkChip } from '../card.tsx'
-import { cardOf, statesOf, statusName } from '../cards.ts'
+import { cardMaker, statusName } from '../cards.ts'
+import { useBoard } from '../use-board.ts'
 import { TaskBody } from './task-body.tsx'
 import { answered, type TaskState } from './task-state.ts'
 
@@ -150,10 +151,7 @@ function sentenceOf(state: TaskState): string | undefined {
 }
 
 function Work({ id, live }: { id: string; live: Live }) {
-  const tasks = live.tasks.value
-  const task = tasks?.get(id)
-  if (!tasks || !task) return null
-  const { config, layout } = live.status.value ?? {}
-  const board = { tasks, sessions: live.sessions.value, config, layout }
-  return <WorkChip card={cardOf(task, board, statesOf(board))} />
+  const board = useBoard(live)
+  const task = board?.tasks.get(id)
+  return board && task ? <WorkChip card={cardMaker(board)(task)} /> : null
 }

@@ -12,6 +12,7 @@ import {
   titleParts,
   workState,
 } from '../../../console/board/cards.ts'
+import type { Session } from '../../../libraries/api/types.ts'
 import { boardOf, card, session, task } from '../../support/made-up-board.ts'
 
 const NONE = new Map()
@@ -55,7 +56,7 @@ describe('a card', () => {
   it('is ready only while its work has not begun', () => {
     const isReady = (status: string, config: Board['config']) => {
       const board = { ...boardOf([task('LAMP-1', { status, ready: true })]), config }
-      return cardsOf(board, NONE).get('LAMP-1')?.isReady
+      return cardsOf(board, NONE).get('LAMP-1')?.word === 'ready'
     }
     const own = { states: ['idea', 'To Do', 'baking', 'eaten'], closed: ['eaten'] }
     expect(own.states.map((status) => isReady(status, own))).toEqual([true, true, false, false])
@@ -106,7 +107,7 @@ describe('the object of a card', () => {
   it('is a new one when somebody else works on it, or since another time', () => {
     const since = session('ses_1', { startedAt: '2026-03-03T10:00:00Z' })
     const after = cardsOf(boardOf([one, other], [since]), before)
-    expect(after.get('LAMP-1')?.since).toBe('2026-03-03T10:00:00Z')
+    expect(after.get('LAMP-1')).toMatchObject({ word: 'work', since: Date.UTC(2026, 2, 3, 10) })
     expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))
   })
 
@@ -118,12 +119,44 @@ describe('the object of a card', () => {
   })
 })
 
+describe('who works on a card', () => {
+  it.each<[Partial<Session>, string]>([
+    [{}, 'agent:otto'],
+    [{ actor: 'root@vm:27080' }, 'root@vm'],
+    [{ actor: 'root@vm:27080/dim', tree: 'dim', branch: 'agent/dim' }, 'dim (agent/dim) · root@vm'],
+    [{ actor: 'root@vm:27080/dim', tree: 'dim', branch: 'dim' }, 'dim · root@vm'],
+    [{ actor: 'root@vm:lamp', branch: 'main' }, 'main · root@vm:lamp'],
+    [{ actor: 'agent:7' }, 'agent:7'],
+    [{ live: { heartbeatAt: '', worktree: '/home/otto/lamp' } }, 'lamp · agent:otto'],
+  ])('%j reads as %s', (fields, text) => {
+    const board = boardOf([task('LAMP-1', { sessionId: 'ses_1' })], [session('ses_1', fields)])
+    expect(cardsOf(board, NONE).get('LAMP-1')?.actor).toBe(text)
+  })
+
+  it('is in the column of what is begun, whatever its file says', () => {
+    const claim = { generation: 1, expiresAt: '2026-03-03T11:00:00Z' }
+    const of = (status: string, fields: Partial<Session> = {}) =>
+      cardsOf(
+        boardOf([task('LAMP-1', { status })], [session('claim-1', { claim, ...fields })]),
+        NONE,
+      ).get('LAMP-1')
+    expect(of('backlog')).toMatchObject({ word: 'silent', column: 'in_progress' })
+    expect(of('backlog', { health: 'stalled' })).toMatchObject({ column: 'in_progress' })
+    expect(of('in_progress')).not.toHaveProperty('column')
+    expect(of('done')).not.toHaveProperty('column')
+    expect(of('backlog', { health: 'canceled' })).not.toHaveProperty('column')
+  })
+})
+
 describe('the state of the work', () => {
   it('is the work in progress rather than the readiness', () => {
     const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
     expect(workState(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
     expect(workState(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
     expect(workState(card({ ready: true }))?.text).toBe('Ready')
+    const silent = card({ executionState: 'active' }, { word: 'silent', actor: 'dim · root@vm' })
+    expect(workState(silent)).toEqual({ name: 'silent', text: 'Silent: dim · root@vm' })
+    expect(workState(card({}, { word: 'review' }))?.text).toBe('To review')
   })
 
   it('names the tasks that block it', () => {

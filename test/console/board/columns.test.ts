@@ -40,6 +40,20 @@ describe('the columns', () => {
     expect(backlog).toEqual(['backlog', 'LAMP-8', 'LAMP-7', 'LAMP-2', 'LAMP-10'])
   })
 
+  it('begin with what is stuck, then with who works and what waits for a review', () => {
+    const words = ['ready', 'review', 'work', 'silent', 'stalled'] as const
+    const cards = words.map((word) => card({ id: word }, { word }))
+    const own = [
+      ...cards,
+      card({ id: 'LAMP-9' }),
+      card({ id: 'LAMP-8' }, { column: 'in_progress' }),
+    ]
+    expect(shapeOf(columnsOf(own, CONFIG, all)).slice(0, 2)).toEqual([
+      ['backlog', 'stalled', 'silent', 'work', 'review', 'LAMP-9', 'ready'],
+      ['in_progress', 'LAMP-8'],
+    ])
+  })
+
   it('sort each number in an id, and a task before what is within it', () => {
     const ids = ['tea', 'tea/1', 'tea/1.2', 'tea/1.10', 'tea/2.1', 'tea/10.1', 'tea/T003', 'teas']
     const [backlog] = shapeOf(

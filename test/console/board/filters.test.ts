@@ -124,9 +124,8 @@ describe('the choices of the filters', () => {
       tree: [],
       execution: [],
       actor: [],
-      ready: [],
     })
     const [busy, ready] = [card({ executionState: 'stalled' }), card({ ready: true })]
-    expect(choicesOf([busy, ready], [])).toMatchObject({ execution: ['stalled'], ready: ['1'] })
+    expect(choicesOf([busy, ready], [])).toMatchObject({ execution: ['stalled'] })
   })
 })

@@ -1,0 +1,94 @@
+// What a person who leads reads within ten seconds: who works, who is stuck, what waits for a
+// review. On the page of a real system, over a repository with linked worktrees.
+
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { run } from '../cli/run.ts'
+import { commitAll, git, initialize } from '../sidecar/trees/git-folder.ts'
+import { seriousFaults } from '../support/axe.ts'
+import { boardPages } from '../support/board-page.ts'
+import { hasChromium, whySkipped } from '../support/chromium.ts'
+import { linkOf, openConsole } from '../support/console-page.ts'
+import { oneProcess, Starts } from '../support/local-system.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+
+const starts = new Starts()
+afterAll(() => starts.clear())
+
+const SIZES = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 664 },
+]
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const viewport of SIZES) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(viewport)
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(await seriousFaults(page)).toEqual([])
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width).toBeLessThanOrEqual(viewport.width)
+    }
+  }
+}
+
+describe.skipIf(!hasChromium)(`the lead's minute in Chromium${whySkipped}`, () => {
+  const { newContext } = boardPages()
+
+  it('counts who works, is stuck and waits for a review, and leads to each', async () => {
+    const folder = tempFolder()
+    const main = join(folder, 'board')
+    await cp('examples/board', main, { recursive: true })
+    initialize(main)
+    const treeOf = (name: string) => join(folder, name)
+    for (const name of ['dim', 'knob']) {
+      git(main, 'worktree', 'add', '-q', '-b', `agent/${name}`, treeOf(name))
+    }
+    const env = { SILENT_AFTER: '3s' }
+    const start = await (await starts.start({ launch: oneProcess, storeDir: main, env })).ready()
+    const { page, complaints } = await openConsole(await newContext(), linkOf(start))
+    const glance = page.getByRole('region', { name: 'At a glance' })
+    const tally = (text: string) => glance.getByRole('link', { name: new RegExp(`^${text}`) })
+    await tally('1 stalled').waitFor()
+    await tally('0 work').waitFor()
+    const stuck = page.getByRole('list', { name: 'Stuck' })
+    await stuck.getByRole('link', { name: /^Stalled: .*agent:otto.*LAMP-2/ }).waitFor()
+
+    const claim = ['claim', '--actor', 'ada@vm:27080/dim', '--task', 'LAMP-4', '--force']
+    const claimed = await run([...claim, '--data', start.dataDir], {}, { cwd: treeOf('dim') })
+    expect([claimed.code, claimed.err]).toEqual([0, ''])
+    await tally('1 work').waitFor()
+    // Its file still says that nobody has begun it.
+    const begun = page.getByRole('region', { name: 'In progress' })
+    await begun.getByRole('link', { name: /LAMP-4.*: dim \(agent\/dim\) · ada@vm/ }).waitFor()
+    await begun.getByText('Backlog in its file').waitFor()
+    // Without any message: time alone passes.
+    await tally('1 silent').waitFor()
+    await stuck.getByRole('link', { name: /^Silent: dim .*LAMP-4/ }).waitFor()
+    await expectAccessible(page)
+
+    await tally('1 silent').click()
+    await page.getByText('1 of 7 tasks').waitFor()
+    expect(page.url()).toContain('work=silent')
+    await tally('1 silent').click()
+    await page.getByText('7 tasks', { exact: true }).waitFor()
+
+    const file = '.cairn/tasks/LAMP-6.md'
+    const text = await readFile(join(treeOf('knob'), file), 'utf8')
+    await writeFile(join(treeOf('knob'), file), text.replace(/^status: .*$/m, 'status: done'))
+    commitAll(treeOf('knob'))
+    await tally('1 to review').click()
+    const branch = page.getByRole('region', { name: 'agent/knob' })
+    await branch.getByRole('link', { name: /LAMP-6/ }).waitFor()
+    await branch.getByText(`git -C ${treeOf('knob')} `).waitFor()
+    expect(page.url()).toContain('review=true')
+    await expectAccessible(page)
+
+    git(main, 'merge', '-q', 'agent/knob')
+    await tally('0 to review').waitFor()
+    await branch.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+})
