@@ -1,7 +1,7 @@
 // Signed callbacks of the gateway, one per transaction, as the bytes of their requests. All are
 // made before the measurement.
 
-import { CompactSign } from 'jose'
+import { webhookOf } from '../../../simulator/one-webhook.ts'
 import type { BenchStore } from './database.ts'
 
 /** The signing key of the callbacks, for all systems. */
@@ -11,34 +11,25 @@ const AMOUNT = 25_000
 
 const SIGNED_AT_ONCE = 256
 
-const gatewayIdOf = (n: number): string => `gt-${n}`
 const digits = (n: number): string => String(n).padStart(8, '0')
 
-/** `at`: the time in the callback, in ms. */
-const claimsOf = (n: number, at: number) => ({
-  eventType: 'STATUS_CHANGED',
-  eventId: `ev-${n}`,
-  timestamp: new Date(at).toISOString(),
-  data: {
-    transactionId: gatewayIdOf(n),
-    merchantReferenceId: `6f1c1a5e-0000-5000-8000-0000${digits(n)}`,
-    orderId: `order-${n}`,
-    customerMsisdn: '9647800000000',
-    errorMessage: null,
-    previousStatus: 'PENDING',
-    currentStatus: 'SUCCESS',
-    amount: { currency: 'IQD', value: AMOUNT },
-  },
+const orderOf = (n: number) => ({
+  gateway: 'redirect',
+  reference: `order-${n}`,
+  externalReference: `6f1c1a5e-0000-5000-8000-0000${digits(n)}`,
+  amount: AMOUNT,
+  currency: 'IQD',
+  description: 'Two lamps and a chair',
+  phone: '9647800000000',
+  expiresInMs: 0,
 })
 
 /** The callbacks of the transactions `from` to `from + count - 1`, in this order. */
 export async function signCallbacks(from: number, count: number): Promise<Buffer[]> {
-  const key = new TextEncoder().encode(API_KEY)
-  const at = Date.now()
+  const now = Date.now()
   const sign = async (n: number) => {
-    const claims = new TextEncoder().encode(JSON.stringify(claimsOf(n, at)))
-    const header = { alg: 'HS256', typ: 'JWT' }
-    return requestOf(await new CompactSign(claims).setProtectedHeader(header).sign(key))
+    const terms = { id: `gt-${n}`, eventId: `ev-${n}`, secret: API_KEY, now }
+    return requestOf((await webhookOf(orderOf(n), ['pay'], terms)).body)
   }
   const requests: Buffer[] = []
   for (let first = from; first < from + count; first += SIGNED_AT_ONCE) {
@@ -48,8 +39,7 @@ export async function signCallbacks(from: number, count: number): Promise<Buffer
   return requests
 }
 
-function requestOf(token: string): Buffer {
-  const body = JSON.stringify({ webhook_token: token })
+function requestOf(body: string): Buffer {
   return Buffer.from(
     `POST ${CALLBACK_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -8,7 +8,7 @@ import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Answered } from './proxy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
-import type { SentWebhook } from './sign-again.ts'
+import { contentOf, gatewayIn, type SentWebhook } from './sign-again.ts'
 import type { System } from './system.ts'
 
 const POLL_MS = 50
@@ -73,38 +73,32 @@ export function observe(
 
 /** What the gateway sent, as far as it identifies the event. */
 function webhookOf({ passed: { url, body }, status, answer }: Answered) {
-  const gateway = /^\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? ''
-  const line = { kind: 'webhook', gateway, status, answer }
-  // Mollie's is a form with an id.
-  if (body.startsWith('id=')) return { ...line, payment: body.slice('id='.length) }
-  const sent = JSON.parse(body) as Callback & Partial<StripeEvent>
-  if (sent.data)
-    return { ...line, ...ofStripe(sent.data.object), eventId: sent.id, says: sent.type }
-  if (sent.webhook_token === undefined) return { ...line, payment: sent.id, says: sent.status }
-  const [, claims = ''] = sent.webhook_token.split('.')
-  const { eventId, data } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
-    eventId: string
-    data: { transactionId: string; merchantReferenceId?: string; currentStatus: string }
-  }
-  const { transactionId: payment, merchantReferenceId: externalReference } = data
-  return { ...line, payment, externalReference, eventId, says: data.currentStatus }
+  const line = { kind: 'webhook', gateway: gatewayIn(url), status, answer }
+  const sent = contentOf(body) as Callback
+  const { object, transactionId: payment, ...data } = sent.data ?? {}
+  if (object) return { ...line, ...ofStripe(object), eventId: sent.id, says: sent.type }
+  if (payment === undefined) return { ...line, payment: sent.id, says: sent.status }
+  const { merchantReferenceId: externalReference, currentStatus: says } = data
+  return { ...line, payment, externalReference, eventId: sent.eventId, says }
 }
 
-interface Callback {
-  webhook_token?: string
-  id?: string
-  status?: string
+/** Of any gateway. */
+interface Callback extends Partial<Record<'id' | 'status' | 'eventId' | 'type', string>> {
+  data?: { object?: StripeObject } & Partial<
+    Record<'transactionId' | 'merchantReferenceId' | 'currentStatus', string>
+  >
 }
 
-interface StripeEvent {
-  type: string
-  data: { object: { id: string; object: string; payment_intent?: string } }
+interface StripeObject {
+  id: string
+  object: string
+  payment_intent?: string
 }
 
 /** The simulator's ids of a session and of its intent differ in their prefix. */
 const sessionIdOf = (intent: string): string => intent.replace(/^pi_/, 'cs_test_')
 
-const ofStripe = ({ id, object, payment_intent: intent = '' }: StripeEvent['data']['object']) => ({
+const ofStripe = ({ id, object, payment_intent: intent = '' }: StripeObject) => ({
   payment: object === 'checkout.session' ? id : sessionIdOf(intent),
 })
 

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../../simulator/faults.ts'
+import { webhookOf } from '../../../simulator/one-webhook.ts'
 import type { Action, Payment } from '../../../simulator/payments.ts'
-import { redirect } from '../../../simulator/redirect.ts'
 import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import { changeWhilePaid, mayChange } from './changed-carts.ts'
 import { AT_DESK, isInParts, partsOf, refundAtDesk } from './desk.ts'
@@ -340,19 +340,14 @@ export class PaymentsLoad {
       const other = this.#lastOpened
       this.#lastOpened = await simulator.payment(id)
       const isCrossed = other !== undefined && random.next() < 0.5
-      const data = {
-        transactionId: isCrossed ? id : randomUUID(),
-        ...(isCrossed && { merchantReferenceId: other.externalReference }),
-        orderId: order.reference,
-        currentStatus: 'SUCCESS',
-        // With the same amount it would be ours while the gateway has not named our payment yet.
-        amount: { currency: order.currency, value: order.amount + (isCrossed ? 0 : 250) },
-      }
-      const timestamp = new Date().toISOString()
-      const eventId = randomUUID()
-      const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
+      const { externalReference } = (isCrossed && other) || {}
+      // With the same amount it would be ours while the gateway has not named our payment yet.
+      const amount = order.amount + (isCrossed ? 0 : 250)
+      const strange = { ...order, amount, ...(externalReference && { externalReference }) }
+      const ids = { id: isCrossed ? id : randomUUID(), eventId: randomUUID() }
+      const terms = { ...ids, secret: secrets.redirect.api_key, now: Date.now() }
+      const { body } = await webhookOf({ ...strange, expiresInMs: 0 }, ['pay'], terms)
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
-      const { body } = await redirect.webhooks.encode({ content }, secrets.redirect.api_key)
       this.#chore(sendUntilTaken({ url, body }, secrets))
     }
   }

@@ -1,35 +1,43 @@
 // A webhook as its gateway sends it once more: the same event, at another time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redirect } from '../../../simulator/redirect.ts'
-import { stripe } from '../../../simulator/stripe.ts'
+import { SIMULATIONS } from '../../../simulator/simulations.ts'
+import type { Simulation } from '../../../simulator/simulator.ts'
+import type { EncodedWebhook } from '../../../simulator/webhooks.ts'
 import type { GatewaySecrets } from '../../../system/gateways.ts'
+import type { DriverName } from '../../../worker/payments/gateways/registry.ts'
 
 export interface SentWebhook {
   url: string
   body: string
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
-const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
+/** The path, or the URL, has the key of the gateway, which is its driver's name. */
+export const gatewayIn = (url: string): DriverName =>
+  (/\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? '') as DriverName
+
+/** What it says, whichever gateway sent it: Mollie a form, redirect a token, the others JSON. */
+export function contentOf(body: string): Record<string, unknown> {
+  if (body.startsWith('id=')) return { id: body.slice('id='.length) }
+  const sent = JSON.parse(body) as { webhook_token?: string }
+  const claims = sent.webhook_token?.split('.')[1]
+  return claims === undefined ? sent : JSON.parse(Buffer.from(claims, 'base64url').toString())
+}
 
 /** `now` in ms. */
-async function signAgain(
-  { body }: SentWebhook,
+function signAgain(
+  { url, body }: SentWebhook,
   secrets: GatewaySecrets,
   now: number,
-): Promise<{ headers: Record<string, string>; body: string }> {
-  if (body.startsWith('id=')) return { headers: FORM_TYPE, body }
-  const content = JSON.parse(body) as { webhook_token?: string; data?: object; id: string }
-  if (content.webhook_token !== undefined) {
-    const [, claims = ''] = content.webhook_token.split('.')
-    const event = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object
-    const again = { ...event, timestamp: new Date(now).toISOString() }
-    return await redirect.webhooks.encode({ content: again }, secrets.redirect.api_key)
-  }
-  if (content.data === undefined) return { headers: JSON_TYPE, body }
-  const signed = { content, eventId: content.id }
-  return await stripe.webhooks.encode(signed, secrets.stripe.webhook_secret, now)
+): Promise<EncodedWebhook> {
+  const gateway = gatewayIn(url)
+  const { webhooks }: Simulation = SIMULATIONS[gateway]
+  const { signsWith = '' } = webhooks
+  const own: Readonly<Record<string, string>> = secrets[gateway]
+  const said = contentOf(body)
+  // Where the signature has no time, the content has.
+  const content = said.timestamp ? { ...said, timestamp: new Date(now).toISOString() } : said
+  return webhooks.encode({ content, eventId: '' }, own[signsWith] ?? '', now)
 }
 
 /** Whether it was taken. */
