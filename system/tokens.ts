@@ -17,8 +17,13 @@ import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens, type Tokens } from '../worker/shared/tokens.ts'
 import type { LocalTokens } from './local-json.ts'
 
+const READS = 'board:read'
+
+/** What a person has who leads agents, and no agent: to end their claims, and to set limits. */
+export const OF_LEAD = ['board:work', 'board:lead'] as const satisfies Scope[]
+
 const SCOPES = {
-  board: 'board:read',
+  board: 'board:read board:lead',
   sidecar: 'board:read board:write',
   agent: 'board:read board:work',
   payments: 'payments:read payments:write',
@@ -36,6 +41,13 @@ export const reposOf = (first: string, names: readonly string[]): string[] => [
   ...names.flatMap((name) => [`${name}/*`, `${name}#*`]),
 ]
 
+interface Minting {
+  audience?: string
+  lifetimeMs?: number
+  /** Others than those of a local system. */
+  scopes?: Partial<Record<keyof LocalTokens, string>>
+}
+
 /**
  * Tokens for these repositories. `now` in ms; `audience`: of an edge that has its own. `lifetimeMs`
  * is 30 days unless given.
@@ -44,11 +56,11 @@ export async function mintTokens(
   secret: string,
   repos: readonly string[],
   now: number,
-  { audience, lifetimeMs = LIFETIME_MS }: { audience?: string; lifetimeMs?: number } = {},
+  { audience, lifetimeMs = LIFETIME_MS, scopes = {} }: Minting = {},
 ): Promise<Required<LocalTokens>> {
   const mint = (name: keyof LocalTokens) =>
     signer(secret, audience).sign(
-      { sub: `local:${name}`, scope: SCOPES[name], repos },
+      { sub: `local:${name}`, scope: scopes[name] ?? SCOPES[name], repos },
       'api',
       now + lifetimeMs,
     )
@@ -115,8 +127,8 @@ export async function signInLink(
   once?: OneTime,
 ): Promise<string> {
   // Without a board, the page shows payments alone.
-  const { board, payments } = SCOPES
-  const scope = tokens.board === undefined ? payments : [board, ...also, payments].join(' ')
+  const { payments } = SCOPES
+  const scope = tokens.board === undefined ? payments : [READS, ...also, payments].join(' ')
   // The boards that appear later, too.
   const { repos } = decodeJwt<{ repos: string[] }>(tokens.payments)
   const code = await issueCode(signer(secret, audience), { scope, repos, subject }, now, once)
@@ -131,7 +143,7 @@ export const startLink = (
   secret: string,
   target: SignInTarget,
   { isShared, now }: { isShared: boolean; now: number },
-): Promise<string> => signInLink(secret, { ...target, also: isShared ? [] : ['board:work'] }, now)
+): Promise<string> => signInLink(secret, { ...target, also: isShared ? [] : OF_LEAD }, now)
 
 /** A terminal shows the code to everybody who can see it. */
 const PHONE_MS = 10 * 60 * 1_000

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { DATA_DIR } from '../../system/data-folder.ts'
-import { phoneLink, signInLink } from '../../system/tokens.ts'
+import { OF_LEAD, phoneLink, signInLink } from '../../system/tokens.ts'
 import type { Scope } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
 import { type Context, type Input, refuseNeedless, UsageError } from '../context.ts'
@@ -13,7 +13,7 @@ import { TRUST_DATA } from '../settings.ts'
 
 const OPTIONS = [
   new Setting('--phone', 'print a code for the camera of a phone; Signalbox runs with --share'),
-  new Setting('--work', 'whoever signs in may end the claim that an agent has on a task'),
+  new Setting('--work', 'whoever signs in may end the claims of agents, and pause the board'),
   new Setting('--boards', 'whoever signs in may take boards that are gone off the list'),
   new Setting('--subject <NAME>', 'who gets the link, for the audit trail of payments'),
   new Setting(
@@ -53,7 +53,7 @@ async function run(
   }
   const { work, boards, subject } = options
   const also = new Set<Scope>()
-  if (work) also.add('board:work')
+  if (work) for (const scope of OF_LEAD) also.add(scope)
   if (boards) also.add('board:write')
   io.out(`${await signInLink(secret, { ...local, also: [...also], subject }, Date.now())}\n`)
   return 0

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { decodeJwt, SignJWT } from 'jose'
-import type { Scope } from '../../worker/shared/access.ts'
+import { SCOPES } from '../../worker/shared/access.ts'
 import { define } from '../command.ts'
 import {
   type Context,
@@ -15,13 +15,6 @@ import {
 import { type OptionsOf, Setting } from '../setting.ts'
 import { ENV, REPO, RUNNING } from '../settings.ts'
 
-const SCOPES: readonly string[] = [
-  'board:read',
-  'board:write',
-  'board:work',
-  'payments:read',
-  'payments:write',
-] satisfies Scope[]
 /** The edge refuses shorter ones: an HS256 key has to be as long as its hash. */
 const SECRET_BYTES = 32
 const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
@@ -56,11 +49,11 @@ Signs an access token with the first secret in AUTH_SECRETS and prints it. The e
 same secret. With --data, and where there is no AUTH_SECRETS, it is that of the signalbox that runs
 here, for all of its boards unless --repo names some. --repo and --scope may be given several
 times; a NAME that ends in * covers every name that begins with it. Scopes: board:read,
-board:write, board:work (to claim tasks), payments:read, payments:write. --repo limits what the
-token may do with boards. Payments belong to no repository: payments: scopes allow all of them, and
-need no --repo. --subject says who will use the token: a refund that is made with it is stored with
-this name. --actor is for an agent elsewhere: it claims as NAME or NAME/anything, and can end no
-claim of others. If the edge has an AUTH_AUDIENCE, set it here too.`,
+board:write, board:work (to claim tasks), board:lead (to pause), payments:read, payments:write.
+--repo limits what the token may do with boards. Payments belong to no repository: payments: scopes
+allow all of them, and need no --repo. --subject says who will use the token: a refund that is made
+with it is stored with this name. --actor is for an agent elsewhere: it claims as NAME or
+NAME/anything, and can end no claim of others. If the edge has an AUTH_AUDIENCE, set it here too.`,
   options: OPTIONS,
   run,
 })
@@ -79,7 +72,7 @@ async function run(input: Input<TokenOptions>, context: Context): Promise<number
     const why = `is shorter than ${SECRET_BYTES} bytes`
     throw new UsageError(`the first secret in AUTH_SECRETS ${why}.`)
   }
-  const unknown = scopes.filter((it) => !SCOPES.includes(it))
+  const unknown = scopes.filter((it) => !SCOPES.some((scope) => scope === it))
   if (unknown.length > 0) {
     const known = `the scopes are ${SCOPES.join(', ')}`
     throw new UsageError(`unknown scope ${unknown.join(', ')}: ${known}.`)

@@ -45,7 +45,10 @@ export async function writeTokens(
   { secret, board, now }: { secret: string; board: string; now: number },
 ): Promise<TokenFiles> {
   const repos = reposOf(board, [board])
-  const tokens = await mintTokens(secret, repos, now, { lifetimeMs: TOKENS_MS })
+  const tokens = await mintTokens(secret, repos, now, {
+    lifetimeMs: TOKENS_MS,
+    scopes: { board: 'board:read' },
+  })
   const files = { sidecar: join(kept, 'sidecar-token'), reader: join(kept, 'reader-token') }
   await replacePrivateFile(files.sidecar, `${tokens.sidecar}\n`)
   await replacePrivateFile(files.reader, `${tokens.board}\n`)

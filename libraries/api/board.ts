@@ -9,7 +9,7 @@ import {
 import { boardReportSchema, mainTreeSchema, readingSchema } from '../../worker/board/publishing.ts'
 import * as records from '../../worker/board/records.ts'
 import type { Reason } from '../../worker/shared/problem.ts'
-import { CLAIM_SCHEMAS, CLAIMS } from './claims.ts'
+import { CLAIM_SCHEMAS, CLAIMING } from './claims.ts'
 import { type Description, type Operation, revalidated } from './operation.ts'
 import { PUBLISHING } from './publishing.ts'
 
@@ -227,7 +227,7 @@ const OPERATIONS: Record<string, Operation> = {
 
 export const BOARD: Description = {
   tag: { name: 'Board', description: 'Tasks, work sessions, their changes, and publishing them.' },
-  operations: { ...OPERATIONS, ...PUBLISHING.operations, ...CLAIMS },
+  operations: { ...OPERATIONS, ...PUBLISHING.operations, ...CLAIMING },
   schemas: {
     Task: records.taskSchema,
     Check: records.checkSchema,

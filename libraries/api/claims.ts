@@ -1,6 +1,7 @@
-// Describes the routes of claims for the OpenAPI document.
+// Describes the routes of claims, and of what a lead sets about them, for the OpenAPI document.
 
 import type * as z from 'zod'
+import { settingsChangeSchema, settingsSchema } from '../../worker/board/board-settings.ts'
 import {
   claimedSchema,
   claimSchema,
@@ -31,7 +32,7 @@ const claiming = (
   failures: [...CLAIM_FAILURES, ...failures],
 })
 
-export const CLAIMS: Record<string, Operation> = {
+const CLAIMS: Record<string, Operation> = {
   'POST /api/claims': claiming(
     {
       id: 'claimTask',
@@ -48,6 +49,7 @@ export const CLAIMS: Record<string, Operation> = {
     [
       ...(['nothing_ready', 'not_found', 'claimed', 'closed', 'not_ready'] as const),
       ...(['already_holding', 'claim_lost', 'too_many_claims'] as const),
+      ...(['board_paused', 'parent_taken', 'board_full'] as const),
     ],
   ),
   'POST /api/claims/renew': claiming(
@@ -68,7 +70,34 @@ export const CLAIMS: Record<string, Operation> = {
   ),
 }
 
+const SETTINGS: Record<string, Operation> = {
+  'GET /api/board-settings': {
+    id: 'getBoardSettings',
+    summary: 'What a lead has set for a board',
+    needs: 'board:read',
+    query: repositoryQuery,
+    answers: { 200: { description: 'As it is now.', schema: settingsSchema } },
+    failures: ['invalid_path', 'unknown_filter', 'unknown_repository'],
+  },
+  'PUT /api/board-settings': {
+    id: 'setBoardSettings',
+    summary: 'Sets whether tasks are handed out, and to how many at once',
+    description:
+      'Fields that are not named stay. A change is `tasks-changed`. No token of an agent has ' +
+      'this scope.',
+    needs: 'board:lead',
+    query: repositoryQuery,
+    body: settingsChangeSchema,
+    answers: { 200: { description: 'As it is now.', schema: settingsSchema } },
+    failures: CLAIM_FAILURES,
+  },
+}
+
+export const CLAIMING = { ...CLAIMS, ...SETTINGS }
+
 export const CLAIM_SCHEMAS = {
+  BoardSettings: settingsSchema,
+  BoardSettingsChange: settingsChangeSchema,
   ClaimRequest: claimSchema,
   Claimed: claimedSchema,
   ClaimRenewal: renewSchema,

@@ -1,7 +1,7 @@
 // Makes an OpenAPI 3.1 document of the descriptions of routes.
 
 import * as z from 'zod'
-import { type Reason, STATUS_OF } from '../../worker/shared/problem.ts'
+import { codeOf, type Reason, STATUS_OF } from '../../worker/shared/problem.ts'
 import {
   type Answer,
   type Description,
@@ -25,7 +25,7 @@ type Responses = Record<string, Response>
 type Refer = (schema: z.ZodType) => Json
 
 const SCHEMAS = '#/components/schemas/'
-const REASONS = Object.keys(STATUS_OF) as Reason[]
+const REASONS = [...new Set((Object.keys(STATUS_OF) as Reason[]).map(codeOf))]
 
 const problemSchema = z.object({
   error: z.string().describe('A sentence for people. It may change.'),
@@ -204,7 +204,8 @@ function failuresOf(reasons: readonly Reason[], { answers }: Operation): Respons
     headers?.includes('X-Correlation-Id'),
   )
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => {
+    [...byStatus].map(([status, own]) => {
+      const codes = own.map(codeOf).toSorted()
       const headers: ResponseHeader[] = [
         ...(['Cache-Control', 'X-Request-Id'] as const),
         ...(hasCorrelation ? ['X-Correlation-Id' as const] : []),

@@ -147,8 +147,8 @@ export const SECURITY_SCHEMES = {
     bearerFormat: 'JWT',
     description:
       'A token with the claims `aud`, `exp`, `scope` and `repos`. The scopes are `board:read`, ' +
-      '`board:write`, `board:work`, `payments:read` and `payments:write`; `repos` limits those ' +
-      'of boards.',
+      '`board:write`, `board:work`, `board:lead`, `payments:read` and `payments:write`; `repos` ' +
+      'limits those of boards.',
   },
   cookie: {
     type: 'apiKey',

@@ -414,6 +414,25 @@ export interface BoardReport {
   wire: 3
 }
 
+/** What a lead has set for a board. */
+export interface BoardSettings {
+  /** Nothing is handed out. What is held goes on. */
+  paused: boolean
+  /** One agent per parent: no task of which another holds one with the same `parent`. */
+  perParent: boolean
+  /** So many valid claims at most. `null`: as many as are asked for. */
+  atMost: number | null
+}
+
+export interface BoardSettingsChange {
+  /** Nothing is handed out. What is held goes on. */
+  paused?: boolean
+  /** One agent per parent: no task of which another holds one with the same `parent`. */
+  perParent?: boolean
+  /** So many valid claims at most. `null`: as many as are asked for. */
+  atMost?: number | null
+}
+
 export interface BoardStatus {
   layout?: 'cairn' | 'backlog-md' | 'task-master' | 'openspec' | 'kiro' | 'spec-kit' | 'bmad'
   /** As the board itself has it. */
@@ -1067,6 +1086,9 @@ export interface Problem {
     | 'closed'
     | 'not_ready'
     | 'already_holding'
+    | 'paused'
+    | 'parent_taken'
+    | 'board_full'
     | 'claim_lost'
     | 'payload_too_large'
     | 'invalid_argument'
@@ -1083,7 +1105,6 @@ export interface Problem {
     | 'sessions_unavailable'
     | 'directory_full'
     | 'gateway_unavailable'
-    | 'paused'
     | 'ledger_unavailable'
     | 'schema_mismatch'
     | 'other_database'
@@ -2561,9 +2582,12 @@ export interface FailureCodes {
     | 'nothing_ready'
     | 'unknown_repository'
     | 'already_holding'
+    | 'board_full'
     | 'claimed'
     | 'closed'
     | 'not_ready'
+    | 'parent_taken'
+    | 'paused'
     | 'claim_lost'
     | 'payload_too_large'
     | 'too_many_claims'
@@ -2598,6 +2622,31 @@ export interface FailureCodes {
     | 'unknown_claim'
     | 'unknown_repository'
     | 'claim_lost'
+    | 'payload_too_large'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+    | 'sessions_unavailable'
+  getBoardSettings:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'unknown_repository'
+    | 'internal'
+    | 'keys_unavailable'
+    | 'misconfigured'
+    | 'not_configured'
+  setBoardSettings:
+    | 'invalid_path'
+    | 'invalid_request'
+    | 'unknown_filter'
+    | 'unauthorized'
+    | 'bad_origin'
+    | 'forbidden'
+    | 'unknown_repository'
     | 'payload_too_large'
     | 'internal'
     | 'keys_unavailable'

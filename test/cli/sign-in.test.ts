@@ -58,7 +58,7 @@ describe('signalbox sign-in', () => {
     const { out } = await run(`sign-in --data ${dir} --work --boards`)
     const code = out.trim().replace(/^.*\//, '')
     const { json } = await signIn(processEdge(), { code })
-    const ofBoards = ['board:read', 'board:work', 'board:write']
+    const ofBoards = ['board:read', 'board:work', 'board:lead', 'board:write']
     expect(json).toMatchObject({ scopes: [...ofBoards, 'payments:read', 'payments:write'] })
   })
 

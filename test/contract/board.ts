@@ -5,6 +5,7 @@ import { type Edge, publishedRepo, type Repo } from '../support/edge.ts'
 import { activityContract } from './activity.ts'
 import { messageContract } from './board-messages.ts'
 import { readContract } from './board-reads.ts'
+import { settingsContract } from './board-settings.ts'
 import { streamContract } from './board-stream.ts'
 import { syncContract } from './board-sync.ts'
 import { claimContract } from './claims.ts'
@@ -36,4 +37,5 @@ export function boardContract(name: string, host: Host): void {
   boardsContract(board)
   claimContract(board)
   activityContract(board)
+  settingsContract(board)
 }

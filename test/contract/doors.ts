@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { expect } from 'vitest'
 import { issueCode } from '../../worker/session/code.ts'
-import { cookieName, type Scope } from '../../worker/shared/access.ts'
+import { cookieName, SCOPES, type Scope } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
@@ -66,6 +66,8 @@ export const DOORS: Record<string, Door> = {
   'PUT /api/boards': board('/api/boards', 409, 'board:write'),
   'DELETE /api/boards': board('/api/boards', 404, 'board:write'),
 
+  'GET /api/board-settings': board('/api/board-settings', 200),
+  'PUT /api/board-settings': board('/api/board-settings', 400, 'board:lead'),
   'POST /api/claims': work('/api/claims'),
   'POST /api/claims/renew': work('/api/claims/renew'),
   'POST /api/claims/release': work('/api/claims/release'),
@@ -116,15 +118,7 @@ export interface Caller {
 const always = (status: number) => () => status
 const never = () => undefined
 const bearer = (value: string) => ({ Authorization: `Bearer ${value}` })
-const isOfBoard = ({ needs, isOfAll }: Door) =>
-  (needs === 'board:read' || needs === 'board:write' || needs === 'board:work') && !isOfAll
-const SCOPES = [
-  'board:read',
-  'board:write',
-  'board:work',
-  'payments:read',
-  'payments:write',
-] as const
+const isOfBoard = ({ needs, isOfAll }: Door) => needs.startsWith('board:') && !isOfAll
 export const ALL_SCOPES = SCOPES.join(' ')
 
 const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClock, fetch })

@@ -9,7 +9,7 @@ import { PASSING } from '../../cli/program.ts'
 import { STORE_ERRORS } from '../../sidecar/layouts/registry.ts'
 import { MIGRATION_ERRORS } from '../../system/migrate.ts'
 import { START_ERRORS } from '../../system/start-error.ts'
-import { STATUS_OF } from '../../worker/shared/problem.ts'
+import { codeOf, type Reason, STATUS_OF } from '../../worker/shared/problem.ts'
 import { SecretFileError } from '../../worker/shared/secret-files-node.ts'
 
 const page = readFileSync('docs/remedies.md', 'utf8')
@@ -28,7 +28,7 @@ const bare = (cell = '') => cell.replaceAll('`', '')
 it('It has each code of an answer with its status, in the order of the code', () => {
   const rows = rowsOf('An answer with a code')
   expect(rows.map(([status, code]) => [bare(code), Number(bare(status))])).toEqual(
-    Object.entries(STATUS_OF),
+    Object.entries(STATUS_OF).map(([reason, status]) => [codeOf(reason as Reason), status]),
   )
 })
 

@@ -38,7 +38,9 @@ setup.script.webhook = (body) =>
     : (JSON.parse(body) as VerifiedWebhook)
 export const edge = processEdge({ payments: setup.payments })
 export const bearer = async (scope: string) => `Bearer ${await token({ scope, repos: ['*'] })}`
-const everything = await bearer('board:read board:write board:work payments:read payments:write')
+const everything = await bearer(
+  'board:read board:write board:work board:lead payments:read payments:write',
+)
 
 /** A board with one task, which has a run and a session. */
 const board = await publishedRepo(edge, [
@@ -212,6 +214,14 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     'DELETE /boards': () => [
       { path: '/boards', status: 409 },
       { path: '/boards?all=1', status: 400 },
+    ],
+    'GET /board-settings': () => [
+      { path: '/board-settings', status: 200 },
+      { path: '/board-settings?x=1', status: 400 },
+    ],
+    'PUT /board-settings': () => [
+      { path: '/board-settings', status: 200, body: { atMost: 9 } },
+      { path: '/board-settings', status: 400, body: { atMost: 0 } },
     ],
     'POST /claims': () => [
       {

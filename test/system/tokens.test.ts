@@ -22,7 +22,9 @@ describe('the tokens of a local system', () => {
   it('allow what their names say, for their repositories and thirty days', async () => {
     const tokens = await mintTokens(secret, ['my/repo', 'my/repo/*'], now)
     const common = { repos: ['my/repo', 'my/repo/*'], exp: now / 1_000 + 30 * 24 * 3_600 }
-    expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read' })
+    expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read board:lead' })
+    const agent = { ...common, scope: 'board:read board:work' }
+    expect(await verify(tokens.agent)).toMatchObject(agent)
     const sidecar = { ...common, scope: 'board:read board:write' }
     expect(await verify(tokens.sidecar)).toMatchObject(sidecar)
     const payments = { ...common, scope: 'payments:read payments:write' }
@@ -31,7 +33,7 @@ describe('the tokens of a local system', () => {
 })
 
 describe('the link that a start prints', () => {
-  it('lets a person end claims on loopback, and not where it is shared', async () => {
+  it('lets a person end claims and pause a board on loopback, and not where it is shared', async () => {
     const secret = 's'.repeat(43)
     const tokens = await mintTokens(secret, ['r'], Date.now())
     const scopeOf = async (isShared: boolean) => {
@@ -40,7 +42,7 @@ describe('the link that a start prints', () => {
       return decodeJwt(link.replace(/^.*\//, '')).scope
     }
     const payments = 'payments:read payments:write'
-    expect(await scopeOf(false)).toBe(`board:read board:work ${payments}`)
+    expect(await scopeOf(false)).toBe(`board:read board:work board:lead ${payments}`)
     expect(await scopeOf(true)).toBe(`board:read ${payments}`)
   })
 })

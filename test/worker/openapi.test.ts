@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { generated } from '../../libraries/api/generate.ts'
 import { WIRE } from '../../worker/board/wire.ts'
-import { STATUS_OF } from '../../worker/shared/problem.ts'
+import { codeOf, type Reason, STATUS_OF } from '../../worker/shared/problem.ts'
 import { publishedRepo } from '../support/edge.ts'
 import { processEdge } from '../support/in-process-edge.ts'
 import { jsonOf } from '../support/json-of.ts'
@@ -177,7 +177,8 @@ describe('The document', () => {
     const responses = [...OPERATIONS.values()].flatMap((each) => Object.values(each.responses))
     const listed = new Set(responses.flatMap(codesOf))
     const others = ['not_found', 'console_not_built']
-    expect(new Set([...listed, ...others])).toEqual(new Set(Object.keys(STATUS_OF)))
+    const reasons = Object.keys(STATUS_OF) as Reason[]
+    expect(new Set([...listed, ...others])).toEqual(new Set(reasons.map(codeOf)))
   })
 
   it('is what every test holds the answers of an edge against', async () => {

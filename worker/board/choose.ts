@@ -22,12 +22,16 @@ export type NotChosen =
   | { reason: 'not_found' | 'nothing_ready' | 'closed' }
   | { reason: 'not_ready'; why: Why[] }
   | { reason: 'claimed'; task: string; by: string; since: number; expiresAt: number }
+  /** `task`: what `by` holds of it. */
+  | { reason: 'parent_taken'; parent: string; task: string; by: string }
 
 export interface Known {
   /** By the task: who holds it, or may get it back. Nobody else may take it. */
   holders: ReadonlyMap<string, Claim>
   /** In ms. */
   now: number
+  /** One agent per parent. */
+  perParent: boolean
 }
 
 /** The task passes the filters of what is asked for. */
@@ -50,7 +54,7 @@ export function chooseNamed(
   id: string,
   board: Pick<Board<StoredTask>, 'config' | 'find'>,
   last: Claim | undefined,
-  { holders, now }: Known,
+  { holders, now, perParent }: Known,
 ): StoredTask | NotChosen {
   const task = board.find(id)
   const holder = holders.get(id)
@@ -60,6 +64,8 @@ export function chooseNamed(
   if (board.config?.closed.includes(task.status)) return { reason: 'closed' }
   const other = holderAround(task, wish, board.find, holders)
   if (other) return claimed(...other)
+  const taken = perParent && holderBeside(task, wish, board.find, holders)
+  if (taken) return taken
   if (wish.force) return task
   const past = pastOf(task, last)
   const isDone = last?.end?.outcome === 'done' && now - last.end.at < DONE_MS
@@ -87,12 +93,28 @@ function holderAround(
   })
 }
 
+/** Somebody else holds a task of the same parent. */
+function holderBeside(
+  { parent }: StoredTask,
+  wish: Wish,
+  find: Board<StoredTask>['find'],
+  holders: Known['holders'],
+): NotChosen | undefined {
+  if (parent === undefined) return undefined
+  for (const [task, { actor: by }] of holders) {
+    if (isOther(by, wish) && find(task)?.parent === parent) {
+      return { reason: 'parent_taken', parent, task, by }
+    }
+  }
+  return undefined
+}
+
 /** `claims`: all that are kept, the oldest first. `fileHash`: of the task's file as it is now. */
 export function chooseNext(
   wish: Wish,
   board: Omit<OpenBoard<LightTask>, 'holders'>,
   claims: readonly Claim[],
-  { holders, now }: Known,
+  { holders, now, perParent }: Known,
   fileHash: (id: string) => string | undefined,
 ): LightTask | NotChosen {
   const { actor } = wish
@@ -100,14 +122,17 @@ export function chooseNext(
   const own = new Map(claims.filter((it) => it.actor === actor).map((it) => [it.task, it]))
   const actors = new Map([...holders].map(([id, claim]) => [id, claim.actor]))
   const held = { ...board, holders: actors }
-  const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter((task) =>
-    isAskedFor(wish, task),
+  const order = orderFor(held, wish)
+  const isTaken = ({ parent }: LightTask) =>
+    perParent && parent !== undefined && order.isBusy(parent)
+  const free = freeTasks(held, wish, (task) => pastOf(task, last.get(task.id))).filter(
+    (task) => isAskedFor(wish, task) && !isTaken(task),
   )
   const fresh = free.filter(({ id }) => {
     const claim = own.get(id)
     return !claim || !wasLeft(claim, now, () => fileHash(id))
   })
-  const next = nextOf(fresh.length > 0 ? fresh : free, orderFor(held, wish))
+  const next = nextOf(fresh.length > 0 ? fresh : free, order)
   return next ?? { reason: 'nothing_ready' }
 }
 

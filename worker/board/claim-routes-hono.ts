@@ -69,7 +69,11 @@ function ofActor(c: Context<ApiEnv>): { ofActor?: string } {
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' }
 
-async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
+/** Throws a Problem. */
+export async function bodyOf<T>(
+  c: Context<ApiEnv>,
+  check: (body: unknown) => Checked<T>,
+): Promise<T> {
   const body = await readJson(c)
   if (body === undefined) throw new Problem('invalid_request', 'The body is not JSON.')
   const checked = check(body)
@@ -102,6 +106,18 @@ function problemOf(refusal: ClaimRefusal): Problem {
       return new Problem(reason, 'No task is free to begin.')
     case 'closed':
       return new Problem(reason, 'The task is closed.')
+    case 'paused':
+      return new Problem('board_paused', 'The board is paused: nothing is handed out.')
+    case 'board_full': {
+      const { atMost } = refusal
+      const why = `No more than ${atMost} may work on this board at once.`
+      return new Problem(reason, why, { fields: { atMost } })
+    }
+    case 'parent_taken': {
+      const { parent, task, by } = refusal
+      const why = `Somebody else works on a part of ${parent}, and one agent may at a time.`
+      return new Problem(reason, why, { fields: { parent, task, by } })
+    }
     case 'not_ready': {
       const { why } = refusal
       return new Problem(reason, whySentence(why), { fields: { why } })

@@ -2,6 +2,7 @@
 // published anew drops none of them. Also the agenda: what is due at a time, for the one alarm.
 
 import type { Sql } from '../shared/sql.ts'
+import { type BoardSettings, NO_LIMITS } from './board-settings.ts'
 import { type Rest, restsUntil } from './rest.ts'
 import type { Session } from './wire.ts'
 
@@ -87,6 +88,8 @@ export const CLAIM_TABLES = [
     secret TEXT PRIMARY KEY, generation INTEGER NOT NULL, task TEXT NOT NULL, actor TEXT NOT NULL,
     at REAL NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS forgotten_claims_at ON forgotten_claims (at)`,
+  `CREATE TABLE IF NOT EXISTS board_settings (
+    one INTEGER PRIMARY KEY CHECK (one = 1), json TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS agenda (what TEXT PRIMARY KEY, at REAL NOT NULL)`,
 ]
 
@@ -239,6 +242,15 @@ export function sqliteClaimStore(sql: Sql) {
         FORGOTTEN,
       )
       return old
+    },
+
+    settings(): BoardSettings {
+      const [row] = sql.all<{ json: string }>('SELECT json FROM board_settings')
+      return { ...NO_LIMITS, ...(row && (JSON.parse(row.json) as BoardSettings)) }
+    },
+    keepSettings(settings: BoardSettings): void {
+      const json = JSON.stringify(settings)
+      sql.all('INSERT OR REPLACE INTO board_settings (one, json) VALUES (1, ?)', json)
     },
 
     /** When the first one of a kind is due, in ms; undefined: none is. */

@@ -65,13 +65,18 @@ export class Claims {
       }
       const forgotten = this.#claims.forgotten(request.hash, now)
       if (forgotten) return refused(this.#lost(forgotten))
-      if (this.#claims.countValid(now) >= MAX_VALID) return refused({ reason: 'too_many_claims' })
+      const { paused, perParent, atMost } = this.#claims.settings()
+      if (paused) return refused({ reason: 'paused' })
+      const valid = this.#claims.countValid(now)
+      if (valid >= MAX_VALID) return refused({ reason: 'too_many_claims' })
       const own = this.#claims.validOf(request.actor, now)
       const [held] = own
       if (held && own.length >= request.max) {
         return refused({ reason: 'already_holding', task: held.task })
       }
-      const found = this.#choose(request, this.#holders(state, now), now)
+      if (atMost !== null && valid >= atMost) return refused({ reason: 'board_full', atMost })
+      const holders = this.#holders(state, now)
+      const found = this.#choose(request, { holders, now, perParent })
       if ('reason' in found) return refused(found)
       const before = this.#claims.openOf(found.id)
       if (before) this.#writes.end(before, { at: now, outcome: 'replaced' }, turn)
@@ -227,10 +232,9 @@ export class Claims {
     return (wish.task ?? id) === id && (!task || isAskedFor(wish, task))
   }
 
-  #choose(wish: Wish, holders: Known['holders'], now: number): StoredTask | NotChosen {
+  #choose(wish: Wish, known: Known): StoredTask | NotChosen {
     const { task: id } = wish
     const config = this.#config()
-    const known = { holders, now }
     const stored = (id: string) => this.#board.stored(id)
     if (id !== undefined) {
       const find = remembering(new Map(), stored)

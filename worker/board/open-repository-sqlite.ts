@@ -14,10 +14,12 @@ import { Claims } from './claims.ts'
 import { Presence, type SidecarSockets } from './presence.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
+import { Settings } from './settings.ts'
 
 export interface OpenRepository {
   repository: Repository
   claims: Claims
+  settings: Settings
   presence: Presence
   reads: Reads
   /** When the first of what is on the agenda is due, in ms. */
@@ -56,6 +58,7 @@ export function openRepository(
   return {
     repository: new Repository(store, settling, presence, activity),
     claims: new Claims(store, claimStore, writes, presence),
+    settings: new Settings(store, claimStore, log),
     presence,
     nextDue: claimStore.nextDue,
     reads: new Reads(store, presence, new ActivityReads(activityStore), silentAfterMs),

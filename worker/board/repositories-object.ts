@@ -7,6 +7,7 @@ import type { Clock } from '../shared/clock.ts'
 import { consoleLog, type Log } from '../shared/log.ts'
 import type { Sql } from '../shared/sql.ts'
 import { objectSql } from '../shared/sql-object.ts'
+import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { Claimed, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
@@ -97,6 +98,12 @@ export class RepositoryObject extends DurableObject {
 
   release(release: Release): Promise<ClaimOutcome<Held>> {
     return this.#claimed(this.#open().claims.release(release, Date.now()))
+  }
+
+  settings(change: SettingsChange): BoardSettings | undefined {
+    const set = this.#find()?.settings.set(change, Date.now())
+    this.#send(set?.frames ?? [])
+    return set?.ok ? set.settings : undefined
   }
 
   /** The only one of the object: does what is due, and arms it for what is due next. */
@@ -297,6 +304,7 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
         claim: (request) => stub().claim(request),
         renew: (renewal) => stub().renew(renewal),
         release: (release) => stub().release(release),
+        settings: (change) => stub().settings(change),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
         async attach(run) {
           const headers = { Upgrade: 'websocket' }

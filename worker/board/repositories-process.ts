@@ -196,6 +196,11 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
         claim: async (request) => claimed(path, (it) => it.claim(request, host.now())),
         renew: async (renewal) => claimed(path, (it) => it.renew(renewal, host.now())),
         release: async (release) => claimed(path, (it) => it.release(release, host.now())),
+        async settings(change) {
+          const set = find(path)?.settings.set(change, host.now())
+          broadcast(path, set?.frames ?? [])
+          return set?.ok ? set.settings : undefined
+        },
         spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
         subscribe: (from, sink) => subscribe(path, from, sink),
       }) satisfies RepositoryHandle,

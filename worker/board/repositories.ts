@@ -1,6 +1,7 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
+import type { BoardSettings, SettingsChange } from './board-settings.ts'
 import type { ClaimRefusal, ClaimRequest, Held, NewClaim, Release, Renewal } from './claim-calls.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
@@ -21,6 +22,8 @@ export interface RepositoryHandle {
   claim(request: ClaimRequest): Promise<ClaimOutcome<NewClaim>>
   renew(renewal: Renewal): Promise<ClaimOutcome<Held>>
   release(release: Release): Promise<ClaimOutcome<Held>>
+  /** What a lead set, with this change. Undefined: it is not published. */
+  settings(change: SettingsChange): Promise<BoardSettings | undefined>
   /**
    * Uses up an id that is valid once. False: it was used before. Remembered until `expiresAt` (ms).
    * It does not publish a repository.

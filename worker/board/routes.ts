@@ -20,6 +20,7 @@ import { matchesTag, type Query, type ReadAnswer } from './reads.ts'
 import { repositoryQuery, sessionsQuery, sidecarQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
+import { settingsRoutes } from './settings-routes-hono.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
 import { type DataRecord, RECORD_BYTES, ROOM_MS, WIRE, wireProblem } from './wire.ts'
 
@@ -231,6 +232,10 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     deps.metrics.published('changes', outcome, request.upserts.length + request.deletes.length)
     return publish(c, outcome)
   })
+  app.route(
+    '/board-settings',
+    settingsRoutes((c, scope) => deps.repositories.open(pathOf(c, scope))),
+  )
   app.route(
     '/claims',
     claimRoutes((c) => {

@@ -12,7 +12,16 @@ import type { Repos } from './repos.ts'
 import { sha256Hex } from './sha256.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
-export type Scope = 'board:read' | 'board:write' | 'board:work' | 'payments:read' | 'payments:write'
+/** Every scope of a token. `board:lead`: to set what agents get. */
+export const SCOPES = [
+  'board:read',
+  'board:write',
+  'board:work',
+  'board:lead',
+  'payments:read',
+  'payments:write',
+] as const
+export type Scope = (typeof SCOPES)[number]
 
 /** What a verified token allows. */
 export interface Grant {

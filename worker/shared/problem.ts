@@ -35,6 +35,9 @@ export const STATUS_OF = {
   closed: 409,
   not_ready: 409,
   already_holding: 409,
+  board_paused: 409,
+  parent_taken: 409,
+  board_full: 409,
   claim_lost: 410,
   payload_too_large: 413,
   invalid_argument: 422,
@@ -58,6 +61,10 @@ export const STATUS_OF = {
 } as const
 
 export type Reason = keyof typeof STATUS_OF
+
+/** The code that clients get. Boards and payments have one word, and statuses of their own. */
+export const codeOf = (reason: Reason): Exclude<Reason, 'board_paused'> =>
+  reason === 'board_paused' ? 'paused' : reason
 
 interface ProblemOptions {
   /** For the log alone: the client gets the sentence and the fields. */
@@ -89,7 +96,7 @@ export class Problem extends Error {
 /** The response for a failure: `{"error":"<sentence>","code":"<stable code>"}`. */
 export function problemResponse(problem: Problem): Response {
   const status = STATUS_OF[problem.reason]
-  const body = { error: problem.message, code: problem.reason, ...problem.fields }
+  const body = { error: problem.message, code: codeOf(problem.reason), ...problem.fields }
   const headers = new Headers({ 'Cache-Control': 'no-store' })
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')
   const { retryAfterS } = problem

@@ -45,7 +45,11 @@ describe('the session that a claim is', () => {
     ['begins', {}, () => undefined],
     [
       'is renewed',
-      { live: { heartbeatAt: timeText(NOW + 5), progress: 'half' }, claim: claim(NOW + 5 + TTL) },
+      {
+        activeAt: timeText(NOW + 5),
+        live: { heartbeatAt: timeText(NOW + 5), progress: 'half' },
+        claim: claim(NOW + 5 + TTL),
+      },
       ({ claims }) => claims.renew({ hash: 'ada', progress: 'half' }, NOW + 5),
     ],
     [

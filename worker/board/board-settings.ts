@@ -1,0 +1,34 @@
+// What a lead may set for a board: whether tasks are handed out, and to how many at once.
+
+import * as z from 'zod'
+import { checkFields } from '../shared/fields.ts'
+
+const MOST = 1_000
+const bound = `must be a whole number from 1 to ${MOST}, or null`
+const settings = {
+  paused: z.boolean().describe('Nothing is handed out. What is held goes on.'),
+  perParent: z
+    .boolean()
+    .describe('One agent per parent: no task of which another holds one with the same `parent`.'),
+  atMost: z
+    .int({ error: bound })
+    .min(1, { error: bound })
+    .max(MOST, { error: bound })
+    .nullable()
+    .describe('So many valid claims at most. `null`: as many as are asked for.'),
+}
+
+export const settingsSchema = z.object(settings).describe('What a lead has set for a board.')
+export const settingsChangeSchema = z.strictObject({
+  paused: settings.paused.exactOptional(),
+  perParent: settings.perParent.exactOptional(),
+  atMost: settings.atMost.exactOptional(),
+})
+
+export type BoardSettings = z.infer<typeof settingsSchema>
+export type SettingsChange = z.infer<typeof settingsChangeSchema>
+
+export const checkSettings = (body: unknown) => checkFields(settingsChangeSchema, body)
+
+/** Until somebody sets anything. */
+export const NO_LIMITS: BoardSettings = { paused: false, perParent: false, atMost: null }
